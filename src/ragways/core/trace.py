@@ -1,0 +1,170 @@
+"""What happened and what it cost.
+
+A *span* is one named stretch of work; spans nest and make the trace of an answer. A *meter* holds spending under a
+budget; meters nest too, and a call must be reserved on every meter above it before it is sent, so that calls
+running side by side cannot pass the budget together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+
+from ragways.core.errors import BudgetExceeded
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money. `cached` and `reasoning` are parts of `input` and `output`, as endpoints count them."""
+
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    usd: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(self)))
+
+    @property
+    def tokens(self) -> int:
+        return self.input + self.output
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that may be spent; None is no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    calls: int | None = None
+
+    def passed_by(self, usage: Usage) -> str | None:
+        """In words, the first limit that this usage would pass."""
+        if self.usd is not None and usage.usd > self.usd + 1e-12:
+            return f"${self.usd:g}"
+        if self.tokens is not None and usage.tokens > self.tokens:
+            return f"{self.tokens:,} tokens"
+        if self.calls is not None and usage.calls > self.calls:
+            return f"{self.calls:,} calls"
+        return None
+
+
+class Meter:
+    """Counts spending under a budget, its own and that of every meter above it."""
+
+    def __init__(self, budget: Budget | None = None, parent: Meter | None = None) -> None:
+        self.budget = budget or Budget()
+        self.parent = parent
+        self.spent = Usage()
+        self.reserved = Usage()
+
+    def chain(self) -> Iterator[Meter]:
+        meter: Meter | None = self
+        while meter is not None:
+            yield meter
+            meter = meter.parent
+
+    def reserve(self, most: Usage) -> Reservation:
+        """Set aside the most that a call can cost, or raise without having changed anything."""
+        for meter in self.chain():
+            limit = meter.budget.passed_by(meter.spent + meter.reserved + most)
+            if limit is not None:
+                raise BudgetExceeded(
+                    f"the next call could pass the budget of {limit} (spent ${meter.spent.usd:.4f}, "
+                    f"{meter.spent.tokens:,} tokens, {meter.spent.calls:,} calls)",
+                    "what is done is kept; raise the budget and run again",
+                )
+        for meter in self.chain():
+            meter.reserved += most
+        return Reservation(self, most)
+
+
+class Reservation:
+    """Money set aside for one call. Settled once, with what the call did cost (nothing, if it failed)."""
+
+    def __init__(self, meter: Meter, most: Usage) -> None:
+        self.meter = meter
+        self.most = most
+        self.open = True
+
+    def settle(self, actual: Usage) -> None:
+        if not self.open:
+            return
+        self.open = False
+        for meter in self.meter.chain():
+            meter.reserved -= self.most
+            meter.spent += actual
+
+
+@dataclass
+class Span:
+    """One stretch of work. `usage` is its own spending; `total` adds that of the spans inside it."""
+
+    name: str
+    details: dict[str, object] = field(default_factory=dict)
+    children: list[Span] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    way: str = ""
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def total(self) -> Usage:
+        return sum((child.total for child in self.children), self.usage)
+
+    def walk(self) -> Iterator[Span]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+_span: ContextVar[Span | None] = ContextVar("ragways_span", default=None)
+_meter: ContextVar[Meter | None] = ContextVar("ragways_meter", default=None)
+
+
+@contextmanager
+def span(name: str, **details: object) -> Iterator[Span]:
+    """Work under a name. Spans opened inside become its children, in tasks started inside as well."""
+    parent = _span.get()
+    here = Span(name, details)
+    if parent is not None:
+        parent.children.append(here)
+    token = _span.set(here)
+    started = time.perf_counter()
+    try:
+        yield here
+    except BaseException as error:
+        here.error = f"{type(error).__name__}: {error}"
+        raise
+    finally:
+        here.seconds = time.perf_counter() - started
+        _span.reset(token)
+
+
+def current_span() -> Span:
+    """The span we are in, or a loose one that nobody keeps."""
+    return _span.get() or Span("loose")
+
+
+@contextmanager
+def spending(budget: Budget | None = None) -> Iterator[Meter]:
+    """Meter what is spent inside, under a budget of its own and under all those around it."""
+    meter = Meter(budget, parent=_meter.get())
+    token = _meter.set(meter)
+    try:
+        yield meter
+    finally:
+        _meter.reset(token)
+
+
+def current_meter() -> Meter:
+    """The innermost meter, or a loose one without a limit."""
+    return _meter.get() or Meter()

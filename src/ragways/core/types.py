@@ -1,0 +1,195 @@
+"""The nouns of ragways, all frozen. Each keeps the one before it, so `answer.evidence.hits.query` is the provenance.
+
+    Document ─▶ Structure              what was read, and its parts
+    Query ─▶ Hits ─▶ Evidence ─▶ Answer   what was asked, found, kept and said
+
+Order everywhere: best first, equal scores by id. Scores are comparable within one list only; lists are
+joined by rank. Offsets are characters of `Document.text`, start included and end not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["article", "section", "paragraph", "chunk", "sentence", "triplet", "report"]
+
+ABSTENTION = "Insufficient information"
+"""What every paradigm says when the evidence does not hold the answer."""
+
+
+def content_hash(*parts: str) -> str:
+    """A name for a text: equal texts get equal names, on every machine."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading line of a document. Level 1 is the title, 2 a section, 3 a subsection."""
+
+    start: int
+    end: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """`text[start:end]` links to the article called `target`."""
+
+    start: int
+    end: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Infobox:
+    """A box of named facts. `text[start:end]` is its plain rendering, a line `key: value` a fact."""
+
+    start: int
+    end: int
+    kind: str
+    fields: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One article as plain text, with where its parts stand in it.
+
+    `key` says where it came from (`notes/tides.md`, `dump.xml#Title`) and is unique in an index. A redirect is a
+    document without text that names the title it leads to.
+    """
+
+    key: str
+    title: str
+    text: str
+    format: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    headings: tuple[Heading, ...] = ()
+    links: tuple[Link, ...] = ()
+    infoboxes: tuple[Infobox, ...] = ()
+    redirect: str | None = None
+
+    @property
+    def id(self) -> str:
+        """`article:` and a number made from the key, so that no order of adding changes it."""
+        return f"article:{int(hashlib.sha256(self.key.encode()).hexdigest()[:12], 16)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A section, paragraph, chunk or sentence: `id` holds its parents' ids, `article:12:s8:p2:c0`."""
+
+    id: str
+    start: int
+    end: int
+    title: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A document taken apart. Every part lies inside the document's text and in reading order."""
+
+    document: Document
+    sections: tuple[Part, ...]
+    paragraphs: tuple[Part, ...]
+    chunks: tuple[Part, ...]
+    sentences: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked. `searches` are further texts to search by that a rewriting step added."""
+
+    text: str
+    searches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Something that can be evidence, with the place in its document that shows it."""
+
+    id: str
+    kind: Kind
+    text: str
+    document: str
+    title: str
+    start: int
+    end: int
+    tokens: int
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Why a piece is here: which retriever found it, at which rank (from 1), with which score of its own."""
+
+    by: str
+    rank: int
+    score: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    piece: Piece
+    score: float
+    found: tuple[Found, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """A ranked list: best first, equal scores by id, no piece twice."""
+
+    query: Query
+    items: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The hits that fit the budget, in order, and the tokens they cost."""
+
+    hits: Hits
+    items: tuple[Hit, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Sentence number `sentence` of the answer rests on `document[start:end]`, a sentence of `piece`."""
+
+    sentence: int
+    piece: str
+    document: str
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is said, and on what it rests. `way` tells whether a model or a rule wrote it."""
+
+    evidence: Evidence
+    text: str
+    citations: tuple[Citation, ...] = ()
+    abstained: bool = False
+    way: str = ""
+
+
+def ranked(query: Query, hits: Iterable[Hit]) -> Hits:
+    """Hits in the one order that every list keeps; a piece found twice keeps its best score."""
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        known = best.get(hit.piece.id)
+        if known is None or hit.score > known.score:
+            best[hit.piece.id] = hit
+    return Hits(query, tuple(sorted(best.values(), key=lambda hit: (-hit.score, hit.piece.id))))
