@@ -3,7 +3,7 @@
 RagwaysError
 ├── UsageError            what was asked makes no sense (unknown paradigm, empty question)
 │   └── SettingsError     the settings file or an environment variable
-├── IndexError_           the index folder
+├── StoreError            the index folder
 │   ├── NoIndex           there is none
 │   ├── WrongVersion      another version of ragways wrote it
 │   ├── EmbedderChanged   it was built with another embedder
@@ -45,31 +45,31 @@ class SettingsError(UsageError):
     pass
 
 
-class IndexError_(RagwaysError):
+class StoreError(RagwaysError):
     exit_code = 3
 
 
-class NoIndex(IndexError_):
+class NoIndex(StoreError):
     pass
 
 
-class WrongVersion(IndexError_):
+class WrongVersion(StoreError):
     pass
 
 
-class EmbedderChanged(IndexError_):
+class EmbedderChanged(StoreError):
     pass
 
 
-class MissingLayer(IndexError_):
+class MissingLayer(StoreError):
     pass
 
 
-class StoreBusy(IndexError_):
+class StoreBusy(StoreError):
     pass
 
 
-class StoreFailed(IndexError_):
+class StoreFailed(StoreError):
     pass
 
 

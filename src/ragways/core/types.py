@@ -30,6 +30,11 @@ def content_hash(*parts: str) -> str:
     return digest.hexdigest()[:32]
 
 
+def title_name(title: str) -> str:
+    """A title as titles are compared: `Old_Harbour`, `old harbour` and `Old  Harbour` are one."""
+    return " ".join(title.replace("_", " ").casefold().split())
+
+
 @dataclass(frozen=True, slots=True)
 class Heading:
     """A heading line of a document. Level 1 is the title, 2 a section, 3 a subsection."""

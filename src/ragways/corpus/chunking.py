@@ -1,0 +1,73 @@
+"""How a text is cut into chunks: a setting, with the sources' own ways as presets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from ragways.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from semantic_text_splitter import TextSplitter
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """At most `size` units a chunk, never across the borders of `within`; cuts at the highest border that fits.
+
+    With `title`, a chunk is searched by its article's and section's title as well as by its text.
+    """
+
+    size: int
+    overlap: int
+    unit: Literal["characters", "tokens"] = "characters"
+    within: Literal["document", "section", "paragraph"] = "document"
+    title: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overlap < self.size:
+            raise UsageError(
+                f"a chunk of {self.size} {self.unit} cannot overlap by {self.overlap}",
+                "set chunking.overlap below chunking.size",
+            )
+
+    @property
+    def name(self) -> str:
+        """Everything that shapes the chunks, as a text to compare by."""
+        return " ".join(f"{key}={value}" for key, value in asdict(self).items())
+
+
+PRESETS: dict[str, Chunking] = {
+    # A section at a time, as long as the offline embedder reads in one go.
+    "section": Chunking(1000, 0, within="section"),
+    "thesis": Chunking(1200, 100, title=False),
+    "router-bench": Chunking(512, 100, unit="tokens"),
+    "agentic": Chunking(500, 40, within="paragraph", title=False),
+}
+
+
+@cache
+def _splitter(chunking: Chunking) -> TextSplitter:
+    from semantic_text_splitter import TextSplitter
+
+    if chunking.unit == "tokens":
+        return TextSplitter.from_tiktoken_model("gpt-4", chunking.size, chunking.overlap)
+    return TextSplitter(chunking.size, chunking.overlap)
+
+
+def cut(text: str, start: int, end: int, chunking: Chunking) -> list[tuple[int, int]]:
+    """Chunks of `text[start:end]` as offsets into `text`, in order, without white space at their ends."""
+    # A token is at least a byte, so a text of so few bytes needs no splitter.
+    length = end - start if chunking.unit == "characters" else len(text[start:end].encode())
+    if length <= chunking.size:
+        return _trimmed(text, start, end)
+    pieces = _splitter(chunking).chunk_indices(text[start:end])
+    return [(start + offset, start + offset + len(piece)) for offset, piece in pieces]
+
+
+def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    piece = text[start:end]
+    left = len(piece) - len(piece.lstrip())
+    stripped = piece.strip()
+    return [(start + left, start + left + len(stripped))] if stripped else []

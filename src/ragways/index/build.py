@@ -1,0 +1,400 @@
+"""Bring an index up to date with files: read what changed, embed what is new, commit it all at once.
+
+The run is one transaction of the store, so readers see the corpus before or after it. What costs time or money, the
+vectors, is kept as it comes: a run that is killed, or stopped by its budget, finds them again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, StoreError, UsageError
+from ragways.core.progress import Progress, Report, silent
+from ragways.core.trace import Usage, current_meter
+from ragways.core.types import Document, Structure, content_hash, title_name
+from ragways.corpus.chunking import PRESETS, Chunking
+from ragways.corpus.files import Skipped, SourceFile, walk
+from ragways.corpus.load import load
+from ragways.corpus.source import LoadOptions
+from ragways.corpus.structure import structure
+from ragways.index.chunks import searched_text
+from ragways.index.derive import clear_old, derive, derived_folder
+from ragways.index.layer import Site, Texts
+from ragways.index.layers import USUAL, in_order
+from ragways.index.paid import Paid
+from ragways.index.store import Store, document_hash, number_of
+from ragways.models.door import Door
+from ragways.models.embed import Embedder
+from ragways.models.tokens import count_each
+
+PENDING_CHUNKS = 1024
+"""Chunks gathered before they are embedded: enough to sort by length, few enough to lose when killed."""
+
+AT_ONCE = 128
+"""Texts embedded between two commits of the vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that shapes an index."""
+
+    embedder: Callable[[], Embedder]
+    chunking: Chunking = PRESETS["section"]
+    layers: frozenset[str] = USUAL
+    model: Callable[[Paid], Door] = lambda _: Door(None)
+    options: LoadOptions = field(default_factory=LoadOptions)
+
+
+@dataclass
+class Summary:
+    """What a run did."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    hidden: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    failed: list[Skipped] = field(default_factory=list)
+    stopped: str = ""
+    usage: Usage = field(default_factory=Usage)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def touched(self) -> bool:
+        return bool(self.added or self.changed or self.removed)
+
+
+_Read = tuple[str, str, int, int]
+"""A file that was read: key, root, size and time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A document that waits for the vectors of its chunks."""
+
+    structure: Structure
+    source: str
+    texts: tuple[str, ...]
+    hashes: tuple[str, ...]
+
+
+async def build(
+    folder: Path, paths: Sequence[Path], recipe: Recipe, *, rebuild: bool = False, report: Report = silent
+) -> Summary:
+    """Index these files and folders. Files that vanished from a folder since the last run go from the index too."""
+    with _writing(folder, rebuild) as (store, paid):
+        run = _Run(store, paid, recipe, report)
+        run.check_recipe()
+        await run.update(paths)
+        await run.publish()
+        return run.summary
+
+
+async def remove(folder: Path, names: Sequence[str]) -> Summary:
+    """Remove documents, by key, id or title, with everything that was made of their text."""
+    Store.open(folder).close()
+    with _writing(folder, rebuild=False) as (store, paid):
+        run = _Run(store, paid, None, silent)
+        for name in names:
+            run.drop(run.find(name))
+        store.remove_empty_sources()
+        await run.publish()
+        return run.summary
+
+
+def rebuild_derived(folder: Path) -> None:
+    """Make the derived files again where they were deleted."""
+    with _writing(folder, rebuild=False) as (store, paid):
+        run = _Run(store, paid, None, silent)
+        generation = int(run.meta["generation"])
+        derive(replace(run.site(generation), new=None), generation, in_order(run.built))
+
+
+@contextmanager
+def _writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, Paid]]:
+    if rebuild:
+        _discard_other_version(folder)
+    store = Store.create_or_open(folder)
+    try:
+        paid = Paid(folder)
+        try:
+            if rebuild:
+                store.clear()
+            yield store, paid
+        finally:
+            paid.close()
+    finally:
+        store.close()
+
+
+def _discard_other_version(folder: Path) -> None:
+    """`--rebuild` is the cure for a store that this version cannot read, so it must not fail on one."""
+    try:
+        Store.open(folder).close()
+    except StoreError:
+        for name in ("index.sqlite", "index.sqlite-wal", "index.sqlite-shm"):
+            (folder / name).unlink(missing_ok=True)
+
+
+class _Run:
+    """One run of the builder; holds the write lock."""
+
+    def __init__(self, store: Store, paid: Paid, recipe: Recipe | None, report: Report) -> None:
+        self.store = store
+        self.paid = paid
+        self.meta = store.meta()
+        self.report = report
+        self.summary = Summary()
+        self.new: set[int] = set()
+        self.pending: list[_Pending] = []
+        self.finished: list[tuple[_Read, set[int]]] = []
+        self.waiting = 0
+        self.layers = self.built = frozenset(self.meta.get("layers", "").split())
+        self.embedder: Embedder | None = None
+        self.model = Door(None)
+        if recipe is not None:
+            self.recipe = recipe
+            self.layers |= recipe.layers
+            self.embedder = recipe.embedder() if "vectors" in self.layers else None
+            self.model = recipe.model(paid)
+
+    # Before
+
+    def check_recipe(self) -> None:
+        """Refuse to mix vectors of two embedders or chunks of two sizes in one index."""
+        wanted = {"chunking": self.recipe.chunking.name, "chunk_titles": str(self.recipe.chunking.title)}
+        if self.embedder is not None:
+            wanted["embedder"] = self.embedder.name
+        if self.store.count("sources"):
+            for key in ("embedder", "chunking"):
+                if self.meta.get(key, wanted.get(key)) != wanted.get(key, self.meta.get(key)):
+                    raise EmbedderChanged(
+                        f"this index was built with {key} {self.meta[key]}, and the settings now say {wanted[key]}",
+                        "set it back, choose another folder with --index, or build anew with --rebuild",
+                    )
+        self.store.set_meta(wanted)
+
+    # Files
+
+    async def update(self, paths: Sequence[Path]) -> None:
+        found, self.summary.skipped, self.summary.hidden = find_files(paths, self.recipe.options)
+        try:
+            for done, (root, file) in enumerate(found):
+                self.report(Progress("reading", done, len(found), file.key))
+                await self.update_file(root, file)
+            await self.flush()
+        except BudgetExceeded as stop:
+            self.summary.stopped = stop.message
+            return
+        seen = {file.key for _, file in found} | {skipped.key for skipped in self.summary.skipped}
+        for path in paths:
+            for key in sorted(self.store.sources_of_root(str(path.resolve())) - seen):
+                self.drop_source(key)
+
+    async def update_file(self, root: str, file: SourceFile) -> None:
+        try:
+            stat = file.path.stat()
+        except OSError as error:
+            self.summary.failed.append(Skipped(file.key, f"cannot be read: {error.strerror}"))
+            return
+        known = self.store.source(file.key)
+        if known is not None and known[0] != root and os.path.exists(known[0]):
+            raise UsageError(
+                f"{file.key} is in the index already, from {known[0]}",
+                "index the folder that holds both, or rename one",
+            )
+        if known == (root, stat.st_size, stat.st_mtime_ns):
+            self.summary.unchanged += len(self.store.hashes_of_source(file.key))
+            return
+        before = self.store.hashes_of_source(file.key)
+        numbers: set[int] = set()
+        try:
+            for document in self.documents(file):
+                numbers.add(number_of(document.id))
+                self.note(document, file, before)
+                if self.waiting >= PENDING_CHUNKS:
+                    await self.flush()
+        except LoadError as error:
+            self.summary.failed.append(Skipped(file.key, error.message))
+            return
+        read = (file.key, root, stat.st_size, stat.st_mtime_ns)
+        self.finished.append((read, set(before) - numbers))
+
+    def documents(self, file: SourceFile) -> Iterator[Document]:
+        documents = load(file, replace(self.recipe.options, notice=self.summary.failed.append))
+        while True:
+            with self.timed("reading"):
+                document = next(documents, None)
+            if document is None:
+                return
+            yield document
+
+    def note(self, document: Document, file: SourceFile, before: dict[int, str]) -> None:
+        number = number_of(document.id)
+        if before.get(number) == document_hash(document):
+            self.summary.unchanged += 1
+            return
+        with self.timed("structure"):
+            parts = structure(document, self.recipe.chunking)
+            texts = tuple(_texts(parts, self.recipe.chunking))
+        self.pending.append(_Pending(parts, file.key, texts, tuple(content_hash(text) for text in texts)))
+        self.waiting += len(texts)
+
+    # Documents
+
+    async def flush(self) -> None:
+        """Embed the texts that wait, then store their documents and files: none is stored without its vectors."""
+        await self.embed(
+            {hash: text for item in self.pending for hash, text in zip(item.hashes, item.texts, strict=True)}
+        )
+        for item in self.pending:
+            self.put(item)
+        for read, gone in self.finished:
+            self.drop(gone)
+            self.store.put_source(*read)
+        self.pending.clear()
+        self.finished.clear()
+        self.waiting = 0
+
+    def put(self, item: _Pending) -> None:
+        document = item.structure.document
+        number = number_of(document.id)
+        existed = bool(self.store.db.execute("SELECT 1 FROM documents WHERE number = ?", (number,)).fetchone())
+        with self.timed("storing"):
+            if existed:
+                self.summary.changed += 1
+            else:
+                self.new.add(number)
+                self.summary.added += 1
+            texts = [document.text[chunk.start : chunk.end] for chunk in item.structure.chunks]
+            self.store.put(item.structure, item.source, count_each(texts), item.hashes)
+        self.summary.chunks += len(item.hashes)
+
+    async def embed(self, texts: Texts) -> None:
+        if self.embedder is None or not texts:
+            return
+        known = self.paid.known(self.embedder.name, texts)
+        # Longest first, so that a batch holds texts of one length.
+        missing = sorted((hash for hash in texts if hash not in known), key=lambda hash: (-len(texts[hash]), hash))
+        spent = current_meter().spent
+        for at in range(0, len(missing), AT_ONCE):
+            some = missing[at : at + AT_ONCE]
+            with self.timed("embedding"):
+                vectors = await self.embedder.embed([texts[hash] for hash in some])
+            with self.timed("storing"):
+                self.paid.keep(self.embedder.name, dict(zip(some, vectors, strict=True)))
+            self.summary.embedded += len(some)
+            self.summary.usage += current_meter().spent - spent
+            spent = current_meter().spent
+            self.report(Progress("embedding", self.summary.embedded, 0))
+
+    def find(self, name: str) -> set[int]:
+        """Documents with this key, id, source file or title."""
+        rows = self.store.db.execute(
+            "SELECT number FROM documents WHERE key = ?1 OR source = ?1 OR name = ?2 OR 'article:' || number = ?1",
+            (name, title_name(name)),
+        ).fetchall()
+        if not rows:
+            raise UsageError(f"no document is called {name!r}", "see them with: ragways status --documents")
+        return {row[0] for row in rows}
+
+    def drop_source(self, key: str) -> None:
+        self.drop(set(self.store.hashes_of_source(key)))
+        self.store.remove_source(key)
+
+    def drop(self, numbers: Collection[int]) -> None:
+        self.store.remove(numbers)
+        self.summary.removed += len(numbers)
+
+    # After
+
+    async def publish(self) -> None:
+        """Do the layers' own work, derive their files, then commit: from here on readers see the new state."""
+        generation = int(self.meta["generation"])
+        grown = self.layers != self.built
+        lost = not derived_folder(self.store.folder, generation).is_dir()
+        if not (self.summary.touched or grown or lost):
+            self.store.commit()
+            return
+        self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
+        if self.embedder is not None:
+            self.store.set_meta({"dimension": str(self.embedder.dimension)})
+        layers, site = in_order(self.layers), self.site(generation)
+        for layer in layers:
+            with self.timed(layer.name):
+                try:
+                    await layer.work(site)
+                except BudgetExceeded as stop:
+                    self.summary.stopped = stop.message
+        with self.timed("deriving"):
+            self.report(Progress("deriving", 0))
+            derive(site, generation + 1, layers)
+        self.store.commit()
+        if self.summary.changed or self.summary.removed:
+            self.forget(site)
+        clear_old(self.store.folder, generation + 1)
+
+    def site(self, generation: int) -> Site:
+        only_new = not (self.summary.changed or self.summary.removed) and self.layers == self.built
+        return Site(
+            self.store,
+            self.paid,
+            self.model,
+            self.embedder,
+            self.embed,
+            report=self.report,
+            before=derived_folder(self.store.folder, generation),
+            new=frozenset(self.new) if only_new else None,
+        )
+
+    def forget(self, site: Site) -> None:
+        """Drop all that was made of texts that are gone."""
+        used: dict[str, set[str]] = {}
+        for layer in in_order(self.layers):
+            for kind, hashes in layer.used(site).items():
+                used.setdefault(kind, set()).update(hashes)
+        self.paid.keep_only(used)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.summary.seconds[stage] = self.summary.seconds.get(stage, 0.0) + time.perf_counter() - started
+
+
+def find_files(paths: Sequence[Path], options: LoadOptions) -> tuple[list[tuple[str, SourceFile]], list[Skipped], int]:
+    """Files with the folder that was named for them, what is left out and why, and how many are hidden.
+
+    A key begins with the name of its folder, so that two folders of one index do not mix up their files.
+    """
+    found: dict[str, tuple[str, SourceFile]] = {}
+    skipped: list[Skipped] = []
+    hidden = 0
+    for path in sorted({path.resolve() for path in paths} if all(p.exists() for p in paths) else paths):
+        walked = walk([path], options)
+        for entry in walked:
+            key = f"{path.name}/{entry.key}" if path.is_dir() else entry.key
+            if isinstance(entry, Skipped):
+                skipped.append(Skipped(key, entry.reason))
+            else:
+                found.setdefault(os.path.realpath(entry.path), (str(path), replace(entry, key=key)))
+        hidden += walked.hidden
+    return list(found.values()), skipped, hidden
+
+
+def _texts(parts: Structure, chunking: Chunking) -> Iterable[str]:
+    document = parts.document
+    sections = {section.id: section.title for section in parts.sections}
+    for chunk in parts.chunks:
+        section = sections[":".join(chunk.id.split(":")[:3])]
+        yield searched_text(document.title, section, document.text[chunk.start : chunk.end], with_title=chunking.title)

@@ -1,0 +1,89 @@
+"""Chunks as retrievers see them, and the two layers over them: vectors and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ragways.core.errors import StoreFailed
+from ragways.core.types import content_hash
+from ragways.index.layer import Layer, Site
+from ragways.index.store import Store
+
+
+def searched_text(title: str, section: str, text: str, *, with_title: bool) -> str:
+    """A chunk as retrievers see it. A section's title says what the chunk alone may not."""
+    if not with_title:
+        return text
+    head = title if section in ("", title) else f"{title}: {section}"
+    return f"{head}\n{text}"
+
+
+def chunk_texts(store: Store, numbers: Iterable[int] | None = None) -> Iterator[tuple[str, str]]:
+    """Id and searched text of every chunk (of these documents), in the store's order."""
+    with_title = store.meta().get("chunk_titles") == "True"
+    if numbers is None:
+        numbers = [row[0] for row in store.db.execute("SELECT number FROM documents ORDER BY number")]
+    for number in numbers:
+        title, text = store.db.execute("SELECT title, text FROM documents WHERE number = ?", (number,)).fetchone()
+        sections = dict(store.db.execute("SELECT path, title FROM sections WHERE document = ?", (number,)).fetchall())
+        chunks = store.db.execute(
+            "SELECT path, start, end FROM chunks WHERE document = ? ORDER BY ordinal", (number,)
+        ).fetchall()
+        for path, start, end in chunks:
+            section = sections[path.split(":", 1)[0]]
+            yield f"article:{number}:{path}", searched_text(title, section, text[start:end], with_title=with_title)
+
+
+async def _embed(site: Site) -> None:
+    """Documents bring their vectors with them, except those stored before vectors were asked for."""
+    missing = {hash for _, hash in site.store.chunk_rows()}
+    if site.embedder is not None:
+        missing -= site.paid.known(site.embedder.name, missing)
+    if missing:
+        await site.embed({content_hash(text): text for _, text in chunk_texts(site.store)})
+
+
+def _derive_vectors(site: Site, folder: Path) -> None:
+    from ragways.index.vectors import Vectors
+
+    meta = site.store.meta()
+    rows = list(site.store.chunk_rows())
+    vectors = site.paid.vectors(meta["embedder"], [hash for _, hash in rows])
+    missing = [id for id, hash in rows if hash not in vectors]
+    if missing:
+        raise StoreFailed(
+            f"{len(missing)} chunks have no vector ({missing[0]} is the first)",
+            "build again with: ragways index --rebuild PATH",
+        )
+    stacked = Vectors.stack([id for id, _ in rows], (vectors[hash] for _, hash in rows), int(meta["dimension"]))
+    stacked.save(folder, "chunks")
+
+
+def _derive_words(site: Site, folder: Path) -> None:
+    from ragways.index.words import Words
+
+    if site.new is not None and site.before is not None and (site.before / "words").is_dir():
+        Words.build(folder / "words", chunk_texts(site.store, sorted(site.new)), onto=site.before / "words")
+    else:
+        Words.build(folder / "words", chunk_texts(site.store))
+
+
+def _used(site: Site) -> dict[str, set[str]]:
+    return {"vectors": {hash for _, hash in site.store.chunk_rows()}}
+
+
+VECTORS = Layer(
+    name="vectors",
+    summary="a vector of each chunk, for search by meaning",
+    needs=frozenset(),
+    work=_embed,
+    derive=_derive_vectors,
+    used=_used,
+)
+WORDS = Layer(
+    name="words",
+    summary="a lexical index (BM25) over chunks and titles",
+    needs=frozenset(),
+    derive=_derive_words,
+)

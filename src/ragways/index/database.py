@@ -1,0 +1,94 @@
+"""SQLite opened the way this project needs it, with its errors turned into ours."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from ragways.core.errors import StoreBusy, StoreError, StoreFailed
+
+WAIT_SECONDS = 5.0
+
+
+def connect(path: Path, *, write: bool) -> sqlite3.Connection:
+    """A connection in WAL mode: readers see the last whole commit while one writer works."""
+    with explained(path):
+        if write:
+            connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            return connection
+        # A folder that cannot be written has no writer either, so the file will not change under us.
+        mode = "mode=ro" if _can_write(path.parent) else "immutable=1"
+        uri = f"file:{quote(str(path.resolve()))}?{mode}"
+        # Whole questions run in one thread at a time; the connection may have been opened in another.
+        return sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+
+
+def _can_write(folder: Path) -> bool:
+    return os.access(folder, os.W_OK)
+
+
+@contextmanager
+def explained(place: Path) -> Iterator[None]:
+    """Turn what the disk or SQLite says into an error with a cure."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise _meaning(place, str(error)) from error
+    except sqlite3.DatabaseError as error:
+        raise StoreFailed(
+            f"{place} is damaged ({error})", "build it again with: ragways index --rebuild PATH"
+        ) from error
+    except OSError as error:
+        raise _os_meaning(place, error) from error
+
+
+class Transaction:
+    """All of it or nothing."""
+
+    def __init__(self, connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> None:
+        self._db = connection
+        self._kind = kind
+
+    def __enter__(self) -> None:
+        self._db.execute(f"BEGIN {self._kind}")
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        if self._db.in_transaction:
+            self._db.execute("COMMIT" if kind is None else "ROLLBACK")
+
+
+def _meaning(place: Path, said: str) -> StoreError:
+    if "locked" in said or "busy" in said:
+        return StoreBusy(f"another process is writing to {place.parent}", "wait for it to end, then run again")
+    if "full" in said:
+        return _disk_full(place)
+    if "readonly" in said or "unable to open" in said:
+        return _no_access(place)
+    return StoreFailed(f"{place}: {said}", "check the disk; build again with: ragways index --rebuild PATH")
+
+
+def _os_meaning(place: Path, error: OSError) -> StoreError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _disk_full(place)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return _no_access(place)
+    return StoreFailed(f"{place}: {error.strerror or error}", "check the path and the disk")
+
+
+def _disk_full(place: Path) -> StoreFailed:
+    return StoreFailed(
+        f"the disk that holds {place.parent} is full", "free some space and run again; what was there is unharmed"
+    )
+
+
+def _no_access(place: Path) -> StoreFailed:
+    return StoreFailed(
+        f"cannot write to {place.parent}", "choose another folder with --index, or change its permissions"
+    )

@@ -1,0 +1,42 @@
+"""The derived folder: one a generation, made under a temporary name and renamed when it is whole.
+
+Only then does the store's commit name it. So a reader that opened the generation before keeps it, and a killed build
+leaves nothing but litter, which the next one clears.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from ragways.index.database import explained
+from ragways.index.layer import Layer, Site
+
+KEPT = 2
+"""Generations that stay on disk: the newest, and one for readers that began before it."""
+
+
+def derived_folder(folder: Path, generation: int) -> Path:
+    return folder / "derived" / str(generation)
+
+
+def derive(site: Site, generation: int, layers: Iterable[Layer]) -> None:
+    """Make the derived files of a generation."""
+    final = derived_folder(site.store.folder, generation)
+    draft = final.with_name(f"{generation}.draft")
+    with explained(final):
+        for litter in (draft, final):
+            shutil.rmtree(litter, ignore_errors=True)
+        draft.mkdir(parents=True)
+        for layer in layers:
+            layer.derive(site, draft)
+        draft.rename(final)
+
+
+def clear_old(folder: Path, generation: int) -> None:
+    """Remove generations that no reader can have begun with lately, and drafts of killed builds."""
+    keep = {str(g) for g in range(generation - KEPT + 1, generation + 1)}
+    for path in (folder / "derived").iterdir():
+        if path.name not in keep:
+            shutil.rmtree(path, ignore_errors=True)

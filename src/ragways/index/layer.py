@@ -1,0 +1,65 @@
+"""What a layer of the index is: work that is kept by content, and files derived from it and from the store.
+
+An index is a function of its documents: whatever costs time or money is kept in `paid` under the hash of what it was
+made from, and everything else is derived again, in one fixed order, for each generation. So the order in which
+documents came, and what happened on the way, cannot be told from the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragways.core.progress import Report, silent
+from ragways.index.paid import Paid
+from ragways.index.store import Store
+from ragways.models.door import Door
+from ragways.models.embed import Embedder
+
+Texts = Mapping[str, str]
+"""Texts by their content hash."""
+
+
+@dataclass
+class Site:
+    """Where a layer is built. The store is open for writing and holds the documents of the generation to come."""
+
+    store: Store
+    paid: Paid
+    model: Door
+    embedder: Embedder | None
+    embed: Callable[[Texts], Awaitable[None]]
+    """Sees to it that each text has its vector in `paid`."""
+    report: Report = silent
+    before: Path | None = None
+    """The derived folder of the generation before, to take over what did not change."""
+    new: frozenset[int] | None = None
+    """Numbers of the documents that came, where none changed or went; None where some did."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of all layers by name, e.g. `settings["graph"]["way"]`; what is missing has its default."""
+    failed: int = 0
+    """Units of work that could not be done; they are tried again on the next run."""
+
+
+async def _no_work(_: Site) -> None:
+    """All of the layer is derived."""
+
+
+def _nothing(_: Site) -> dict[str, set[str]]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """`work` does what must be paid for, `derive` writes the layer's files into a folder, `used` tells which hashes of
+    each kind of work the layer still needs, so that the rest can be forgotten when documents go.
+    """
+
+    name: str
+    summary: str
+    needs: frozenset[str]
+    derive: Callable[[Site, Path], None]
+    work: Callable[[Site], Awaitable[None]] = _no_work
+    used: Callable[[Site], dict[str, set[str]]] = _nothing

@@ -1,0 +1,139 @@
+"""An index as paradigms read it: one snapshot, opened once, its layers loaded when first used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragways.core.errors import MissingLayer, StoreBusy
+from ragways.core.types import Document, Infobox, Link, Piece
+from ragways.index.derive import derived_folder
+from ragways.index.store import Store, number_of, path_of
+
+if TYPE_CHECKING:
+    from ragways.index.vectors import Vectors
+    from ragways.index.words import Words
+
+_TEXTS_KEPT = 64
+
+
+class Index:
+    """Read-only, and whole: what is written after it was opened stays out of sight."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        meta = store.meta()
+        self.folder = store.folder
+        self.generation = int(meta["generation"])
+        self.layers = frozenset(meta.get("layers", "").split())
+        self.embedder = meta.get("embedder", "")
+        self.chunking = meta.get("chunking", "")
+        self._article = lru_cache(_TEXTS_KEPT)(self._read_article)
+
+    @classmethod
+    def open(cls, folder: Path) -> Index:
+        index = cls(Store.open(folder))
+        if index.generation and not derived_folder(folder, index.generation).is_dir():
+            index.close()
+            from ragways.index.build import rebuild_derived
+
+            rebuild_derived(folder)
+            index = cls(Store.open(folder))
+        return index
+
+    def close(self) -> None:
+        self._store.close()
+
+    def require(self, layers: Iterable[str]) -> None:
+        """Raise, with the command that helps, unless all these layers are built."""
+        missing = sorted(set(layers) - self.layers)
+        if missing:
+            raise MissingLayer(
+                f"this index has no {' and no '.join(missing)}",
+                f"build with: ragways index PATH --with {','.join(sorted(self.layers | set(missing)))}",
+            )
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors of chunks."""
+        from ragways.index.vectors import Vectors
+
+        self.require(["vectors"])
+        return Vectors.load(self._derived(), "chunks")
+
+    @cached_property
+    def words(self) -> Words:
+        from ragways.index.words import Words
+
+        self.require(["words"])
+        return Words(self._derived() / "words")
+
+    def _derived(self) -> Path:
+        folder = derived_folder(self.folder, self.generation)
+        if not folder.is_dir():
+            raise StoreBusy("the index was rebuilt while it was being read", "ask again")
+        return folder
+
+    def pieces(self, ids: Iterable[str]) -> dict[str, Piece]:
+        """Chunks by id, each with its text and place. An id that is not in this snapshot is left out."""
+        found = {}
+        for id in ids:
+            number, path = number_of(id), path_of(id)
+            row = self._store.db.execute(
+                "SELECT start, end, tokens FROM chunks WHERE document = ? AND path = ?", (number, path)
+            ).fetchone()
+            if row is not None:
+                start, end, tokens = row
+                title, text, date = self._article(number)
+                found[id] = Piece(id, "chunk", text[start:end], f"article:{number}", title, start, end, tokens, date)
+        return found
+
+    def sentences(self, piece: Piece) -> list[tuple[int, int]]:
+        """Offsets of the sentences that lie in a piece, cut at its borders."""
+        rows = self._store.db.execute(
+            "SELECT start, end FROM sentences WHERE document = ? AND end > ? AND start < ? ORDER BY ordinal",
+            (number_of(piece.document), piece.start, piece.end),
+        )
+        return [(max(start, piece.start), min(end, piece.end)) for start, end in rows]
+
+    def document(self, id: str) -> Document | None:
+        """A whole document, for showing a piece in its place."""
+        number = number_of(id)
+        row = self._store.db.execute(
+            "SELECT key, title, text, format, metadata, redirect FROM documents WHERE number = ?", (number,)
+        ).fetchone()
+        if row is None:
+            return None
+        key, title, text, format, metadata, redirect = row
+        return Document(
+            key, title, text, format, json.loads(metadata), (), self._links(number), self._infoboxes(number), redirect
+        )
+
+    def _links(self, number: int) -> tuple[Link, ...]:
+        query = "SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal"
+        return tuple(Link(*row) for row in self._store.db.execute(query, (number,)))
+
+    def _infoboxes(self, number: int) -> tuple[Infobox, ...]:
+        query = "SELECT start, end, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal"
+        return tuple(
+            Infobox(start, end, kind, tuple((key, value) for key, value in json.loads(fields)))
+            for start, end, kind, fields in self._store.db.execute(query, (number,))
+        )
+
+    def documents(self) -> list[tuple[str, str, str]]:
+        """Id, key and title of every document, by key."""
+        rows = self._store.db.execute("SELECT number, key, title FROM documents ORDER BY key")
+        return [(f"article:{number}", key, title) for number, key, title in rows]
+
+    def counts(self) -> dict[str, int]:
+        tables = ("documents", "sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")
+        return {table: self._store.count(table) for table in tables}
+
+    def _read_article(self, number: int) -> tuple[str, str, str]:
+        title, text, metadata = self._store.db.execute(
+            "SELECT title, text, metadata FROM documents WHERE number = ?", (number,)
+        ).fetchone()
+        return title, text, str(json.loads(metadata).get("date", ""))

@@ -1,0 +1,227 @@
+"""The system of record: documents and their parts in `index.sqlite`, one writer and many readers.
+
+A build is one transaction, so a reader sees the corpus before it or after it and nothing between.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ragways.core.errors import NoIndex, WrongVersion
+from ragways.core.types import Document, Part, Structure, content_hash, title_name
+from ragways.index.database import connect, explained
+from ragways.index.schema import INDEX, PARTS, VERSION
+
+FILE = "index.sqlite"
+
+
+class Store:
+    """Rows in and rows out; what they mean is decided elsewhere."""
+
+    def __init__(self, folder: Path, db: sqlite3.Connection) -> None:
+        self.folder = folder
+        self.path = folder / FILE
+        self.db = db
+
+    @classmethod
+    def create_or_open(cls, folder: Path) -> Store:
+        """Open for writing; an empty or missing folder becomes a new index."""
+        with explained(folder / FILE):
+            folder.mkdir(parents=True, exist_ok=True)
+        store = cls(folder, connect(folder / FILE, write=True))
+        store.begin()
+        if not store.db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+            store._create()
+        else:
+            store._check_version()
+        return store
+
+    @classmethod
+    def open(cls, folder: Path) -> Store:
+        """Open for reading, at the last whole commit; what is committed later stays out of sight."""
+        if not (folder / FILE).is_file():
+            raise NoIndex(f"there is no index in {folder}", "build one with: ragways index PATH")
+        store = cls(folder, connect(folder / FILE, write=False))
+        with explained(store.path):
+            store.db.execute("BEGIN")
+            if not store.db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+                raise NoIndex(f"the index in {folder} is still being built", "wait for the build to end")
+            store._check_version()
+        return store
+
+    def _create(self) -> None:
+        for statement in INDEX.split(";\n"):
+            if statement.strip():
+                self.db.execute(statement)
+        self.set_meta({"version": str(VERSION), "generation": "0"})
+
+    def _check_version(self) -> None:
+        with explained(self.path):
+            has_meta = self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+        version = self.meta().get("version") if has_meta else None
+        if version != str(VERSION):
+            self.close()
+            raise WrongVersion(
+                f"{self.folder} holds an index of version {version or 'unknown'}; this ragways reads version {VERSION}",
+                "build it again with: ragways index --rebuild PATH, or choose another folder with --index",
+            )
+
+    def begin(self) -> None:
+        with explained(self.path):
+            self.db.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        with explained(self.path):
+            # A power cut after this returns must not undo it; the many small steps before need no sync.
+            self.db.execute("COMMIT")
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def rollback(self) -> None:
+        if self.db.in_transaction:
+            self.db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self.rollback()
+        self.db.close()
+
+    def meta(self) -> dict[str, str]:
+        return dict(self.db.execute("SELECT key, value FROM meta").fetchall())
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        self.db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+
+    def clear(self) -> None:
+        for table in ("sources", "documents", *PARTS):
+            self.db.execute(f"DELETE FROM {table}")  # noqa: S608 - names of our own tables
+
+    # Documents
+
+    def put(self, structure: Structure, source: str, tokens: Iterable[int], hashes: Iterable[str]) -> None:
+        """Add a document or put it in the place of its earlier version."""
+        document = structure.document
+        number = number_of(document.id)
+        with explained(self.path):
+            self.remove([number])
+            self.db.execute(
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    number,
+                    document.key,
+                    source,
+                    document.title,
+                    title_name(document.title),
+                    document.format,
+                    document.text,
+                    _json(dict(document.metadata)),
+                    document.redirect,
+                    document_hash(document),
+                ),
+            )
+            self._put_parts(number, structure, tokens, hashes)
+            self._put_links(number, document)
+
+    def _put_parts(self, number: int, structure: Structure, tokens: Iterable[int], hashes: Iterable[str]) -> None:
+        rows = self.db.executemany
+        rows(
+            "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(number, *row, p.title, p.level) for p, row in _rows(structure.sections)],
+        )
+        rows(
+            "INSERT INTO paragraphs VALUES (?, ?, ?, ?, ?)", [(number, *row) for _, row in _rows(structure.paragraphs)]
+        )
+        rows("INSERT INTO sentences VALUES (?, ?, ?, ?, ?)", [(number, *row) for _, row in _rows(structure.sentences)])
+        rows(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(number, *row, t, h) for (_, row), t, h in zip(_rows(structure.chunks), tokens, hashes, strict=True)],
+        )
+
+    def _put_links(self, number: int, document: Document) -> None:
+        self.db.executemany(
+            "INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (number, i, link.start, link.end, link.target, title_name(link.target))
+                for i, link in enumerate(document.links)
+            ],
+        )
+        self.db.executemany(
+            "INSERT INTO infoboxes VALUES (?, ?, ?, ?, ?, ?)",
+            [(number, i, box.start, box.end, box.kind, _json(box.fields)) for i, box in enumerate(document.infoboxes)],
+        )
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        with explained(self.path):
+            for number in numbers:
+                self.db.execute("DELETE FROM documents WHERE number = ?", (number,))
+                for table in PARTS:
+                    self.db.execute(f"DELETE FROM {table} WHERE document = ?", (number,))  # noqa: S608
+
+    def hashes_of_source(self, source: str) -> dict[int, str]:
+        """The documents that a file gave, with their content hashes."""
+        return dict(self.db.execute("SELECT number, hash FROM documents WHERE source = ?", (source,)).fetchall())
+
+    # Files
+
+    def source(self, key: str) -> tuple[str, int, int] | None:
+        """Root, size and time of a file as it was last read."""
+        row = self.db.execute("SELECT root, size, modified FROM sources WHERE key = ?", (key,)).fetchone()
+        return None if row is None else (row[0], row[1], row[2])
+
+    def put_source(self, key: str, root: str, size: int, modified: int) -> None:
+        self.db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)", (key, root, size, modified))
+
+    def remove_source(self, key: str) -> None:
+        self.db.execute("DELETE FROM sources WHERE key = ?", (key,))
+
+    def remove_empty_sources(self) -> None:
+        """Forget files of which no document is left."""
+        self.db.execute("DELETE FROM sources WHERE key NOT IN (SELECT source FROM documents)")
+
+    def sources_of_root(self, root: str) -> set[str]:
+        return {row[0] for row in self.db.execute("SELECT key FROM sources WHERE root = ?", (root,))}
+
+    # Chunks in their one order, which the derived layers share
+
+    def chunk_rows(self) -> Iterator[tuple[str, str]]:
+        """Id and hash of every chunk, by document number and place."""
+        rows = self.db.execute("SELECT document, path, hash FROM chunks ORDER BY document, ordinal")
+        return ((f"article:{number}:{path}", hash) for number, path, hash in rows)
+
+    def count(self, table: str) -> int:
+        if table not in ("documents", "sources", *PARTS):
+            raise ValueError(table)
+        return int(self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608
+
+
+def number_of(id: str) -> int:
+    """The document's number in an id of it or of any of its parts."""
+    return int(id.split(":", 2)[1])
+
+
+def path_of(id: str) -> str:
+    """What follows the document in the id of a part: `s8:p2:c0`."""
+    return id.split(":", 2)[2]
+
+
+def document_hash(document: Document) -> str:
+    """Changes when anything that is stored of a document changes."""
+    return content_hash(
+        document.title,
+        document.text,
+        document.format,
+        _json(dict(document.metadata)),
+        document.redirect or "",
+        repr(document.headings),
+        repr(document.links),
+        repr(document.infoboxes),
+    )
+
+
+def _rows(parts: Iterable[Part]) -> Iterator[tuple[Part, tuple[int, str, int, int]]]:
+    return ((part, (i, path_of(part.id), part.start, part.end)) for i, part in enumerate(parts))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

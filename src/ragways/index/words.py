@@ -1,0 +1,111 @@
+"""The lexical layer: BM25 over chunks with their titles, by tantivy. Derived from the store, so it can be rebuilt."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ragways.index.vectors import Scored
+
+_HEAP = 64_000_000
+_LONGEST_QUESTION = 256  # distinct words; a longer question is cut here, so that no question can stall the search
+
+
+@cache
+def _analyzer() -> Any:  # noqa: ANN401 - tantivy ships no types for it
+    import tantivy
+
+    chain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (
+        tantivy.Filter.remove_long(64),
+        tantivy.Filter.lowercase(),
+        tantivy.Filter.ascii_fold(),
+        tantivy.Filter.stopword("english"),
+        tantivy.Filter.stemmer("english"),
+    ):
+        chain = chain.filter(step)
+    return chain.build()
+
+
+@cache
+def _schema() -> Any:  # noqa: ANN401
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw")
+    builder.add_text_field("text", tokenizer_name="words", index_option="freq")
+    return builder.build()
+
+
+def terms(text: str) -> list[str]:
+    """The words of a text as the index knows them: folded, stemmed, without stop words; each once, in order."""
+    return list(dict.fromkeys(_analyzer().analyze(text)))
+
+
+class Words:
+    """BM25 (k1 = 1.2, b = 0.75) over everything that was indexed."""
+
+    def __init__(self, folder: Path) -> None:
+        import tantivy
+
+        self._index = tantivy.Index(_schema(), path=str(folder))
+        self._index.register_tokenizer("words", _analyzer())
+        self._searcher: Any = None
+
+    @classmethod
+    def build(cls, folder: Path, texts: Iterable[tuple[str, str]], *, onto: Path | None = None) -> None:
+        """Write an index of (id, text) into an empty folder, on top of what `onto` holds already."""
+        folder.mkdir(parents=True)
+        if onto is not None:
+            _link(onto, folder)
+        import tantivy
+
+        words = cls(folder)
+        # One thread and one segment: the same texts give the same files.
+        writer = words._index.writer(_HEAP, num_threads=1)
+        for id, text in texts:
+            writer.add_document(tantivy.Document(id=id, text=text))
+        writer.commit()
+        writer.wait_merging_threads()
+
+    def search(self, question: str, k: int) -> Scored:
+        """The k best chunks that hold any word of the question."""
+        query = self._query(question)
+        if query is None or k <= 0:
+            return []
+        if self._searcher is None:
+            self._searcher = self._index.searcher()
+        size = k + 8
+        while True:
+            # Equal scores at the border are settled by id, so look on until the border is passed.
+            hits = self._searcher.search(query, size, count=False).hits
+            if len(hits) < size or hits[-1][0] < hits[k - 1][0]:
+                break
+            size *= 4
+        found = [(self._searcher.doc(address)["id"][0], float(score)) for score, address in hits]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
+
+    def _query(self, question: str) -> Any:  # noqa: ANN401
+        import tantivy
+
+        words = terms(question)[:_LONGEST_QUESTION]
+        if not words:
+            return None
+        should = [
+            (tantivy.Occur.Should, tantivy.Query.term_query(_schema(), "text", word, index_option="freq"))
+            for word in words
+        ]
+        return tantivy.Query.boolean_query(should)
+
+
+def _link(source: Path, target: Path) -> None:
+    """Take over an index without copying: its segment files never change, and the rest is replaced, not written to."""
+    for file in sorted(source.iterdir()):
+        if not file.name.endswith(".lock"):
+            try:
+                (target / file.name).hardlink_to(file)
+            except OSError:
+                shutil.copyfile(file, target / file.name)

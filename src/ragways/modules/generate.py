@@ -1,0 +1,91 @@
+"""Evidence → Answer: the one shared way to answer, with citations down to the sentence, and to abstain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragways.core.step import Step
+from ragways.core.trace import current_span
+from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Query
+from ragways.index.words import terms
+from ragways.modules.resources import Resources
+from ragways.tasks.answer import ANSWER, RECALL, Extractor, Passage, Said
+
+
+def answer(use: Resources) -> Step[Evidence, Answer]:
+    """Say what the evidence says, or that it does not say it."""
+
+    async def run(evidence: Evidence) -> Answer:
+        if not evidence.items:
+            return _abstain(evidence, "no evidence")
+        places = [use.index.sentences(hit.piece) for hit in evidence.items]
+        passages = tuple(_passage(hit, spans) for hit, spans in zip(evidence.items, places, strict=True))
+        reply = await use.model.do(
+            ANSWER,
+            question=evidence.hits.query.text,
+            passages=passages,
+            extractor=Extractor(use.embedder.embed, terms, use.care, use.sentences),
+        )
+        way = _way_of_task()
+        if not reply.answered:
+            return _abstain(evidence, way)
+        said = [sentence for sentence in reply.sentences if sentence.text.strip()]
+        cited = [c for n, s in enumerate(said) for c in _citations(n, s, evidence.items, places)]
+        return Answer(evidence, " ".join(_with_marks(s) for s in said), tuple(cited), way=way)
+
+    return Step("answer", run)
+
+
+def recall(use: Resources) -> Step[Query, Answer]:
+    """Answer from what the model knows; without a model that is nothing."""
+
+    async def run(query: Query) -> Answer:
+        evidence = Evidence(Hits(query), (), 0)
+        reply = await use.model.do(RECALL, question=query.text)
+        way = _way_of_task()
+        if not reply.answered or not reply.answer.strip():
+            return _abstain(evidence, way)
+        return Answer(evidence, reply.answer.strip(), way=way)
+
+    return Step("recall", run)
+
+
+def _abstain(evidence: Evidence, way: str) -> Answer:
+    return Answer(evidence, ABSTENTION, abstained=True, way=way)
+
+
+def _way_of_task() -> str:
+    """How the task just done in this span was done."""
+    done = current_span().children
+    return done[-1].way if done else ""
+
+
+def _passage(hit: Hit, spans: Sequence[tuple[int, int]]) -> Passage:
+    piece = hit.piece
+    sentences = tuple(piece.text[start - piece.start : end - piece.start] for start, end in spans)
+    return Passage(piece.title, piece.date, piece.text, sentences or (piece.text,))
+
+
+def _with_marks(said: Said) -> str:
+    marks = "".join(f"[{number}]" for number in said.passages)
+    return f"{said.text.strip()} {marks}".strip()
+
+
+def _citations(
+    number: int, said: Said, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
+) -> list[Citation]:
+    """For each passage that a sentence names, the sentence in it that shares most of its words."""
+    wanted = set(terms(said.text))
+    cited = []
+    for passage in dict.fromkeys(said.passages):
+        piece = hits[passage - 1].piece
+        spans = places[passage - 1] or [(piece.start, piece.end)]
+
+        def shared(span: tuple[int, int], text: str = piece.text, offset: int = piece.start) -> float:
+            held = set(terms(text[span[0] - offset : span[1] - offset]))
+            return len(wanted & held) / (len(held) + 5)
+
+        start, end = max(spans, key=lambda span: (shared(span), -span[0]))
+        quote = piece.text[start - piece.start : end - piece.start]
+        cited.append(Citation(number, piece.id, piece.document, start, end, quote))
+    return cited

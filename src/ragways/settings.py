@@ -1,0 +1,189 @@
+"""Every setting, with its default and what it does; the only reader of the environment.
+
+A value comes from the first that has it: a flag of the command, the environment (`RAGWAYS_MODEL__NAME`), the settings
+file (`ragways.toml`), the default here.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from ragways.core.errors import SettingsError
+from ragways.core.suggest import did_you_mean
+
+FILE = "ragways.toml"
+PREFIX = "RAGWAYS_"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class Price(_Section):
+    """USD for a million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(0.0, ge=0)
+    cached: float | None = Field(None, ge=0)
+
+
+class ModelSettings(_Section):
+    """The language model; without a name and a base URL, everything is done without one."""
+
+    base_url: str = Field("", description="OpenAI-compatible endpoint, e.g. http://127.0.0.1:11434/v1 for Ollama")
+    name: str = Field("", description="name of the model at that endpoint")
+    key: SecretStr = Field(SecretStr(""), description="its key; better set as RAGWAYS_MODEL__KEY than written here")
+    timeout: float = Field(60.0, gt=0, description="seconds a call may take")
+    patience: float = Field(180.0, ge=0, description="seconds an outage is waited out before giving up")
+    concurrency: int = Field(16, ge=1, description="calls under way at once")
+    requests_per_minute: int | None = Field(None, ge=1, description="rate limit; unset is none")
+    tokens_per_minute: int | None = Field(None, ge=1, description="rate limit; unset is none")
+
+
+class EmbedderSettings(_Section):
+    """What turns text into vectors. An index keeps the embedder it was built with."""
+
+    kind: Literal["minilm", "endpoint"] = Field("minilm", description="minilm runs offline; endpoint asks base_url")
+    precision: Literal["int8", "fp32"] = Field("int8", description="of minilm: int8 is faster, fp32 exact")
+    threads: int | None = Field(None, ge=1, description="of minilm: cores to use; unset is up to 4")
+    base_url: str = Field("", description="of endpoint: its URL, e.g. https://example.org/v1")
+    name: str = Field("", description="of endpoint: the model's name")
+    key: SecretStr = Field(SecretStr(""), description="of endpoint: its key; better as RAGWAYS_EMBEDDER__KEY")
+    dimension: int | None = Field(None, ge=1, description="of endpoint: length of its vectors; unset asks once")
+
+
+class ChunkingSettings(_Section):
+    """How documents are cut. A preset, and what to change of it."""
+
+    preset: Literal["section", "thesis", "router-bench", "agentic"] = Field(
+        "section", description="see docs/settings.md"
+    )
+    size: int | None = Field(None, ge=1, description="most units in a chunk")
+    overlap: int | None = Field(None, ge=0, description="units shared with the chunk before")
+    unit: Literal["characters", "tokens"] | None = Field(None, description="what size counts")
+    within: Literal["document", "section", "paragraph"] | None = Field(None, description="border no chunk crosses")
+    title: bool | None = Field(None, description="search a chunk by its titles too")
+
+
+class CorpusSettings(_Section):
+    """What is read."""
+
+    max_bytes: int = Field(256 * 1024 * 1024, ge=1, description="larger files are skipped (dumps are streamed)")
+    fields: dict[str, str] = Field(
+        default_factory=dict, description="of JSON records: which field is id, title, text, date, url, author, source"
+    )
+
+
+class AnswerSettings(_Section):
+    """How an answer is made from evidence."""
+
+    care: float = Field(
+        0.5, ge=0, le=1, description="0 answers whatever it can, 1 abstains unless the evidence is plain"
+    )
+    sentences: int = Field(3, ge=1, le=20, description="most sentences of an answer made without a model")
+
+
+class Settings(_Section):
+    """All of it."""
+
+    index: Path = Field(Path(".ragways"), description="folder of the index")
+    cache: Path = Field(Path(), description="folder for what all indexes share; unset is the user's cache folder")
+    model: ModelSettings = ModelSettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    corpus: CorpusSettings = CorpusSettings()
+    answer: AnswerSettings = AnswerSettings()
+    prices: dict[str, Price] = Field(
+        default_factory=dict, description="USD for a million tokens by model name, where the built-in table is wrong"
+    )
+    paradigms: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="settings of a paradigm, e.g. [paradigms.naive] k = 20"
+    )
+
+
+def read_settings(
+    file: Path | None = None, *, environment: Mapping[str, str] | None = None, **flags: object
+) -> Settings:
+    """Settings from defaults, file, environment and flags; a flag of None was not given."""
+    environment = os.environ if environment is None else environment
+    values = _from_file(file)
+    _overlay(values, _from_environment(environment))
+    _overlay(values, {name: value for name, value in flags.items() if value is not None})
+    values.setdefault("cache", _user_cache(environment))
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise _explained(error) from None
+
+
+def limit_threads() -> None:
+    """One BLAS thread, set before numpy is imported: for products this small, waking more costs more than it saves."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
+def _from_file(file: Path | None) -> dict[str, Any]:
+    path = file or Path(FILE)
+    if file is None and not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"cannot read {path}: {error}", "write a new one with: ragways init") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}", "mend that line, or: ragways init --force") from error
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, value in environment.items():
+        if name.startswith(PREFIX):
+            *parents, leaf = name.removeprefix(PREFIX).lower().split("__")
+            place = values
+            for parent in parents:
+                place = place.setdefault(parent, {})
+                if not isinstance(place, dict):
+                    raise SettingsError(f"{name} and a shorter variable contradict each other", "unset one of them")
+            place[leaf] = value
+    return values
+
+
+def _overlay(values: dict[str, Any], over: Mapping[str, Any]) -> None:
+    for name, value in over.items():
+        if isinstance(value, Mapping) and isinstance(values.get(name), dict):
+            _overlay(values[name], value)
+        else:
+            values[name] = value
+
+
+def _user_cache(environment: Mapping[str, str]) -> Path:
+    base = environment.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "ragways"
+
+
+def _explained(error: ValidationError) -> SettingsError:
+    """The first thing that is wrong, by its name, and what was meant."""
+    first = error.errors()[0]
+    where = [str(part) for part in first["loc"]]
+    name = ".".join(where)
+    if first["type"] == "extra_forbidden":
+        return SettingsError(f"there is no setting {name}", did_you_mean(where[-1], _names(where[:-1])))
+    # A key must not be shown, not even a wrong one.
+    now = "" if where[-1] == "key" else f"it is {str(first.get('input'))[:80]!r} now"
+    return SettingsError(f"setting {name}: {first['msg'][:1].lower()}{first['msg'][1:]}", now)
+
+
+def _names(parents: list[str]) -> list[str]:
+    section: type[BaseModel] = Settings
+    for parent in parents:
+        field = section.model_fields.get(parent)
+        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
+            return list(section.model_fields)
+        section = field.annotation
+    return list(section.model_fields)
