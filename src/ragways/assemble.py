@@ -29,7 +29,7 @@ def chunking_of(settings: ChunkingSettings) -> Chunking:
     return replace(PRESETS[settings.preset], **changes)
 
 
-def embedder_of(settings: Settings) -> Embedder:
+async def embedder_of(settings: Settings) -> Embedder:
     chosen = settings.embedder
     if chosen.kind == "minilm":
         from ragways.models.minilm import MiniLM
@@ -39,12 +39,16 @@ def embedder_of(settings: Settings) -> Embedder:
 
     if not chosen.base_url or not chosen.name:
         raise SettingsError("embedder.kind is endpoint, but embedder.base_url or embedder.name is not set", "set both")
+    key = chosen.key.get_secret_value()
+    dimension = chosen.dimension or await EndpointEmbedder.discover(chosen.base_url, key, chosen.name)
     return EndpointEmbedder(
         chosen.base_url,
-        chosen.key.get_secret_value(),
+        key,
         chosen.name,
-        dimension=chosen.dimension,
+        dimension=dimension,
         prices=_prices(settings),
+        concurrency=settings.model.concurrency,
+        patience=settings.model.patience,
     )
 
 
@@ -108,7 +112,7 @@ async def opened(settings: Settings) -> AsyncIterator[Resources]:
     from ragways.modules.resources import Resources
 
     index = Index.open(settings.index)
-    embedder = embedder_of(settings)
+    embedder = await embedder_of(settings)
     if "vectors" in index.layers and index.embedder != embedder.name:
         index.close()
         raise EmbedderChanged(
@@ -121,6 +125,7 @@ async def opened(settings: Settings) -> AsyncIterator[Resources]:
         yield Resources(index, embedder, door, care=settings.answer.care, sentences=settings.answer.sentences)
     finally:
         await door.aclose()
+        await embedder.aclose()
         if paid is not None:
             paid.close()
         index.close()

@@ -6,14 +6,16 @@ vectors, is kept as it comes: a run that is killed, or stopped by its budget, fi
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, StoreError, UsageError
+from ragways.core.gather import together
 from ragways.core.progress import Progress, Report, silent
 from ragways.core.trace import Usage, current_meter
 from ragways.core.types import Document, Structure, content_hash, title_name
@@ -23,7 +25,7 @@ from ragways.corpus.load import load
 from ragways.corpus.source import LoadOptions
 from ragways.corpus.structure import structure
 from ragways.index.chunks import searched_text
-from ragways.index.derive import clear_old, derive, derived_folder
+from ragways.index.derive import KEPT, clear_old, derive, derived_folder
 from ragways.index.layer import Site, Texts
 from ragways.index.layers import USUAL, in_order
 from ragways.index.paid import Paid
@@ -35,7 +37,7 @@ from ragways.models.tokens import count_each
 PENDING_CHUNKS = 1024
 """Chunks gathered before they are embedded: enough to sort by length, few enough to lose when killed."""
 
-AT_ONCE = 128
+AT_ONCE = 64
 """Texts embedded between two commits of the vectors."""
 
 
@@ -43,7 +45,7 @@ AT_ONCE = 128
 class Recipe:
     """All that shapes an index."""
 
-    embedder: Callable[[], Embedder]
+    embedder: Callable[[], Awaitable[Embedder]]
     chunking: Chunking = PRESETS["section"]
     layers: frozenset[str] = USUAL
     model: Callable[[Paid], Door] = lambda _: Door(None)
@@ -91,10 +93,13 @@ async def build(
 ) -> Summary:
     """Index these files and folders. Files that vanished from a folder since the last run go from the index too."""
     with _writing(folder, rebuild) as (store, paid):
-        run = _Run(store, paid, recipe, report)
-        run.check_recipe()
-        await run.update(paths)
-        await run.publish()
+        run = _Run(store, paid, report)
+        try:
+            await run.prepare(recipe)
+            await run.update(paths)
+            await run.publish()
+        finally:
+            await run.aclose()
         return run.summary
 
 
@@ -102,7 +107,7 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
     """Remove documents, by key, id or title, with everything that was made of their text."""
     Store.open(folder).close()
     with _writing(folder, rebuild=False) as (store, paid):
-        run = _Run(store, paid, None, silent)
+        run = _Run(store, paid, silent)
         for name in names:
             run.drop(run.find(name))
         store.remove_empty_sources()
@@ -113,7 +118,7 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
 def rebuild_derived(folder: Path) -> None:
     """Make the derived files again where they were deleted."""
     with _writing(folder, rebuild=False) as (store, paid):
-        run = _Run(store, paid, None, silent)
+        run = _Run(store, paid, silent)
         generation = int(run.meta["generation"])
         derive(replace(run.site(generation), new=None), generation, in_order(run.built))
 
@@ -147,7 +152,7 @@ def _discard_other_version(folder: Path) -> None:
 class _Run:
     """One run of the builder; holds the write lock."""
 
-    def __init__(self, store: Store, paid: Paid, recipe: Recipe | None, report: Report) -> None:
+    def __init__(self, store: Store, paid: Paid, report: Report) -> None:
         self.store = store
         self.paid = paid
         self.meta = store.meta()
@@ -160,16 +165,15 @@ class _Run:
         self.layers = self.built = frozenset(self.meta.get("layers", "").split())
         self.embedder: Embedder | None = None
         self.model = Door(None)
-        if recipe is not None:
-            self.recipe = recipe
-            self.layers |= recipe.layers
-            self.embedder = recipe.embedder() if "vectors" in self.layers else None
-            self.model = recipe.model(paid)
 
     # Before
 
-    def check_recipe(self) -> None:
-        """Refuse to mix vectors of two embedders or chunks of two sizes in one index."""
+    async def prepare(self, recipe: Recipe) -> None:
+        """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index."""
+        self.recipe = recipe
+        self.layers |= recipe.layers
+        self.embedder = await recipe.embedder() if "vectors" in self.layers else None
+        self.model = recipe.model(self.paid)
         wanted = {"chunking": self.recipe.chunking.name, "chunk_titles": str(self.recipe.chunking.title)}
         if self.embedder is not None:
             wanted["embedder"] = self.embedder.name
@@ -181,6 +185,11 @@ class _Run:
                         "set it back, choose another folder with --index, or build anew with --rebuild",
                     )
         self.store.set_meta(wanted)
+
+    async def aclose(self) -> None:
+        await self.model.aclose()
+        if self.embedder is not None:
+            await self.embedder.aclose()
 
     # Files
 
@@ -244,7 +253,7 @@ class _Run:
             return
         with self.timed("structure"):
             parts = structure(document, self.recipe.chunking)
-            texts = tuple(_texts(parts, self.recipe.chunking))
+            texts = tuple(chunk_texts_of(parts, self.recipe.chunking))
         self.pending.append(_Pending(parts, file.key, texts, tuple(content_hash(text) for text in texts)))
         self.waiting += len(texts)
 
@@ -284,17 +293,24 @@ class _Run:
         known = self.paid.known(self.embedder.name, texts)
         # Longest first, so that a batch holds texts of one length.
         missing = sorted((hash for hash in texts if hash not in known), key=lambda hash: (-len(texts[hash]), hash))
+        slices = [missing[at : at + AT_ONCE] for at in range(0, len(missing), AT_ONCE)]
         spent = current_meter().spent
-        for at in range(0, len(missing), AT_ONCE):
-            some = missing[at : at + AT_ONCE]
+        turns = asyncio.Semaphore(self.embedder.parallel)
+        try:
             with self.timed("embedding"):
-                vectors = await self.embedder.embed([texts[hash] for hash in some])
-            with self.timed("storing"):
-                self.paid.keep(self.embedder.name, dict(zip(some, vectors, strict=True)))
-            self.summary.embedded += len(some)
+                await together(self.embed_slice(some, texts, turns) for some in slices)
+        finally:
             self.summary.usage += current_meter().spent - spent
-            spent = current_meter().spent
-            self.report(Progress("embedding", self.summary.embedded, 0))
+
+    async def embed_slice(self, hashes: Sequence[str], texts: Texts, turns: asyncio.Semaphore) -> None:
+        """Embed a few texts and keep their vectors at once: a killed run loses no more than it has under way."""
+        assert self.embedder is not None
+        async with turns:
+            vectors = await self.embedder.embed([texts[hash] for hash in hashes])
+        with self.timed("keeping vectors"):
+            self.paid.keep(self.embedder.name, dict(zip(hashes, vectors, strict=True)))
+        self.summary.embedded += len(hashes)
+        self.report(Progress("embedding", self.summary.embedded, 0))
 
     def find(self, name: str) -> set[int]:
         """Documents with this key, id, source file or title."""
@@ -321,7 +337,8 @@ class _Run:
         generation = int(self.meta["generation"])
         grown = self.layers != self.built
         lost = not derived_folder(self.store.folder, generation).is_dir()
-        if not (self.summary.touched or grown or lost):
+        gone = bool(self.summary.changed or self.summary.removed or self.meta.get("forget"))
+        if not (self.summary.touched or grown or lost or gone):
             self.store.commit()
             return
         self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
@@ -337,10 +354,15 @@ class _Run:
         with self.timed("deriving"):
             self.report(Progress("deriving", 0))
             derive(site, generation + 1, layers)
+        # Killed between this commit and the forgetting, the next run makes up for it.
+        self.store.set_meta({"forget": "yes" if gone else ""})
         self.store.commit()
-        if self.summary.changed or self.summary.removed:
+        clear_old(self.store.folder, generation + 1, keep=1 if gone else KEPT)
+        if gone:
             self.forget(site)
-        clear_old(self.store.folder, generation + 1)
+            self.store.begin()
+            self.store.set_meta({"forget": ""})
+            self.store.commit()
 
     def site(self, generation: int) -> Site:
         only_new = not (self.summary.changed or self.summary.removed) and self.layers == self.built
@@ -392,7 +414,7 @@ def find_files(paths: Sequence[Path], options: LoadOptions) -> tuple[list[tuple[
     return list(found.values()), skipped, hidden
 
 
-def _texts(parts: Structure, chunking: Chunking) -> Iterable[str]:
+def chunk_texts_of(parts: Structure, chunking: Chunking) -> Iterable[str]:
     document = parts.document
     sections = {section.id: section.title for section in parts.sections}
     for chunk in parts.chunks:

@@ -22,6 +22,8 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
             connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            # What is removed must not be readable in the file's free pages.
+            connection.execute("PRAGMA secure_delete = ON")
             return connection
         # A folder that cannot be written has no writer either, so the file will not change under us.
         mode = "mode=ro" if _can_write(path.parent) else "immutable=1"

@@ -34,9 +34,12 @@ def derive(site: Site, generation: int, layers: Iterable[Layer]) -> None:
         draft.rename(final)
 
 
-def clear_old(folder: Path, generation: int) -> None:
-    """Remove generations that no reader can have begun with lately, and drafts of killed builds."""
-    keep = {str(g) for g in range(generation - KEPT + 1, generation + 1)}
+def clear_old(folder: Path, generation: int, keep: int = KEPT) -> None:
+    """Remove generations that no reader can have begun with lately, and drafts of killed builds.
+
+    Where documents went, only the newest stays: it must hold nothing of them, and the older ones do.
+    """
+    names = {str(g) for g in range(generation - keep + 1, generation + 1)}
     for path in (folder / "derived").iterdir():
-        if path.name not in keep:
+        if path.name not in names:
             shutil.rmtree(path, ignore_errors=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from ragways.index.words import Words
 
 _TEXTS_KEPT = 64
+_ID = re.compile(r"article:\d{1,18}(:s\d+(:p\d+(:[ct]\d+)?)?)?")
+_TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks", "t": "sentences"}
 
 
 class Index:
@@ -111,6 +114,23 @@ class Index:
         return Document(
             key, title, text, format, json.loads(metadata), (), self._links(number), self._infoboxes(number), redirect
         )
+
+    def place(self, id: str) -> tuple[Document, int, int] | None:
+        """The document that an id belongs to, and where in its text the part lies."""
+        if not _ID.fullmatch(id):
+            return None
+        document = self.document(id)
+        if document is None:
+            return None
+        if id == document.id:
+            return document, 0, len(document.text)
+        number, path = number_of(id), path_of(id)
+        table = _TABLES[path.rsplit(":", 1)[-1][0]]
+        row = self._store.db.execute(
+            f"SELECT start, end FROM {table} WHERE document = ? AND path = ?",  # noqa: S608 - a name of our own
+            (number, path),
+        ).fetchone()
+        return None if row is None else (document, row[0], row[1])
 
     def _links(self, number: int) -> tuple[Link, ...]:
         query = "SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal"

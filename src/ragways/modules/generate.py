@@ -24,7 +24,7 @@ def answer(use: Resources) -> Step[Evidence, Answer]:
             ANSWER,
             question=evidence.hits.query.text,
             passages=passages,
-            extractor=Extractor(use.embedder.embed, terms, use.care, use.sentences),
+            extractor=Extractor(use.embed, terms, use.care, use.sentences),
         )
         way = _way_of_task()
         if not reply.answered:

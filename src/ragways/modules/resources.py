@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_QUESTIONS_KEPT = 64
+_VECTORS_KEPT = 4096
 
 
 @dataclass
@@ -25,12 +26,19 @@ class Resources:
     model: Door
     care: float = 0.5
     sentences: int = 3
-    _questions: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts, each made once however many steps and paradigms ask for it."""
+        import numpy as np
+
+        if len(self._vectors) + len(texts) > _VECTORS_KEPT:
+            self._vectors.clear()
+        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if missing:
+            self._vectors.update(zip(missing, await self.embedder.embed(missing), strict=True))
+        return np.stack([self._vectors[text] for text in texts])
 
     async def embed_question(self, text: str) -> NDArray[np.float32]:
-        """The question's vector, made once however many retrievers ask for it."""
-        if text not in self._questions:
-            if len(self._questions) >= _QUESTIONS_KEPT:
-                self._questions.clear()
-            self._questions[text] = (await self.embedder.embed([text]))[0]
-        return self._questions[text]
+        vector: NDArray[np.float32] = (await self.embed([text]))[0]
+        return vector

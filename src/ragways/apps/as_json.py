@@ -1,0 +1,88 @@
+"""Results as plain data, for `--json` and for whoever reads it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from ragways.core.trace import Span, Usage
+from ragways.core.types import Answer
+from ragways.index.build import Summary
+from ragways.paradigms.ask import Result
+
+
+def result_data(result: Result) -> dict[str, Any]:
+    answer = result.answer
+    return {
+        "question": result.question,
+        "paradigm": result.paradigm,
+        "settings": dict(result.settings),
+        "answer": answer.text,
+        "abstained": answer.abstained,
+        "way": answer.way,
+        "evidence": evidence_data(answer),
+        "citations": [asdict(citation) for citation in answer.citations],
+        "usage": usage_data(result.usage),
+        "steps": [step_data(step) for step in result.trace.children],
+        "tasks": task_ways(result.trace),
+        "seconds": round(result.seconds, 4),
+    }
+
+
+def evidence_data(answer: Answer) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": hit.piece.id,
+            "kind": hit.piece.kind,
+            "document": hit.piece.document,
+            "title": hit.piece.title,
+            "date": hit.piece.date,
+            "text": hit.piece.text,
+            "start": hit.piece.start,
+            "end": hit.piece.end,
+            "tokens": hit.piece.tokens,
+            "score": hit.score,
+            "found": [asdict(found) for found in hit.found],
+        }
+        for hit in answer.evidence.items
+    ]
+
+
+def usage_data(usage: Usage) -> dict[str, Any]:
+    return asdict(usage)
+
+
+def step_data(step: Span) -> dict[str, Any]:
+    """A step with what it and the steps inside it used."""
+    data: dict[str, Any] = {
+        "name": step.name,
+        "seconds": round(step.seconds, 4),
+        "usage": usage_data(step.total),
+        "details": {key: _plain(value) for key, value in step.details.items()},
+    }
+    if step.way:
+        data["way"] = step.way
+    if step.error:
+        data["error"] = step.error
+    if step.children:
+        data["steps"] = [step_data(child) for child in step.children]
+    return data
+
+
+def task_ways(trace: Span) -> list[dict[str, str]]:
+    """How each task was done: by which model, from the cache, or by a rule."""
+    return [{"task": step.name, "way": step.way} for step in trace.walk() if step.way and step.name != "model call"]
+
+
+def summary_data(summary: Summary) -> dict[str, Any]:
+    data = asdict(summary)
+    data["seconds"] = {stage: round(seconds, 3) for stage, seconds in summary.seconds.items()}
+    return data
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

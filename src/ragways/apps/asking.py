@@ -1,0 +1,65 @@
+"""One question in several ways: names and settings as the command line gives them, answers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragways.assemble import opened
+from ragways.core.errors import RagwaysError, UsageError
+from ragways.core.trace import Budget
+from ragways.modules.resources import Resources
+from ragways.paradigms import PARADIGMS, find_paradigm
+from ragways.paradigms.ask import Result, ask
+from ragways.settings import Settings
+
+USUAL = "hybrid-words"
+
+
+def parse_names(given: Sequence[str]) -> list[str]:
+    """Paradigms by name, several at once joined by commas; `all` is all of them."""
+    names = [name.strip() for value in given for name in value.split(",") if name.strip()]
+    if "all" in names:
+        return list(PARADIGMS)
+    return [find_paradigm(name).name for name in dict.fromkeys(names or [USUAL])]
+
+
+def parse_settings(given: Sequence[str]) -> dict[str, str]:
+    """`k=20` as a name and a value."""
+    values = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise UsageError(f"{text!r} is not a setting", "write it as name=value, e.g. --set k=20")
+        values[name.strip()] = value.strip()
+    return values
+
+
+async def ask_all(
+    settings: Settings, question: str, names: Sequence[str], values: Mapping[str, str], budget: float | None
+) -> tuple[list[Result], list[tuple[str, RagwaysError]]]:
+    """Answers, and for the paradigms that could not answer, why."""
+    chosen = {name: _settings_of(name, names, settings, values) for name in names}
+    results: list[Result] = []
+    failures: list[tuple[str, RagwaysError]] = []
+    async with opened(settings) as use:
+        for name in names:
+            try:
+                results.append(await _ask_one(use, question, name, chosen[name], budget))
+            except RagwaysError as error:
+                if len(names) == 1:
+                    raise
+                failures.append((name, error))
+    return results, failures
+
+
+async def _ask_one(use: Resources, question: str, name: str, chosen: Mapping[str, Any], budget: float | None) -> Result:
+    return await ask(use, question, name, chosen, budget=Budget(usd=budget))
+
+
+def _settings_of(name: str, names: Sequence[str], settings: Settings, values: Mapping[str, str]) -> dict[str, Any]:
+    """The file's settings of a paradigm, then the command's. One setting may concern only some of several paradigms."""
+    paradigm = find_paradigm(name)
+    known = {key for each in names for key in find_paradigm(each).settings}
+    own = {key: value for key, value in values.items() if key in paradigm.settings or key not in known}
+    return paradigm.check({**settings.paradigms.get(name, {}), **own})

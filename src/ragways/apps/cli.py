@@ -1,0 +1,245 @@
+"""The command `ragways`: parse, call, show. Heavy parts are imported by the command that needs them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragways import __version__
+from ragways.core.errors import PARTLY, RagwaysError, UsageError
+
+if TYPE_CHECKING:
+    from ragways.settings import Settings
+
+app = typer.Typer(
+    name="ragways",
+    help="One index of your documents, many ways of answering from it. Exit codes: 0 done, 2 wrong use, 3 index, "
+    "4 model, 5 budget reached, 6 done in part.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+IndexOption = Annotated[Path | None, typer.Option("--index", help="Folder of the index.", show_default=".ragways")]
+SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        typer.echo(f"ragways {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def init(
+    path: Annotated[Path, typer.Argument(help="File to write.")] = Path("ragways.toml"),
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+) -> None:
+    """Write a settings file with every setting, its default and what it does."""
+    from ragways.apps.settings_file import settings_text
+
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already", "replace it with --force")
+    try:
+        path.write_text(settings_text(), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}", "name another file") from error
+    typer.echo(f"wrote {path}")
+
+
+@app.command()
+def index(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to index.", metavar="PATH…")],
+    index: IndexOption = None,
+    layers: Annotated[str, typer.Option("--with", help="Layers to build, joined by commas.")] = "vectors,words",
+    plan: Annotated[bool, typer.Option("--plan", help="Tell what would be done and what it would cost.")] = False,
+    budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Index files and folders, or bring an index up to date with them."""
+    chosen = _settings(settings, index=index)
+    names = [name.strip() for name in layers.split(",") if name.strip()]
+    from ragways.assemble import recipe_of
+    from ragways.index.layers import check_layers
+
+    recipe = recipe_of(chosen, check_layers(names))
+    if plan:
+        _plan(chosen, paths, recipe, json)
+        return
+    from ragways.apps.terminal import print_json, progress_bar, show_summary
+    from ragways.core.trace import Budget, spending
+    from ragways.index.build import build
+
+    with progress_bar(not json) as report, spending(Budget(usd=budget)):
+        summary = asyncio.run(build(chosen.index, paths, recipe, rebuild=rebuild, report=report))
+    if json:
+        from ragways.apps.as_json import summary_data
+
+        print_json({"index": str(chosen.index), **summary_data(summary)})
+    else:
+        show_summary(summary, str(chosen.index))
+    if summary.stopped:
+        raise typer.Exit(5)
+    if summary.failed:
+        raise typer.Exit(PARTLY)
+
+
+def _plan(chosen: Settings, paths: list[Path], recipe: Any, json: bool) -> None:  # noqa: ANN401
+    from dataclasses import asdict
+
+    from ragways.apps.terminal import print_json, progress_bar, show_plan
+    from ragways.index.plan import plan
+
+    with progress_bar(not json) as report:
+        planned = asyncio.run(plan(chosen.index, paths, recipe, report=report))
+    if json:
+        print_json({"index": str(chosen.index), "documents": planned.documents, **asdict(planned)})
+    else:
+        show_plan(planned, str(chosen.index))
+
+
+@app.command()
+def status(
+    index: IndexOption = None,
+    documents: Annotated[bool, typer.Option("--documents", help="List the documents.")] = False,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what an index holds."""
+    from ragways.apps.status import show_status, status_data
+
+    chosen = _settings(settings, index=index)
+    data = status_data(chosen.index, with_documents=documents)
+    if json:
+        from ragways.apps.terminal import print_json
+
+        print_json(data)
+    else:
+        show_status(data)
+
+
+@app.command()
+def remove(
+    names: Annotated[list[str], typer.Argument(help="Keys, ids or titles of documents.", metavar="NAME…")],
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remove documents from an index, with everything that was made of their text."""
+    from ragways.apps.as_json import summary_data
+    from ragways.apps.terminal import print_json
+    from ragways.index.build import remove as remove_documents
+
+    chosen = _settings(settings, index=index)
+    summary = asyncio.run(remove_documents(chosen.index, names))
+    if json:
+        print_json({"index": str(chosen.index), **summary_data(summary)})
+    else:
+        typer.echo(f"{chosen.index}: {summary.removed} removed")
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What to ask; - reads it from standard input.")],
+    paradigm: Annotated[
+        list[str] | None,
+        typer.Option("--paradigm", "-p", help="Way to answer; several times, or joined by commas, or all."),
+    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
+    index: IndexOption = None,
+    budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most on each.", min=0)] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the steps.")] = False,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Ask a question, in one way or in several side by side."""
+    from ragways.apps.asking import ask_all, parse_names, parse_settings
+    from ragways.apps.terminal import print_json, show_results, show_trace
+    from ragways.paradigms.ask import check_question
+
+    text = check_question(sys.stdin.read(100_000) if question == "-" else question)
+    names, values = parse_names(paradigm or []), parse_settings(set_ or [])
+    results, failures = asyncio.run(ask_all(_settings(settings, index=index), text, names, values, budget))
+    if json:
+        from ragways.apps.as_json import result_data
+
+        data: list[dict[str, Any]] = [result_data(result) for result in results]
+        data += [{"question": text, "paradigm": name, "error": e.message, "cure": e.cure} for name, e in failures]
+        print_json(data[0] if len(names) == 1 else data)
+    else:
+        show_results(results, [(name, str(error)) for name, error in failures])
+        for result in results if trace else ():
+            show_trace(result.trace)
+    if failures:
+        raise typer.Exit(failures[0][1].exit_code)
+
+
+@app.command()
+def show(
+    id: Annotated[str, typer.Argument(help="Id of a document or of a part, as evidence shows it.")],
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a document, or a part of it in its place."""
+    from ragways.apps.place import show_place
+
+    show_place(_settings(settings, index=index).index, id, json)
+
+
+@app.command()
+def paradigms(json: JsonOption = False) -> None:
+    """List the ways of answering, with their settings."""
+    from ragways.apps.listing import show_paradigms
+
+    show_paradigms(json)
+
+
+@app.command()
+def demo(
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+) -> None:
+    """Index the bundled corpus and ask it a few questions in several ways."""
+    from ragways.apps.demo import run_demo
+
+    run_demo(_settings(settings), index)
+
+
+def _settings(file: Path | None, *, index: Path | None = None) -> Settings:
+    from ragways.settings import limit_threads, read_settings
+
+    limit_threads()
+    return read_settings(file, index=index)
+
+
+def main() -> None:
+    """Run the command; an error is one line on standard error and an exit code."""
+    try:
+        app()
+    except RagwaysError as error:
+        _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _fail("interrupted; what was finished is kept", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _fail(message: str, code: int) -> None:
+    flat = " ".join(message.split())
+    print(f"ragways: {flat}", file=sys.stderr)  # noqa: T201
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

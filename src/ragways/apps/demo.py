@@ -1,0 +1,56 @@
+"""The demo: index the bundled corpus, ask it a few questions in several ways."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ragways.apps.terminal import console, progress_bar, show_results, show_summary
+from ragways.assemble import opened, recipe_of
+from ragways.index.build import build
+from ragways.index.layers import USUAL
+from ragways.paradigms.ask import ask
+from ragways.settings import Settings
+
+QUESTIONS = ("q004", "q022", "q053", "q059", "q075")
+"""One a kind: a fact in a table, two hops, sources that disagree, a correction, and one without an answer."""
+
+PARADIGMS = ("naive", "words", "hybrid-words")
+
+
+def run_demo(settings: Settings, index: Path | None) -> None:
+    started = time.perf_counter()
+    folder = index or settings.cache / "demo"
+    chosen = settings.model_copy(update={"index": folder})
+    with resources.as_file(resources.files("ragways") / "demo") as bundle:
+        with progress_bar() as report:
+            summary = asyncio.run(build(folder, [bundle / "corpus"], recipe_of(chosen, USUAL), report=report))
+        show_summary(summary, str(folder))
+        questions = _questions(bundle / "questions.jsonl")
+    asyncio.run(_ask(chosen, questions, started))
+    console().print(
+        '\nAsk your own:       ragways ask "Who designed the Pell Rock Lighthouse?" --index '
+        f"{folder}\nYour own documents: ragways index PATH, then ragways ask QUESTION",
+        markup=False,
+    )
+
+
+def _questions(file: Path) -> list[dict[str, Any]]:
+    rows = {row["id"]: row for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
+    return [rows[id] for id in QUESTIONS]
+
+
+async def _ask(settings: Settings, questions: list[dict[str, Any]], started: float) -> None:
+    out = console()
+    async with opened(settings) as use:
+        for number, row in enumerate(questions):
+            results = [await ask(use, row["question"], paradigm) for paradigm in PARADIGMS]
+            out.print(f"\n{row['question']}", style="bold", markup=False)
+            out.print(f"{row['type']}; expected: {'; '.join(row['answers'][:1])}", style="dim", markup=False)
+            show_results(results)
+            if not number:
+                out.print(f"first answer {time.perf_counter() - started:.1f} s after the start", style="dim")

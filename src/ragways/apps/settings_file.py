@@ -1,0 +1,50 @@
+"""The settings file with every setting, made from the settings' own schema."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from ragways.settings import Settings
+
+
+def settings_text() -> str:
+    lines = [
+        "# Settings of ragways. Every line that begins with `# name =` shows a default; remove the # to change it.",
+        "",
+    ]
+    sections = []
+    for name, field in Settings.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            sections.append((name, field.annotation))
+        elif name in ("prices", "paradigms"):
+            continue
+        else:
+            lines += _setting(name, field)
+    for name, section in sections:
+        lines += ["", f"# {(section.__doc__ or '').strip()}", f"[{name}]"]
+        for key, field in section.model_fields.items():
+            lines += _setting(key, field)
+    lines += ["", "# USD for a million tokens, where the built-in table is wrong or does not know the model.",
+              '# [prices."my-model"]', "# input = 0.5", "# output = 1.5"]  # fmt: skip
+    lines += ["", "# Settings of a paradigm; `ragways paradigms` lists them.", "# [paradigms.naive]", "# k = 20"]
+    return "\n".join(lines) + "\n"
+
+
+def _setting(name: str, field: FieldInfo) -> list[str]:
+    return [f"# {field.description}", f"# {name} = {_value(field)}"]
+
+
+def _value(field: FieldInfo) -> str:
+    default = field.get_default(call_default_factory=True, validated_data={})
+    if default is None:
+        return "…  (unset)"
+    if isinstance(default, SecretStr):
+        return '""'
+    if isinstance(default, bool | int | float):
+        return json.dumps(default)
+    if isinstance(default, dict):
+        return "{}"
+    return json.dumps("" if str(default) == "." else str(default))

@@ -1,0 +1,47 @@
+"""What an index holds, as data and as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ragways.index.reader import Index
+
+
+def status_data(folder: Path, *, with_documents: bool) -> dict[str, Any]:
+    index = Index.open(folder)
+    try:
+        data: dict[str, Any] = {
+            "index": str(folder),
+            "generation": index.generation,
+            "layers": ["structure", *sorted(index.layers)],
+            "embedder": index.embedder,
+            "chunking": index.chunking,
+            "counts": index.counts(),
+            "bytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()),
+        }
+        if with_documents:
+            data["documents"] = [{"id": id, "key": key, "title": title} for id, key, title in index.documents()]
+        return data
+    finally:
+        index.close()
+
+
+def show_status(data: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from ragways.apps.terminal import console
+
+    table = Table(title=data["index"], show_header=False)
+    for name, count in data["counts"].items():
+        table.add_row(name, f"{count:,}")
+    table.add_row("layers", ", ".join(data["layers"]))
+    table.add_row("embedder", data["embedder"] or "none")
+    table.add_row("chunking", data["chunking"])
+    table.add_row("size", f"{data['bytes'] / 1e6:.1f} MB")
+    console().print(table)
+    if "documents" in data:
+        documents = Table("id", "key", "title")
+        for document in data["documents"]:
+            documents.add_row(document["id"], document["key"], document["title"])
+        console().print(documents)

@@ -1,0 +1,184 @@
+"""What a person sees: tables on standard output, progress and errors on standard error, colours on a terminal only."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ragways.core.progress import Progress, Report, silent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ragways.core.trace import Span
+    from ragways.index.build import Summary
+    from ragways.index.plan import Plan
+    from ragways.paradigms.ask import Result
+
+SHOWN_EVIDENCE = 3
+SHOWN_SKIPS = 10
+
+
+def console(*, error: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=error, highlight=False, soft_wrap=False)
+
+
+def print_json(data: object) -> None:
+    json.dump(data, sys.stdout, ensure_ascii=False, indent=2)
+    sys.stdout.write("\n")
+
+
+@contextmanager
+def progress_bar(shown: bool = True) -> Iterator[Report]:
+    """A bar on standard error where that is a terminal; silence elsewhere."""
+    if not shown or not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
+    with Bar(*columns, TimeElapsedColumn(), console=console(error=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(progress: Progress) -> None:
+            if progress.stage not in tasks:
+                tasks[progress.stage] = bar.add_task(progress.stage, total=None, note="")
+            bar.update(
+                tasks[progress.stage],
+                completed=progress.done,
+                total=progress.total or None,
+                note=progress.note or (f"{progress.done:,}" if progress.done else ""),
+            )
+
+        yield report
+
+
+def show_results(results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> None:
+    """Paradigms side by side: a row each, with the answer, the evidence it had, and what it took."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_lines=True, expand=True)
+    table.add_column("paradigm", no_wrap=True)
+    table.add_column("answer", ratio=3, overflow="fold")
+    table.add_column("evidence", ratio=4, overflow="fold")
+    for result in results:
+        table.add_row(_head(result), _answer(result), _evidence(result))
+    for paradigm, why in failures:
+        table.add_row(Text(paradigm, style="bold"), Text(why, style="red"), Text(""))
+    console().print(table)
+
+
+def _head(result: Result) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    usage = result.usage
+    lines = [f"{result.seconds:.2f} s"]
+    if usage.calls:
+        lines += [f"{usage.calls} calls", f"{usage.tokens:,} tokens", f"${usage.usd:.4f}"]
+    return Text.assemble((result.paradigm, "bold"), "\n", ("\n".join(lines), "dim"))
+
+
+def _answer(result: Result) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    answer = result.answer
+    way = "extracted without a model" if answer.way == "rule" else answer.way
+    style = "yellow" if answer.abstained else ""
+    return Text.assemble((answer.text, style), "\n", (way if way else "", "dim italic"))
+
+
+def _evidence(result: Result) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    text = Text()
+    items = result.answer.evidence.items
+    cited = {citation.piece for citation in result.answer.citations}
+    for number, hit in enumerate(items[:SHOWN_EVIDENCE], start=1):
+        piece = hit.piece
+        date = f" ({piece.date})" if piece.date else ""
+        text.append(f"[{number}] {piece.title}{date}", style="bold green" if piece.id in cited else "bold")
+        text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
+        text.append(_snippet(piece.text) + "\n")
+    if len(items) > SHOWN_EVIDENCE:
+        text.append(f"and {len(items) - SHOWN_EVIDENCE} more", style="dim")
+    return text
+
+
+def _snippet(text: str, length: int = 110) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= length else flat[: length - 1] + "…"
+
+
+def show_trace(span: Span) -> None:
+    """The steps as a tree, with time and tokens."""
+    from rich.tree import Tree
+
+    def grow(branch: Any, here: Span) -> None:  # noqa: ANN401
+        for child in here.children:
+            grow(branch.add(_step_line(child)), child)
+
+    tree = Tree(_step_line(span))
+    grow(tree, span)
+    console().print(tree)
+
+
+def _step_line(span: Span) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    facts = ", ".join(f"{key} {value}" for key, value in span.details.items() if isinstance(value, str | int | float))
+    usage = f"  {span.total.calls} calls, {span.total.tokens:,} tokens" if span.total.calls else ""
+    return Text.assemble(
+        (span.name, "bold"), f"  {span.seconds * 1000:.1f} ms{usage}", (f"  {facts}" if facts else "", "dim"),
+        (f"  by {span.way}" if span.way else "", "italic"),
+    )  # fmt: skip
+
+
+def show_summary(summary: Summary, folder: str) -> None:
+    out = console()
+    out.print(
+        f"{folder}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
+        f"{summary.unchanged:,} unchanged; {summary.chunks:,} chunks, {summary.embedded:,} texts embedded "
+        f"in {sum(summary.seconds.values()):.1f} s",
+        markup=False,
+    )
+    show_left_out(summary.skipped, "left out", summary.hidden)
+    show_left_out(summary.failed, "could not be read")
+    if summary.stopped:
+        out.print(f"stopped: {summary.stopped}; run again to go on", markup=False, style="yellow")
+
+
+def show_left_out(entries: Sequence[Any], what: str, hidden: int = 0) -> None:
+    err = console(error=True)
+    for entry in entries[:SHOWN_SKIPS]:
+        err.print(f"{what}: {entry.key}: {entry.reason}", markup=False, style="yellow")
+    if len(entries) > SHOWN_SKIPS:
+        err.print(f"{what}: and {len(entries) - SHOWN_SKIPS:,} more (all of them with --json)", style="yellow")
+    if hidden:
+        err.print(f"{what}: {hidden:,} hidden files or folders", style="dim")
+
+
+def show_plan(plan: Plan, folder: str) -> None:
+    from rich.table import Table
+
+    usd = "unknown (set a price)" if plan.usd is None else f"${plan.usd:.4f}"
+    table = Table(title=f"What indexing into {folder} would do", show_header=False)
+    for name, value in (
+        ("documents", f"{plan.documents:,} ({plan.new:,} new, {plan.changed:,} changed, {plan.unchanged:,} unchanged)"),
+        ("layers", ", ".join(("structure", *plan.layers))),
+        ("chunks", f"{plan.chunks:,} ({plan.tokens:,} tokens)"),
+        ("texts to embed", f"{plan.to_embed:,}"),
+        ("model calls", f"{plan.model_calls:,} ({plan.model_tokens:,} tokens)"),
+        ("money", usd),
+        ("time", f"about {plan.seconds:.0f} s on this machine"),
+    ):
+        table.add_row(name, value)
+    console().print(table)
+    show_left_out(plan.skipped, "would be left out")
+    show_left_out(plan.failed, "cannot be read")

@@ -1,0 +1,126 @@
+"""What is asked of a language model, and what comes back. All frozen; a call knows a name for everything it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Literal, Protocol
+
+from ragways.core.trace import Usage
+from ragways.core.types import content_hash
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model asks for a tool. `arguments` is JSON text as the model wrote it: nobody has checked it yet."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that a model may ask for; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn. An assistant's may carry `tool_calls`; a result has role `tool` and names the call it answers."""
+
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything that shapes a reply. `sample` tells repeated trials of one prompt apart and is not sent.
+
+    `max_output` has a value always: without one, the most that a call can cost is not known before it is sent.
+    """
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, object] | None = None
+    schema_name: str = "reply"
+    temperature: float = 0.0
+    max_output: int = 1024
+    seed: int | None = None
+    tools: tuple[Tool, ...] = ()
+    sample: int = 0
+
+    def key(self, model_name: str, base_url: str = "") -> str:
+        """A name for this call to this model: the same on every machine, different when anything differs."""
+        said = [(m.role, m.content, [(c.id, c.name, c.arguments) for c in m.tool_calls], m.tool_call_id)
+                for m in self.messages]  # fmt: skip
+        tools = [(t.name, t.description, t.parameters) for t in self.tools]
+        rest = (self.schema_name, self.temperature, self.max_output, self.seed, self.sample)
+        return content_hash(
+            "call 1", model_name, base_url, json.dumps([said, tools, self.schema, rest], sort_keys=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said. A cached reply has an empty `usage`, because it cost nothing.
+
+    `estimated` says that the endpoint sent no usage and the tokens are our own count.
+    """
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    seconds: float = 0.0
+    cached: bool = False
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish: str = "stop"
+    estimated: bool = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether it ended because `max_output` was reached."""
+        return self.finish == "length"
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Reply:
+        """Read what `to_json` wrote; ValueError when it is something else."""
+        try:
+            data = json.loads(text)
+            usage = Usage(**data.pop("usage"))
+            calls = tuple(ToolCall(**call) for call in data.pop("tool_calls"))
+            return cls(usage=usage, tool_calls=calls, **data)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"not a stored reply: {type(error).__name__}") from None
+
+    def again(self) -> Reply:
+        """The same reply, given a second time: it costs nothing."""
+        return replace(self, usage=Usage(), cached=True)
+
+
+class Model(Protocol):
+    """Something that answers calls: an endpoint, or a script in a test.
+
+    `name` and `base_url` say which one, for cache keys and prices; `send` makes one try and raises `TryAgain` when
+    another may succeed.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def base_url(self) -> str: ...
+
+    async def send(self, call: Call) -> Reply: ...
+
+    async def aclose(self) -> None: ...

@@ -1,0 +1,244 @@
+"""The one way to a language model. Its layers, from the outside in, and why in this order:
+
+1. **count**: a span, and a reservation on every meter. Outermost, so that nothing is asked for that is not seen in
+   the trace. What a call can cost at most is reserved before it is sent and settled with what it did cost, so that
+   calls side by side cannot pass a budget together.
+2. **cache**: a reply known already costs nothing, reserves nothing and waits for nobody. The same call asked for
+   twice at once is sent once. Only a reply that could be read is kept.
+3. **retry**: outside the rate limit, because a second try is a request too and must wait its turn.
+4. **rate limit**: so many requests and tokens a minute, one brake for all while the endpoint says "too many", and at
+   most `concurrency` at once; a slot is held only while sending, never while waiting.
+5. **send**: one request of the endpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import TypeVar, cast
+
+from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, SettingsError, UnusableReply
+from ragways.core.trace import Span, Usage, current_meter, span
+from ragways.models.bound import Bound
+from ragways.models.cache import ReplyCache
+from ragways.models.call import Call, Model, Reply
+from ragways.models.prices import Prices
+from ragways.models.rate import Time
+from ragways.models.task import Complaint, CutOff, Task, reader
+from ragways.models.traffic import Traffic
+
+T = TypeVar("T")
+
+CURE_NO_MODEL = "set a model and its endpoint in the settings"
+
+
+class Door:
+    """Ask a model, or do a task without one. One event loop at a time may use it; close it in that loop."""
+
+    def __init__(
+        self,
+        model: Model | None = None,
+        *,
+        cache: ReplyCache | None = None,
+        prices: Prices | None = None,
+        concurrency: int = 16,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        patience: float = 180.0,
+        tries: int = 100,
+        asks: int = 3,
+        time: Time | None = None,
+    ) -> None:
+        self.model = model
+        self._cache = cache
+        self._prices = prices or Prices()
+        self._asks = asks
+        self._bound = Bound()
+        self._flights: dict[str, asyncio.Future[Reply]] = {}
+        self._traffic = Traffic(
+            concurrency=concurrency,
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
+            patience=patience,
+            tries=tries,
+            time=time,
+        )
+
+    async def complete(self, call: Call) -> Reply:
+        """The model's reply to one call, as it is."""
+        reply, _ = await self._through(call, lambda reply, _: reply)
+        return reply
+
+    async def do(self, task: Task[T], /, **variables: object) -> T:
+        """Do a task: with the model if there is one, else the honest way without."""
+        with span(task.name) as here:
+            if self.model is None:
+                here.way = "rule"
+                if task.without is None:
+                    raise NoModel(f"{task.name} cannot be done without a language model", CURE_NO_MODEL)
+                return await task.without(**variables)
+            here.details["prompt"] = task.text.hash
+            return await self._ask(task, variables, here)
+
+    async def aclose(self) -> None:
+        if self.model is not None:
+            await self.model.aclose()
+
+    async def __aenter__(self) -> Door:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _ask(self, task: Task[T], variables: Mapping[str, object], here: Span) -> T:
+        """Ask, and ask again with the complaint, until a reply can be used."""
+        first = call = task.call(variables)
+        cut: CutOff | None = None
+        for asked in range(1, self._asks + 1):
+            last = asked == self._asks
+            here.details["asked"] = asked
+            try:
+                reply, value = await self._through(call, reader(task, variables, last), keep_as=first, task=task)
+            except ModelRefused:
+                if cut is None:  # else more room than the endpoint gives: what was said before must do
+                    raise
+                here.details["cut"] = True
+                return cast(T, cut.value)
+            except Complaint as complaint:
+                cut = complaint if isinstance(complaint, CutOff) else None
+                reply = complaint.reply or Reply("")
+                here.way = self._way(reply)
+                if last:
+                    raise UnusableReply(
+                        f"{task.name}: {self._name} gave no usable reply in {asked} tries ({complaint})",
+                        "use a stronger model for this task, or a larger context",
+                        reply=reply.text,
+                    ) from None
+                call = task.ask_again(call, reply, str(complaint))
+            else:
+                here.way = self._way(reply)
+                here.details |= {"cut": True} if reply.cut else {}
+                return value
+        raise AssertionError("a task must be asked at least once")
+
+    async def _through(
+        self,
+        call: Call,
+        read: Callable[[Reply, bool], T],
+        *,
+        keep_as: Call | None = None,
+        task: Task[T] | None = None,
+    ) -> tuple[Reply, T]:
+        """One call through all layers. `read` makes its value and raises `Complaint` if it cannot.
+
+        `keep_as`: the call under which the reply is kept. A reply got by asking again answers the first call, so the
+        next run finds it at once.
+        """
+        with span("model call", **({"task": task.name, "prompt": task.text.hash} if task else {})) as here:
+            key = self._key(call)
+            if (kept := self._kept(key)) is not None:
+                try:
+                    value = read(kept, False)
+                except Complaint:
+                    here.details["cache"] = "unusable reply, asked again"
+                else:
+                    here.way = self._way(kept)
+                    return kept, value
+            reply = await self._once(key, call, here)
+            here.way = self._way(reply)
+            value = read(reply, True)
+            if self._cache is not None and not reply.cached:
+                self._cache.put(self._key(keep_as or call), reply.to_json())
+            return reply, value
+
+    def _kept(self, key: str) -> Reply | None:
+        text = self._cache.get(key) if self._cache is not None else None
+        try:
+            return Reply.from_json(text).again() if text is not None else None
+        except ValueError:  # a damaged entry is no entry; the reply to come replaces it
+            return None
+
+    async def _once(self, key: str, call: Call, here: Span) -> Reply:
+        """Send, unless the same call is under way already: then share its reply."""
+        while (flight := self._flights.get(key)) is not None:
+            try:
+                return (await asyncio.shield(flight)).again()
+            except (BudgetExceeded, SettingsError):
+                continue  # that was the other caller's budget, not ours
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if not flight.cancelled() or (task is not None and task.cancelling()):
+                    raise
+        flight = self._flights[key] = asyncio.get_running_loop().create_future()
+        flight.add_done_callback(_seen)
+        try:
+            reply = await self._send(call, here)
+        except asyncio.CancelledError:
+            flight.cancel()
+            raise
+        except BaseException as error:
+            flight.set_exception(error)
+            raise
+        else:
+            flight.set_result(reply)
+            return reply
+        finally:
+            del self._flights[key]
+
+    async def _send(self, call: Call, here: Span) -> Reply:
+        """Reserve, send, settle."""
+        model, meter = self._model, current_meter()
+        most = self._bound.most(call)
+        most = replace(most, usd=self._prices.most(most, model.name, model.base_url, meter))
+        reservation = meter.reserve(most)
+        usage = Usage()
+        try:
+            reply, here.details["tries"] = await self._traffic.send(
+                self._name,
+                lambda: model.send(call),
+                tokens=most.tokens,
+                used=lambda reply: reply.usage.tokens,
+            )
+            self._bound.learn(most, reply.usage)
+            usd = self._prices.of(reply.usage, model.name, model.base_url)
+            reply = replace(reply, usage=replace(reply.usage, usd=usd or 0.0))
+            usage = here.usage = reply.usage
+            here.details |= _facts(reply, usd)
+            return reply
+        finally:
+            reservation.settle(usage)
+
+    def _key(self, call: Call) -> str:
+        return call.key(self._model.name, self._model.base_url)
+
+    @property
+    def _model(self) -> Model:
+        if self.model is None:
+            raise NoModel("no language model is set", CURE_NO_MODEL)
+        return self.model
+
+    @property
+    def _name(self) -> str:
+        return f"model {self._model.name}"
+
+    def _way(self, reply: Reply) -> str:
+        return f"{self._name} (cached)" if reply.cached else self._name
+
+
+def _facts(reply: Reply, usd: float | None) -> dict[str, object]:
+    facts: dict[str, object] = {"seconds": round(reply.seconds, 4), "finish": reply.finish}
+    if usd is None:
+        facts["price"] = "unknown"
+    if reply.estimated:
+        facts["usage"] = "estimated"
+    return facts
+
+
+def _seen(flight: asyncio.Future[Reply]) -> None:
+    """Look at the exception, or asyncio warns when nobody else shared the flight."""
+    if not flight.cancelled():
+        flight.exception()

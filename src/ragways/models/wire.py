@@ -1,0 +1,185 @@
+"""One POST to an OpenAI-compatible endpoint: JSON out, JSON in, and every failure under a name.
+
+`Refused`: the endpoint said no, and would say it again. `TryAgain`: another try may succeed. The key is sent in a
+header and appears nowhere else: not in errors, traces or reprs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ragways.core.errors import ModelRefused, SettingsError
+from ragways.models.traffic import TryAgain
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_BYTES = 16 << 20
+_MAY_PASS = {408, 409, 425, 429}
+_SAID = 300  # characters of the endpoint's own words that an error repeats
+
+
+class Refused(Exception):
+    """A status that another try would not change, with the endpoint's own words."""
+
+    def __init__(self, status: int, said: str) -> None:
+        super().__init__(f"{status}: {said}" if said else str(status))
+        self.status = status
+        self.said = said
+
+    def explained(self, base_url: str, model: str) -> ModelRefused:
+        """As an error for a person, naming the setting that cures it."""
+        if self.status in (401, 403):
+            what, cure = "refused the key", "set the key of this endpoint (setting `key`)"
+        elif self.status == 404 or 300 <= self.status < 400:
+            what = f"does not know this address or the model {model!r}"
+            cure = "check the settings `base_url` (most end in /v1) and `model`"
+        elif self.status == 429:
+            what, cure = "has no credit left for this key", "add credit there, or set another key (setting `key`)"
+        else:
+            what, cure = f"refused the request to {model!r}", "check the setting `model`, and its longest context"
+        return ModelRefused(f"the endpoint {base_url} {what} ({self})", cure)
+
+
+class Wire:
+    """Keeps one HTTP client for its life, made in the event loop that uses it first. Close it in that loop."""
+
+    def __init__(self, base_url: str, key: str | None = None, *, timeout: float = 60.0) -> None:
+        self.base_url = _checked(base_url)
+        self.timeout = timeout
+        self._key = _checked_key(key)
+        self._client: httpx2.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __repr__(self) -> str:
+        return f"Wire({self.base_url!r})"
+
+    async def post(self, path: str, payload: dict[str, object]) -> dict[str, object]:
+        """The object that the endpoint answers with. `timeout` bounds the whole of it, however slowly it drips."""
+        import httpx2
+
+        body = json.dumps(payload, separators=(",", ":")).encode()
+        try:
+            async with asyncio.timeout(self.timeout):
+                status, headers, data = await self._exchange(self.base_url + path, body)
+        except (TimeoutError, httpx2.TimeoutException):
+            raise TryAgain(f"no answer within {self.timeout:g} s, the setting `timeout`") from None
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                raise ModelRefused(f"the certificate of {self.base_url} is not trusted", "check `base_url`") from None
+            raise TryAgain(self._scrubbed(f"{type(error).__name__}: {error}")) from None
+        return self._understood(status, headers, data)
+
+    async def aclose(self) -> None:
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.aclose()
+
+    async def _exchange(self, url: str, body: bytes) -> tuple[int, httpx2.Headers, bytes]:
+        data = bytearray()
+        async with self._open().stream("POST", url, content=body) as response:
+            async for chunk in response.aiter_bytes():
+                data += chunk
+                if len(data) > MOST_BYTES:
+                    raise TryAgain(f"a reply of more than {MOST_BYTES >> 20} MiB")
+        return response.status_code, response.headers, bytes(data)
+
+    def _open(self) -> httpx2.AsyncClient:
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            import httpx2
+
+            headers = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
+            if self._key:
+                headers["authorization"] = f"Bearer {self._key}"
+            self._loop = loop
+            self._client = httpx2.AsyncClient(
+                headers=headers,
+                timeout=httpx2.Timeout(self.timeout, pool=None),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+                # Reading the machine's certificates takes longer than many calls, and plain http needs none.
+                verify=self.base_url.startswith("https:"),
+                trust_env=not _is_loopback(self.base_url),  # a proxy does not reach this machine
+            )
+        return self._client
+
+    def _understood(self, status: int, headers: httpx2.Headers, data: bytes) -> dict[str, object]:
+        found = _parsed(data)
+        if 200 <= status < 300:
+            if found is None:
+                raise TryAgain(f"the reply is no JSON object ({len(data):,} bytes)")
+            if found.get("error"):
+                raise TryAgain(self._scrubbed(_said(found, b"")))
+            return found
+        said = self._scrubbed(_said(found, data))
+        if status == 429 and found is not None and "insufficient_quota" in json.dumps(found.get("error")):
+            raise Refused(status, said)
+        if status in _MAY_PASS or status >= 500:
+            raise TryAgain(f"{status}: {said}", after=_retry_after(headers), limited=status == 429)
+        raise Refused(status, said)
+
+    def _scrubbed(self, text: str) -> str:
+        return text.replace(self._key, "***") if self._key else text
+
+
+def _checked(base_url: str) -> str:
+    try:
+        parts = urlsplit(base_url)
+        known = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
+    except ValueError:
+        known = False
+    if not known or parts.username or parts.password or parts.query or parts.fragment:
+        raise SettingsError("`base_url` is not the address of an endpoint", "write it like https://host/v1")
+    return base_url.rstrip("/")
+
+
+def _checked_key(key: str | None) -> str:
+    key = (key or "").strip()
+    if not all("!" <= sign <= "~" for sign in key):
+        raise SettingsError("`key` holds characters that no key has", "copy the key again, without spaces or quotes")
+    return key
+
+
+def _is_loopback(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _parsed(data: bytes) -> dict[str, object] | None:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _said(found: dict[str, object] | None, data: bytes) -> str:
+    """The endpoint's own words: `error.message` as a rule, or the first words of whatever it sent."""
+    error = found.get("error", found.get("detail", found.get("message"))) if found is not None else None
+    if isinstance(error, dict):
+        error = error.get("message") or error
+    text = str(error) if error else data[: 4 * _SAID].decode("utf-8", "replace")
+    return " ".join(text.split())[:_SAID]
+
+
+def _retry_after(headers: httpx2.Headers) -> float | None:
+    text = headers.get("retry-after", "")
+    try:
+        if "retry-after-ms" in headers:
+            return float(headers["retry-after-ms"]) / 1000
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return parsedate_to_datetime(text).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return None

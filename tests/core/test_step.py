@@ -1,0 +1,142 @@
+"""Steps run in order, in named spans; a wrong order does not pass the type checker; fusion keeps its promises."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragways.core.errors import UsageError
+from ragways.core.step import Step, fuse, rank_fusion
+from ragways.core.trace import span
+from ragways.core.types import Found, Hit, Hits, Piece, Query, ranked
+
+
+def piece(id: str) -> Piece:
+    return Piece(id, "chunk", f"text of {id}", "article:1", "Title", 0, 4, 3)
+
+
+def hits(*ids: str, by: str = "test") -> Hits:
+    return Hits(Query("q"), tuple(Hit(piece(id), 1 / n, (Found(by, n, 1 / n),)) for n, id in enumerate(ids, start=1)))
+
+
+def step(name: str, change):
+    async def run(value):
+        return change(value)
+
+    return Step(name, run)
+
+
+def test_steps_run_from_left_to_right_each_in_its_span():
+    chain = step("double", lambda x: x * 2) >> step("add one", lambda x: x + 1) >> step("text", str)
+    with span("root") as root:
+        assert asyncio.run(chain(5)) == "11"
+    assert [child.name for child in root.children] == ["double", "add one", "text"]
+    assert repr(chain) == "double >> add one >> text"
+
+
+def test_a_failing_step_is_named_in_the_trace():
+    def fail(_):
+        raise UsageError("no")
+
+    with span("root") as root, pytest.raises(UsageError):
+        asyncio.run((step("fine", lambda x: x) >> step("broken", fail))(1))
+    assert [child.error for child in root.children] == ["", "UsageError: no"]
+
+
+PROGRAM = """
+from ragways.core.step import Step
+from ragways.core.types import Answer, Evidence, Hits, Query
+
+def retrieve() -> Step[Query, Hits]: ...
+def pack() -> Step[Hits, Evidence]: ...
+def answer() -> Step[Evidence, Answer]: ...
+
+right: Step[Query, Answer] = retrieve() >> pack() >> answer()
+wrong = {wrong}
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "errors"),
+    [
+        ("retrieve() >> pack()", 0),
+        ("retrieve() >> answer()", 1),
+        ("pack() >> retrieve() >> answer()", 1),
+    ],
+)
+def test_a_wrong_order_of_steps_is_a_type_error(tmp_path: Path, wrong: str, errors: int):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.format(wrong=wrong))
+    command = [sys.executable, "-m", "mypy", "--strict", "--disable-error-code=empty-body", "--cache-dir"]
+    root = Path(__file__).parents[2]
+    done = subprocess.run([*command, str(root / ".mypy_cache"), str(program)], capture_output=True, text=True, cwd=root)
+    assert bool(done.returncode) == bool(errors), done.stdout
+    if errors:
+        assert "Unsupported operand types for >>" in done.stdout
+
+
+def test_fusion_by_hand():
+    fused = rank_fusion([hits("a", "b", "c", by="x"), hits("b", "d", by="y")])
+    assert [hit.piece.id for hit in fused.items] == ["b", "a", "d", "c"]
+    assert fused.items[0].score == pytest.approx(1 / 62 + 1 / 61)
+    assert [found.by for found in fused.items[0].found] == ["x", "y"]
+
+
+ID_LISTS = st.lists(st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=8), min_size=1, max_size=5)
+
+
+@given(ID_LISTS, st.randoms())
+def test_fusion_does_not_depend_on_the_order_of_its_lists(lists, random):
+    given_lists = [hits(*ids, by=f"retriever {n}") for n, ids in enumerate(lists)]
+    shuffled = given_lists.copy()
+    random.shuffle(shuffled)
+    assert rank_fusion(given_lists).items == rank_fusion(shuffled).items
+
+
+@given(ID_LISTS)
+def test_fusion_against_its_definition(lists):
+    fused = rank_fusion([hits(*ids) for ids in lists], k=10)
+    expected = {}
+    for ids in lists:
+        for rank, id in enumerate(ids, start=1):
+            expected[id] = expected.get(id, 0) + 1 / (10 + rank)
+    assert {hit.piece.id: pytest.approx(hit.score) for hit in fused.items} == expected
+    order = [(-hit.score, hit.piece.id) for hit in fused.items]
+    assert order == sorted(order)
+
+
+def test_fuse_runs_side_by_side():
+    arrived = []
+
+    async def both(name: str, query: Query) -> Hits:
+        arrived.append(name)
+        for _ in range(100):  # each waits until the other has begun
+            if len(arrived) == 2:
+                return hits(name)
+            await asyncio.sleep(0.001)
+        raise AssertionError("the other retriever was not started")
+
+    async def first(query: Query) -> Hits:
+        return await both("a", query)
+
+    async def second(query: Query) -> Hits:
+        return await both("b", query)
+
+    found = asyncio.run(fuse(Step("first", first), Step("second", second))(Query("q")))
+    assert [hit.piece.id for hit in found.items] == ["a", "b"]
+
+
+def test_equal_scores_are_ordered_by_id_and_a_piece_stands_once():
+    found = ranked(Query("q"), [Hit(piece("b"), 1.0), Hit(piece("a"), 1.0), Hit(piece("b"), 2.0)])
+    assert [(hit.piece.id, hit.score) for hit in found.items] == [("b", 2.0), ("a", 1.0)]
+
+
+def test_fuse_of_nothing_is_refused():
+    with pytest.raises(UsageError):
+        fuse()

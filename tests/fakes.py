@@ -1,0 +1,96 @@
+"""Stand-ins where the real part would only cost time: an embedder of word hashes, and small corpora."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.core.trace import Usage
+from ragways.index.build import Recipe
+from ragways.index.layers import USUAL
+
+
+class WordHashes:
+    """Embeds a text as the sum of pseudo-random vectors of its words: alike texts are near, and it costs nothing."""
+
+    def __init__(self, name: str = "word-hashes", fail_after: int | None = None) -> None:
+        self.name = name
+        self.dimension = 32
+        self.texts: list[str] = []
+        self.fail_after = fail_after
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.fail_after is not None and len(self.texts) + len(texts) > self.fail_after:
+            raise RuntimeError("killed")
+        self.texts += texts
+        return np.stack([self._vector(text) for text in texts]) if texts else np.zeros((0, 32), np.float32)
+
+    async def tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        return [np.stack([_word(word) for word in text.lower().split()]) for text in texts]
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+    parallel = 1
+
+    def estimate(self, texts: Sequence[str]) -> Usage:
+        return Usage()
+
+    async def aclose(self) -> None:
+        pass
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        total = sum((_word(word) for word in text.lower().split()), np.zeros(32, np.float32))
+        length = float(np.linalg.norm(total))
+        return (total / length if length else total).astype(np.float32)
+
+
+def _word(word: str) -> NDArray[np.float32]:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
+    vector = np.random.default_rng(seed).standard_normal(32).astype(np.float32)
+    return vector / np.float32(np.linalg.norm(vector))
+
+
+def recipe(embedder: WordHashes | None = None, **changes) -> Recipe:
+    chosen = embedder or WordHashes()
+
+    async def make() -> WordHashes:
+        return chosen
+
+    return Recipe(**{"embedder": make, "layers": USUAL, **changes})
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Everything that an index holds: every table of the store, and every vector and word of the newest generation."""
+    from ragways.index.reader import Index
+
+    db = sqlite3.connect(folder / "index.sqlite")
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    held = {
+        table: sorted(map(tuple, db.execute(f"SELECT * FROM {table}")), key=repr)
+        for table in tables
+        if table not in ("meta", "sources")
+    }
+    db.close()
+    index = Index.open(folder)
+    held["vectors"] = [(id, index.vectors.matrix[n].tobytes()) for n, id in enumerate(index.vectors.ids)]
+    probe = "harbour light storm ship tower keeper"
+    held["words"] = [*index.words.search(probe, 1000)]
+    index.close()
+    paid = sqlite3.connect(folder / "paid.sqlite")
+    held["paid"] = sorted(paid.execute("SELECT embedder, hash, vector FROM vectors"))
+    paid.close()
+    return held

@@ -1,0 +1,360 @@
+"""Documents come, change and go one by one; the index is the same whatever way it came about."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ragways.core.errors import EmbedderChanged, StoreBusy, StoreFailed, UsageError, WrongVersion
+from ragways.core.trace import Budget, Usage, current_meter, spending
+from ragways.corpus.chunking import PRESETS
+from ragways.index.build import Summary, build, remove
+from ragways.index.reader import Index
+from ragways.index.store import Store
+from tests.fakes import WordHashes, contents, recipe, write
+
+TEXTS = {
+    "harbour.txt": "The harbour has a light. The light was built in 1801.\n\nShips pass the tower by night.",
+    "storm.txt": "A storm took the tower. The keeper died in the storm of 1883.",
+    "ship.txt": "The ship was lost in the storm. Its keeper of the log survived.",
+    "market.md": "# Market\n\nFish is sold at the harbour.\n\n## Days\n\nMonday and Friday.",
+}
+
+
+def run(folder: Path, paths: list[Path], **changes) -> Summary:
+    return asyncio.run(build(folder, paths, recipe(**changes)))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write(tmp_path / "corpus", TEXTS)
+
+
+def test_a_folder_becomes_an_index_and_a_second_run_costs_nothing(tmp_path: Path, corpus: Path):
+    embedder = WordHashes()
+    first = run(tmp_path / "index", [corpus], embedder=embedder)
+    assert (first.added, first.unchanged, first.failed) == (4, 0, [])
+    embedded = len(embedder.texts)
+    assert embedded == first.chunks == first.embedded > 4
+    before = contents(tmp_path / "index")
+    second = run(tmp_path / "index", [corpus], embedder=embedder)
+    assert (second.added, second.unchanged, second.chunks) == (0, 4, 0)
+    assert len(embedder.texts) == embedded
+    assert contents(tmp_path / "index") == before
+
+
+def test_a_touched_file_with_the_same_text_embeds_nothing(tmp_path: Path, corpus: Path):
+    embedder = WordHashes()
+    run(tmp_path / "index", [corpus], embedder=embedder)
+    embedded = len(embedder.texts)
+    os.utime(corpus / "storm.txt", (1, 1))
+    assert run(tmp_path / "index", [corpus], embedder=embedder).unchanged == 4
+    assert len(embedder.texts) == embedded
+
+
+def test_a_changed_file_embeds_only_what_changed(tmp_path: Path, corpus: Path):
+    embedder = WordHashes()
+    run(tmp_path / "index", [corpus], embedder=embedder)
+    before = len(embedder.texts)
+    (corpus / "market.md").write_text(TEXTS["market.md"].replace("Monday", "Tuesday"))
+    summary = run(tmp_path / "index", [corpus], embedder=embedder)
+    assert (summary.changed, summary.unchanged) == (1, 3)
+    assert [text for text in embedder.texts[before:]] == ["Market: Days\nTuesday and Friday."]
+    (corpus / "market.md").write_text(TEXTS["market.md"])
+    run(tmp_path / "index", [corpus], embedder=embedder)
+    run(tmp_path / "fresh", [corpus])
+    assert contents(tmp_path / "index") == contents(tmp_path / "fresh")
+
+
+def test_a_file_that_vanished_goes_from_the_index_without_a_trace(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    (corpus / "ship.txt").unlink()
+    assert run(index, [corpus]).removed == 1
+    write(tmp_path / "three" / "corpus", {name: text for name, text in TEXTS.items() if name != "ship.txt"})
+    run(tmp_path / "fresh", [tmp_path / "three" / "corpus"])
+    assert contents(index) == contents(tmp_path / "fresh")
+    for file in index.rglob("*"):
+        if file.is_file():
+            assert b"log survived" not in file.read_bytes(), file
+
+
+NAMES = sorted(TEXTS)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.sampled_from(["put", "change", "remove"]), st.sampled_from(NAMES)), min_size=1, max_size=6)
+)
+def test_any_sequence_of_changes_gives_what_a_fresh_build_would(tmp_path_factory, actions):
+    home = tmp_path_factory.mktemp("sequence")
+    corpus = home / "corpus"
+    write(corpus, {"always.txt": "A light that stays."})
+    held: dict[str, str] = {}
+    for turn, (action, name) in enumerate(actions):
+        if action == "remove":
+            held.pop(name, None)
+            (corpus / name).unlink(missing_ok=True)
+        else:
+            held[name] = TEXTS[name] + (f"\n\nAdded in turn {turn}: a ship." if action == "change" else "")
+            write(corpus, {name: held[name]})
+            os.utime(corpus / name, (turn + 1, turn + 1))
+        run(home / "index", [corpus])
+    write(home / "other" / "corpus", {"always.txt": "A light that stays.", **held})
+    run(home / "fresh", [home / "other" / "corpus"])
+    assert contents(home / "index") == contents(home / "fresh")
+
+
+def test_the_order_of_adding_does_not_matter(tmp_path: Path, corpus: Path):
+    for order, names in (("forth", NAMES), ("back", NAMES[::-1])):
+        for name in names:
+            run(tmp_path / order, [corpus / name])
+    assert contents(tmp_path / "forth") == contents(tmp_path / "back")
+
+
+def test_remove_by_title_key_or_id(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    opened = Index.open(index)
+    ids = {title: id for id, _, title in opened.documents()}
+    opened.close()
+    assert asyncio.run(remove(index, ["market", "corpus/storm.txt", ids["harbour"]])).removed == 3
+    opened = Index.open(index)
+    assert [title for _, _, title in opened.documents()] == ["ship"]
+    assert {id.rsplit(":", 3)[0] for id, _ in opened.words.search("storm tower harbour", 10)} == {ids["ship"]}
+    opened.close()
+    with pytest.raises(UsageError, match="no document"):
+        asyncio.run(remove(index, ["nobody"]))
+
+
+def test_a_build_that_dies_goes_on_where_it_was(tmp_path: Path):
+    corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(600)})
+    index = tmp_path / "index"
+    dying = WordHashes(fail_after=400)
+    with pytest.raises(RuntimeError):
+        run(index, [corpus], embedder=dying)
+    rest = WordHashes()
+    run(index, [corpus], embedder=rest)
+    assert set(dying.texts).isdisjoint(rest.texts)
+    assert len(dying.texts) + len(rest.texts) == 600
+    run(tmp_path / "fresh", [corpus])
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from ragways.index.build import build
+from tests.fakes import recipe
+print("ready", flush=True)
+asyncio.run(build(Path(sys.argv[1]), [Path(sys.argv[2])], recipe()))
+"""
+
+
+def test_kill_minus_nine_at_any_moment_leaves_an_index_that_goes_on(tmp_path: Path):
+    corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light.\n\nShip {n}." for n in range(400)})
+    index = tmp_path / "index"
+    root = Path(__file__).parents[2]
+    for wait in (0.02, 0.08, 0.15, 0.3):
+        child = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(index), str(corpus)], cwd=root, stdout=subprocess.PIPE, text=True
+        )
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(wait)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+    run(index, [corpus])
+    run(tmp_path / "fresh", [corpus])
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+def test_a_reader_sees_the_index_before_or_after_a_change_and_nothing_between(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus / "harbour.txt"])
+    seen: list[tuple[int, int]] = []
+
+    class Looking(WordHashes):
+        async def embed(self, texts):
+            reader = Index.open(index)
+            seen.append((reader.counts()["documents"], len(reader.vectors)))
+            reader.close()
+            return await super().embed(texts)
+
+    old = Index.open(index)
+    old_hits = old.words.search("harbour light", 10)
+    run(index, [corpus], embedder=Looking())
+    assert seen
+    assert set(seen) == {(1, len(old.vectors))}
+    assert old.counts()["documents"] == 1
+    assert old.words.search("harbour light", 10) == old_hits
+    assert set(old.pieces(id for id, _ in old_hits)) == {id for id, _ in old_hits}
+    old.close()
+    new = Index.open(index)
+    assert new.counts()["documents"] == 5  # harbour.txt alone, and harbour.txt of the folder
+    new.close()
+
+
+def test_two_writers_do_not_mix(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.index.database.WAIT_SECONDS", 0.1)
+    writer = Store.create_or_open(tmp_path / "index")
+    with pytest.raises(StoreBusy, match="another process"):
+        run(tmp_path / "index", [corpus])
+    writer.close()
+    assert run(tmp_path / "index", [corpus]).added == 4
+
+
+def test_another_embedder_or_chunking_is_refused_with_the_cure(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    with pytest.raises(EmbedderChanged, match="--rebuild"):
+        run(index, [corpus], embedder=WordHashes("other"))
+    with pytest.raises(EmbedderChanged, match="chunking"):
+        run(index, [corpus], chunking=PRESETS["thesis"])
+    asyncio.run(build(index, [corpus], recipe(WordHashes("other")), rebuild=True))
+    opened = Index.open(index)
+    assert opened.embedder == "other"
+    opened.close()
+
+
+def test_a_store_of_another_version_is_refused_and_rebuilt_on_demand(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    db = sqlite3.connect(index / "index.sqlite")
+    db.execute("UPDATE meta SET value = '999' WHERE key = 'version'")
+    db.commit()
+    db.close()
+    for attempt in (lambda: Index.open(index), lambda: run(index, [corpus])):
+        with pytest.raises(WrongVersion, match="999"):
+            attempt()
+    asyncio.run(build(index, [corpus], recipe(), rebuild=True))
+    assert contents(index)["documents"]
+
+
+def test_a_damaged_store_says_so(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    (index / "index.sqlite").write_bytes(b"not a database at all" * 500)
+    with pytest.raises(StoreFailed, match="damaged"):
+        Index.open(index)
+    asyncio.run(build(index, [corpus], recipe(), rebuild=True))
+    assert contents(index)["documents"]
+
+
+def test_derived_files_can_be_thrown_away(tmp_path: Path, corpus: Path):
+    import shutil
+
+    index = tmp_path / "index"
+    run(index, [corpus])
+    before = contents(index)
+    shutil.rmtree(index / "derived")
+    assert contents(index) == before
+
+
+def test_a_run_killed_before_it_forgot_is_made_up_for(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    (corpus / "ship.txt").unlink()
+
+    def killed(*_):
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ragways.index.paid.Paid.keep_only", killed)
+        with pytest.raises(RuntimeError):
+            run(index, [corpus])
+    run(index, [corpus])
+    write(tmp_path / "three" / "corpus", {name: text for name, text in TEXTS.items() if name != "ship.txt"})
+    run(tmp_path / "fresh", [tmp_path / "three" / "corpus"])
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+def test_layers_can_be_added_later(tmp_path: Path, corpus: Path):
+    embedder = WordHashes()
+    run(tmp_path / "index", [corpus], embedder=embedder, layers=frozenset({"words"}))
+    assert not embedder.texts
+    run(tmp_path / "index", [corpus], embedder=embedder)
+    run(tmp_path / "fresh", [corpus])
+    assert contents(tmp_path / "index") == contents(tmp_path / "fresh")
+
+
+class Paying(WordHashes):
+    """An embedder that costs a dollar a text."""
+
+    async def embed(self, texts):
+        reservation = current_meter().reserve(Usage(calls=1, usd=float(len(texts))))
+        reservation.settle(Usage(calls=1, usd=float(len(texts))))
+        return await super().embed(texts)
+
+
+def test_a_budget_stops_before_it_is_passed_and_keeps_what_is_done(tmp_path: Path):
+    corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(2000)})
+    index, embedder = tmp_path / "index", Paying()
+    with spending(Budget(usd=1500)) as meter:
+        summary = run(index, [corpus], embedder=embedder)
+    assert summary.stopped
+    assert summary.usage.usd == meter.spent.usd <= 1500
+    held = contents(index)
+    assert len(held["documents"]) == len(held["vectors"]) == summary.added > 0
+    assert run(index, [corpus], embedder=embedder).stopped == ""
+    assert len(embedder.texts) == len(set(embedder.texts)) == 2000
+    run(tmp_path / "fresh", [corpus])
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+def test_a_file_that_breaks_is_reported_and_its_earlier_version_kept(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    (corpus / "storm.txt").write_bytes(b"\x00\x01\x02" * 100)
+    summary = run(index, [corpus])
+    assert [skip.key for skip in summary.failed] == ["corpus/storm.txt"]
+    assert len(contents(index)["documents"]) == 4
+
+
+def test_two_folders_of_one_name_are_not_mixed_up(tmp_path: Path):
+    one = write(tmp_path / "one" / "docs", {"a.txt": "One."})
+    two = write(tmp_path / "two" / "docs", {"a.txt": "Two."})
+    run(tmp_path / "index", [one])
+    with pytest.raises(UsageError, match="already"):
+        run(tmp_path / "index", [two])
+    assert run(tmp_path / "index", [tmp_path]).added == 2
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch):
+    index = tmp_path / "index"
+    run(index, [corpus / "harbour.txt"])
+    before = contents(index)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ragways.index.vectors.np.save", full)
+        with pytest.raises(StoreFailed, match="full"):
+            run(index, [corpus])
+    assert contents(index)["documents"] == before["documents"]
+    run(index, [corpus])
+    run(tmp_path / "fresh", [corpus / "harbour.txt"])
+    run(tmp_path / "fresh", [corpus])
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+def test_an_empty_folder_is_an_empty_index(tmp_path: Path):
+    (tmp_path / "empty").mkdir()
+    summary = run(tmp_path / "index", [tmp_path / "empty"])
+    assert summary.added == 0
+    opened = Index.open(tmp_path / "index")
+    assert opened.words.search("anything", 5) == []
+    assert opened.vectors.search(opened.vectors.matrix.sum(axis=0), 5) == []
+    opened.close()

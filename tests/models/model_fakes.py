@@ -1,0 +1,46 @@
+"""Time that passes only when everybody waits, and the small tasks that these tests ask for."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from dataclasses import dataclass
+
+from ragways.models.prompt import Prompt
+from ragways.models.rate import Time
+from ragways.models.task import Task
+
+
+class FakeTime:
+    def __init__(self, dice: float = 0.5) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+        self._wakes: list[float] = []
+        self.time = Time(clock=lambda: self.now, sleep=self.sleep, dice=lambda: dice)
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        wake = self.now + max(0.0, seconds)
+        heapq.heappush(self._wakes, wake)
+        while True:
+            for _ in range(30):  # whoever can still do something now does it first
+                await asyncio.sleep(0)
+            if self._wakes[0] == wake:
+                self.now = max(self.now, wake)
+            if self.now >= wake:
+                self._wakes.remove(wake)
+                heapq.heapify(self._wakes)
+                return
+
+
+@dataclass(frozen=True)
+class Note:
+    text: str
+    pages: tuple[int, ...] = ()
+
+
+PROMPT = Prompt.parse("note", "# system\nBe brief.\n\n# user\nAbout {{topic}}:\n{{fenced source}}\n")
+NOTE = Task("note", prompt=PROMPT, reply=Note)
+WORD = Task("word", prompt=Prompt.parse("word", "Say {{word}}."), reply=str)
+GOOD = {"text": "fine", "pages": [1, 2]}
+VARIABLES = {"topic": "tides", "source": "The tide rises."}

@@ -1,0 +1,244 @@
+import asyncio
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragways.core.errors import BudgetExceeded, ModelRefused, ModelUnavailable, NoModel, SettingsError
+from ragways.core.trace import Budget, Usage, span, spending
+from ragways.models.cache import MemoryCache
+from ragways.models.call import Call, Message, Reply
+from ragways.models.door import Door
+from ragways.models.prices import Price, Prices
+from ragways.models.scripted import ScriptedModel, ScriptExhausted
+from ragways.models.traffic import TryAgain
+from tests.models.model_fakes import FakeTime
+
+CALL = Call((Message("user", "hello"),), max_output=100)
+PRICES = Prices({"scripted": Price(input=1.0, output=10.0)})
+
+
+def calls(count):
+    return [replace(CALL, sample=at) for at in range(count)]
+
+
+def test_a_call_is_counted_priced_and_traced():
+    async def main():
+        with ScriptedModel(["hi"]) as model, spending() as meter, span("root") as root:
+            reply = await Door(model, prices=PRICES).complete(CALL)
+        (call,) = root.children
+        assert reply.text == "hi"
+        assert reply.usage == call.usage == meter.spent == root.total
+        assert reply.usage.calls == 1
+        assert reply.usage.usd == pytest.approx((reply.usage.input + 10 * reply.usage.output) / 1e6)
+        assert meter.reserved == Usage()
+        assert call.way == "model scripted"
+        assert call.details["tries"] == 1
+        assert "hello" not in repr(root)
+
+    asyncio.run(main())
+
+
+def test_the_order_of_the_layers():
+    """count → cache → retry → rate limit → send, seen from what each of them does to the others."""
+    fake = FakeTime()
+    events: list[Any] = []
+
+    class Cache(MemoryCache):
+        def get(self, key):
+            events.append("cache")
+            return super().get(key)
+
+    def line(call):
+        events.append(("send", meter.reserved.calls, round(fake.now - 1000)))
+        return TryAgain("503") if len(events) < 4 else "yes"
+
+    with spending() as meter:
+        door = Door(ScriptedModel([line] * 5), cache=Cache(), requests_per_minute=1.1, time=fake.time)
+
+        async def main():
+            await door.complete(CALL)
+            assert events[0] == "cache"  # before anything is sent
+            sent = events[1:]
+            assert [reserved for _, reserved, _ in sent] == [1] * len(sent)  # one reservation holds over all tries
+            assert len(sent) == 3
+            assert sent[1][2] - sent[0][2] >= 50  # a second try waits for the rate limit like a first one
+            before = fake.now
+            assert (await door.complete(CALL)).cached
+            assert fake.now == before  # a known reply waits for nobody
+            assert events[-1] == "cache"
+
+        asyncio.run(main())
+
+
+def test_a_cached_reply_costs_nothing_and_needs_no_budget():
+    cache = MemoryCache()
+
+    async def main():
+        with ScriptedModel(["hi"]) as model:
+            await Door(model, cache=cache, prices=PRICES).complete(CALL)
+        with ScriptedModel([]) as model, spending(Budget(usd=0, calls=0, tokens=0)) as meter, span("root") as root:
+            reply = await Door(model, cache=cache, prices=PRICES).complete(CALL)
+        assert (reply.text, reply.cached, reply.usage) == ("hi", True, Usage())
+        assert meter.spent == Usage()
+        assert root.children[0].way == "model scripted (cached)"
+
+    asyncio.run(main())
+
+
+def test_a_damaged_cache_is_asked_past():
+    cache = MemoryCache()
+    cache.put(CALL.key("scripted"), "{broken")
+
+    async def main():
+        with ScriptedModel(["hi"]) as model:
+            assert (await Door(model, cache=cache).complete(CALL)).text == "hi"
+            assert (await Door(model, cache=cache).complete(CALL)).text == "hi"
+
+    asyncio.run(main())
+
+
+class Slow(ScriptedModel):
+    async def send(self, call):
+        await asyncio.sleep(0.01)
+        return await super().send(call)
+
+
+def test_the_same_call_in_flight_is_sent_once():
+    async def main():
+        with Slow(["hi", "other"]) as model, spending() as meter:
+            door = Door(model)
+            replies = await asyncio.gather(*(door.complete(CALL) for _ in range(10)), door.complete(calls(2)[1]))
+        assert [reply.text for reply in replies] == ["hi"] * 10 + ["other"]
+        assert [reply.cached for reply in replies].count(False) == 2
+        assert meter.spent.calls == 2
+
+    asyncio.run(main())
+
+
+def test_a_failure_is_shared_and_then_forgotten():
+    async def main():
+        with Slow([ModelRefused("no"), "hi"]) as model:
+            door = Door(model)
+            found = await asyncio.gather(*(door.complete(CALL) for _ in range(3)), return_exceptions=True)
+            assert [type(one) for one in found] == [ModelRefused] * 3
+            assert (await door.complete(CALL)).text == "hi"
+
+    asyncio.run(main())
+
+
+def test_anothers_budget_or_cancellation_is_not_ours():
+    async def main():
+        with Slow(["hi", "hi"]) as model:
+            door = Door(model)
+
+            async def poor():
+                with spending(Budget(calls=0)):
+                    await door.complete(CALL)
+
+            found = await asyncio.gather(poor(), door.complete(CALL), return_exceptions=True)
+            assert isinstance(found[0], BudgetExceeded)
+            assert isinstance(found[1], Reply)
+
+            leader = asyncio.create_task(door.complete(calls(2)[1]))
+            await asyncio.sleep(0)
+            follower = asyncio.create_task(door.complete(calls(2)[1]))
+            await asyncio.sleep(0)
+            leader.cancel()
+            assert (await follower).text == "hi"
+            assert leader.cancelled()
+
+    asyncio.run(main())
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 90), st.integers(0, 100)), min_size=50, max_size=50),
+    st.sampled_from(["usd", "tokens", "calls"]),
+    st.integers(1, 40),
+)
+def test_a_budget_is_never_passed_by_50_calls_side_by_side(uses, kind, share):
+    limit = {"usd": Budget(usd=share * 2e-4), "tokens": Budget(tokens=share * 150), "calls": Budget(calls=share)}[kind]
+
+    class Uses(ScriptedModel):
+        async def send(self, call):
+            read, written = uses[call.sample]
+            await asyncio.sleep(0.0001 * (call.sample % 3))
+            return Reply("x", Usage(calls=1, input=read, output=written))
+
+    async def main():
+        with spending(limit) as outer, spending(Budget(calls=45)) as inner:
+            door = Door(Uses([]), prices=PRICES)
+            found = await asyncio.gather(*(door.complete(call) for call in calls(50)), return_exceptions=True)
+            assert all(isinstance(one, Reply | BudgetExceeded) for one in found)
+            assert any(isinstance(one, BudgetExceeded) for one in found)
+            done = [one.usage for one in found if isinstance(one, Reply)]
+            assert outer.spent.calls == inner.spent.calls == len(done) <= 45
+            assert outer.spent.tokens == sum(usage.tokens for usage in done)
+            assert limit.passed_by(outer.spent) is None
+            assert outer.reserved.calls == outer.reserved.tokens == 0
+            assert outer.reserved.usd == pytest.approx(0, abs=1e-12)
+
+    asyncio.run(main())
+
+
+def test_a_failed_call_gives_its_reservation_back():
+    async def main():
+        with ScriptedModel([ModelRefused("no"), TryAgain("503")]) as model, spending() as meter:
+            door = Door(model, tries=1)
+            with pytest.raises(ModelRefused):
+                await door.complete(CALL)
+            with pytest.raises(ModelUnavailable):
+                await door.complete(CALL)
+        assert meter.spent == meter.reserved == Usage()
+
+    asyncio.run(main())
+
+
+def test_an_endpoint_that_counts_more_is_learnt():
+    async def main():
+        greedy = Reply("x", Usage(calls=1, input=10_000, output=1))
+        with ScriptedModel([greedy, greedy]) as model, spending(Budget(tokens=25_000)):
+            door = Door(model)
+            await door.complete(CALL)
+            with spending(Budget(tokens=9_000)), pytest.raises(BudgetExceeded):
+                await door.complete(calls(2)[1])
+            await door.complete(calls(2)[1])
+
+    asyncio.run(main())
+
+
+def test_an_unknown_price_is_said_and_never_free():
+    async def main():
+        with ScriptedModel(["hi"]) as model, span("root") as root:
+            door = Door(model)
+            await door.complete(CALL)
+            assert root.children[0].details["price"] == "unknown"
+            assert root.total.usd == 0
+            with spending(Budget(usd=5)), spending(), pytest.raises(SettingsError, match="price") as caught:
+                await door.complete(calls(2)[1])
+            assert "scripted" in caught.value.cure
+
+    asyncio.run(main())
+
+
+def test_no_model():
+    with pytest.raises(NoModel) as caught:
+        asyncio.run(Door().complete(CALL))
+    assert caught.value.cure
+
+
+def test_a_script_that_is_too_short_is_not_hidden():
+    with pytest.raises(ScriptExhausted):
+        asyncio.run(Door(ScriptedModel([])).complete(CALL))
+
+
+def test_the_door_opens_without_anything_heavy():
+    heavy = "{'httpx2', 'genai_prices', 'numpy', 'pydantic', 'splintr'}"
+    code = f"import sys, ragways.models.door, ragways.models.endpoint; print({heavy} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "set()"

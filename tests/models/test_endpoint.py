@@ -1,0 +1,336 @@
+"""The endpoint through the real HTTP stack, against the loopback server and all its faults."""
+
+import asyncio
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+
+from ragways.core.errors import ModelRefused, ModelUnavailable, SettingsError, UnusableReply
+from ragways.core.trace import Usage, span, spending
+from ragways.models import wire
+from ragways.models.call import Call, Message, Tool, ToolCall
+from ragways.models.door import Door
+from ragways.models.endpoint import Endpoint
+from ragways.models.faults import Fault
+from ragways.models.loopback import Loopback
+from ragways.models.rate import Time
+from tests.models.model_fakes import GOOD, NOTE, VARIABLES, FakeTime, Note
+
+CALL = Call((Message("user", "hello"),))
+KEY = "sk-very-secret-0123456789"
+SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+
+
+async def _soon(seconds):
+    await asyncio.sleep(min(seconds, 0.01))
+
+
+def complete(server, call=CALL, *, key=None, timeout=5.0, tries=8, model="loopback"):
+    async def main():
+        door = Door(
+            Endpoint(server.base_url, key, model, timeout=timeout), tries=tries, time=replace(Time(), sleep=_soon)
+        )
+        async with door:
+            return await door.complete(call)
+
+    return asyncio.run(main())
+
+
+def whole(message, **more):
+    return lambda body: {"choices": [{"message": message, "finish_reason": "stop"}], **more}
+
+
+def test_a_call_and_its_reply():
+    call = replace(CALL, seed=7, temperature=0.5, max_output=50)
+    with Loopback() as server:
+        reply = complete(server, call)
+    assert reply.text == "You said: hello"
+    assert (reply.model, reply.finish, reply.cached, reply.estimated) == ("loopback", "stop", False, False)
+    assert reply.usage.calls == 1
+    assert reply.usage.tokens > 0
+    assert reply.seconds > 0
+    (seen,) = server.requests
+    assert seen.path == "/v1/chat/completions"
+    assert seen.body == {
+        "model": "loopback", "messages": [{"role": "user", "content": "hello"}],
+        "max_tokens": 50, "temperature": 0.5, "seed": 7,
+    }  # fmt: skip
+
+
+def test_tools_go_out_and_calls_of_tools_come_back():
+    calls = [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": 1}'}}]
+    talk = (
+        *CALL.messages,
+        Message("assistant", "", tool_calls=(ToolCall("c0", "look", "{}"),)),
+        Message("tool", "nothing there", tool_call_id="c0"),
+    )
+    call = replace(CALL, messages=talk, tools=(Tool("look", "looks", {"type": "object"}),))
+    with Loopback(lambda body: {"role": "assistant", "content": None, "tool_calls": calls}) as server:
+        reply = complete(server, call)
+    assert reply.tool_calls == (ToolCall("c1", "look", '{"at": 1}'),)
+    assert (reply.text, reply.finish) == ("", "tool_calls")
+    body = server.requests[0].body
+    assert body["messages"][1]["tool_calls"][0]["function"]["name"] == "look"  # type: ignore[index]
+    assert body["messages"][2] == {"role": "tool", "content": "nothing there", "tool_call_id": "c0"}  # type: ignore[index]
+    assert body["tools"][0]["function"]["name"] == "look"  # type: ignore[index]
+
+
+def test_usage_with_cached_and_reasoning_tokens():
+    usage = {
+        "prompt_tokens": 100, "completion_tokens": 50,
+        "prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 30},
+    }  # fmt: skip
+    with Loopback(whole({"content": "x"}, usage=usage)) as server:
+        assert complete(server).usage == Usage(1, 100, 50, 64, 30)
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, "many", {"prompt_tokens": 0}])
+def test_usage_that_is_not_sent_is_estimated_and_marked(usage):
+    with Loopback(whole({"content": "four words at all"}, usage=usage)) as server, span("root") as root:
+        reply = complete(server)
+    assert reply.estimated
+    assert reply.usage.output == 4
+    assert reply.usage.input > 0
+    assert root.children[0].details["usage"] == "estimated"
+
+
+def test_odd_contents():
+    with Loopback(whole({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})) as server:
+        assert complete(server).text == "ab"
+    with Loopback(whole({"content": "half \ud83d"})) as server:
+        assert complete(server).text.encode()
+
+
+@pytest.mark.parametrize(
+    ("forms", "asked"),
+    [
+        (("json_schema", "json_object"), ["json_schema", "json_schema"]),
+        (("json_object",), ["json_schema", "json_object", "json_object"]),
+        ((), ["json_schema", "json_object", None, None]),
+    ],
+)
+def test_the_form_a_server_understands_is_learnt_once(forms, asked):
+    async def main():
+        async with Door(Endpoint(server.base_url, None, "loopback")) as door:
+            assert await door.do(NOTE, **VARIABLES) == Note("fine", (1, 2))
+            assert await door.do(NOTE, topic="again", source="") == Note("fine", (1, 2))
+
+    with Loopback(lambda body: json.dumps(GOOD), forms=forms) as server:
+        asyncio.run(main())
+    bodies = [seen.body for seen in server.requests]
+    assert [body.get("response_format", {}).get("type") for body in bodies] == asked  # type: ignore[attr-defined]
+    told = ["JSON schema" in body["messages"][0]["content"] for body in bodies]  # type: ignore[index]
+    assert told == [form != "json_schema" for form in asked]
+
+
+@pytest.mark.parametrize("refused", ["max_tokens", "temperature", "seed"])
+def test_a_parameter_a_server_refuses_is_left_out_from_then_on(refused):
+    async def main():
+        async with Door(Endpoint(server.base_url, None, "loopback")) as door:
+            for sample in range(2):
+                await door.complete(replace(CALL, seed=1, schema=SCHEMA, sample=sample))
+
+    with Loopback(refuses=[refused]) as server:
+        asyncio.run(main())
+    assert [refused in seen.body for seen in server.requests] == [True, False, False]
+    assert "response_format" in server.requests[-1].body
+    if refused == "max_tokens":
+        assert server.requests[-1].body["max_completion_tokens"] == CALL.max_output
+
+
+def test_a_request_that_stays_wrong_is_refused_with_the_first_complaint():
+    with Loopback(refuses=["messages"]) as server, pytest.raises(ModelRefused, match="'messages'") as caught:
+        complete(server, replace(CALL, schema=SCHEMA))
+    assert "model" in caught.value.cure
+    assert len(server.requests) == 3
+
+
+FAULTS_THAT_PASS = ["limited", "down", "closed", "cut", "garbled", "error", "empty"]
+
+
+@pytest.mark.parametrize("kind", FAULTS_THAT_PASS)
+def test_a_fault_that_passes_is_survived(kind):
+    with Loopback(faults=[Fault(kind, requests=2)]) as server, span("root") as root:
+        assert complete(server).text == "You said: hello"
+    assert server.count == root.children[0].details["tries"] == 3
+
+
+@pytest.mark.parametrize("kind", FAULTS_THAT_PASS)
+def test_a_fault_that_stays_is_said(kind):
+    with Loopback(faults=[Fault(kind)]) as server, spending() as meter, pytest.raises(ModelUnavailable) as caught:
+        complete(server, tries=3)
+    assert caught.value.cure
+    assert meter.spent == Usage()
+    assert server.count == 3
+
+
+def test_a_slow_server_is_timed_out_and_tried_again():
+    with Loopback(faults=[Fault("slow", seconds=0.6, requests=1)]) as server:
+        assert complete(server, timeout=0.2).text == "You said: hello"
+    assert server.count == 2
+    with Loopback(faults=[Fault("slow", seconds=0.05)]) as server:
+        assert complete(server).seconds >= 0.05
+
+
+def test_retry_after_comes_through():
+    fake = FakeTime()
+
+    async def main():
+        async with Door(Endpoint(server.base_url, None, "loopback"), time=fake.time) as door:
+            await door.complete(CALL)
+
+    with Loopback(faults=[Fault("limited", seconds=17, requests=1)]) as server:
+        asyncio.run(main())
+    assert fake.now - 1000 >= 17
+
+
+@pytest.mark.parametrize(
+    ("headers", "wanted"),
+    [
+        ({"retry-after": "2.5"}, 2.5),
+        ({"retry-after-ms": "300", "retry-after": "9"}, 0.3),
+        ({"retry-after": "Wed, 21 Oct 2065 07:28:00 GMT"}, 1e9),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_forms_of_retry_after(headers, wanted):
+    import httpx2
+
+    found = wire._retry_after(httpx2.Headers(headers))
+    assert found == wanted if wanted is None or wanted < 1e6 else found is not None and found > 1e6
+
+
+def test_a_refused_connection_is_tried_again():
+    async def main():
+        door = Door(Endpoint(server.base_url, None, "loopback"), time=replace(Time(), sleep=sleep))
+        async with door:
+            assert (await door.complete(CALL)).text == "You said: hello"
+
+    async def sleep(seconds):
+        if not slept:
+            await asyncio.to_thread(server.resume)
+        slept.append(seconds)
+
+    slept: list[float] = []
+    with Loopback() as server:
+        server.pause()
+        asyncio.run(main())
+    assert slept
+
+
+def test_nobody_there():
+    with Loopback() as server:
+        server.pause()
+        with pytest.raises(ModelUnavailable, match="ConnectError"):
+            complete(server, tries=2)
+
+
+def test_wrong_and_malformed_replies_through_the_whole_stack():
+    async def main(server):
+        async with Door(Endpoint(server.base_url, None, "loopback")) as door:
+            return await door.do(NOTE, **VARIABLES)
+
+    for kind in ("wrong", "malformed"):
+        with Loopback(faults=[Fault(kind, requests=2)]) as server:
+            assert asyncio.run(main(server)) == Note("text", ())
+        with Loopback(faults=[Fault(kind)]) as server, pytest.raises(UnusableReply) as caught:
+            asyncio.run(main(server))
+        assert server.count == 3
+        assert caught.value.reply
+
+
+def test_statuses_that_another_try_would_not_change():
+    with Loopback(key=KEY) as server:
+        for key in (None, "wrong"):
+            with pytest.raises(ModelRefused, match="401") as caught:
+                complete(server, key=key)
+            assert "`key`" in caught.value.cure
+        assert complete(server, key=f" {KEY}\n").text
+        assert server.count == 3
+
+
+def test_a_wrong_address_names_its_setting():
+    async def main():
+        async with Door(Endpoint(server.base_url.replace("/v1", "/v2"), None, "loopback")) as door:
+            await door.complete(CALL)
+
+    with Loopback() as server, pytest.raises(ModelRefused, match="404") as caught:
+        asyncio.run(main())
+    assert "base_url" in caught.value.cure
+
+
+def test_no_credit_is_no_reason_to_wait():
+    poor = wire.Wire("http://localhost/v1")
+    body = json.dumps({"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}).encode()
+    with pytest.raises(wire.Refused):
+        poor._understood(429, {}, body)  # type: ignore[arg-type]
+
+
+def test_a_reply_without_end_is_cut_short(monkeypatch):
+    monkeypatch.setattr(wire, "MOST_BYTES", 50_000)
+    with Loopback(lambda body: "x" * 100_000) as server, pytest.raises(ModelUnavailable, match="more than"):
+        complete(server, tries=2)
+
+
+@pytest.mark.parametrize(
+    "base_url", ["", "localhost", "ftp://x/v1", "http://", "http://u:p@x/v1", "http://x:y/v1", "http://x/v1?k=1"]
+)
+def test_an_address_that_is_none(base_url):
+    with pytest.raises(SettingsError, match="base_url"):
+        Endpoint(base_url, None, "m")
+
+
+@pytest.mark.parametrize("key", ["a b", "a\nb", "schlüssel"])
+def test_a_key_that_is_none_is_refused_without_showing_it(key):
+    with pytest.raises(SettingsError) as caught:
+        Endpoint("http://x/v1", key, "m")
+    assert key not in str(caught.value)
+
+
+def test_the_key_never_leaks(caplog):
+    caplog.set_level(logging.DEBUG)
+    seen = []
+
+    def echo(body):
+        return {"error": {"message": f"bad key {KEY}"}, "choices": []}
+
+    with span("root") as root:
+        with Loopback(key=KEY + "x") as server, pytest.raises(ModelRefused) as refused:
+            complete(server, key=KEY)
+        with Loopback(echo) as server, pytest.raises(ModelUnavailable) as failed:
+            complete(server, key=KEY, tries=2)
+        assert server.requests[0].authorized
+        with Loopback() as server:
+            seen.append(complete(server, key=KEY))
+            endpoint = Endpoint(server.base_url, KEY, "loopback")
+    for error in (refused.value, failed.value):
+        chain = [error, error.__cause__, error.__context__]
+        seen += [str(one) for one in chain] + [repr(one) for one in chain] + [repr(vars(one)) for one in chain if one]
+    seen += [root, list(root.walk()), endpoint, endpoint._wire, server.requests, CALL.key("m", endpoint.base_url)]
+    assert "***" in str(failed.value)
+    assert KEY not in "".join(map(repr, seen))
+    # httpx2 may tell a log of headers, but not of this one.
+    assert KEY not in caplog.text
+
+
+def test_one_client_serves_all_calls():
+    async def main():
+        endpoint = Endpoint(server.base_url, None, "loopback")
+        async with Door(endpoint) as door:
+            await door.complete(CALL)
+            first = endpoint._wire._client
+            await asyncio.gather(*(door.complete(replace(CALL, sample=at)) for at in range(20)))
+            assert endpoint._wire._client is first
+        assert endpoint._wire._client is None
+
+    with Loopback() as server:
+        asyncio.run(main())
+        asyncio.run(main())

@@ -1,0 +1,122 @@
+import contextlib
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragways.models.repair import read_json, spoken
+
+WANTED = {"a": "it's", "b": [1, 2.5, True, None], "c": {"d": "x"}}
+STRICT = json.dumps(WANTED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STRICT,
+        f"\ufeff  {STRICT}\n",
+        f"```json\n{STRICT}\n```",
+        f"```\n{STRICT}```\nI hope this helps {{really}}!",
+        f"Sure! As in [1] and {{that}}, here it is:\n\n{STRICT}\n\nAnything else?",
+        f"<think>Is it {{}}? No: {{'a': 1}}</think>\n{STRICT}",
+    ],
+)
+def test_json_is_found_where_it_stands(text):
+    assert read_json(text) == (WANTED, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "it\'s", "b": [1, 2.5, true, null,], "c": {"d": "x",},}',
+        "{'a': 'it's', 'b': [1, 2.5, True, None], 'c': {'d': 'x'}}",
+        '{a: "it\'s", b: [1, 2.5, true, null], c: {d: "x"}}',
+        '{"a": "it\'s", "b": [1, 2.5, true, null], "c": {"d": "x"',
+        '{"a": "it\'s", "b": [1, 2.5, true, null], "c": {"d": "x',
+        '{"a": "it\'s" "b": [1 2.5 true null] "c": {"d": "x"}}',
+        '```json\n{"c": {"d": "x"}, "a": "it\'s", "b": [1, 2.5, true, null}\n```',
+        'Here: {“a”: “it\'s”, “b”: [1, 2.5, true, null], “c”: {“d”: “x”}}',
+    ],
+)  # fmt: skip
+def test_broken_json_is_mended(text):
+    assert read_json(text) == (WANTED, True)
+
+
+def test_a_list_of_objects_is_not_its_first():
+    for text in (f"[{STRICT}]", f"```json\n[{STRICT}, {STRICT}]\n```"):
+        with pytest.raises(ValueError, match="list"):
+            read_json(text)
+
+
+def test_a_cut_value_is_left_out_rather_than_guessed():
+    assert read_json('{"a": 1, "b": 12') == ({"a": 1}, True)
+    assert read_json('{"a": 1, "b": tr') == ({"a": 1}, True)
+    assert read_json('{"a": 1, "b":') == ({"a": 1}, True)
+    assert read_json('{"a": [{"x": 1}, {"x"') == ({"a": [{"x": 1}, {}]}, True)
+    assert read_json('{"a": "line\nbreak \\u00e9 \\n \\q"') == ({"a": "line\nbreak é \n q"}, True)
+
+
+@pytest.mark.parametrize("text", ["", "no", "[1, 2]", "42", '"text"', "{", "{{{{", "{]", "{'a' 'b'}", "{a: b}"])
+def test_no_object_is_an_error(text):
+    with pytest.raises(ValueError):  # noqa: PT011
+        read_json(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 99_000, '{"a":' * 99_000, "{" * 99_000, '{"a": "' + "\\" * 200_000, "{'" * 50_000, "``` \n{" * 30_000],
+)
+def test_nasty_text_neither_hangs_nor_crashes(text):
+    began = time.process_time()
+    with contextlib.suppress(ValueError):
+        read_json(text)
+    assert time.process_time() - began < 2
+
+
+def test_half_a_character_is_replaced():
+    found, _ = read_json('{"a": "\\ud83d x"}')
+    assert str(found["a"]).encode()
+
+
+def test_no_nan():
+    with pytest.raises(ValueError):  # noqa: PT011
+        read_json('{"a": NaN}')
+
+
+def test_thinking_is_not_speech():
+    assert spoken("<think>hm</think> yes ") == "yes"
+    with pytest.raises(ValueError, match="empty"):
+        spoken("<think>hm</think>")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=4), st.sampled_from([None, 2]))
+def test_what_json_wrote_is_read(value, indent):
+    assert read_json(json.dumps(value, indent=indent)) == (value, False)
+
+
+@given(st.dictionaries(st.text(), JSON, min_size=1, max_size=4), st.floats(0, 1))
+def test_a_cut_reply_never_has_more_than_was_said(value, share):
+    text = json.dumps(value)
+    try:
+        found, _ = read_json(text[: int(len(text) * share)])
+    except ValueError:
+        return
+    assert found.keys() <= value.keys()
+
+
+@given(st.text(alphabet="{}[]\"':,\\ntru1e \n`<>", max_size=80))
+def test_any_text_is_read_or_refused(text):
+    try:
+        found, _ = read_json(text)
+    except ValueError:
+        return
+    assert isinstance(found, dict)

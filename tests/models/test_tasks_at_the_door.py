@@ -1,0 +1,191 @@
+import asyncio
+import json
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import pytest
+
+from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, UnusableReply
+from ragways.core.trace import Budget, span, spending
+from ragways.models.cache import MemoryCache
+from ragways.models.call import Reply
+from ragways.models.door import Door
+from ragways.models.schema import is_strict, schema_of
+from ragways.models.scripted import ScriptedModel
+from ragways.models.task import Task
+from tests.models.model_fakes import GOOD, NOTE, VARIABLES, WORD, Note
+
+
+def do(task, lines, cache=None, variables=VARIABLES):
+    with ScriptedModel(lines) as model, span("root") as root:
+        found = asyncio.run(Door(model, cache=cache).do(task, **variables))
+    return found, model, root.children[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        GOOD,
+        Note("fine", (1, 2)),
+        f"Here you are:\n```json\n{json.dumps(GOOD)}\n```",
+        "{'text': 'fine', 'pages': [1, 2,]",
+        '{"text": "fine", "pages": ["1", 2], "more": true}',
+        lambda call: GOOD,
+    ],
+)
+def test_a_reply_becomes_its_type(line):
+    found, model, here = do(NOTE, [line])
+    assert found == Note("fine", (1, 2))
+    assert here.way == "model scripted"
+    assert here.details["prompt"] == NOTE.text.hash == here.children[0].details["prompt"]
+    assert here.children[0].details["task"] == "note"
+    assert model.calls[0].schema == schema_of(Note)
+
+
+@pytest.mark.parametrize("bad", ["I cannot.", {"text": 3, "pages": "x"}, {"pages": []}, [GOOD], ""])
+def test_a_wrong_reply_is_asked_again_with_the_complaint(bad):
+    found, model, here = do(NOTE, [bad, GOOD])
+    assert found.text == "fine"
+    assert here.details["asked"] == 2
+    first, second = model.calls
+    assert second.messages[:2] == first.messages
+    assert [message.role for message in second.messages[2:]] == ["assistant", "user"]
+    assert "cannot be used" in second.messages[-1].content
+    assert here.children[0].error.startswith("Complaint")
+
+
+def test_three_wrong_replies_are_an_error_that_keeps_the_last():
+    with pytest.raises(UnusableReply, match="pages") as caught:
+        do(NOTE, ["no", "no!", {"text": "x", "pages": "many"}])
+    assert caught.value.reply == '{"text": "x", "pages": "many"}'
+    assert caught.value.cure
+
+
+def test_a_check_can_complain():
+    def cited(note, variables):
+        return None if variables["topic"] in note.text else "it does not name the topic"
+
+    found, model, _ = do(replace(NOTE, check=cited), [GOOD, {"text": "tides!", "pages": []}])
+    assert found.text == "tides!"
+    assert "it does not name the topic" in model.calls[1].messages[-1].content
+
+
+def test_the_next_run_finds_the_good_reply_at_once():
+    cache = MemoryCache()
+    do(NOTE, ["no", GOOD], cache)
+    found, _, here = do(NOTE, [], cache)
+    assert found.text == "fine"
+    assert here.way == "model scripted (cached)"
+    assert here.total.calls == 0
+
+
+def test_a_bad_reply_is_not_kept():
+    cache = MemoryCache()
+    with pytest.raises(UnusableReply):
+        do(NOTE, ["no", "no", "no"], cache)
+    assert cache.replies == {}
+    assert do(NOTE, [GOOD], cache)[0].text == "fine"
+
+
+def test_a_kept_reply_that_cannot_be_used_any_more_is_asked_again_and_replaced():
+    cache = MemoryCache()
+    do(NOTE, [GOOD], cache)
+    stricter = replace(NOTE, check=lambda note, _: None if len(note.text) > 10 else "too short")
+    do(stricter, [{"text": "long enough now", "pages": []}], cache)
+    assert do(stricter, [], cache)[0].text == "long enough now"
+
+
+def test_a_reply_that_was_cut_off_gets_more_room():
+    cut = Reply('{"text": "fi', finish="length")
+    found, model, _ = do(NOTE, [cut, GOOD])
+    assert found == Note("fine", (1, 2))
+    assert [call.max_output for call in model.calls] == [1024, 2048]
+    assert model.calls[0].messages == model.calls[1].messages
+    found, model, here = do(NOTE, [cut, cut, cut])  # at last, what there is
+    assert found == Note("fi")
+    assert here.details["cut"]
+    found, model, here = do(NOTE, [cut, ModelRefused("400: max_tokens is too large")])
+    assert found == Note("fi")
+    assert here.details["cut"]
+    found, model, _ = do(NOTE, [Reply(json.dumps(GOOD), finish="length")])  # it was whole after all
+    assert found == Note("fine", (1, 2))
+
+
+def test_free_text():
+    found, model, _ = do(WORD, ["", "<think>hm</think> yes\n"], variables={"word": "yes"})
+    assert found == "yes"
+    assert model.calls[0].schema is None
+
+
+def test_a_budget_holds_while_asking_again():
+    with spending(Budget(calls=1)), pytest.raises(BudgetExceeded):
+        do(NOTE, ["no"])
+
+
+def test_render_makes_the_prompts_variables():
+    task = replace(NOTE, render=lambda topic, pieces: {"topic": topic, "source": "\n".join(pieces)})
+    _, model, _ = do(task, [GOOD], variables={"topic": "x", "pieces": ["one", "two"]})
+    assert "one\ntwo" in model.calls[0].messages[-1].content
+
+
+def test_samples_are_told_apart():
+    cache = MemoryCache()
+    do(NOTE, [GOOD], cache)
+    do(replace(NOTE, sample=1), [GOOD], cache)
+    assert len(cache.replies) == 2
+
+
+def test_without_a_model_the_rule_does_it():
+    async def rule(topic, source):
+        return Note(f"{topic}: {source}")
+
+    with span("root") as root:
+        found = asyncio.run(Door().do(replace(NOTE, without=rule), **VARIABLES))
+    assert found == Note("tides: The tide rises.")
+    assert root.children[0].way == "rule"
+    assert root.total.calls == 0
+
+
+def test_without_a_model_and_a_rule():
+    with pytest.raises(NoModel, match="note") as caught:
+        asyncio.run(Door().do(NOTE, **VARIABLES))
+    assert caught.value.cure
+
+
+def test_the_trace_holds_no_text_of_documents():
+    _, _, here = do(NOTE, ["no", GOOD], variables={"topic": "secret-topic", "source": "secret-source"})
+    assert "secret" not in repr(here)
+
+
+@dataclass(frozen=True)
+class Inner:
+    title: str
+    kind: Literal["a", "b"] = "a"
+
+
+@dataclass(frozen=True)
+class Outer:
+    default: Inner
+    many: tuple[Inner, ...]
+    maybe: int | None = None
+
+
+@dataclass(frozen=True)
+class Loose:
+    names: dict[str, int]
+
+
+def test_schemas_are_what_strict_endpoints_take():
+    schema = schema_of(Outer)
+    assert schema["required"] == ["default", "many", "maybe"]
+    assert schema["additionalProperties"] is False
+    assert schema["$defs"]["Inner"]["required"] == ["title", "kind"]  # type: ignore[index]
+    assert "title" not in schema
+    assert is_strict(schema)
+    assert not is_strict(schema_of(Loose))
+    assert schema_of(Outer) is schema
+
+
+def test_a_variable_may_have_any_name():
+    task = Task("t", prompt=replace(WORD.text, user="{{task}}", variables=frozenset({"task"})), reply=str)
+    assert do(task, ["yes"], variables={"task": "x"})[0] == "yes"

@@ -1,0 +1,69 @@
+"""Imports point one way: each folder imports only those above it in this list. Heavy parts are loaded when used."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ORDER = [
+    "core", "models", "prompts", "tasks", "corpus", "index", "modules", "tools", "paradigms", "routing", "evaluation",
+    "settings", "assemble", "apps",
+]  # fmt: skip
+ROOT = Path(__file__).parent.parent / "src" / "ragways"
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def folder(path: Path) -> str:
+    part = path.relative_to(ROOT).parts[0]
+    return part.removesuffix(".py")
+
+
+def imported(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.add(node.module or "")
+    return {name.split(".")[1] for name in names if name.startswith("ragways.")}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path):
+    if path.parent == ROOT and path.name == "__init__.py":
+        return
+    here = ORDER.index(folder(path))
+    for name in imported(path) & set(ORDER):
+        assert ORDER.index(name) <= here, f"{path.relative_to(ROOT)} imports ragways.{name}, which stands below it"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_settings_reads_the_environment(path: Path):
+    if path != ROOT / "settings.py":
+        assert not re.search(r"os\.environ|getenv", path.read_text()), "read the environment in settings.py"
+
+
+HEAVY = {"numpy", "onnxruntime", "onnx", "tokenizers", "tantivy", "httpx2", "rich", "pydantic", "genai_prices", "scipy"}
+
+
+def loaded(statement: str) -> set[str]:
+    program = f"{statement}\nimport sys\nprint(' '.join(sorted({{name.split('.')[0] for name in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split()) & HEAVY
+
+
+@pytest.mark.parametrize("statement", ["import ragways", "import ragways.apps.cli", "import ragways.models.door"])
+def test_heavy_parts_are_not_loaded_before_they_are_used(statement: str):
+    assert not loaded(statement)
+
+
+def test_the_base_install_has_no_torch():
+    lock = (ROOT.parent.parent / "requirements.lock").read_text()
+    assert "\ntorch==" not in lock
+    assert "\nonnxruntime==" in lock
