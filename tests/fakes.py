@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.trace import Usage
-from ragways.index.build import Recipe
 from ragways.index.layers import USUAL
+from ragways.index.recipe import Recipe
 
 
 class WordHashes:

@@ -15,7 +15,7 @@ from ragways.settings import ChunkingSettings, CorpusSettings, Settings
 
 if TYPE_CHECKING:
     from ragways.corpus.source import LoadOptions
-    from ragways.index.build import Recipe
+    from ragways.index.recipe import Recipe
     from ragways.index.paid import Paid
     from ragways.models.door import Door
     from ragways.models.embed import Embedder
@@ -82,7 +82,7 @@ def _prices(settings: Settings) -> Prices:
 
 
 def recipe_of(settings: Settings, layers: frozenset[str]) -> Recipe:
-    from ragways.index.build import Recipe
+    from ragways.index.recipe import Recipe
 
     return Recipe(
         embedder=lambda: embedder_of(settings),

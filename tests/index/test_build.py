@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from ragways.core.errors import EmbedderChanged, StoreBusy, StoreFailed, UsageError, WrongVersion
 from ragways.core.trace import Budget, Usage, current_meter, spending
 from ragways.corpus.chunking import PRESETS
-from ragways.index.build import Summary, build, remove
+from ragways.index.build import build, remove
 from ragways.index.reader import Index
+from ragways.index.recipe import Summary
 from ragways.index.store import Store
 from tests.fakes import WordHashes, contents, recipe, write
 
@@ -69,7 +70,7 @@ def test_a_changed_file_embeds_only_what_changed(tmp_path: Path, corpus: Path):
     (corpus / "market.md").write_text(TEXTS["market.md"].replace("Monday", "Tuesday"))
     summary = run(tmp_path / "index", [corpus], embedder=embedder)
     assert (summary.changed, summary.unchanged) == (1, 3)
-    assert [text for text in embedder.texts[before:]] == ["Market: Days\nTuesday and Friday."]
+    assert embedder.texts[before:] == ["Market: Days\nTuesday and Friday."]
     (corpus / "market.md").write_text(TEXTS["market.md"])
     run(tmp_path / "index", [corpus], embedder=embedder)
     run(tmp_path / "fresh", [corpus])

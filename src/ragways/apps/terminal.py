@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragways.core.trace import Span
-    from ragways.index.build import Summary
+    from ragways.index.recipe import Summary
     from ragways.index.plan import Plan
     from ragways.paradigms.ask import Result
 

@@ -1,4 +1,4 @@
-"""Work side by side: the first failure stops the rest, and none is left running behind."""
+"""Work side by side, with nothing left running behind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Results in the order given. Unlike `asyncio.gather`, a failure cancels what is still under way and waits for it."""
+    """Results in the order given. A failure cancels what is still under way, and waits until it has ended."""
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
         return list(await asyncio.gather(*tasks))
@@ -18,3 +18,26 @@ async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def in_turn(work: Iterable[Coroutine[Any, Any, None]], at_once: int) -> None:
+    """So many at once. After a failure nothing new is begun; what is under way is finished, for it has been paid."""
+    turns = asyncio.Semaphore(at_once)
+    failed = False
+
+    async def one(each: Coroutine[Any, Any, None]) -> None:
+        nonlocal failed
+        async with turns:
+            if failed:
+                each.close()
+                return
+            try:
+                await each
+            except BaseException:
+                failed = True
+                raise
+
+    done = await asyncio.gather(*map(one, work), return_exceptions=True)
+    for result in done:
+        if isinstance(result, BaseException):
+            raise result

@@ -6,72 +6,35 @@ vectors, is kept as it comes: a run that is killed, or stopped by its budget, fi
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, StoreError, UsageError
-from ragways.core.gather import together
 from ragways.core.progress import Progress, Report, silent
-from ragways.core.trace import Usage, current_meter
 from ragways.core.types import Document, Structure, content_hash, title_name
-from ragways.corpus.chunking import PRESETS, Chunking
-from ragways.corpus.files import Skipped, SourceFile, walk
+from ragways.corpus.chunking import Chunking
 from ragways.corpus.load import load
-from ragways.corpus.source import LoadOptions
+from ragways.corpus.source import Skipped, SourceFile
 from ragways.corpus.structure import structure
 from ragways.index.chunks import searched_text
 from ragways.index.derive import KEPT, clear_old, derive, derived_folder
+from ragways.index.embedding import Embedding
 from ragways.index.layer import Site, Texts
-from ragways.index.layers import USUAL, in_order
+from ragways.index.layers import in_order
 from ragways.index.paid import Paid
+from ragways.index.recipe import Recipe, Summary
+from ragways.index.sources import find_files
 from ragways.index.store import Store, document_hash, number_of
 from ragways.models.door import Door
-from ragways.models.embed import Embedder
 from ragways.models.tokens import count_each
 
 PENDING_CHUNKS = 1024
 """Chunks gathered before they are embedded: enough to sort by length, few enough to lose when killed."""
-
-AT_ONCE = 64
-"""Texts embedded between two commits of the vectors."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """All that shapes an index."""
-
-    embedder: Callable[[], Awaitable[Embedder]]
-    chunking: Chunking = PRESETS["section"]
-    layers: frozenset[str] = USUAL
-    model: Callable[[Paid], Door] = lambda _: Door(None)
-    options: LoadOptions = field(default_factory=LoadOptions)
-
-
-@dataclass
-class Summary:
-    """What a run did."""
-
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-    unchanged: int = 0
-    chunks: int = 0
-    embedded: int = 0
-    hidden: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
-    failed: list[Skipped] = field(default_factory=list)
-    stopped: str = ""
-    usage: Usage = field(default_factory=Usage)
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def touched(self) -> bool:
-        return bool(self.added or self.changed or self.removed)
 
 
 _Read = tuple[str, str, int, int]
@@ -163,20 +126,22 @@ class _Run:
         self.finished: list[tuple[_Read, set[int]]] = []
         self.waiting = 0
         self.layers = self.built = frozenset(self.meta.get("layers", "").split())
-        self.embedder: Embedder | None = None
+        self.embedding: Embedding | None = None
         self.model = Door(None)
+        self.recipe_settings: Mapping[str, Any] = {}
 
     # Before
 
     async def prepare(self, recipe: Recipe) -> None:
         """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index."""
         self.recipe = recipe
+        self.recipe_settings = recipe.settings
         self.layers |= recipe.layers
-        self.embedder = await recipe.embedder() if "vectors" in self.layers else None
+        self.embedding = Embedding(await recipe.embedder(), self.paid) if "vectors" in self.layers else None
         self.model = recipe.model(self.paid)
         wanted = {"chunking": self.recipe.chunking.name, "chunk_titles": str(self.recipe.chunking.title)}
-        if self.embedder is not None:
-            wanted["embedder"] = self.embedder.name
+        if self.embedding is not None:
+            wanted["embedder"] = self.embedding.embedder.name
         if self.store.count("sources"):
             for key in ("embedder", "chunking"):
                 if self.meta.get(key, wanted.get(key)) != wanted.get(key, self.meta.get(key)):
@@ -188,8 +153,8 @@ class _Run:
 
     async def aclose(self) -> None:
         await self.model.aclose()
-        if self.embedder is not None:
-            await self.embedder.aclose()
+        if self.embedding is not None:
+            await self.embedding.embedder.aclose()
 
     # Files
 
@@ -261,17 +226,29 @@ class _Run:
 
     async def flush(self) -> None:
         """Embed the texts that wait, then store their documents and files: none is stored without its vectors."""
-        await self.embed(
-            {hash: text for item in self.pending for hash, text in zip(item.hashes, item.texts, strict=True)}
-        )
+        texts = {hash: text for item in self.pending for hash, text in zip(item.hashes, item.texts, strict=True)}
+        try:
+            await self.embed(texts)
+        except BudgetExceeded:
+            self.leave_incomplete(texts)
+            self.put_pending()
+            raise
+        self.put_pending()
+
+    def put_pending(self) -> None:
         for item in self.pending:
             self.put(item)
         for read, gone in self.finished:
             self.drop(gone)
             self.store.put_source(*read)
-        self.pending.clear()
-        self.finished.clear()
-        self.waiting = 0
+        self.pending, self.finished, self.waiting = [], [], 0
+
+    def leave_incomplete(self, texts: Texts) -> None:
+        """The budget is spent: of what waits, only documents that have all their vectors are stored now."""
+        known = self.embedding.known(texts) if self.embedding is not None else set(texts)
+        partly = {item.source for item in self.pending if not known.issuperset(item.hashes)}
+        self.pending = [item for item in self.pending if known.issuperset(item.hashes)]
+        self.finished = [(read, gone) for read, gone in self.finished if read[0] not in partly]
 
     def put(self, item: _Pending) -> None:
         document = item.structure.document
@@ -288,29 +265,9 @@ class _Run:
         self.summary.chunks += len(item.hashes)
 
     async def embed(self, texts: Texts) -> None:
-        if self.embedder is None or not texts:
-            return
-        known = self.paid.known(self.embedder.name, texts)
-        # Longest first, so that a batch holds texts of one length.
-        missing = sorted((hash for hash in texts if hash not in known), key=lambda hash: (-len(texts[hash]), hash))
-        slices = [missing[at : at + AT_ONCE] for at in range(0, len(missing), AT_ONCE)]
-        spent = current_meter().spent
-        turns = asyncio.Semaphore(self.embedder.parallel)
-        try:
+        if self.embedding is not None:
             with self.timed("embedding"):
-                await together(self.embed_slice(some, texts, turns) for some in slices)
-        finally:
-            self.summary.usage += current_meter().spent - spent
-
-    async def embed_slice(self, hashes: Sequence[str], texts: Texts, turns: asyncio.Semaphore) -> None:
-        """Embed a few texts and keep their vectors at once: a killed run loses no more than it has under way."""
-        assert self.embedder is not None
-        async with turns:
-            vectors = await self.embedder.embed([texts[hash] for hash in hashes])
-        with self.timed("keeping vectors"):
-            self.paid.keep(self.embedder.name, dict(zip(hashes, vectors, strict=True)))
-        self.summary.embedded += len(hashes)
-        self.report(Progress("embedding", self.summary.embedded, 0))
+                await self.embedding.see_to(texts, self.summary, self.report)
 
     def find(self, name: str) -> set[int]:
         """Documents with this key, id, source file or title."""
@@ -342,8 +299,8 @@ class _Run:
             self.store.commit()
             return
         self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
-        if self.embedder is not None:
-            self.store.set_meta({"dimension": str(self.embedder.dimension)})
+        if self.embedding is not None:
+            self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
         layers, site = in_order(self.layers), self.site(generation)
         for layer in layers:
             with self.timed(layer.name):
@@ -370,11 +327,12 @@ class _Run:
             self.store,
             self.paid,
             self.model,
-            self.embedder,
+            self.embedding.embedder if self.embedding is not None else None,
             self.embed,
             report=self.report,
             before=derived_folder(self.store.folder, generation),
             new=frozenset(self.new) if only_new else None,
+            settings=self.recipe_settings,
         )
 
     def forget(self, site: Site) -> None:
@@ -392,26 +350,6 @@ class _Run:
             yield
         finally:
             self.summary.seconds[stage] = self.summary.seconds.get(stage, 0.0) + time.perf_counter() - started
-
-
-def find_files(paths: Sequence[Path], options: LoadOptions) -> tuple[list[tuple[str, SourceFile]], list[Skipped], int]:
-    """Files with the folder that was named for them, what is left out and why, and how many are hidden.
-
-    A key begins with the name of its folder, so that two folders of one index do not mix up their files.
-    """
-    found: dict[str, tuple[str, SourceFile]] = {}
-    skipped: list[Skipped] = []
-    hidden = 0
-    for path in sorted({path.resolve() for path in paths} if all(p.exists() for p in paths) else paths):
-        walked = walk([path], options)
-        for entry in walked:
-            key = f"{path.name}/{entry.key}" if path.is_dir() else entry.key
-            if isinstance(entry, Skipped):
-                skipped.append(Skipped(key, entry.reason))
-            else:
-                found.setdefault(os.path.realpath(entry.path), (str(path), replace(entry, key=key)))
-        hidden += walked.hidden
-    return list(found.values()), skipped, hidden
 
 
 def chunk_texts_of(parts: Structure, chunking: Chunking) -> Iterable[str]:

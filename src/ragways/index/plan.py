@@ -14,8 +14,10 @@ from ragways.core.types import content_hash
 from ragways.corpus.load import load
 from ragways.corpus.source import Skipped, SourceFile
 from ragways.corpus.structure import structure
-from ragways.index.build import Recipe, chunk_texts_of, find_files
+from ragways.index.build import chunk_texts_of
 from ragways.index.paid import FILE, Paid
+from ragways.index.recipe import Recipe
+from ragways.index.sources import find_files
 from ragways.index.store import Store, document_hash, number_of
 from ragways.models.embed import Embedder
 from ragways.models.tokens import count_tokens

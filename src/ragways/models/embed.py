@@ -8,6 +8,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.core.trace import Usage
+
 Vectors = NDArray[np.float32]
 
 
@@ -23,6 +25,19 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int:
         """Length of a vector."""
+        ...
+
+    @property
+    def parallel(self) -> int:
+        """Calls of `embed` worth having under way at once."""
+        ...
+
+    def estimate(self, texts: Sequence[str]) -> Usage:
+        """What embedding these texts would cost; nothing where it is done here, `nan` USD where no price is known."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections and threads."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:

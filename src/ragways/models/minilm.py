@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 import numpy as np
 
 from ragways.core.errors import MissingPart, StoreFailed, UsageError
+from ragways.core.trace import Usage
 from ragways.models.embed import Vectors, unit
 
 if TYPE_CHECKING:
@@ -107,6 +108,17 @@ class MiniLM:
     @property
     def dimension(self) -> int:
         return DIMENSION
+
+    @property
+    def parallel(self) -> int:
+        """One: a call uses all threads already."""
+        return 1
+
+    def estimate(self, texts: Sequence[str]) -> Usage:  # noqa: ARG002 - the protocol's
+        return Usage()
+
+    async def aclose(self) -> None:
+        self._workers.shutdown(wait=False, cancel_futures=True)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.empty((len(texts), DIMENSION), np.float32)

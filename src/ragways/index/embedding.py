@@ -1,0 +1,46 @@
+"""Vectors made and kept: each distinct text is embedded once, and kept as soon as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragways.core.gather import in_turn
+from ragways.core.progress import Progress, Report
+from ragways.core.trace import current_meter
+from ragways.index.layer import Texts
+from ragways.index.paid import Paid
+from ragways.index.recipe import Summary
+from ragways.models.embed import Embedder
+
+AT_ONCE = 64
+"""Texts embedded in one call, and so lost at most when a run is killed."""
+
+
+class Embedding:
+    """An embedder with the store that keeps its vectors."""
+
+    def __init__(self, embedder: Embedder, paid: Paid) -> None:
+        self.embedder = embedder
+        self._paid = paid
+
+    def known(self, texts: Texts) -> set[str]:
+        return self._paid.known(self.embedder.name, texts)
+
+    async def see_to(self, texts: Texts, summary: Summary, report: Report) -> None:
+        """Embed those of the texts that have no vector yet."""
+        known = self.known(texts)
+        # Texts of one length together, so that a batch of an endpoint is even.
+        missing = sorted((hash for hash in texts if hash not in known), key=lambda hash: (-len(texts[hash]), hash))
+        slices = [missing[at : at + AT_ONCE] for at in range(0, len(missing), AT_ONCE)]
+        spent = current_meter().spent
+
+        async def embed(hashes: Sequence[str]) -> None:
+            vectors = await self.embedder.embed([texts[hash] for hash in hashes])
+            self._paid.keep(self.embedder.name, dict(zip(hashes, vectors, strict=True)))
+            summary.embedded += len(hashes)
+            report(Progress("embedding", summary.embedded))
+
+        try:
+            await in_turn(map(embed, slices), self.embedder.parallel)
+        finally:
+            summary.usage += current_meter().spent - spent

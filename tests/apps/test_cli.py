@@ -1,0 +1,356 @@
+"""The command as a user meets it: what it prints, how it fails, and that a failure is one line with a cure."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ragways.apps.cli import main
+from ragways.paradigms import PARADIGMS
+from tests.fakes import write
+
+CORPUS = {
+    "harbour.md": "---\ndate: 1801-05-04\n---\n# Harbour\n\nThe harbour light was built by Anna Brack in 1801.\n",
+    "storm.txt": "The storm of 1883 destroyed the harbour light. The keeper was saved by the ship Tern.",
+    "notes.bin": "?",
+}
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self):
+        return json.loads(self.out)
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_folder: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAGWAYS_CACHE", str(cache_folder))
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+@pytest.fixture
+def ragways(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["ragways", *arguments])
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else 1
+        out, err = capsys.readouterr()
+        return Done(code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def indexed(ragways: Run, home: Path) -> Run:
+    write(home / "docs", CORPUS)
+    assert ragways("index", "docs").code == 0
+    return ragways
+
+
+def one_line(done: Done, code: int, *said: str) -> None:
+    assert done.code == code, done
+    assert done.err.count("\n") == 1, done.err
+    assert "Traceback" not in done.err
+    for words in said:
+        assert words in done.err
+
+
+def test_index_then_ask(ragways: Run, home: Path):
+    write(home / "docs", CORPUS)
+    done = ragways("index", "docs")
+    assert done.code == 0
+    assert "2 added" in done.out
+    assert "left out: docs/notes.bin: no loader for .bin" in done.err
+    asked = ragways("ask", "Who built the harbour light?", "-p", "words,naive")
+    assert "Anna Brack" in asked.out
+    assert "words" in asked.out
+    assert "naive" in asked.out
+    again = ragways("index", "docs", "--json")
+    assert again.data["unchanged"] == 2
+    assert again.data["embedded"] == 0
+
+
+def test_the_json_of_an_answer_holds_what_is_promised(indexed: Run):
+    data = indexed("ask", "Who built the harbour light?", "--paradigm", "hybrid-words", "--json").data
+    assert data["question"] == "Who built the harbour light?"
+    assert data["paradigm"] == "hybrid-words"
+    assert "Anna Brack" in data["answer"]
+    assert data["abstained"] is False
+    first = data["evidence"][0]
+    assert {"id", "kind", "document", "title", "text", "score"} <= first.keys()
+    assert first["title"] == "Harbour"
+    assert first["date"] == "1801-05-04"
+    assert data["citations"][0]["piece"] == first["id"]
+    assert data["tasks"] == [{"task": "answer", "way": "rule"}]
+    assert [step["name"] for step in data["steps"]] == ["fuse", "top", "pack", "answer"]
+    assert [step["name"] for step in data["steps"][0]["steps"]] == ["dense", "words"]
+    assert all("usage" in step for step in data["steps"])
+    assert data["usage"]["calls"] == 0
+    assert data["seconds"] > 0
+
+
+def test_several_paradigms_give_a_list(indexed: Run):
+    rows = indexed("ask", "Who built the harbour light?", "-p", "all", "--json").data
+    assert [row["paradigm"] for row in rows if "error" not in row][:4] == ["llm-only", "naive", "words", "hybrid-words"]
+    assert {row["paradigm"] for row in rows} == set(PARADIGMS)
+
+
+def test_show_puts_a_piece_in_its_place(indexed: Run):
+    id = indexed("ask", "Who built the harbour light?", "-p", "words", "--json").data["evidence"][0]["id"]
+    shown = indexed("show", id, "--json").data
+    assert shown["text"] == "The harbour light was built by Anna Brack in 1801."
+    assert indexed("show", id.split(":s")[0]).code == 0
+    one_line(indexed("show", "article:1:s0"), 2, "nothing in this index")
+    one_line(indexed("show", "'; DROP TABLE documents"), 2, "nothing in this index")
+
+
+def test_status_and_remove(indexed: Run):
+    status = indexed("status", "--documents", "--json").data
+    assert status["counts"]["documents"] == 2
+    assert status["layers"] == ["structure", "vectors", "words"]
+    assert [document["title"] for document in status["documents"]] == ["Harbour", "storm"]
+    assert indexed("status").code == 0
+    assert indexed("remove", "Harbour").code == 0
+    assert indexed("status", "--json").data["counts"]["documents"] == 1
+    one_line(indexed("remove", "Harbour"), 2, "no document is called")
+
+
+def test_plan_tells_and_does_nothing(ragways: Run, home: Path):
+    write(home / "docs", CORPUS)
+    planned = ragways("index", "docs", "--plan", "--json").data
+    assert (planned["documents"], planned["new"], planned["to_embed"]) == (2, 2, 2)
+    assert planned["usd"] == 0
+    assert planned["model_calls"] == 0
+    assert planned["seconds"] > 0
+    assert not (home / ".ragways" / "index.sqlite").exists()
+    assert "documents" in ragways("index", "docs", "--plan").out
+    ragways("index", "docs")
+    write(home / "docs", {"storm.txt": "Another storm."})
+    os.utime(home / "docs" / "storm.txt", (1, 1))
+    planned = ragways("index", "docs", "--plan", "--json").data
+    assert (planned["changed"], planned["unchanged"], planned["to_embed"]) == (1, 1, 1)
+
+
+def test_paradigms_lists_the_table(ragways: Run):
+    rows = ragways("paradigms", "--json").data
+    assert [row["name"] for row in rows] == list(PARADIGMS)
+    text = ragways("paradigms").out
+    assert all(name in text for name in PARADIGMS)
+
+
+def test_init_writes_a_file_that_changes_nothing(ragways: Run, home: Path):
+    assert ragways("init").code == 0
+    text = (home / "ragways.toml").read_text()
+    assert all(not value for value in tomllib.loads(text).values())
+    one_line(ragways("init"), 2, "there already", "--force")
+    assert ragways("init", "--force").code == 0
+    assert ragways("paradigms").code == 0
+
+
+def test_every_setting_in_the_file_can_be_switched_on(ragways: Run, home: Path):
+    """Each commented default is valid TOML and a valid value."""
+    ragways("init")
+    lines = (home / "ragways.toml").read_text().splitlines()
+    switched = [
+        line[2:] if " = " in line and line.startswith("# ") and "(unset)" not in line and "`" not in line else line
+        for line in lines
+        if not line.startswith(("# [", "# input", "# output", "# k =", "# cache"))
+    ]
+    (home / "ragways.toml").write_text("\n".join(switched))
+    assert tomllib.loads("\n".join(switched))["model"]["concurrency"] == 16
+    write(home / "docs", CORPUS)
+    assert ragways("index", "docs").code == 0
+
+
+def test_settings_of_a_paradigm_come_from_the_file_and_the_flag(indexed: Run, home: Path):
+    (home / "ragways.toml").write_text("[paradigms.naive]\nk = 1\n")
+    assert len(indexed("ask", "harbour light", "-p", "naive", "--json").data["evidence"]) == 1
+    assert len(indexed("ask", "harbour light", "-p", "naive", "--set", "k=2", "--json").data["evidence"]) == 2
+    one_line(indexed("ask", "harbour", "-p", "naive", "--set", "kk=2"), 2, "has no setting 'kk'", "did you mean k?")
+    one_line(indexed("ask", "harbour", "-p", "naive", "--set", "k=many"), 2, "setting k of naive")
+    one_line(indexed("ask", "harbour", "-p", "naive", "--set", "k"), 2, "name=value")
+
+
+# Bad input: one clear line, the right exit code, nothing lost
+
+
+def test_an_empty_folder(ragways: Run, home: Path):
+    (home / "empty").mkdir()
+    done = ragways("index", "empty")
+    assert done.code == 0
+    assert "0 added" in done.out
+    assert ragways("ask", "Anything?").code == 0
+
+
+def test_no_index(ragways: Run):
+    one_line(ragways("ask", "Who?"), 3, "no index", "ragways index PATH")
+    one_line(ragways("status"), 3, "no index")
+
+
+def test_a_path_that_is_not_there(ragways: Run):
+    one_line(ragways("index", "nowhere"), 2, "nowhere does not exist")
+
+
+def test_an_unknown_paradigm_or_layer(indexed: Run):
+    one_line(indexed("ask", "Who?", "-p", "naiv"), 2, "did you mean naive?")
+    one_line(indexed("index", "docs", "--with", "vektors"), 2, "did you mean vectors?")
+
+
+def test_a_question_of_nothing_and_of_too_much(indexed: Run):
+    one_line(indexed("ask", "  "), 2, "empty")
+    one_line(indexed("ask", "why " * 16384), 2, "65,535 characters")
+
+
+def test_a_broken_settings_file(indexed: Run, home: Path):
+    (home / "ragways.toml").write_text("[model\nname = 3")
+    one_line(indexed("ask", "Who?"), 2, "not valid TOML", "ragways init")
+    (home / "ragways.toml").write_text("[modell]\nname = 'x'")
+    one_line(indexed("ask", "Who?"), 2, "no setting modell", "did you mean model?")
+    (home / "ragways.toml").write_text("[model]\nconcurrency = -1")
+    one_line(indexed("ask", "Who?"), 2, "model.concurrency")
+    (home / "ragways.toml").write_bytes(b"\xff\xfe\x00")
+    one_line(indexed("ask", "Who?"), 2, "cannot read")
+
+
+def test_half_a_model_is_said(indexed: Run, home: Path):
+    (home / "ragways.toml").write_text("[model]\nname = 'x'")
+    one_line(indexed("ask", "Who?"), 2, "model.base_url is not set")
+
+
+def test_a_store_of_another_version(indexed: Run, home: Path):
+    import sqlite3
+
+    db = sqlite3.connect(home / ".ragways" / "index.sqlite")
+    db.execute("UPDATE meta SET value = '77' WHERE key = 'version'")
+    db.commit()
+    db.close()
+    one_line(indexed("ask", "Who?"), 3, "version 77", "--rebuild")
+    one_line(indexed("index", "docs"), 3, "version 77")
+    assert indexed("index", "docs", "--rebuild").code == 0
+    assert indexed("ask", "Who built the light?").code == 0
+
+
+def test_another_embedder(indexed: Run, home: Path):
+    (home / "ragways.toml").write_text("[embedder]\nprecision = 'fp32'")
+    one_line(indexed("ask", "Who?"), 3, "embedder", "--rebuild")
+    one_line(indexed("index", "docs"), 3, "embedder", "--rebuild")
+
+
+def test_a_file_that_cannot_be_read_makes_it_partly(ragways: Run, home: Path):
+    write(home / "docs", CORPUS)
+    (home / "docs" / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    done = ragways("index", "docs")
+    assert done.code == 6
+    assert "could not be read: docs/broken.pdf" in done.err
+    assert "2 added" in done.out
+
+
+BOUND = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-dac_override,-dac_read_search"]
+"""What makes file permissions hold for root too."""
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv to give up root's rights")
+def test_a_store_without_write_access(indexed: Run, home: Path):
+    """Asking works; indexing says what is wrong and harms nothing."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [*(BOUND if os.geteuid() == 0 else []), sys.executable, "-m", "ragways.apps.cli", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=home)
+
+    store = home / ".ragways"
+    for path in (*store.rglob("*"), store):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    write(home / "docs", {"new.txt": "Something new."})
+    try:
+        done = run("index", "docs")
+        assert done.returncode == 3, done
+        assert "cannot write" in done.stderr
+        assert done.stderr.count("\n") == 1
+        asked = run("ask", "Who built the harbour light?")
+        assert asked.returncode == 0, asked.stderr
+        assert "Anna Brack" in asked.stdout
+        assert run("index", "docs", "--index", "/proc/nowhere").returncode == 3
+    finally:
+        for path in (store, *store.rglob("*")):
+            path.chmod(0o755)
+
+
+def test_a_model_that_is_down(indexed: Run, home: Path):
+    (home / "ragways.toml").write_text(
+        "[model]\nbase_url = 'http://127.0.0.1:9'\nname = 'x'\nkey = 'sk-secret'\npatience = 0.0\n"
+    )
+    done = indexed("ask", "Who built the light?")
+    one_line(done, 4)
+    assert "sk-secret" not in done.err + done.out
+
+
+def test_json_and_errors_do_not_mix(indexed: Run):
+    done = indexed("ask", "Who?", "-p", "nothing", "--json")
+    assert done.out == ""
+    assert done.code == 2
+
+
+def test_no_colour_where_it_is_no_terminal(indexed: Run):
+    done = indexed("ask", "Who built the harbour light?")
+    assert "\x1b[" not in done.out + done.err
+
+
+def test_help_names_every_command(ragways: Run):
+    text = ragways("--help").out
+    for command in ("init", "index", "status", "remove", "ask", "show", "paradigms", "demo"):
+        assert command in text
+
+
+def test_the_demo_runs_and_is_quick_the_second_time(ragways: Run, home: Path):
+    first = ragways("demo", "--index", "demo")
+    assert first.code == 0
+    assert "68 added" in first.out
+    assert first.out.count("expected:") >= 4
+    second = ragways("demo", "--index", "demo")
+    assert "68 unchanged" in second.out
+    assert "0 texts embedded" in " ".join(second.out.split())
+
+
+def test_a_paying_embedder_and_its_budget(ragways: Run, home: Path):
+    from ragways.models.loopback import Loopback
+
+    write(home / "docs", {f"{n}.txt": f"Tower {n} has a light." for n in range(300)})
+    with Loopback() as server:
+        (home / "ragways.toml").write_text(
+            f"[embedder]\nkind = 'endpoint'\nbase_url = '{server.base_url}'\nname = 'paid'\n"
+            "[prices.paid]\ninput = 1000\n"
+        )
+        planned = ragways("index", "docs", "--plan", "--json").data
+        assert planned["model_calls"] > 1
+        assert planned["usd"] == pytest.approx(planned["model_tokens"] / 1000)
+        half = planned["usd"] / 2
+        stopped = ragways("index", "docs", "--budget", str(half), "--json")
+        assert stopped.code == 5
+        assert 0 < stopped.data["usage"]["usd"] <= half
+        assert stopped.data["stopped"]
+        done = ragways("index", "docs", "--json")
+        assert done.code == 0
+        assert ragways("status", "--json").data["counts"]["documents"] == 300
+        assert ragways("ask", "Which tower has a light?", "-p", "naive").code == 0
