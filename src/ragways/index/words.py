@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ragways.index.vectors import Scored
@@ -49,11 +51,24 @@ class Words:
     """BM25 (k1 = 1.2, b = 0.75) over everything that was indexed."""
 
     def __init__(self, folder: Path) -> None:
-        import tantivy
-
-        self._index = tantivy.Index(_schema(), path=str(folder))
+        self._index = self._open(folder)
         self._index.register_tokenizer("words", _analyzer())
         self._searcher: Any = None
+
+    def _open(self, folder: Path) -> Any:  # noqa: ANN401
+        import tantivy
+
+        try:
+            return tantivy.Index(_schema(), path=str(folder))
+        except ValueError:
+            if os.access(folder, os.W_OK):
+                raise
+            # tantivy wants to lock what it opens, even for reading: where it may not write, it reads a copy.
+            self._copy = TemporaryDirectory(prefix="ragways-")
+            place = Path(self._copy.name) / "words"
+            shutil.copytree(folder, place, copy_function=shutil.copyfile)
+            place.chmod(0o700)
+            return tantivy.Index(_schema(), path=str(place))
 
     @classmethod
     def build(cls, folder: Path, texts: Iterable[tuple[str, str]], *, onto: Path | None = None) -> None:
