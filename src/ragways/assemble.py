@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragways.core.errors import EmbedderChanged, SettingsError, StoreError
 from ragways.core.suggest import did_you_mean
@@ -15,8 +15,8 @@ from ragways.settings import ChunkingSettings, CorpusSettings, Settings
 
 if TYPE_CHECKING:
     from ragways.corpus.source import LoadOptions
-    from ragways.index.recipe import Recipe
     from ragways.index.paid import Paid
+    from ragways.index.recipe import Recipe
     from ragways.models.door import Door
     from ragways.models.embed import Embedder
     from ragways.models.prices import Prices
@@ -81,7 +81,8 @@ def _prices(settings: Settings) -> Prices:
     return Prices({name: Price(p.input, p.output, p.cached) for name, p in settings.prices.items()})
 
 
-def recipe_of(settings: Settings, layers: frozenset[str]) -> Recipe:
+def recipe_of(settings: Settings, layers: frozenset[str], *, graph: Mapping[str, Any] | None = None) -> Recipe:
+    """What the settings say an index is to be; `graph` changes how its knowledge graph is made."""
     from ragways.index.recipe import Recipe
 
     return Recipe(
@@ -90,6 +91,11 @@ def recipe_of(settings: Settings, layers: frozenset[str]) -> Recipe:
         layers=layers,
         model=lambda paid: door_of(settings, paid),
         options=_load_options(settings.corpus),
+        settings={
+            "graph": {**settings.graph, **(graph or {})},
+            "windows": settings.windows,
+            "communities": settings.communities,
+        },  # fmt: skip
     )
 
 

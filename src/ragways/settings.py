@@ -99,6 +99,11 @@ class Settings(_Section):
     chunking: ChunkingSettings = ChunkingSettings()
     corpus: CorpusSettings = CorpusSettings()
     answer: AnswerSettings = AnswerSettings()
+    graph: dict[str, Any] = Field(
+        default_factory=dict, description="how the knowledge graph is made, see docs/settings.md"
+    )
+    windows: dict[str, Any] = Field(default_factory=dict, description="sizes of the window graph, see docs/settings.md")
+    communities: dict[str, Any] = Field(default_factory=dict, description="sizes of communities, see docs/settings.md")
     prices: dict[str, Price] = Field(
         default_factory=dict, description="USD for a million tokens by model name, where the built-in table is wrong"
     )

@@ -39,7 +39,7 @@ async def ask_all(
     settings: Settings, question: str, names: Sequence[str], values: Mapping[str, str], budget: float | None
 ) -> tuple[list[Result], list[tuple[str, RagwaysError]]]:
     """Answers, and for the paradigms that could not answer, why."""
-    chosen = {name: _settings_of(name, names, settings, values) for name in names}
+    chosen = {name: settings_of(name, names, settings, values) for name in names}
     results: list[Result] = []
     failures: list[tuple[str, RagwaysError]] = []
     async with opened(settings) as use:
@@ -57,7 +57,7 @@ async def _ask_one(use: Resources, question: str, name: str, chosen: Mapping[str
     return await ask(use, question, name, chosen, budget=Budget(usd=budget))
 
 
-def _settings_of(name: str, names: Sequence[str], settings: Settings, values: Mapping[str, str]) -> dict[str, Any]:
+def settings_of(name: str, names: Sequence[str], settings: Settings, values: Mapping[str, str]) -> dict[str, Any]:
     """The file's settings of a paradigm, then the command's. One setting may concern only some of several paradigms."""
     paradigm = find_paradigm(name)
     known = {key for each in names for key in find_paradigm(each).settings}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways import __version__
+from ragways.apps.evaluate import app as evaluate
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+app.add_typer(evaluate, name="eval")
 
 IndexOption = Annotated[Path | None, typer.Option("--index", help="Folder of the index.", show_default=".ragways")]
 SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")]

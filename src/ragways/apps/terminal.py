@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragways.core.trace import Span
-    from ragways.index.recipe import Summary
     from ragways.index.plan import Plan
+    from ragways.index.recipe import Summary
     from ragways.paradigms.ask import Result
 
 SHOWN_EVIDENCE = 3

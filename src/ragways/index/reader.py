@@ -94,8 +94,14 @@ class Index:
                 found[id] = Piece(id, "chunk", text[start:end], f"article:{number}", title, start, end, tokens, date)
         return found
 
+    def text(self, document: str, start: int, end: int) -> str:
+        """A stretch of a document's text."""
+        return self._article(number_of(document))[1][start:end]
+
     def sentences(self, piece: Piece) -> list[tuple[int, int]]:
-        """Offsets of the sentences that lie in a piece, cut at its borders."""
+        """Offsets of the sentences that lie in a piece, cut at its borders; none where it stands in no document."""
+        if not piece.document.startswith("article:"):
+            return []
         rows = self._store.db.execute(
             "SELECT start, end FROM sentences WHERE document = ? AND end > ? AND start < ? ORDER BY ordinal",
             (number_of(piece.document), piece.start, piece.end),

@@ -11,11 +11,16 @@ from ragways.index.words import terms
 from ragways.modules.resources import Resources
 from ragways.tasks.answer import ANSWER, RECALL, Extractor, Passage, Said
 
+_VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
+"""Kinds of pieces whose text stands in a document word for word."""
+
 
 def answer(use: Resources) -> Step[Evidence, Answer]:
     """Say what the evidence says, or that it does not say it."""
 
     async def run(evidence: Evidence) -> Answer:
+        if use.retrieve_only:
+            return _abstain(evidence, "retrieval only")
         if not evidence.items:
             return _abstain(evidence, "no evidence")
         places = [use.index.sentences(hit.piece) for hit in evidence.items]
@@ -30,7 +35,7 @@ def answer(use: Resources) -> Step[Evidence, Answer]:
         if not reply.answered:
             return _abstain(evidence, way)
         said = [sentence for sentence in reply.sentences if sentence.text.strip()]
-        cited = [c for n, s in enumerate(said) for c in _citations(n, s, evidence.items, places)]
+        cited = [c for n, s in enumerate(said) for c in _citations(use, n, s, evidence.items, places)]
         return Answer(evidence, " ".join(_with_marks(s) for s in said), tuple(cited), way=way)
 
     return Step("answer", run)
@@ -62,6 +67,8 @@ def _way_of_task() -> str:
 
 def _passage(hit: Hit, spans: Sequence[tuple[int, int]]) -> Passage:
     piece = hit.piece
+    if piece.kind not in _VERBATIM:
+        return Passage(piece.title, piece.date, piece.text, (piece.text,))
     sentences = tuple(piece.text[start - piece.start : end - piece.start] for start, end in spans)
     return Passage(piece.title, piece.date, piece.text, sentences or (piece.text,))
 
@@ -72,20 +79,23 @@ def _with_marks(said: Said) -> str:
 
 
 def _citations(
-    number: int, said: Said, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
+    use: Resources, number: int, said: Said, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
 ) -> list[Citation]:
-    """For each passage that a sentence names, the sentence in it that shares most of its words."""
-    wanted = set(terms(said.text))
+    """For each passage that a sentence names, the sentence of its document that shares most of its words."""
     cited = []
     for passage in dict.fromkeys(said.passages):
         piece = hits[passage - 1].piece
-        spans = places[passage - 1] or [(piece.start, piece.end)]
-
-        def shared(span: tuple[int, int], text: str = piece.text, offset: int = piece.start) -> float:
-            held = set(terms(text[span[0] - offset : span[1] - offset]))
-            return len(wanted & held) / (len(held) + 5)
-
-        start, end = max(spans, key=lambda span: (shared(span), -span[0]))
-        quote = piece.text[start - piece.start : end - piece.start]
+        # A triplet or a report is our own wording: what it rests on is the sentence most like it.
+        wanted = set(terms(said.text if piece.kind in _VERBATIM else piece.text))
+        quotes = {span: use.index.text(piece.document, *span) for span in places[passage - 1]}
+        if quotes:
+            (start, end), quote = max(quotes.items(), key=lambda item: (_likeness(wanted, item[1]), -item[0][0]))
+        else:
+            start, end, quote = piece.start, piece.end, piece.text
         cited.append(Citation(number, piece.id, piece.document, start, end, quote))
     return cited
+
+
+def _likeness(wanted: set[str], sentence: str) -> float:
+    held = set(terms(sentence))
+    return len(wanted & held) / (len(held) + 5)

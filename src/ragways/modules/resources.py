@@ -26,6 +26,8 @@ class Resources:
     model: Door
     care: float = 0.5
     sentences: int = 3
+    retrieve_only: bool = False
+    """Stop before answering, to measure retrieval alone."""
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -225,7 +225,8 @@ def _to_nearest_centroid(walk: Walk, question: Point, points: NDArray[np.floatin
     while going and not walk.must_stop(ahead := walk.ahead()):
         rows = np.array(sorted(window for window, _ in ahead))
         centroids = (question + points[walk.here].astype(np.float64) + points[rows].astype(np.float64)) / 3
-        distances = np.linalg.norm(centroids - question, axis=1)
+        # What differs by rounding alone is equal, and goes to the earlier window.
+        distances = np.linalg.norm(centroids - question, axis=1).round(12)
         nearest = int(distances.argmin())
         walk.visit(int(rows[nearest]), -float(distances[nearest]), "its triangle's centroid is nearest the question")
 

@@ -1,0 +1,118 @@
+"""What kind of corpus an index holds: figures of its graph's structure and of its chunks' vectors.
+
+They tell which paradigms may suit it: a corpus whose graph is dense and in one piece rewards walking it, one whose
+vectors fill many dimensions with few hubs is easy to search by meaning.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragways.core.errors import StoreFailed
+from ragways.index.database import connect, explained
+from ragways.index.derive import derived_folder
+
+if TYPE_CHECKING:
+    from ragways.evaluation.semantic import Semantic
+    from ragways.evaluation.structural import Structural
+    from ragways.index.reader import Index
+
+FILE = "diagnosis.json"
+
+NO_GRAPH = "not built, run: ragways index PATH --with graph"
+NO_VECTORS = "not built, run: ragways index PATH --with vectors"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The figures of one generation of an index; a part whose layer is not built is None."""
+
+    generation: int
+    seed: int
+    structure: Structural | None
+    meaning: Semantic | None
+
+    def data(self) -> dict[str, Any]:
+        return {
+            "generation": self.generation,
+            "seed": self.seed,
+            "structure": NO_GRAPH if self.structure is None else asdict(self.structure),
+            "meaning": NO_VECTORS if self.meaning is None else asdict(self.meaning),
+        }
+
+
+def diagnose(index: Index, *, seed: int = 0) -> Diagnosis:
+    """Measure what is built. Large corpora are sampled; the figures say from what."""
+    return Diagnosis(
+        index.generation,
+        seed,
+        _structure(index, seed) if "graph" in index.layers else None,
+        _meaning(index, seed) if "vectors" in index.layers else None,
+    )
+
+
+def _structure(index: Index, seed: int) -> Structural:
+    from ragways.evaluation.structural import structural
+    from ragways.index.graph.tables import FILE as TABLES
+    from ragways.index.pagerank import Links
+
+    folder = derived_folder(index.folder, index.generation)
+    with explained(folder):
+        links = Links.load(folder, "graph-entities")
+        db = connect(folder / TABLES, write=False)
+        try:
+            relations, types = db.execute("SELECT count(*), count(DISTINCT predicate) FROM relations").fetchone()
+        finally:
+            db.close()
+    return structural(links, relations=relations, relation_types=types, seed=seed)
+
+
+def _meaning(index: Index, seed: int) -> Semantic:
+    from ragways.evaluation.semantic import semantic
+
+    return semantic(index.vectors.matrix, seed=seed)
+
+
+def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
+    """Keep the figures beside the index; an index that cannot be written goes without."""
+    file = folder / FILE
+    try:
+        write_json(file, diagnosis.data())
+    except StoreFailed:
+        return None
+    return file
+
+
+def saved(folder: Path) -> Diagnosed | None:
+    """The figures that were kept, whatever generation they are of."""
+    try:
+        data = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        return Diagnosed(int(data["generation"]), data)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """Figures kept from an earlier run: stale where the index has gone on to another generation."""
+
+    generation: int
+    data: dict[str, Any]
+
+    def stale(self, generation: int) -> bool:
+        return self.generation != generation
+
+
+def write_json(file: Path, data: object) -> None:
+    """Whole or not at all: a reader never meets half a file."""
+    draft = file.with_name(f"{file.name}.draft")
+    with explained(file):
+        try:
+            draft.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+            os.replace(draft, file)
+        finally:
+            draft.unlink(missing_ok=True)

@@ -1,0 +1,44 @@
+"""Gold evidence found in an index, and the ranks at which a paradigm found it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ragways.core.types import Hits, title_name
+from ragways.evaluation.question import Gold, Question, holds, plain_words
+from ragways.index.reader import Index
+
+
+class GoldIndex:
+    """Which documents of an index a piece of gold evidence means."""
+
+    def __init__(self, index: Index) -> None:
+        self._by_title: dict[str, list[str]] = defaultdict(list)
+        self._by_key: dict[str, str] = {}
+        self._index = index
+        for id, key, title in index.documents():
+            self._by_title[title_name(title)].append(id)
+            self._by_key[key.rpartition("#")[2]] = id
+
+    def documents(self, gold: Gold) -> set[str]:
+        """The documents any of which will do; none where it is not in the index."""
+        if gold.key:
+            return {self._by_key[gold.key]} if gold.key in self._by_key else set()
+        named = self._by_title[title_name(gold.title)]
+        if gold.text and len(named) > 1:
+            return {id for id in named if self._says(id, gold.text)}
+        return set(named)
+
+    def _says(self, id: str, text: str) -> bool:
+        document = self._index.document(id)
+        return document is not None and plain_words(text)[:2000] in plain_words(document.text)
+
+    def ranks(self, question: Question, hits: Hits) -> list[int | None]:
+        """For each piece of gold, the rank at which it was found: among documents, or among pieces for a quote."""
+        order = {id: n for n, id in enumerate(dict.fromkeys(hit.piece.document for hit in hits.items), start=1)}
+        return [self._rank(gold, hits, order) for gold in question.gold]
+
+    def _rank(self, gold: Gold, hits: Hits, order: dict[str, int]) -> int | None:
+        if gold.quote:
+            return next((n for n, hit in enumerate(hits.items, start=1) if holds(hit.piece, gold)), None)
+        return min((order[id] for id in self.documents(gold) if id in order), default=None)

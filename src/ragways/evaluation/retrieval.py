@@ -1,0 +1,94 @@
+"""How well paradigms find the evidence: every question asked of every paradigm, retrieval only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragways.core.progress import Progress, Report, silent
+from ragways.evaluation.gold import GoldIndex
+from ragways.evaluation.intervals import interval
+from ragways.evaluation.question import Question
+from ragways.evaluation.ranking import USUAL, Metric
+from ragways.modules.resources import Resources
+from ragways.paradigms.ask import ask
+
+
+@dataclass
+class Figures:
+    """What a paradigm did: for each metric the value of every question that could be scored."""
+
+    paradigm: str
+    values: dict[str, list[float]] = field(default_factory=dict)
+    unscored: int = 0
+    missing: int = 0
+    tokens: list[int] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
+    ranks: dict[str, list[int | None]] = field(default_factory=dict)
+
+    def as_data(self) -> dict[str, Any]:
+        import numpy as np
+
+        data: dict[str, Any] = {"paradigm": self.paradigm, "questions": len(self.ranks), "unscored": self.unscored,
+                                "gold_not_in_index": self.missing}  # fmt: skip
+        for name, values in self.values.items():
+            low, high = interval(values)
+            data[name] = {
+                "mean": float(np.mean(values)) if values else None,
+                "low": low,
+                "high": high,
+                "n": len(values),
+            }
+        data["evidence_tokens"] = float(np.mean(self.tokens)) if self.tokens else 0.0
+        data["cpu_ms_p50"], data["cpu_ms_p95"] = (
+            (float(np.percentile(self.cpu_ms, p)) for p in (50, 95)) if self.cpu_ms else (0.0, 0.0)
+        )
+        return data
+
+
+async def measure(
+    use: Resources,
+    questions: Sequence[Question],
+    paradigms: Mapping[str, Mapping[str, Any]],
+    *,
+    metrics: Sequence[Metric] = USUAL,
+    report: Report = silent,
+) -> list[Figures]:
+    """Figures of each paradigm (by name, with its settings) over the questions."""
+    use.retrieve_only = True
+    gold = GoldIndex(use.index)
+    # Outside of the timing: how long the embedder takes for a question is its own figure.
+    await use.embed([question.text for question in questions])
+    figures = []
+    for name, settings in paradigms.items():
+        figures.append(Figures(name, {str(metric): [] for metric in metrics}))
+        for done, question in enumerate(questions):
+            report(Progress(f"asking {name}", done, len(questions)))
+            await _measure_one(use, question, name, settings, gold, metrics, figures[-1])
+    return figures
+
+
+async def _measure_one(
+    use: Resources,
+    question: Question,
+    name: str,
+    settings: Mapping[str, Any],
+    gold: GoldIndex,
+    metrics: Sequence[Metric],
+    figures: Figures,
+) -> None:
+    started = time.process_time()
+    result = await ask(use, question.text, name, settings)
+    figures.cpu_ms.append((time.process_time() - started) * 1000)
+    evidence = result.answer.evidence
+    figures.tokens.append(evidence.tokens)
+    ranks = gold.ranks(question, evidence.hits)
+    figures.ranks[question.id] = ranks
+    figures.missing += sum(not one.quote and not gold.documents(one) for one in question.gold)
+    figures.unscored += not ranks
+    for metric in metrics:
+        score = metric.score(ranks)
+        if score is not None:
+            figures.values[str(metric)].append(score)
