@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check format lock clean
+.PHONY: demo test check format docs lock clean
 
 demo: $(VENV)/base
 	@$(BIN)/ragways demo
@@ -20,6 +20,9 @@ check: $(VENV)/dev
 format: $(VENV)/dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/dev
+	$(BIN)/python docs/generate.py
 
 # The lock is complete, so nothing is resolved: --no-deps keeps out what a package asks for and ragways never imports.
 $(VENV)/base: requirements.lock pyproject.toml

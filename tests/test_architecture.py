@@ -12,7 +12,7 @@ import pytest
 
 ORDER = [
     "core", "models", "prompts", "tasks", "corpus", "index", "modules", "tools", "paradigms", "routing", "evaluation",
-    "settings", "assemble", "apps",
+    "settings", "assemble", "library", "apps",
 ]  # fmt: skip
 ROOT = Path(__file__).parent.parent / "src" / "ragways"
 FILES = sorted(ROOT.rglob("*.py"))

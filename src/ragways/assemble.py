@@ -95,7 +95,7 @@ def recipe_of(settings: Settings, layers: frozenset[str], *, graph: Mapping[str,
             "graph": {**settings.graph, **(graph or {})},
             "windows": settings.windows,
             "communities": settings.communities,
-        },  # fmt: skip
+        },
     )
 
 

@@ -106,7 +106,7 @@ def _show(data: dict[str, Any]) -> None:
         table.add_column(column, justify="left" if column == "paradigm" else "right", no_wrap=True)
     for row in data["paradigms"]:
         figures = [
-            "–" if row[m]["mean"] is None else f"{row[m]['mean']:.3f}\n{row[m]['low']:.2f}–{row[m]['high']:.2f}"
+            "–" if row[m]["mean"] is None else f"{row[m]['mean']:.3f}\n±{(row[m]['high'] - row[m]['low']) / 2:.3f}"
             for m in metrics
         ]
         cpu = f"{row['cpu_ms_p50']:.1f}\n{row['cpu_ms_p95']:.1f}"
