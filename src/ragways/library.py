@@ -69,12 +69,10 @@ class Corpus:
         finally:
             self._runner.close()
 
-    def ask(
-        self, question: str, paradigm: str = "hybrid-words", *, budget: float | None = None, **values: Any
-    ) -> Result:  # noqa: ANN401
+    def ask(self, question: str, paradigm: str = "hybrid-words", **settings: Any) -> Result:  # noqa: ANN401
         """Answer one question in one way; further arguments are settings of the paradigm."""
-        settings = {**self._settings.paradigms.get(paradigm, {}), **values}
-        return self._runner.run(ask(self.resources, question, paradigm, settings, budget=Budget(usd=budget)))
+        chosen = {**self._settings.paradigms.get(paradigm, {}), **settings}
+        return self._runner.run(ask(self.resources, question, paradigm, chosen))
 
 
 def open(index: str | Path | None = None, *, settings: Settings | None = None) -> Corpus:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from ragways.core.errors import SettingsError
 from ragways.core.suggest import did_you_mean
+from ragways.threads import limit_threads as limit_threads  # noqa: PLC0414 - part of what settings offer
 
 FILE = "ragways.toml"
 PREFIX = "RAGWAYS_"
@@ -125,12 +126,6 @@ def read_settings(
         return Settings.model_validate(values)
     except ValidationError as error:
         raise _explained(error) from None
-
-
-def limit_threads() -> None:
-    """One BLAS thread, set before numpy is imported: for products this small, waking more costs more than it saves."""
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
 
 
 def _from_file(file: Path | None) -> dict[str, Any]:

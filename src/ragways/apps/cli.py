@@ -12,6 +12,7 @@ import typer
 from ragways import __version__
 from ragways.apps.evaluate import app as evaluate
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
+from ragways.threads import limit_threads
 
 if TYPE_CHECKING:
     from ragways.settings import Settings
@@ -219,14 +220,14 @@ def demo(
 
 
 def _settings(file: Path | None, *, index: Path | None = None) -> Settings:
-    from ragways.settings import limit_threads, read_settings
+    from ragways.settings import read_settings
 
-    limit_threads()
     return read_settings(file, index=index)
 
 
 def main() -> None:
     """Run the command; an error is one line on standard error and an exit code."""
+    limit_threads()
     try:
         app()
     except RagwaysError as error:

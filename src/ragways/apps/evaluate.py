@@ -41,9 +41,8 @@ def retrieval(
     from ragways.apps.asking import parse_names, parse_settings
     from ragways.apps.terminal import print_json, progress_bar
     from ragways.evaluation.datasets import find_dataset, load_questions
-    from ragways.settings import limit_threads, read_settings
+    from ragways.settings import read_settings
 
-    limit_threads()
     names, values = parse_names([paradigms]), parse_settings(set_ or [])
     dataset, asked = find_dataset(format), load_questions(format, questions)[:limit]
     chosen = read_settings(settings)

@@ -1,0 +1,266 @@
+"""How an index is doing: what each layer holds, whether it is fit, what kind of corpus it is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ragways.evaluation.diagnose import Diagnosis
+    from ragways.index.check.health import Health
+
+UNFIT = 3
+"""Exit code of a check that found errors."""
+
+IndexOption = Annotated[Path | None, typer.Option("--index", help="Folder of the index.", show_default=".ragways")]
+SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def index_folder(settings: Path | None, index: Path | None) -> Path:
+    from ragways.settings import limit_threads, read_settings
+
+    limit_threads()
+    return read_settings(settings, index=index).index
+
+
+# Layers
+
+
+@dataclass(frozen=True, slots=True)
+class LayerStatus:
+    """`rows` are what the layer is made of: documents, chunks, entities, windows, communities. Times are UTC."""
+
+    name: str
+    built: bool
+    rows: int
+    bytes: int
+    built_at: str
+    failures: int
+
+
+_FILES = {
+    "vectors": ("chunks.*",),
+    "words": ("words",),
+    "graph": ("graph.sqlite", "graph-*", "entities.*", "relations.*"),
+    "windows": ("windows",),
+    "communities": ("communities*",),
+}
+"""Which of the derived files are a layer's."""
+_ROWS = {"vectors": "chunks.npy", "windows": "windows/windows.npy"}
+_TABLES = {"graph": ("graph.sqlite", "entities"), "communities": ("communities.sqlite", "communities")}
+_WORK = {"facts": "graph", "themes": "windows", "report": "communities", "reports": "communities"}
+"""Which layer a kind of paid work belongs to; a kind is a name, or a name, a colon and how it was done."""
+
+
+def layer_status(folder: Path) -> list[LayerStatus]:
+    """The structure, which is always there, and every layer that could be."""
+    from ragways.index.derive import derived_folder
+    from ragways.index.layers import LAYERS
+    from ragways.index.store import Store
+
+    store = Store.open(folder)
+    try:
+        meta, documents, chunks = store.meta(), store.count("documents"), store.count("chunks")
+    finally:
+        store.close()
+    derived = derived_folder(folder, int(meta["generation"]))
+    names = meta.get("layers", "").split()
+    failed = _failures(folder)
+    found = [LayerStatus("structure", True, documents, store.path.stat().st_size, _time(store.path), 0)]
+    for name in LAYERS:
+        built = name in names and derived.is_dir()
+        files = [file for pattern in _FILES.get(name, (f"{name}*",)) for file in derived.glob(pattern)] if built else []
+        rows = chunks if name == "words" else _rows(derived, name)
+        found.append(
+            LayerStatus(
+                name, built, rows if built else 0, _bytes(files), _time(derived) if built else "", failed.get(name, 0)
+            )
+        )
+    return found
+
+
+def _rows(derived: Path, name: str) -> int:
+    if name in _ROWS and (derived / _ROWS[name]).is_file():
+        import numpy as np
+
+        return len(np.load(derived / _ROWS[name], mmap_mode="r"))
+    file, table = _TABLES.get(name, ("", ""))
+    if not table or not (derived / file).is_file():
+        return 0
+    from ragways.index.database import connect, explained
+
+    with explained(derived / file):
+        db = connect(derived / file, write=False)
+        try:
+            return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 - names of our own
+        finally:
+            db.close()
+
+
+def _failures(folder: Path) -> dict[str, int]:
+    from ragways.index.database import connect, explained
+
+    path = folder / "paid.sqlite"
+    if not path.is_file():
+        return {}
+    found: dict[str, int] = {}
+    with explained(path):
+        db = connect(path, write=False)
+        try:
+            if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'failures'").fetchone():
+                for kind, count in db.execute("SELECT kind, count(*) FROM failures GROUP BY kind"):
+                    layer = _WORK.get(kind.split(":")[0], kind)
+                    found[layer] = found.get(layer, 0) + count
+        finally:
+            db.close()
+    return found
+
+
+def _bytes(files: list[Path]) -> int:
+    inside = (each for file in files for each in (file.rglob("*") if file.is_dir() else (file,)))
+    return sum(file.stat().st_size for file in inside if file.is_file())
+
+
+def _time(path: Path) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+
+
+# Fitness
+
+
+def check(index: IndexOption = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
+    """Check that an index is sound. Exit code 3 where it is not fit to be asked."""
+    from ragways.index.check.health import check as look
+
+    folder = index_folder(settings, index)
+    health = look(folder)
+    if json:
+        from ragways.apps.terminal import print_json
+
+        findings = [asdict(finding) for finding in health.findings]
+        print_json({"index": str(folder), "fit": health.fit, "findings": findings, "figures": health.figures})
+    else:
+        _show_health(folder, health)
+    if not health.fit:
+        raise typer.Exit(UNFIT)
+
+
+def _show_health(folder: Path, health: Health) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from ragways.apps.terminal import console
+
+    out = console()
+    if health.findings:
+        table = Table("what", "how many", "for example", "cure", show_lines=True)
+        for finding in health.findings:
+            style = "red" if finding.severity == "error" else "yellow"
+            what = Text.assemble((finding.severity, style), f" {finding.name}")
+            table.add_row(what, f"{finding.count:,}", Text(finding.example), Text(finding.cure))
+        out.print(table)
+    if "entities" in health.figures:
+        entities, alone = int(health.figures["entities"]), health.figures["isolated_share"]
+        out.print(f"{entities:,} entities, {alone:.1%} of them in no relation", style="dim")
+    errors = sum(finding.severity == "error" for finding in health.findings)
+    warnings = len(health.findings) - errors
+    verdict = "fit" if health.fit else "not fit"
+    out.print(f"{folder}: {verdict}; {errors} errors, {warnings} warnings", markup=False)
+
+
+# Diagnosis
+
+
+def diagnose(
+    index: IndexOption = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the figures to this file too, as JSON.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the samples that a large corpus is measured by.", min=0)] = 0,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure what kind of corpus an index holds: its graph's structure, and how its vectors lie."""
+    from ragways.evaluation.diagnose import diagnose as measure
+    from ragways.evaluation.diagnose import save, write_json
+    from ragways.index.reader import Index
+
+    folder = index_folder(settings, index)
+    opened = Index.open(folder)
+    try:
+        diagnosis = measure(opened, seed=seed)
+    finally:
+        opened.close()
+    kept = save(folder, diagnosis)
+    data = {"index": str(folder), "saved": str(kept) if kept else "", **diagnosis.data()}
+    if out is not None:
+        write_json(out, data)
+    if json:
+        from ragways.apps.terminal import print_json
+
+        print_json(data)
+    else:
+        _show_diagnosis(diagnosis, kept)
+
+
+def _show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
+    from rich.table import Table
+
+    from ragways.apps.terminal import console
+    from ragways.evaluation.diagnose import NO_GRAPH, NO_VECTORS
+
+    out = console()
+    for title, rows, missing in (
+        ("Structure of the knowledge graph", _structure_rows(diagnosis), NO_GRAPH),
+        ("Meaning: how the vectors of chunks lie", _meaning_rows(diagnosis), NO_VECTORS),
+    ):
+        table = Table(title=title, show_header=False, title_justify="left")
+        for name, value in rows:
+            table.add_row(name, value)
+        out.print(table if rows else f"{title}: {missing}")
+    out.print(f"kept in {kept}" if kept else "not kept: the index cannot be written", style="dim", markup=False)
+
+
+def _structure_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    found = diagnosis.structure
+    if found is None:
+        return []
+    of = "" if found.clustering_of.whole else f" ({found.clustering_of})"
+    return [
+        ("nodes (entities)", _said(found.nodes)),
+        ("edges (joined pairs)", f"{_said(found.edges)}, from {found.relations:,} relations"),
+        ("relation types", _said(found.relation_types)),
+        ("density", _said(found.density)),
+        ("mean degree", _said(found.mean_degree)),
+        ("largest degree centrality", _said(found.largest_degree_centrality)),
+        ("components", _said(found.components)),
+        ("share of the largest", _said(found.largest_component_share)),
+        ("mean clustering coefficient", _said(found.mean_clustering) + of),
+    ]
+
+
+def _meaning_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    found = diagnosis.meaning
+    if found is None:
+        return []
+    far, of = found.centroid_distance, found.neighbours_of
+    spread = "not defined"
+    if far is not None:
+        spread = f"mean {far.mean:.3f}, deviation {far.deviation:.3f}, from {far.least:.3f} to {far.most:.3f}"
+    return [
+        ("chunks", f"{found.chunks:,} vectors of {found.dimension} numbers"),
+        ("intrinsic dimension (TwoNN)", f"{_said(found.intrinsic_dimension)}, from {of}"),
+        ("duplicates left out", f"{found.duplicates:,} of {of.size:,}"),
+        (f"hubness (k = {found.hubness_k})", f"{_said(found.hubness)}, from {of}"),
+        ("cosine distance to the centroid", spread),
+    ]
+
+
+def _said(figure: Any) -> str:  # noqa: ANN401 - a figure of either kind, or none
+    if figure is None:
+        return "not defined"
+    return f"{figure:,}" if isinstance(figure, int) else f"{figure:.4g}"

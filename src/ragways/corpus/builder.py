@@ -1,0 +1,278 @@
+"""The one way to write a document's text: it keeps the layout rule and remembers where links and headings stand.
+
+Layout: paragraphs are separated by a blank line; a heading is a paragraph of its own; a table and an infobox are one
+paragraph with a line a row; list items are lines of one paragraph. White space is written only before a run, so no
+line ends in a blank and every mark starts on its first character.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ragways.core.errors import LoadError
+from ragways.core.types import Document, Heading, Infobox, Link
+from ragways.corpus.characters import clean, normal_lines, one_line
+
+
+@dataclass(slots=True)
+class Mark:
+    """A place that will be known when the next run is written."""
+
+    start: int = -1
+
+
+class TextBuilder:
+    """Append runs and breaks, then ask for the document."""
+
+    def __init__(self, limit: int, *, flat: bool = False) -> None:
+        self._limit = limit
+        self._parts: list[str] = []
+        self.length = 0
+        self._line_start = 0
+        self._break = 0  # 1: a new line is due, 2: a blank line
+        self._space = self._comma = False
+        self._label = ""
+        self._cells = self._bars = 0
+        self._flat = int(flat)
+        self._block_marks: list[Mark] = []
+        self._run_marks: list[Mark] = []
+        self._headings: list[tuple[int, int, int]] = []
+        self._links: list[tuple[int, int, str]] = []
+        self._infoboxes: list[tuple[int, int, str, tuple[tuple[str, str], ...]]] = []
+
+    # --- breaks -----------------------------------------------------------------------------------------------
+
+    @property
+    def is_flat(self) -> bool:
+        return self._flat > 0
+
+    def flat(self) -> None:
+        """From here to `unflat` every break is a space: cells and headings stay on one line."""
+        self._flat += 1
+
+    def unflat(self) -> None:
+        self._flat -= 1
+
+    def _due(self, size: int) -> None:
+        if self._flat:
+            self._space = True
+            return
+        self._break = max(self._break, size)
+        self._space = self._comma = False
+        self._label = ""
+        self._cells = self._bars = 0
+
+    def space(self) -> None:
+        self._space = True
+
+    def unspace(self) -> None:
+        """Forget a space that is due: what stood before it is gone."""
+        self._space = self._comma = False
+
+    def comma(self) -> None:
+        """A comma if something stands before and something follows."""
+        self._space = self._comma = True
+
+    def line(self) -> None:
+        self._due(1)
+
+    def paragraph(self) -> None:
+        self._due(2)
+
+    def row(self) -> None:
+        self._due(1)
+
+    def cell(self) -> None:
+        """The next cell of a row; bars are written only when text follows, so empty tails vanish."""
+        if self._flat:
+            self._space = True
+            return
+        self._bars += self._cells > 0
+        self._cells += 1
+        self._space = False
+
+    def label(self, text: str) -> None:
+        """Written before the next run of this line, or not at all if none comes."""
+        self._label = text
+
+    # --- runs -------------------------------------------------------------------------------------------------
+
+    def text(self, run: str) -> None:
+        """A run of inline text; white space in it collapses."""
+        run = clean(run)
+        words = run.split()
+        if not words:
+            self._space = self._space or bool(run)
+            return
+        if run[0].isspace():
+            self._space = True
+        self._put(" ".join(words))
+        self._space = run[-1].isspace()
+
+    def preformatted(self, text: str) -> None:
+        """Code: lines and indents stay, blank lines go, since a blank line would end the paragraph."""
+        self.paragraph()
+        first = True
+        for line in normal_lines(text):
+            if not line.strip():
+                continue
+            self.line()
+            if self._flat:
+                self.text(line)
+            else:
+                self._put(line.strip() if first else line.rstrip())
+            first = False
+        self.paragraph()
+
+    def _emit(self, run: str) -> None:
+        self._parts.append(run)
+        self.length += len(run)
+        if self.length > self._limit:
+            raise LoadError(f"holds more than {self._limit:,} characters of text", "split it, or raise max_text")
+
+    def _put(self, run: str) -> None:
+        if not run.isascii():
+            run = unicodedata.normalize("NFC", run)
+        if self._break:
+            if self.length:
+                self._emit("\n\n" if self._break == 2 else "\n")
+            self._break = 0
+            self._line_start = self.length
+            self._space = self._comma = False
+        if self._block_marks:
+            self._start(self._block_marks)
+        if self._label:
+            self._emit(self._label)
+            self._line_start = self.length
+            self._label = ""
+        if self._bars:
+            self._emit("| " * self._bars if self.length == self._line_start else " |" * self._bars + " ")
+            self._bars = 0
+        elif self._space and self.length > self._line_start:
+            bare = self._comma and self._parts[-1][-1] not in ",;:(" and run[0] not in ",;)"
+            self._emit(", " if bare else " ")
+        self._space = self._comma = False
+        if self._run_marks:
+            self._start(self._run_marks)
+        self._emit(run)
+
+    def _start(self, marks: list[Mark]) -> None:
+        for mark in marks:
+            mark.start = self.length
+        marks.clear()
+
+    # --- marks ------------------------------------------------------------------------------------------------
+
+    def mark(self) -> Mark:
+        """The start of a link: the first character written after this."""
+        mark = Mark()
+        self._run_marks.append(mark)
+        return mark
+
+    def _forget(self, marks: list[Mark], mark: Mark) -> None:
+        for index, other in enumerate(marks):
+            if other is mark:
+                del marks[index]
+                return
+
+    def link(self, mark: Mark, target: str) -> None:
+        """Everything written since the mark links to the target. Nothing written, no link."""
+        if mark.start < 0:
+            self._forget(self._run_marks, mark)
+        elif target and self.length > mark.start:
+            self._links.append((mark.start, self.length, target))
+
+    def block(self) -> Mark:
+        """The start of a heading or an infobox: a paragraph of its own."""
+        self.paragraph()
+        mark = Mark()
+        self._block_marks.append(mark)
+        return mark
+
+    def heading(self, mark: Mark, level: int) -> None:
+        if self._ended(mark) and not self._flat:
+            self._headings.append((mark.start, self.length, level))
+
+    def infobox(self, mark: Mark, kind: str, fields: Iterable[tuple[str, str]]) -> None:
+        if self._ended(mark) and not self._flat:
+            self._infoboxes.append((mark.start, self.length, kind, tuple(fields)))
+
+    def _ended(self, mark: Mark) -> bool:
+        if mark.start < 0:
+            self._forget(self._block_marks, mark)
+        self.paragraph()
+        return mark.start >= 0
+
+    # --- results ----------------------------------------------------------------------------------------------
+
+    def since(self, position: int) -> str:
+        """What was written since a length that was read before."""
+        missing, taken = self.length - position, []
+        for part in reversed(self._parts):
+            if missing <= 0:
+                break
+            taken.append(part)
+            missing -= len(part)
+        return "".join(reversed(taken))[-missing if missing < 0 else 0 :]
+
+    def plain(self) -> str:
+        return "".join(self._parts)
+
+    def document(self, key: str, title: str, form: str, metadata: Mapping[str, str]) -> Document:
+        """The finished document. Marks that hold nothing are dropped; a link ends with its line."""
+        text = self.plain()
+        places = _places(text, self._edges())
+        text = unicodedata.normalize("NFC", text)
+        headings = [(places[start], places[end], level) for start, end, level in self._headings]
+        links = [(places[start], _line_end(text, places[start], places[end]), to) for start, end, to in self._links]
+        return Document(
+            key=clean(key),
+            title=one_line(title, 300) or clean(key),
+            text=text,
+            format=form,
+            metadata=tidy(metadata),
+            headings=tuple(Heading(s, e, level, text[s:e]) for s, e, level in headings if s < e),
+            links=tuple(Link(s, e, to) for s, e, to in sorted(links) if s < e),
+            infoboxes=tuple(Infobox(places[s], places[e], kind, facts) for s, e, kind, facts in self._infoboxes),
+        )
+
+    def _edges(self) -> set[int]:
+        edges = {place for start, end, _ in self._headings for place in (start, end)}
+        edges.update(place for start, end, _ in self._links for place in (start, end))
+        edges.update(place for box in self._infoboxes for place in box[:2])
+        return edges
+
+
+def tidy(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Lower-case keys, short one-line values, nothing empty."""
+    short = ((one_line(key, 100).lower(), one_line(value)) for key, value in metadata.items())
+    return {key: value for key, value in short if key and value}
+
+
+def _line_end(text: str, start: int, end: int) -> int:
+    newline = text.find("\n", start, end)
+    return end if newline < 0 else newline
+
+
+def _combines(character: str) -> bool:
+    """May the character melt into the one before it under NFC? Marks do, and Hangul vowels and finals."""
+    return unicodedata.category(character)[0] == "M" or "\u1160" <= character <= "\u11ff"
+
+
+def _places(text: str, edges: set[int]) -> dict[int, int]:
+    """Old offset → offset in the NFC text. Runs are NFC already; only a mark right after a run can still join it."""
+    if unicodedata.is_normalized("NFC", text):
+        return {edge: edge for edge in edges}
+    places: dict[int, int] = {}
+    done = length = 0
+    for edge in sorted(edges):
+        safe = edge
+        while 0 < safe < len(text) and text[safe - 1] != "\n" and _combines(text[safe]):
+            safe += 1
+        if safe > done:
+            length += len(unicodedata.normalize("NFC", text[done:safe]))
+            done = safe
+        places[edge] = length
+    return places

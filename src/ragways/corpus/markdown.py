@@ -1,0 +1,158 @@
+"""Markdown (.md, .markdown): front matter, headings, links between files, lists, tables and code."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from ragways.core.types import Document
+from ragways.corpus.builder import Mark, TextBuilder
+from ragways.corpus.characters import clean
+from ragways.corpus.frontmatter import front_matter
+from ragways.corpus.links import article_of
+from ragways.corpus.reading import read_text
+from ragways.corpus.source import LoadOptions, SourceFile
+
+_LONG_INLINE = 100_000
+"""A paragraph longer than this is taken as it stands: hostile marks cost up to 30 µs each."""
+_LONG_SOURCE = 2_000_000
+"""A file longer than this is read as plain text."""
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,1000}>")
+
+
+def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
+    source, metadata = read_text(file, options.max_bytes)
+    facts, body = front_matter(source)
+    writer = _Writer(TextBuilder(options.max_text), facts.pop("title", ""))
+    writer.write(body)
+    yield writer.builder.document(file.key, writer.title or file.stem, "markdown", {**facts, **metadata})
+
+
+def _blocks(source: str) -> tuple[MarkdownIt, list[Token]]:
+    """Only the blocks: inline content is parsed piece by piece, where its length allows it."""
+    parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable(["table", "strikethrough"])
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser, parser.parse(source)
+
+
+class _Writer:
+    def __init__(self, builder: TextBuilder, title: str) -> None:
+        self.builder = builder
+        self.title = title
+        self._lists = 0
+        self._heading: Mark | None = None
+        self._links: list[tuple[Mark, str]] = []
+        self._tokens: list[Token] = []
+
+    def write(self, source: str) -> None:
+        if len(source) > _LONG_SOURCE:
+            from ragways.corpus.text import write_plain
+
+            write_plain(self.builder, source)
+            return
+        self._parser, self._tokens = _blocks(source)
+        self._take_title()
+        for token in self._tokens:
+            self._block(token)
+
+    def _take_title(self) -> None:
+        """The first level-1 heading is the title if it comes first or is the only one."""
+        places = [i for i, token in enumerate(self._tokens) if token.type == "heading_open" and token.tag == "h1"]
+        if not places or (places[0] != 0 and len(places) > 1):
+            return
+        heading = " ".join(self._plain(self._tokens[places[0] + 1].content).split())
+        if not self.title or self.title.casefold() == heading.casefold():
+            self.title = self.title or heading
+            del self._tokens[places[0] : places[0] + 3]
+
+    def _plain(self, content: str) -> str:
+        builder = TextBuilder(1_000_000, flat=True)
+        outer, self.builder = self.builder, builder
+        self._content(content)
+        self.builder = outer
+        return builder.plain()
+
+    def _block(self, token: Token) -> None:
+        simple = _BLOCKS.get(token.type)
+        if simple is not None:
+            simple(self.builder)
+        elif token.type == "inline":
+            self._content(token.content)
+        elif token.type == "heading_open":
+            self._heading = self.builder.block()
+            self.builder.flat()
+        elif token.type == "heading_close" and self._heading:
+            self.builder.unflat()
+            self.builder.heading(self._heading, int(token.tag[1]))
+        elif token.type in ("bullet_list_open", "ordered_list_open"):
+            self._break()
+            self._lists += 1
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            self._lists -= 1
+            self._break()
+        elif token.type in ("paragraph_open", "blockquote_open", "blockquote_close", "list_item_open"):
+            self._break()
+        elif token.type in ("fence", "code_block"):
+            self.builder.preformatted(token.content)
+        elif token.type == "html_block":
+            self._break()
+            self.builder.text(_without_tags(token.content))
+
+    def _break(self) -> None:
+        if self._lists:
+            self.builder.line()
+        else:
+            self.builder.paragraph()
+
+    def _content(self, content: str) -> None:
+        if len(content) > _LONG_INLINE:
+            self.builder.text(content)
+            return
+        children: list[Token] = []
+        self._parser.inline.parse(content, self._parser, {}, children)
+        for token in children:
+            self._inline(token)
+        self._links.clear()
+
+    def _inline(self, token: Token) -> None:
+        if token.type in ("text", "code_inline", "text_special", "image"):
+            self.builder.text(token.content)
+        elif token.type == "softbreak":
+            self.builder.space()
+        elif token.type == "hardbreak":
+            self.builder.line()
+        elif token.type == "link_open":
+            self._links.append((self.builder.mark(), article_of(str(token.attrGet("href") or ""))))
+        elif token.type == "link_close" and self._links:
+            mark, target = self._links.pop()
+            self.builder.link(mark, clean(target))
+        elif token.type == "html_inline" and token.content.lower().startswith("<br"):
+            self.builder.line()
+
+
+def _without_tags(source: str) -> str:
+    """HTML inside Markdown as its text. Comments go by cutting, not by a pattern: that stays linear."""
+    first, *others = source.split("<!--")
+    visible = first + "".join(part.partition("-->")[2] for part in others)
+    return html.unescape(_TAG.sub(" ", visible))
+
+
+def _cell(builder: TextBuilder) -> None:
+    builder.cell()
+    builder.flat()
+
+
+_BLOCKS: dict[str, Callable[[TextBuilder], None]] = {
+    "table_open": TextBuilder.paragraph,
+    "table_close": TextBuilder.paragraph,
+    "hr": TextBuilder.paragraph,
+    "tr_open": TextBuilder.row,
+    "td_open": _cell,
+    "th_open": _cell,
+    "td_close": TextBuilder.unflat,
+    "th_close": TextBuilder.unflat,
+}

@@ -1,0 +1,176 @@
+"""Templates that stand for text. An explicit table; every other template is dropped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ragways.corpus.wikitree import Item, Node, own_text, split
+
+_BOXES = frozenset((
+    "taxobox", "automatic taxobox", "speciesbox", "subspeciesbox", "chembox", "drugbox", "geobox", "starbox begin",
+    "planetbox", "protein", "enzyme", "paleobox", "mycomorphbox", "ship infobox", "football club infobox",
+))  # fmt: skip
+_RANGES = {"to": " to ", "-": "–", "–": "–", "and": " and ", "or": " or ", "x": " × ", "×": " × ", "by": " by ",
+           "+/-": " ± ", "to(-)": " to ", "to about": " to about "}  # fmt: skip
+_NUMBER = re.compile(r"[\d.,/+\-−eE]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A template as it is used: its name and its arguments, each still a list of items."""
+
+    name: str
+    positional: list[list[Item]]
+    named: dict[str, list[Item]]
+
+    @property
+    def is_infobox(self) -> bool:
+        return "infobox" in self.name or self.name in _BOXES
+
+
+def call_of(node: Node) -> Call:
+    head, *arguments = split(node.items, "|")
+    name = " ".join(own_text(head).replace("_", " ").split()).casefold()
+    positional: list[list[Item]] = []
+    named: dict[str, list[Item]] = {}
+    for argument in arguments:
+        first = argument[0] if argument else ""
+        if isinstance(first, str) and "=" in first:
+            key, value = split(argument, "=", 1)
+            named[own_text(key).strip()] = value
+        else:
+            positional.append(argument)
+    for number in range(1, 10):  # {{lang|1=fr|2=mot}} is {{lang|fr|mot}}
+        if number == len(positional) + 1 and str(number) in named:
+            positional.append(named.pop(str(number)))
+    return Call(name, positional, named)
+
+
+def shown(name: str) -> int | None:
+    """Which argument of the template is its text (from 0), for templates that only dress it up."""
+    if name in _SHOWN:
+        return _SHOWN[name]
+    return 0 if name.startswith("lang-") else None
+
+
+_SHOWN = dict.fromkeys((
+    "nowrap", "nobr", "nobreak", "small", "smaller", "big", "larger", "resize", "nobold", "noitalic", "abbr", "tooltip",
+    "sic", "not a typo", "as written", "visible anchor", "anchord", "vanchor", "mvar", "var", "code", "kbd", "samp",
+    "mono", "tt", "center", "em", "strong", "bold", "italic", "nihongo2", "flag", "flagcountry", "flagu", "flagdeco",
+    "sup", "smallcaps", "sc", "aut", "quote", "cquote", "blockquote", "bquote", "poemquote", "quotation",
+    "quote box", "centered pull quote", "script", "linktext", "dfn", "gloss", "unicode",
+    "polytonic", "nihongo", "ill", "interlanguage link", "url", "official website", "allow wrap", "longitem",
+    "key press", "key", "math", "plainlist", "flatlist",
+    "delink", "stack", "block indent",
+), 0) | dict.fromkeys((
+    "lang", "transl", "transliteration", "color", "font color", "colour", "fontcolor", "text color", "rtl-lang",
+    "wikt-lang", "bg", "background color", "tlit", "langx", "native name", "native phrase", "hover title",
+), 1)  # fmt: skip
+
+
+def text_of(name: str, values: list[str], named: Mapping[str, str]) -> str:
+    """The text of a template that computes something, or nothing."""
+    words = _WORDS.get(name)
+    if words is not None:
+        return words
+    make = _MADE.get(name)
+    return make(values, named) if make else ""
+
+
+def computes(name: str) -> bool:
+    return name in _WORDS or name in _MADE
+
+
+Made = Callable[[list[str], Mapping[str, str]], str]
+
+
+def _convert(values: list[str], _: Mapping[str, str]) -> str:
+    """5|km → 5 km, 5|to|10|km → 5 to 10 km, 5|ft|6|in → 5 ft 6 in."""
+    if not values:
+        return ""
+    out, index = values[0], 1
+    while index + 1 < len(values) and values[index] in _RANGES:
+        out += _RANGES[values[index]] + values[index + 1]
+        index += 2
+    if index < len(values):
+        out += " " + values[index]
+    # In 5|ft|6|in the number is a second measure; in 5|km|mi|1 it is how to round.
+    if index + 2 < len(values) and _NUMBER.match(values[index + 1]) and values[index] in ("ft", "lb", "st", "mi", "yd"):
+        out += f" {values[index + 1]} {values[index + 2]}"
+    return out
+
+
+def _date(values: list[str], _: Mapping[str, str]) -> str:
+    """1970|1|2 → 1970-01-02. A value that is no number is shown as it is."""
+    values = [value for value in values if value]
+    if not values:
+        return ""
+    if not values[0].isdecimal():
+        return values[0]
+    parts = [values[0]]
+    for value in values[1:3]:
+        if not value.isdecimal():
+            break
+        parts.append(value.zfill(2))
+    return "-".join(parts)
+
+
+def _marriage(values: list[str], _: Mapping[str, str]) -> str:
+    if not values:
+        return ""
+    years = "–".join(value for value in values[1:3] if value)
+    return f"{values[0]} ({years})" if years else values[0]
+
+
+def _joined(separator: str) -> Made:
+    return lambda values, _: separator.join(value for value in values if value)
+
+
+def _ship(prefix: str) -> Made:
+    return lambda values, _: f"{prefix} {values[0]}".strip() if values else ""
+
+
+def _fraction(values: list[str], _: Mapping[str, str]) -> str:
+    if len(values) == 3:
+        return f"{values[0]} {values[1]}/{values[2]}"
+    return "/".join(values) if len(values) == 2 else f"1/{values[0]}" if values else ""
+
+
+def _before(prefix: str) -> Made:
+    return lambda values, _: f"{prefix}{values[0]}" if values else ""
+
+
+_WORDS = {
+    "!": "|", "=": "=", "'": "'", "snd": " – ", "spaced ndash": " – ", "spnd": " – ", "ndash": "–", "mdash": "—",
+    "–": "–", "—": "—", "dash": "–", "·": " · ", "•": " · ", "dot": " · ", "bullet": " · ", "middot": " · ",
+    "nbsp": " ",
+    "space": " ", "spaces": " ", "'s": "'s", "`": "`", "-": "", "pi": "π", "minus": "−", "plusminus": "±", "times": "×",
+    "degree": "°", "yes": "Yes", "no": "No", "dagger": "†", "euro": "€", "pound": "£", "wj": "", "zwsp": "", "shy": "",
+    "break": " ", "clear": "", "\\": "/", "nbhyph": "-", "hyphen": "-", "ellipsis": "…", "...": "…", "'\"": "'\"",
+}  # fmt: skip
+
+_MADE: dict[str, Made] = {
+    **dict.fromkeys(("convert", "cvt", "convertrange"), _convert),
+    **dict.fromkeys((
+        "birth date", "birth date and age", "death date", "death date and age", "start date", "end date", "start-date",
+        "start date and age", "film date", "birth year and age", "death year and age", "bda", "dda", "birth-date",
+        "death-date", "birth-date and age", "death-date and age", "end-date", "dts", "date", "release date",
+        "birth date and age2", "birth date2", "start and end dates", "end date and age", "dob", "birth year", "dtsh",
+    ), _date),
+    **dict.fromkeys(("ubl", "unbulleted list", "hlist", "flat list", "plain list", "bulleted list", "comma separated "
+                     "entries", "collapsible list", "cslist", "ublist", "ordered list"), _joined(", ")),
+    **dict.fromkeys(("gaps", "val", "num", "formatnum"), _joined("")),
+    **dict.fromkeys(("frac", "fraction", "sfrac", "1/"), _fraction),
+    **{name.lower(): _ship(name) for name in ("USS", "HMS", "RMS", "SS", "MV", "HMAS", "HMCS", "SMS", "MS", "USNS")},
+    "ship": lambda values, _: " ".join(value for value in values[:2] if value),
+    "marriage": _marriage,
+    "circa": _before("c. "), "c.": _before("c. "), "ca.": _before("c. "), "as of": _before("As of "),
+    "us$": _before("$"), "usd": _before("$"), "us dollar": _before("$"), "gbp": _before("£"), "eur": _before("€"),
+    "inr": _before("₹"), "a$": _before("A$"), "c$": _before("C$"), "r": lambda *_: "", "sub": _joined(""),
+    "floruit": _before("fl. "), "fl.": _before("fl. "), "reign": _joined("–"), "age": lambda *_: "",
+    "height": lambda _, named: " ".join(f"{v} {k}" for k, v in named.items() if k in ("m", "cm", "ft", "in")),
+    "chem": _joined(""), "chem2": _joined(""), "iso 639": _joined(""), "music": lambda *_: "",
+    "medal": _joined(" "), "decade link": _joined(""), "century": lambda v, _: f"{v[0]}th century" if v else "",
+}  # fmt: skip

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from ragways.core.errors import LoadError, UsageError
+from ragways.corpus.files import Skipped, SourceFile, walk
+from ragways.corpus.load import LoadOptions, load
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    root = tmp_path / "corpus"
+    for name in ("notes/tides.md", "notes/b.txt", "a.txt", ".git/x.md", "notes/.secret.txt", "data.xyz", "bare"):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("hello")
+    return root
+
+
+def keys(*roots: Path, options: LoadOptions | None = None) -> tuple[list[str], dict[str, str]]:
+    found = list(walk(roots, options))
+    skipped = {item.key: item.reason for item in found if isinstance(item, Skipped)}
+    return [item.key for item in found if isinstance(item, SourceFile)], skipped
+
+
+def test_keys_order_and_reasons(corpus: Path):
+    read, skipped = keys(corpus)
+    assert read == ["a.txt", "notes/b.txt", "notes/tides.md"]
+    assert skipped == {"bare": "no loader for files without a suffix", "data.xyz": "no loader for .xyz"}
+    found = walk([corpus])
+    list(found)
+    assert found.hidden == 2
+
+
+def test_a_named_file_is_its_name(corpus: Path):
+    assert keys(corpus / "notes" / "tides.md") == (["tides.md"], {})
+    hidden = corpus / ".git"
+    assert keys(hidden) == (["x.md"], {})
+
+
+def test_a_path_that_is_not_there(tmp_path: Path):
+    with pytest.raises(UsageError, match="does not exist") as caught:
+        walk([tmp_path / "none"])
+    assert caught.value.cure
+
+
+def test_several_roots_get_distinct_keys_in_any_order(corpus: Path, tmp_path: Path):
+    other, third = tmp_path / "other", tmp_path / "deep" / "other"
+    for root in (other, third):
+        root.mkdir(parents=True)
+        (root / "a.txt").write_text("other")
+    read, _ = keys(corpus, other, third)
+    assert read == ["a.txt", "notes/b.txt", "notes/tides.md", "other/a.txt", "other~2/a.txt"]
+    assert keys(third, corpus, other)[0] == read
+    read, skipped = keys(corpus, corpus / "notes")
+    assert len(read) == 3
+    assert skipped["b.txt"] == "already read as notes/b.txt"
+
+
+def test_links(corpus: Path, tmp_path: Path):
+    outside = tmp_path / "outside.txt"
+    outside.write_text("secret")
+    (corpus / "away.txt").symlink_to(outside)
+    (corpus / "up").symlink_to(tmp_path)
+    (corpus / "loop").symlink_to(corpus)
+    (corpus / "self.txt").symlink_to(corpus / "self.txt")
+    (corpus / "gone.txt").symlink_to(corpus / "none.txt")
+    (corpus / "0.txt").symlink_to(corpus / "a.txt")
+    (corpus / "kept.txt").symlink_to(corpus / "notes" / ".secret.txt")
+    read, skipped = keys(corpus)
+    assert read == ["a.txt", "notes/b.txt", "notes/tides.md", "kept.txt"]
+    assert skipped["away.txt"] == skipped["up"] == "link leads outside the folder"
+    assert skipped["gone.txt"] == skipped["self.txt"] == "link leads nowhere"
+    assert "folder" in skipped["loop"]
+    assert skipped["0.txt"] == "already read as a.txt"
+
+
+def test_pipes_and_sockets_are_not_opened(corpus: Path, monkeypatch: pytest.MonkeyPatch):
+    os.mkfifo(corpus / "pipe.txt")
+    monkeypatch.chdir(corpus)  # a socket's path is limited to some hundred characters
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("s.txt")
+        _, skipped = keys(corpus)
+    assert skipped["pipe.txt"] == skipped["s.txt"] == "not a regular file"
+    with pytest.raises(LoadError, match="p is not a regular file"):
+        list(load(SourceFile(corpus / "pipe.txt", "p")))
+
+
+def test_size_limit_spares_streamed_formats(corpus: Path):
+    (corpus / "d.xml").write_text("x" * 10)
+    read, skipped = keys(corpus, options=LoadOptions(max_bytes=4))
+    assert read == ["d.xml"]
+    assert skipped["a.txt"] == "larger than 4 bytes (max_bytes)"
+
+
+def test_what_may_not_be_read(corpus: Path, monkeypatch: pytest.MonkeyPatch):
+    """Tests may run as root, whom no permission stops; so the refusal is played."""
+
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.scandir", refuse)
+        assert keys(corpus) == ([], {"corpus": "cannot be read: permission denied"})
+    monkeypatch.setattr("os.open", refuse)
+    with pytest.raises(LoadError, match="k cannot be read \\(Permission denied\\)"):
+        list(load(SourceFile(corpus / "a.txt", "k")))
+
+
+def test_names_that_are_no_text(corpus: Path):
+    with open(os.fsencode(corpus) + b"/\xff\n.txt", "w") as file:
+        file.write("x")
+    read, _ = keys(corpus)
+    assert "\\udcff\\n.txt" in read
+
+
+def test_a_file_that_vanished(tmp_path: Path):
+    with pytest.raises(LoadError, match="k cannot be read"):
+        list(load(SourceFile(tmp_path / "none.txt", "k")))

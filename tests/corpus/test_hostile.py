@@ -1,0 +1,134 @@
+"""Files that mean harm end in a LoadError or in text, and quickly."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import json
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragways.core.errors import LoadError
+from ragways.corpus.load import LoadOptions
+from ragways.corpus.source import MIB
+from tests.corpus import samples
+from tests.corpus.layout import read
+
+LAUGHS = (
+    '<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "ha">'
+    + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
+    + "]>"
+)
+OUTSIDE = '<!DOCTYPE m [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+
+
+def refused(folder: Path, name: str, data: bytes | str, match: str, options: LoadOptions | None = None) -> LoadError:
+    path = folder / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    started = time.process_time()
+    with pytest.raises(LoadError, match=match) as caught:
+        read(path, options)
+    assert time.process_time() - started < 5
+    return caught.value
+
+
+@pytest.mark.parametrize("head", [LAUGHS, OUTSIDE, "<!DOCTYPE m>"], ids=["laughs", "outside", "dtd"])
+def test_xml_with_declarations_is_refused(tmp_path: Path, head: str):
+    refused(tmp_path, "a.xml", samples.dump(samples.dump_page("A", "x"), head=head), "DTDForbidden|EntitiesForbidden")
+    refused(tmp_path, "a.docx", samples.docx(head.encode() + samples.DOCX_BODY.encode()), "DTDForbidden|EntitiesForb")
+
+
+def test_deep_xml(tmp_path: Path):
+    refused(tmp_path, "a.xml", "<mediawiki>" + "<a>" * 100_000, "nested too deep")
+    refused(tmp_path, "a.docx", samples.docx("<a>" * 100_000), "nested too deep")
+
+
+def test_zip_bomb(tmp_path: Path):
+    bomb = b"<w>" + b" " * (100 * MIB) + b"</w>"
+    refused(tmp_path, "a.docx", samples.docx(bomb), "zip bomb")
+    whole = samples.docx()
+    refused(tmp_path, "b.docx", whole[: len(whole) // 2], "no readable Word document")
+    refused(tmp_path, "c.docx", b"PK\x03\x04" + b"x" * 100, "no readable Word document")
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("other.xml", "x")
+    refused(tmp_path, "d.docx", out.getvalue(), "no Word document")
+
+
+def test_a_zip_that_lies_about_its_size(tmp_path: Path):
+    data = bytearray(samples.docx(samples.DOCX_BODY + " " * 3 * MIB))
+    for place in (data.find(b"PK\x01\x02") + 24, 22):
+        data[place : place + 4] = (10).to_bytes(4, "little")
+    refused(tmp_path, "a.docx", bytes(data), "a.docx ")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress], ids=["gz", "bz2"])
+def test_compressed_bombs(tmp_path: Path, pack: Callable[[bytes], bytes]):
+    suffix = "gz" if pack is gzip.compress else "bz2"
+    bomb = b"<mediawiki>" + b" " * (40 * MIB)
+    refused(tmp_path, f"a.xml.{suffix}", pack(bomb), "one record of more than")
+    if suffix == "gz":
+        options = LoadOptions(max_bytes=MIB, max_record=MIB)
+        refused(tmp_path, "a.json.gz", pack(b"[" + b" " * (8 * MIB)), "larger than 1,048,576 bytes", options)
+        refused(tmp_path, "a.jsonl.gz", pack(b" " * (8 * MIB)), "line 1 is longer", options)
+        lines = pack(b'{"text": "x"}\n' * 1000)
+        refused(tmp_path, "b.jsonl.gz", lines, "unpacks to more", LoadOptions(max_stream=10_000))
+    whole = pack(samples.DUMP.encode())
+    refused(tmp_path, f"b.xml.{suffix}", whole[: len(whole) // 2], "b.xml")
+
+
+def test_a_dump_may_be_larger_than_one_record(tmp_path: Path):
+    path = tmp_path / "d.xml.gz"
+    pages = [samples.dump_page(f"P{number}", "word " * 200) for number in range(300)]
+    path.write_bytes(gzip.compress(samples.dump(*pages).encode()))
+    assert len(read(path, LoadOptions(max_record=100_000, max_bytes=10))) == 300
+
+
+def test_deep_json_and_odd_numbers(tmp_path: Path):
+    refused(tmp_path, "a.json", "[" * 100_000, "nested too deep|not valid JSON")
+    refused(tmp_path, "b.json", f"[{'9' * 10_000}]", "not valid JSON|holds no text|no record")
+    refused(tmp_path, "c.json", "3", "neither records")
+    refused(tmp_path, "d.json", json.dumps([{"text": "x" * 100}]), "more than 50 characters", LoadOptions(max_text=50))
+
+
+def test_pdf_that_is_none(tmp_path: Path):
+    refused(tmp_path, "a.pdf", samples.pdf()[:200], "no readable PDF")
+    refused(tmp_path, "b.pdf", b"%PDF-1.7\n" + b"\xff" * 1000, "no readable PDF")
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".md", ".html", ".wiki"])
+def test_binary_behind_a_text_suffix(tmp_path: Path, suffix: str):
+    refused(tmp_path, f"a{suffix}", bytes(range(256)) * 10, "holds binary data")
+    refused(tmp_path, f"b{suffix}", b"\x01\x02\x03 text" * 10, "holds binary data")
+    refused(tmp_path, f"c{suffix}", b"\x81\x8d\xff", "encoding")
+
+
+@pytest.mark.parametrize("unit", ["[", "[[", "{{", "<div>", "<b></i>", "> ", "<!--", "{{infobox|a=", "<ref>", "{|\n|"])
+@pytest.mark.parametrize("suffix", [".md", ".html", ".wiki"])
+def test_deep_nesting_is_quick(tmp_path: Path, suffix: str, unit: str):
+    path = tmp_path / f"a{suffix}"
+    path.write_text(unit * (100_000 if suffix == ".html" or unit in ("[", "[[", "{{", "<div>", "<ref>") else 10_000))
+    started = time.process_time()
+    with contextlib.suppress(LoadError):
+        read(path)
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".md", ".html", ".wiki"])
+def test_fifty_megabytes_of_one_line(tmp_path: Path, suffix: str):
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(b"x" * 50_000_000)
+    started = time.process_time()
+    if suffix == ".wiki":
+        (document,) = read(path)
+        assert "truncated" in document.metadata
+    else:
+        with pytest.raises(LoadError, match="more than 20,000,000 characters"):
+            read(path)
+    assert time.process_time() - started < 5
