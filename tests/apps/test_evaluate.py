@@ -1,0 +1,48 @@
+"""`ragways eval retrieval` on the bundled questions and on a small set in another layout."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.apps.test_cli import Run, home, one_line, ragways  # noqa: F401 - fixtures
+
+
+def test_on_a_small_corpus(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):  # noqa: F811
+    monkeypatch.setenv("RAGWAYS_CACHE", str(home / "cache"))
+    corpus = [{"title": "Tern", "text": "The Tern was built by Anna Brack."},
+              {"title": "Brack", "text": "Anna Brack was born in Port Averne."},
+              {"title": "Market", "text": "Fish is sold on Monday."}]  # fmt: skip
+    questions = [
+        {"id": "1", "question": "Who built the Tern?", "answer": "Anna Brack", "supporting_facts": [["Tern", 0]]},
+        {"id": "2", "question": "When is fish sold?", "answer": "Monday", "supporting_facts": [["Market", 0]]},
+        {"id": "3", "question": "Who sells?", "answer": "nobody", "supporting_facts": []},
+        {"id": "4", "question": "Where is the Gull?", "answer": "", "supporting_facts": [["Gull", 0]]},
+    ]
+    (home / "corpus.json").write_text(json.dumps(corpus))
+    (home / "questions.json").write_text(json.dumps(questions))
+    arguments = [
+        "eval",
+        "retrieval",
+        "--format",
+        "hipporag",
+        "--corpus",
+        "corpus.json",
+        "--questions",
+        "questions.json",
+    ]
+    data = ragways(*arguments, "--paradigms", "words,naive", "--json").data
+    words = data["paradigms"][0]
+    assert words["paradigm"] == "words"
+    assert words["questions"] == 4
+    assert words["unscored"] == 1
+    assert words["gold_not_in_index"] == 1
+    assert words["recall@2"]["n"] == 3
+    assert words["recall@2"]["mean"] == pytest.approx(2 / 3)
+    assert words["recall@2"]["low"] <= 2 / 3 <= words["recall@2"]["high"]
+    shown = ragways(*arguments, "--paradigms", "words")
+    assert "unscored: 1 questions without gold" in " ".join(shown.out.split())
+    one_line(ragways(*arguments[:3], "hippo", *arguments[4:]), 2, "did you mean hipporag?")
+    one_line(ragways(*arguments, "--paradigms", "wrods"), 2, "did you mean words?")

@@ -1,0 +1,63 @@
+"""Metrics are values, and agree with their definitions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragways.core.errors import UsageError
+from ragways.evaluation.intervals import interval
+from ragways.evaluation.ranking import FAMILIES, USUAL, Metric
+
+RANKS = st.lists(st.one_of(st.none(), st.integers(1, 20)), min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_a_metric_prints_and_parses_as_itself(family: str):
+    metric = Metric(family, 5)
+    assert Metric.parse(str(metric)) == metric
+    assert Metric.parse(f" {family.upper()} @ 5 ") == metric
+    assert len({metric, Metric.parse(str(metric))}) == 1
+
+
+@pytest.mark.parametrize("text", ["recall", "recall@0", "recall@-1", "recal@5", "@5", "recall@5.5"])
+def test_what_is_no_metric(text: str):
+    with pytest.raises(UsageError):
+        Metric.parse(text)
+
+
+@pytest.mark.parametrize("metric", USUAL, ids=str)
+def test_without_gold_it_is_unscored_and_not_zero(metric: Metric):
+    assert metric.score([]) is None
+    assert metric.score([None, None]) == 0
+    assert metric.score([1]) == 1
+
+
+def test_by_hand():
+    ranks = [1, 3, None]
+    scores = {str(m): m.score(ranks) for m in map(Metric.parse, ("recall@2", "recall@5", "all-evidence@8", "mrr@10",
+                                                                 "hits@2", "map@5"))}  # fmt: skip
+    assert scores == {
+        "recall@2": pytest.approx(1 / 3),
+        "recall@5": pytest.approx(2 / 3),
+        "all-evidence@8": 0.0,
+        "mrr@10": 1.0,
+        "hits@2": 1.0,
+        "map@5": pytest.approx((1 + 2 / 3) / 3),
+    }
+
+
+@given(RANKS, st.integers(1, 10))
+def test_a_deeper_look_never_loses(ranks, k):
+    for family in ("recall", "all-evidence", "hits", "mrr"):
+        assert (Metric(family, k + 1).score(ranks) or 0) >= (Metric(family, k).score(ranks) or 0)
+
+
+def test_intervals_hold_the_mean_and_shrink_with_more_questions():
+    few, many = [0.0, 1.0] * 10, [0.0, 1.0] * 200
+    low, high = interval(few)
+    assert low < 0.5 < high
+    narrow = interval(many)
+    assert narrow[1] - narrow[0] < (high - low) / 2
+    assert interval(few) == interval(few)
