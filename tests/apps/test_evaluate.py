@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps.test_cli import Run, home, one_line, ragways  # noqa: F401 - fixtures
+from tests.apps.conftest import Run, one_line
 
 
-def test_on_a_small_corpus(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):  # noqa: F811
+def test_on_a_small_corpus(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RAGWAYS_CACHE", str(home / "cache"))
     corpus = [{"title": "Tern", "text": "The Tern was built by Anna Brack."},
               {"title": "Brack", "text": "Anna Brack was born in Port Averne."},
@@ -23,16 +23,8 @@ def test_on_a_small_corpus(ragways: Run, home: Path, monkeypatch: pytest.MonkeyP
     ]
     (home / "corpus.json").write_text(json.dumps(corpus))
     (home / "questions.json").write_text(json.dumps(questions))
-    arguments = [
-        "eval",
-        "retrieval",
-        "--format",
-        "hipporag",
-        "--corpus",
-        "corpus.json",
-        "--questions",
-        "questions.json",
-    ]
+    files = ["--corpus", "corpus.json", "--questions", "questions.json"]
+    arguments = ["eval", "retrieval", "--format", "hipporag", *files]
     data = ragways(*arguments, "--paradigms", "words,naive", "--json").data
     words = data["paradigms"][0]
     assert words["paradigm"] == "words"
