@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ORDER = [
-    "threads", "core", "models", "prompts", "tasks", "corpus", "index", "modules", "tools", "paradigms", "routing", "evaluation",
-    "settings", "assemble", "library", "apps",
+    "threads", "core", "models", "prompts", "tasks", "corpus", "index", "modules", "tools", "paradigms", "routing",
+    "evaluation", "settings", "assemble", "library", "apps",
 ]  # fmt: skip
 ROOT = Path(__file__).parent.parent / "src" / "ragways"
 FILES = sorted(ROOT.rglob("*.py"))

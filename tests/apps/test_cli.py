@@ -258,8 +258,8 @@ def test_no_colour_where_it_is_no_terminal(indexed: Run):
 
 def test_help_names_every_command(ragways: Run):
     text = ragways("--help").out
-    for command in ("init", "index", "status", "remove", "ask", "show", "paradigms", "demo"):
-        assert command in text
+    commands = "init index status remove ask show paradigms demo diagnose check graph eval"
+    assert all(f"\n  {command} " in text for command in commands.split())
 
 
 def test_the_demo_runs_and_is_quick_the_second_time(ragways: Run, home: Path):

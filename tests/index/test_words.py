@@ -19,7 +19,7 @@ def texts() -> list[tuple[str, str]]:
 
 
 def test_the_order_is_that_of_bm25(tmp_path: Path, texts: list[tuple[str, str]]):
-    """Scores differ by the form of idf and by tantivy's rounded lengths; for one rare word and equal lengths, not the order."""
+    """Scores differ by the form of idf; for texts of one length, the order does not."""
     Words.build(tmp_path / "words", texts)
     words = Words(tmp_path / "words")
     # Lucene's idf is never negative; give the reference the same, so that only the rest is compared.

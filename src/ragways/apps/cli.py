@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways import __version__
+from ragways.apps import health
 from ragways.apps.evaluate import app as evaluate
+from ragways.apps.graph import app as graph
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
 from ragways.threads import limit_threads
 
@@ -26,12 +29,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-app.add_typer(evaluate, name="eval")
-
-IndexOption = Annotated[Path | None, typer.Option("--index", help="Folder of the index.", show_default=".ragways")]
-SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -70,7 +67,7 @@ def index(
     json: JsonOption = False,
 ) -> None:
     """Index files and folders, or bring an index up to date with them."""
-    chosen = _settings(settings, index=index)
+    chosen = chosen_settings(settings, index)
     names = [name.strip() for name in layers.split(",") if name.strip()]
     from ragways.assemble import recipe_of
     from ragways.index.layers import check_layers
@@ -93,7 +90,7 @@ def index(
         show_summary(summary, str(chosen.index))
     if summary.stopped:
         raise typer.Exit(5)
-    if summary.failed:
+    if summary.failed or summary.undone:
         raise typer.Exit(PARTLY)
 
 
@@ -121,7 +118,7 @@ def status(
     """Show what an index holds."""
     from ragways.apps.status import show_status, status_data
 
-    chosen = _settings(settings, index=index)
+    chosen = chosen_settings(settings, index)
     data = status_data(chosen.index, with_documents=documents)
     if json:
         from ragways.apps.terminal import print_json
@@ -143,7 +140,7 @@ def remove(
     from ragways.apps.terminal import print_json
     from ragways.index.build import remove as remove_documents
 
-    chosen = _settings(settings, index=index)
+    chosen = chosen_settings(settings, index)
     summary = asyncio.run(remove_documents(chosen.index, names))
     if json:
         print_json({"index": str(chosen.index), **summary_data(summary)})
@@ -172,7 +169,7 @@ def ask(
 
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
-    results, failures = asyncio.run(ask_all(_settings(settings, index=index), text, names, values, budget))
+    results, failures = asyncio.run(ask_all(chosen_settings(settings, index), text, names, values, budget))
     if json:
         from ragways.apps.as_json import result_data
 
@@ -197,7 +194,7 @@ def show(
     """Show a document, or a part of it in its place."""
     from ragways.apps.place import show_place
 
-    show_place(_settings(settings, index=index).index, id, json)
+    show_place(chosen_settings(settings, index).index, id, json)
 
 
 @app.command()
@@ -216,13 +213,13 @@ def demo(
     """Index the bundled corpus and ask it a few questions in several ways."""
     from ragways.apps.demo import run_demo
 
-    run_demo(_settings(settings), index)
+    run_demo(chosen_settings(settings), index)
 
 
-def _settings(file: Path | None, *, index: Path | None = None) -> Settings:
-    from ragways.settings import read_settings
-
-    return read_settings(file, index=index)
+app.command()(health.diagnose)
+app.command()(health.check)
+app.add_typer(graph, name="graph")
+app.add_typer(evaluate, name="eval")
 
 
 def main() -> None:

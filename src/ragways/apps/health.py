@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings, printable
+
 if TYPE_CHECKING:
     from ragways.evaluation.diagnose import Diagnosis
     from ragways.index.check.health import Health
@@ -15,16 +17,9 @@ if TYPE_CHECKING:
 UNFIT = 3
 """Exit code of a check that found errors."""
 
-IndexOption = Annotated[Path | None, typer.Option("--index", help="Folder of the index.", show_default=".ragways")]
-SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
 
 def index_folder(settings: Path | None, index: Path | None) -> Path:
-    from ragways.settings import limit_threads, read_settings
-
-    limit_threads()
-    return read_settings(settings, index=index).index
+    return chosen_settings(settings, index).index
 
 
 # Layers
@@ -47,12 +42,12 @@ _FILES = {
     "words": ("words",),
     "graph": ("graph.sqlite", "graph-*", "entities.*", "relations.*"),
     "windows": ("windows",),
-    "communities": ("communities*",),
+    "communities": ("communities*", "reports.*"),
 }
 """Which of the derived files are a layer's."""
 _ROWS = {"vectors": "chunks.npy", "windows": "windows/windows.npy"}
 _TABLES = {"graph": ("graph.sqlite", "entities"), "communities": ("communities.sqlite", "communities")}
-_WORK = {"facts": "graph", "themes": "windows", "report": "communities", "reports": "communities"}
+_WORK = {"facts": "graph", "themes": "windows", "report": "communities"}
 """Which layer a kind of paid work belongs to; a kind is a name, or a name, a colon and how it was done."""
 
 
@@ -163,7 +158,7 @@ def _show_health(folder: Path, health: Health) -> None:
         for finding in health.findings:
             style = "red" if finding.severity == "error" else "yellow"
             what = Text.assemble((finding.severity, style), f" {finding.name}")
-            table.add_row(what, f"{finding.count:,}", Text(finding.example), Text(finding.cure))
+            table.add_row(what, f"{finding.count:,}", Text(printable(finding.example)), Text(finding.cure))
         out.print(table)
     if "entities" in health.figures:
         entities, alone = int(health.figures["entities"]), health.figures["isolated_share"]

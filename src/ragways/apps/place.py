@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ragways.apps.options import printable
 from ragways.apps.terminal import console, print_json
 from ragways.core.errors import UsageError
 from ragways.index.reader import Index
@@ -29,9 +30,9 @@ def show_place(folder: Path, id: str, as_json: bool) -> None:
     from rich.text import Text
 
     first, last = max(0, start - AROUND), min(len(document.text), end + AROUND)
-    text = Text.assemble((document.title, "bold"), f"  {document.key}\n\n", ("… " if first else "", "dim"))
-    text.append(document.text[first:start], style="dim")
-    text.append(document.text[start:end])
-    text.append(document.text[end:last], style="dim")
+    text = Text.assemble((printable(document.title), "bold"), f"  {document.key}\n\n", ("… " if first else "", "dim"))
+    text.append(printable(document.text[first:start]), style="dim")
+    text.append(printable(document.text[start:end]))
+    text.append(printable(document.text[end:last]), style="dim")
     text.append(" …" if last < len(document.text) else "", style="dim")
     console().print(text)

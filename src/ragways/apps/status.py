@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ragways.apps.health import layer_status
 from ragways.index.reader import Index
 
 
@@ -18,6 +20,7 @@ def status_data(folder: Path, *, with_documents: bool) -> dict[str, Any]:
             "embedder": index.embedder,
             "chunking": index.chunking,
             "counts": index.counts(),
+            "by_layer": [asdict(layer) for layer in layer_status(folder)],
             "bytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()),
         }
         if with_documents:
@@ -35,11 +38,18 @@ def show_status(data: dict[str, Any]) -> None:
     table = Table(title=data["index"], show_header=False)
     for name, count in data["counts"].items():
         table.add_row(name, f"{count:,}")
-    table.add_row("layers", ", ".join(data["layers"]))
     table.add_row("embedder", data["embedder"] or "none")
     table.add_row("chunking", data["chunking"])
     table.add_row("size", f"{data['bytes'] / 1e6:.1f} MB")
     console().print(table)
+    layers = Table("layer", "rows", "size", "built", "not done")
+    for layer in data["by_layer"]:
+        if layer["built"]:
+            size = f"{layer['bytes'] / 1e6:.1f} MB"
+            layers.add_row(layer["name"], f"{layer['rows']:,}", size, layer["built_at"], str(layer["failures"]))
+        else:
+            layers.add_row(layer["name"], "not built", "", "", "", style="dim")
+    console().print(layers)
     if "documents" in data:
         documents = Table("id", "key", "title")
         for document in data["documents"]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ragways.apps.options import printable
 from ragways.core.progress import Progress, Report, silent
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _answer(result: Result) -> Any:  # noqa: ANN401
     answer = result.answer
     way = "extracted without a model" if answer.way == "rule" else answer.way
     style = "yellow" if answer.abstained else ""
-    return Text.assemble((answer.text, style), "\n", (way if way else "", "dim italic"))
+    return Text.assemble((printable(answer.text), style), "\n", (way if way else "", "dim italic"))
 
 
 def _evidence(result: Result) -> Any:  # noqa: ANN401
@@ -103,7 +104,7 @@ def _evidence(result: Result) -> Any:  # noqa: ANN401
     for number, hit in enumerate(items[:SHOWN_EVIDENCE], start=1):
         piece = hit.piece
         date = f" ({piece.date})" if piece.date else ""
-        text.append(f"[{number}] {piece.title}{date}", style="bold green" if piece.id in cited else "bold")
+        text.append(f"[{number}] {printable(piece.title)}{date}", style="bold green" if piece.id in cited else "bold")
         text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
         text.append(_snippet(piece.text) + "\n")
     if len(items) > SHOWN_EVIDENCE:
@@ -112,7 +113,7 @@ def _evidence(result: Result) -> Any:  # noqa: ANN401
 
 
 def _snippet(text: str, length: int = 110) -> str:
-    flat = " ".join(text.split())
+    flat = printable(" ".join(text.split()))
     return flat if len(flat) <= length else flat[: length - 1] + "…"
 
 
@@ -150,6 +151,8 @@ def show_summary(summary: Summary, folder: str) -> None:
     )
     show_left_out(summary.skipped, "left out", summary.hidden)
     show_left_out(summary.failed, "could not be read")
+    if summary.undone:
+        out.print(f"not done: {summary.undone:,} units of work; they are tried again on the next run", style="yellow")
     if summary.stopped:
         out.print(f"stopped: {summary.stopped}; run again to go on", markup=False, style="yellow")
 

@@ -55,16 +55,18 @@ class _Chain(Step[In, Out]):
         return await self._run(value)
 
 
-def rank_fusion(lists: Sequence[Hits], k: int = 60) -> Hits:
-    """Reciprocal rank fusion: score = Σ 1 / (k + rank). The order of the lists does not matter, to the last bit."""
+def rank_fusion(lists: Sequence[Hits], k: int = 60, weights: Sequence[float] | None = None) -> Hits:
+    """Reciprocal rank fusion: score = Σ weight / (k + rank). The order of lists does not matter, to the last bit."""
     if not lists:
         raise UsageError("rank fusion needs at least one list")
+    if weights is not None and len(weights) != len(lists):
+        raise UsageError(f"rank fusion of {len(lists)} lists was given {len(weights)} weights")
     shares: dict[str, list[float]] = defaultdict(list)
     found: dict[str, list[Found]] = defaultdict(list)
     pieces = {}
-    for hits in lists:
+    for hits, weight in zip(lists, weights or [1.0] * len(lists), strict=True):
         for rank, hit in enumerate(hits.items, start=1):
-            shares[hit.piece.id].append(1.0 / (k + rank))
+            shares[hit.piece.id].append(weight / (k + rank))
             found[hit.piece.id].extend(hit.found)
             pieces[hit.piece.id] = hit.piece
     return ranked(
@@ -76,12 +78,12 @@ def rank_fusion(lists: Sequence[Hits], k: int = 60) -> Hits:
     )
 
 
-def fuse(*steps: Step[Query, Hits], k: int = 60) -> Step[Query, Hits]:
-    """Run retrievers side by side and join their lists by rank."""
+def fuse(*steps: Step[Query, Hits], k: int = 60, weights: Sequence[float] | None = None) -> Step[Query, Hits]:
+    """Run retrievers side by side and join their lists by rank; a weight tells how much each list counts."""
     if not steps:
         raise UsageError("fuse needs at least one step")
 
     async def run(query: Query) -> Hits:
-        return rank_fusion(await asyncio.gather(*(step(query) for step in steps)), k)
+        return rank_fusion(await asyncio.gather(*(step(query) for step in steps)), k, weights)
 
     return Step("fuse", run, k=k)

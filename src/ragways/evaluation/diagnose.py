@@ -7,14 +7,14 @@ vectors fill many dimensions with few hubs is easy to search by meaning.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragways.core.errors import StoreFailed
+from ragways.core.errors import UsageError
 from ragways.index.database import connect, explained
 from ragways.index.derive import derived_folder
+from ragways.index.export import replacing
 
 if TYPE_CHECKING:
     from ragways.evaluation.semantic import Semantic
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 FILE = "diagnosis.json"
 
-NO_GRAPH = "not built, run: ragways index PATH --with graph"
-NO_VECTORS = "not built, run: ragways index PATH --with vectors"
+NO_GRAPH = "not built, run ragways index PATH --with graph"
+NO_VECTORS = "not built, run ragways index PATH --with vectors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,13 @@ class Diagnosis:
     meaning: Semantic | None
 
     def data(self) -> dict[str, Any]:
+        """For a file: a part that was not measured is null, and `missing` says why."""
+        parts = {"structure": (self.structure, NO_GRAPH), "meaning": (self.meaning, NO_VECTORS)}
         return {
             "generation": self.generation,
             "seed": self.seed,
-            "structure": NO_GRAPH if self.structure is None else asdict(self.structure),
-            "meaning": NO_VECTORS if self.meaning is None else asdict(self.meaning),
+            **{name: None if part is None else asdict(part) for name, (part, _) in parts.items()},
+            "missing": {name: why for name, (part, why) in parts.items() if part is None},
         }
 
 
@@ -82,7 +84,7 @@ def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
     file = folder / FILE
     try:
         write_json(file, diagnosis.data())
-    except StoreFailed:
+    except UsageError:
         return None
     return file
 
@@ -108,11 +110,5 @@ class Diagnosed:
 
 
 def write_json(file: Path, data: object) -> None:
-    """Whole or not at all: a reader never meets half a file."""
-    draft = file.with_name(f"{file.name}.draft")
-    with explained(file):
-        try:
-            draft.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-            os.replace(draft, file)
-        finally:
-            draft.unlink(missing_ok=True)
+    with replacing(file) as draft:
+        draft.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

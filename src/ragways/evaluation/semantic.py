@@ -1,4 +1,4 @@
-"""Figures of how vectors lie in space: how many dimensions they fill, whether some are near everything, how far apart."""
+"""Figures of how vectors lie: how many dimensions they fill, whether some are near everything, how far apart."""
 
 from __future__ import annotations
 

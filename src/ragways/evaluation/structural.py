@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.evaluation.sample import Sample
+from ragways.evaluation.sample import Sample, take
 from ragways.index.pagerank import Links
 
 Ints = NDArray[np.int64]
@@ -62,8 +63,8 @@ def structural(links: Links, *, relations: int, relation_types: int, seed: int =
 def component_sizes(links: Links) -> Ints:
     """Nodes of each component, largest first.
 
-    Each tree of joined nodes hooks itself under the smallest it touches, then all paths are cut short: a few rounds over
-    the edges, where a search from node to node would take a step for each.
+    Each tree of joined nodes hooks itself under the smallest it touches, then all paths are cut short: a few rounds
+    over the edges, where a search from node to node would take a step for each.
     """
     parent = np.arange(len(links), dtype=np.int64)
     one, two = _edges(links)
@@ -82,7 +83,7 @@ def mean_clustering(links: Links, *, most: int = MOST_WEDGES, seed: int = 0) -> 
     nodes = len(links)
     if not nodes:
         return None, Sample(0, 0, seed)
-    # Numbered by degree, and each edge from its lower end: so no hub has many edges outward, and few pairs are looked at.
+    # Numbered by degree, each edge from its lower end: so no hub has many edges outward, and few pairs are looked at.
     order = np.argsort(np.diff(links.indptr), kind="stable")
     rank = np.empty(nodes, dtype=np.int64)
     rank[order] = np.arange(nodes)
@@ -115,7 +116,7 @@ def _triangles(keys: Ints, nodes: int) -> Ints:
     low, high = keys // nodes, keys % nodes
     later = np.searchsorted(low, low, side="right") - np.arange(len(keys)) - 1
     borders = np.searchsorted(np.cumsum(later), np.arange(0, int(later.sum()), _WEDGES_AT_ONCE), side="right")
-    for begin, end in zip(borders.tolist(), [*borders[1:].tolist(), len(keys)], strict=True):
+    for begin, end in pairwise([*borders.tolist(), len(keys)]):
         counts = later[begin:end]
         first = np.repeat(np.arange(begin, end), counts)
         second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -6,6 +6,7 @@ vectors, is kept as it comes: a run that is killed, or stopped by its budget, fi
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -295,7 +296,8 @@ class _Run:
         grown = self.layers != self.built
         lost = not derived_folder(self.store.folder, generation).is_dir()
         gone = bool(self.summary.changed or self.summary.removed or self.meta.get("forget"))
-        if not (self.summary.touched or grown or lost or gone):
+        undone = self.meta.get("unfinished") or self.meta.get("layer_settings", "{}") != self.layer_settings()
+        if not (self.summary.touched or grown or lost or gone or undone):
             self.store.commit()
             return
         self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
@@ -311,6 +313,9 @@ class _Run:
         with self.timed("deriving"):
             self.report(Progress("deriving", 0))
             derive(site, generation + 1, layers)
+        self.summary.undone = site.failed
+        unfinished = "yes" if site.failed or self.summary.stopped else ""
+        self.store.set_meta({"unfinished": unfinished, "layer_settings": self.layer_settings()})
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
         self.store.commit()
@@ -320,6 +325,12 @@ class _Run:
             self.store.begin()
             self.store.set_meta({"forget": ""})
             self.store.commit()
+
+    def layer_settings(self) -> str:
+        """What the settings say of the layers; a run without settings leaves it as it was."""
+        if not self.recipe_settings:
+            return self.meta.get("layer_settings", "{}")
+        return json.dumps(dict(self.recipe_settings), sort_keys=True, default=str)
 
     def site(self, generation: int) -> Site:
         only_new = not (self.summary.changed or self.summary.removed) and self.layers == self.built

@@ -39,6 +39,8 @@ class Site:
     """Numbers of the documents that came, where none changed or went; None where some did."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of all layers by name, e.g. `settings["graph"]["way"]`; what is missing has its default."""
+    made: dict[str, Any] = field(default_factory=dict)
+    """What one layer made in this run for another to use."""
     failed: int = 0
     """Units of work that could not be done; they are tried again on the next run."""
 

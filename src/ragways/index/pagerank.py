@@ -73,14 +73,19 @@ def pagerank(
     home = _normalised(start)
     if len(home) == 0:
         return home
-    weights = np.asarray(links.weights, dtype=np.float64)
+    weights, indices = np.asarray(links.weights, dtype=np.float64), np.asarray(links.indices, dtype=np.intp)
     strengths = _row_sums(links.indptr, weights)
     share = np.divide(1.0, strengths, out=np.zeros_like(strengths), where=strengths > 0)
     lost = strengths <= 0
+    filled = np.flatnonzero(np.diff(links.indptr))
+    begins = links.indptr[filled]
+    taken = weights * share[indices]
+    spread = np.zeros_like(home)
     mass = home.copy()
     for _ in range(rounds):
         # The graph is undirected, so the column of a node is its row.
-        spread = _row_sums(links.indptr, weights * (mass * share)[links.indices])
+        if len(filled):
+            spread[filled] = np.add.reduceat(taken * mass[indices], begins)
         new = damping * (spread + mass[lost].sum() * home) + (1.0 - damping) * home
         change = float(np.abs(new - mass).sum())
         mass = new

@@ -15,7 +15,9 @@ from ragways.index.derive import derived_folder
 from ragways.index.store import Store, number_of, path_of
 
 if TYPE_CHECKING:
+    from ragways.index.graph.reader import Graph
     from ragways.index.vectors import Vectors
+    from ragways.index.windows.reader import Windows
     from ragways.index.words import Words
 
 _TEXTS_KEPT = 64
@@ -48,6 +50,9 @@ class Index:
         return index
 
     def close(self) -> None:
+        for layer in ("graph", "communities"):
+            if layer in self.__dict__:
+                getattr(self, layer).close()
         self._store.close()
 
     def require(self, layers: Iterable[str]) -> None:
@@ -73,6 +78,22 @@ class Index:
 
         self.require(["words"])
         return Words(self._derived() / "words")
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The knowledge graph."""
+        from ragways.index.graph.reader import Graph
+
+        self.require(["graph"])
+        return Graph.open(self._derived())
+
+    @cached_property
+    def windows(self) -> Windows:
+        """The graph of sentence windows."""
+        from ragways.index.windows.reader import windows_of
+
+        self.require(["windows"])
+        return windows_of(self)
 
     def _derived(self) -> Path:
         folder = derived_folder(self.folder, self.generation)

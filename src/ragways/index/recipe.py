@@ -40,6 +40,8 @@ class Summary:
     hidden: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     failed: list[Skipped] = field(default_factory=list)
+    undone: int = 0
+    """Units of work that a layer could not do (unusable replies); they are tried again on the next run."""
     stopped: str = ""
     usage: Usage = field(default_factory=Usage)
     seconds: dict[str, float] = field(default_factory=dict)

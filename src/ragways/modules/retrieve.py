@@ -28,6 +28,19 @@ def words(use: Resources, *, k: int = 10) -> Step[Query, Hits]:
     return Step("words", run, k=k)
 
 
+def linked(use: Resources, *, k: int = 10, damping: float = 0.85) -> Step[Query, Hits]:
+    """The k chunks that a walk from the entities of the question visits most (PageRank over entities and passages)."""
+
+    async def run(query: Query) -> Hits:
+        from ragways.index.graph.retrieve import passages, question_seeds
+
+        seeds = question_seeds(use.index.graph, query.text)
+        current_span().details["seeds"] = list(seeds)[:20]
+        return _hits(use, query, "linked", passages(use.index.graph, query.text, k=k, seeds=seeds, damping=damping))
+
+    return Step("linked", run, k=k, damping=damping)
+
+
 def _hits(use: Resources, query: Query, by: str, scored: Scored) -> Hits:
     pieces = use.index.pieces(id for id, _ in scored)
     current_span().details["found"] = len(pieces)

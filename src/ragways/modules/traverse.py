@@ -9,6 +9,7 @@ many sentences as `max_sentences` has room for; equals go to a window before a s
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,10 +98,13 @@ def triangulation_average(use: Resources, *, max_sentences: int = 15, min_senten
         going = walk.begin()
         while going and not walk.must_stop(ahead := walk.ahead()):
             means = {window: _mean(walk, walk.to_window(window), similar) for window, similar in ahead}
-            if len(walk.gathered) >= min_sentences and max(_sentence_means(walk, walk.gathered)) > max(means.values()):
+            new = {window: walk.new(window) for window in means}
+            of_sentences = _sentence_means(walk, [*walk.gathered, *chain.from_iterable(new.values())])
+            best_gathered = max(of_sentences[sentence] for sentence in walk.gathered)
+            if len(walk.gathered) >= min_sentences and best_gathered > max(means.values()):
                 walk.stopped = _BEATEN
                 return
-            choices = [(mean, _sentence_means(walk, walk.new(window)), window) for window, mean in means.items()]
+            choices = [(mean, [of_sentences[s] for s in new[window]], window) for window, mean in means.items()]
             _hop(walk, choices, "with the best mean of its triangle")
 
     return _step("triangulation-average", use, follow, max_sentences=max_sentences, min_sentences=min_sentences)
@@ -208,16 +212,17 @@ def _mean(walk: Walk, to_question: float, to_current: float) -> float:
     return (walk.to_window(walk.here) + to_question + to_current) / 3
 
 
-def _sentence_means(walk: Walk, sentences: list[int]) -> list[float]:
-    """The source estimates how similar a sentence is to the current window; a few products tell it."""
-    if not sentences:
-        return []
+def _sentence_means(walk: Walk, sentences: list[int]) -> dict[int, float]:
+    """The source estimates how similar a sentence is to the current window; a few products tell it. One for each text,
+    so that a sentence under two windows counts the same in both, to the last bit.
+    """
     layer = walk.windows
-    to_current = layer.sentences.matrix[sentences] @ layer.windows.matrix[walk.here]
-    return [
-        _mean(walk, walk.to_sentence(sentence), similar)
+    texts, back = np.unique(layer.sentence_same[sentences], return_inverse=True)
+    to_current = (layer.sentences.matrix[texts] @ layer.windows.matrix[walk.here])[back]
+    return {
+        sentence: _mean(walk, walk.to_sentence(sentence), similar)
         for sentence, similar in zip(sentences, to_current.tolist(), strict=True)
-    ]
+    }
 
 
 def _to_nearest_centroid(walk: Walk, question: Point, points: NDArray[np.floating]) -> None:

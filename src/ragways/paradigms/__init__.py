@@ -4,11 +4,52 @@ from __future__ import annotations
 
 from ragways.core.errors import UsageError
 from ragways.core.suggest import did_you_mean
-from ragways.paradigms import hybrid_words, llm_only, naive, words
+from ragways.paradigms import (
+    basic_retrieval,
+    fast_graph,
+    fused,
+    graph_ppr,
+    hybrid,
+    hybrid_words,
+    iterative,
+    kg,
+    kg_traversal,
+    light,
+    llm_guided,
+    llm_only,
+    naive,
+    query_traversal,
+    recursive,
+    triangulation_3d,
+    triangulation_average,
+    triangulation_full,
+    words,
+)
 from ragways.paradigms.paradigm import Paradigm, Strategy
 
 PARADIGMS: dict[str, Paradigm] = {
-    module.PARADIGM.name: module.PARADIGM for module in (llm_only, naive, words, hybrid_words)
+    module.PARADIGM.name: module.PARADIGM
+    for module in (
+        llm_only,
+        naive,
+        words,
+        hybrid_words,
+        recursive,
+        kg,
+        graph_ppr,
+        hybrid,
+        iterative,
+        light,
+        fast_graph,
+        basic_retrieval,
+        query_traversal,
+        kg_traversal,
+        triangulation_average,
+        triangulation_3d,
+        triangulation_full,
+        llm_guided,
+        fused,
+    )
 }
 
 

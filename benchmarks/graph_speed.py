@@ -1,0 +1,184 @@
+"""CPU that the graph costs: extraction and derivation by rules and by a model that answers at once, and PageRank.
+
+    python benchmarks/graph_speed.py --corpus FILE [--documents 609] [--json]
+
+FILE is a list of `{"title", "text"}` (.json or .json.gz); ten passages in a row become one document. Reading and
+storing the documents is not counted, nor is embedding: there is none. The exponent tells how the CPU time grows with
+the number of documents, from 100 on: 1 is in proportion.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import math
+import re
+import tempfile
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from ragways.core.trace import Usage
+from ragways.index.build import build
+from ragways.index.graph.layer import GRAPH
+from ragways.index.graph.reader import Graph
+from ragways.index.layer import Site, Texts
+from ragways.index.pagerank import Links, pagerank, push
+from ragways.index.paid import Paid
+from ragways.index.recipe import Recipe
+from ragways.index.store import Store
+from ragways.models.bound import count_call, count_text
+from ragways.models.call import Call, Reply
+from ragways.models.door import Door
+from ragways.models.embed import Embedder
+
+PASSAGES = 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--documents", type=int, default=609)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    rows = [row for way in ("rules", "model") for row in growth(options.corpus, options.documents, way)]
+    rows += [walks(hub) for hub in (0, 100_000)]
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        print("  ".join(f"{key} {value}" for key, value in row.items()))
+
+
+def growth(corpus: Path, documents: int, way: str) -> list[dict[str, object]]:
+    few = min(100, documents)
+    rows = [once(corpus, count, way) for count in sorted({few, documents})]
+    if len(rows) == 2:
+        ratio = float(str(rows[1]["cpu_s"])) / float(str(rows[0]["cpu_s"]))
+        rows[1]["exponent"] = round(math.log(ratio) / math.log(documents / few), 3)
+    return rows
+
+
+def once(corpus: Path, count: int, way: str) -> dict[str, object]:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        write(corpus, place / "documents.jsonl", count)
+        recipe = Recipe(embedder=no_embedder, layers=frozenset())
+        asyncio.run(build(place / "index", [place / "documents.jsonl"], recipe))
+        store, paid = Store.create_or_open(place / "index"), Paid(place / "index")
+        model = Instant()
+        site = Site(store, paid, Door(model), None, embed_nothing, settings={"graph": {"way": way}})
+        tokens = store.db.execute("SELECT sum(tokens) FROM chunks").fetchone()[0]
+        started = time.process_time()
+        asyncio.run(work(site))
+        middle = time.process_time()
+        (place / "derived").mkdir()
+        GRAPH.derive(site, place / "derived")
+        ended = time.process_time()
+        chunks = store.count("chunks")
+        paid.close()
+        store.close()
+        graph = Graph.open(place / "derived")
+        row: dict[str, object] = {
+            "way": way,
+            "documents": count,
+            "chunks": chunks,
+            "cpu_s": round(ended - started, 2),
+            "work_s": round(middle - started, 2),
+            "derive_s": round(ended - middle, 2),
+            "ms_a_chunk": round(1000 * (ended - started) / chunks, 2),
+            **graph.counts(),
+        }
+        if way == "model":
+            row |= {"calls": model.usage.calls, "input_by_corpus": round(model.usage.input / tokens, 2)}
+        graph.close()
+        return row
+
+
+def write(corpus: Path, file: Path, count: int) -> None:
+    """The first passages of a corpus, ten to a document, each under its own heading."""
+    text = gzip.decompress(corpus.read_bytes()) if corpus.suffix == ".gz" else corpus.read_bytes()
+    passages = json.loads(text)[: count * PASSAGES]
+    with file.open("w", encoding="utf-8") as stream:
+        for at in range(0, len(passages), PASSAGES):
+            some = passages[at : at + PASSAGES]
+            body = "\n\n".join(f"{p['title']}: {p['text']}" for p in some)
+            print(json.dumps({"id": f"d{at}", "title": some[0]["title"], "text": body}), file=stream)
+
+
+class Instant:
+    """A model that answers at once: every name of a passage an entity, neighbours related."""
+
+    name = "instant"
+    base_url = ""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+    async def send(self, call: Call) -> Reply:
+        entities, relations = [], []
+        for number, text in re.findall(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", call.messages[-1].content, re.M | re.S):
+            names = list(dict.fromkeys(re.findall(r"[A-Z]\w+(?: [A-Z]\w+)*", text)))[:12]
+            entities += [
+                {"passage": int(number), "name": name, "type": "thing", "description": f"{name} is named here."}
+                for name in names
+            ]
+            relations += [
+                {"passage": int(number), "subject": one, "predicate": "named_with", "object": other,
+                 "description": text[:80], "weight": 5, "date": ""}
+                for one, other in pairwise(names)
+            ]  # fmt: skip
+        said = json.dumps({"entities": entities, "relations": relations})
+        usage = Usage(calls=1, input=count_call(call), output=count_text(said))
+        self.usage += usage
+        return Reply(said, usage=usage, model=self.name)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+def walks(hub: int, nodes: int = 200_000, edges: int = 280_000) -> dict[str, object]:
+    """Both ways of PageRank on a random graph, one node of which may touch `hub` others."""
+    dice = np.random.default_rng(7)
+    left, right = dice.integers(0, nodes, edges), (nodes * dice.random(edges) ** 2).astype(np.int64)
+    left, right = np.concatenate([left, np.zeros(hub, np.int64)]), np.concatenate([right, np.arange(1, hub + 1)])
+    links = Links.of_edges(nodes, left, right, np.ones(len(left)))
+    exact_ms, push_ms, overlap = [], [], []
+    for _ in range(10):
+        start = np.zeros(nodes)
+        start[dice.integers(0, nodes, 5)] = 1.0
+        began = time.process_time()
+        exact = pagerank(links, start, tolerance=1e-6)
+        middle = time.process_time()
+        near = push(links, start, epsilon=1e-5)
+        push_ms.append(1000 * (time.process_time() - middle))
+        exact_ms.append(1000 * (middle - began))
+        overlap.append(len(set(np.argsort(-exact)[:100].tolist()) & set(np.argsort(-near)[:100].tolist())))
+    return {
+        "pagerank": f"{nodes} nodes, {edges + hub} edges",
+        "hub": hub,
+        "exact_ms": round(float(np.median(exact_ms)), 1),
+        "push_ms": round(float(np.median(push_ms)), 1),
+        "worst_push_ms": round(max(push_ms), 1),
+        "top_100_shared": round(float(np.mean(overlap)) / 100, 3),
+    }
+
+
+async def no_embedder() -> Embedder:
+    raise AssertionError("nothing is embedded here")
+
+
+async def embed_nothing(_: Texts) -> None:
+    raise AssertionError("nothing is embedded here")
+
+
+async def work(site: Site) -> None:
+    await GRAPH.work(site)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""Options that many commands share, and text as a terminal may show it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ragways.settings import Settings
+
+IndexOption = Annotated[Path | None, typer.Option("--index", help="Folder of the index.", show_default=".ragways")]
+SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Text of a document or a model as a terminal may show it: without what would move its cursor or turn the line."""
+    return _CONTROLS.sub("\ufffd", text)
+
+
+def chosen_settings(file: Path | None, index: Path | None = None) -> Settings:
+    from ragways.settings import read_settings
+
+    return read_settings(file, index=index)

@@ -1,0 +1,1 @@
+"""The neighbourhood of an entity: gathered, and drawn on one page."""

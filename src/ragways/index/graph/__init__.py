@@ -1,0 +1,1 @@
+"""The knowledge graph: entities and relations of the corpus, with the chunks they came from."""

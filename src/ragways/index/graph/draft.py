@@ -1,0 +1,252 @@
+"""The whole graph in memory, before it is written: what the layer's files and other layers are made from."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ragways.core.types import content_hash
+from ragways.index.graph.facts import Facts, Relation
+from ragways.index.graph.merges import Merge, proposals, veto_hash
+from ragways.index.graph.names import fold
+from ragways.index.graph.resolve import Key, Resolver, spellings
+from ragways.index.graph.spoken import Spoken
+
+_DESCRIPTIONS = 3
+_ALIASES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An entity of the corpus."""
+
+    id: str
+    name: str
+    type: str
+    description: str
+    aliases: tuple[str, ...]
+    count: int
+    way: str
+
+    @property
+    def text(self) -> str:
+        """What is embedded of it."""
+        return f"{self.name}: {self.description}" if self.description else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relation of the corpus, with the chunks that state it."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    description: str
+    weight: float
+    date: str
+    way: str
+    chunks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity is named `count` times in a chunk; `about` says that the chunk's article is its own."""
+
+    entity: str
+    chunk: str
+    count: int
+    about: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Undoable:
+    """A merge that was made: `name` counts as `into`, which is the entity."""
+
+    entity: str
+    name: str
+    into: str
+    reason: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Rows in their one order: entities, relations and mentions by id, chunks as the store has them."""
+
+    entities: tuple[Node, ...]
+    relations: tuple[Edge, ...]
+    mentions: tuple[Mention, ...]
+    merges: tuple[Undoable, ...]
+    chunks: tuple[str, ...]
+    proposed: frozenset[str]
+    """Hashes of all merges that were proposed: vetoes of others need not be kept."""
+    everyday: frozenset[str]
+    """Names of one word that the corpus writes small: a question that does so need not mean the entity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A document's facts, chunk by chunk: (chunk id, [(way, facts)])."""
+
+    number: int
+    title: str
+    chunks: Sequence[tuple[str, Sequence[tuple[str, Facts]]]]
+
+
+@dataclass
+class _Gathered:
+    names: dict[str, int] = field(default_factory=dict)
+    types: dict[str, int] = field(default_factory=dict)
+    descriptions: dict[str, None] = field(default_factory=dict)
+    ways: set[str] = field(default_factory=set)
+    count: int = 0
+
+
+def entity_id(key: Key) -> str:
+    return f"entity:{content_hash(*key)[:16]}"
+
+
+def make(
+    chapters: Iterable[Chapter],
+    titles: dict[str, str],
+    common: Callable[[str], bool],
+    vetoes: Callable[[Iterable[str]], set[str]],
+    more: Callable[[Mapping[int, Spoken]], Iterable[Merge]] = lambda _: (),
+) -> Draft:
+    """Resolve the names of all chapters and gather what is said of each entity.
+
+    `titles`: folded titles, redirects too, with the title of the article they lead to. `common`: everyday words.
+    `vetoes`: those of the given hashes of merges that are forbidden. `more`: further merges, which give way to the
+    usual ones.
+    """
+    chapters = sorted(chapters, key=lambda chapter: chapter.number)
+    spoken = {chapter.number: _heard(chapter) for chapter in chapters}
+    merges = [*proposals(spoken, titles, common), *more(spoken)]
+    shown = spellings(spoken, titles)
+    hashes = {veto_hash(merge.name, merge.into) for merge in merges} | _spelling_hashes(spoken, shown)
+    resolver = Resolver(spoken, shown, merges, vetoes(hashes))
+    return _Builder(resolver, common).build(chapters, frozenset(hashes))
+
+
+def _heard(chapter: Chapter) -> Spoken:
+    document = Spoken(chapter.title)
+    for _, said in chapter.chunks:
+        for _, facts in said:
+            document.hear(facts)
+    return document
+
+
+def _spelling_hashes(spoken: Mapping[int, Spoken], shown: Mapping[str, str]) -> set[str]:
+    return {
+        veto_hash(spelling, shown[name])
+        for document in spoken.values()
+        for name, use in document.names.items()
+        for spelling in use.spellings
+        if spelling.casefold() != shown[name].casefold()
+    }
+
+
+class _Builder:
+    def __init__(self, resolver: Resolver, common: Callable[[str], bool]) -> None:
+        self.resolver = resolver
+        self.common = common
+        self.nodes: dict[Key, _Gathered] = defaultdict(_Gathered)
+        self.mentions: Counter[tuple[Key, str]] = Counter()
+        self.about: set[tuple[Key, str]] = set()
+        self.edges: dict[tuple[Key, str, Key], list[tuple[Relation, str, str]]] = defaultdict(list)
+
+    def build(self, chapters: Sequence[Chapter], proposed: frozenset[str]) -> Draft:
+        for chapter in chapters:
+            own = self.resolver.key(chapter.number, chapter.title) if fold(chapter.title) else None
+            for chunk, said in chapter.chunks:
+                for way, facts in said:
+                    self.add(chapter.number, chunk, way, facts)
+                if own is not None and (own, chunk) in self.mentions:
+                    self.about.add((own, chunk))
+        ids = {key: entity_id(key) for key in self.nodes}
+        return Draft(
+            tuple(sorted((self.node(key, ids[key]) for key in self.nodes), key=lambda node: node.id)),
+            tuple(sorted((self.edge(key, said, ids) for key, said in self.edges.items()), key=lambda edge: edge.id)),
+            tuple(
+                sorted(
+                    (
+                        Mention(ids[key], chunk, count, (key, chunk) in self.about)
+                        for (key, chunk), count in self.mentions.items()
+                    ),
+                    key=lambda mention: (mention.entity, mention.chunk),
+                )
+            ),
+            tuple(
+                Undoable(ids[r.key], r.name, r.into, r.reason, r.documents)
+                for r in self.resolver.records()
+                if r.key in ids
+            ),
+            tuple(chunk for chapter in chapters for chunk, _ in chapter.chunks),
+            proposed,
+            frozenset(
+                word
+                for node in self.nodes.values()
+                for name in node.names
+                if " " not in (word := fold(name)) and self.common(word)
+            ),
+        )
+
+    def add(self, document: int, chunk: str, way: str, facts: Facts) -> None:
+        keys: dict[str, Key] = {}
+        counted: Counter[Key] = Counter()
+        for entity in facts.entities:
+            key = self.resolver.key(document, entity.name, entity.type)
+            keys.setdefault(entity.name, key)
+            counted[key] += entity.count
+            node = self.nodes[key]
+            if entity.type:
+                node.types[entity.type] = node.types.get(entity.type, 0) + entity.count
+            if entity.description:
+                node.descriptions.setdefault(entity.description)
+            self.name(document, key, entity.name, way, entity.count)
+        for relation in facts.relations:
+            ends = []
+            for name in (relation.subject, relation.object):
+                if name not in keys:
+                    keys[name] = key = self.resolver.key(document, name)
+                    counted[key] += 1
+                    self.name(document, key, name, way, 1)
+                ends.append(keys[name])
+            if ends[0] != ends[1]:
+                made = f"{way}:{relation.by}" if relation.by else way
+                self.edges[ends[0], relation.predicate, ends[1]].append((relation, chunk, made))
+        for key, count in counted.items():
+            self.mentions[key, chunk] += count
+
+    def name(self, document: int, key: Key, name: str, way: str, count: int) -> None:
+        node = self.nodes[key]
+        node.names[name] = node.names.get(name, 0) + count
+        node.count += count
+        node.ways.add(way)
+        self.resolver.record(document, name, key)
+
+    def node(self, key: Key, id: str) -> Node:
+        found = self.nodes[key]
+        main = min(found.names.items(), key=lambda item: (-item[1], item[0]))[0]
+        name = self.resolver.spelling.get(key[0], main) if "\x1f" not in key[0] else main
+        aliases = sorted((other for other in found.names if other != name), key=lambda a: (-found.names[a], a))
+        type = min(found.types.items(), key=lambda item: (-item[1], item[0]))[0] if found.types else ""
+        said = " ".join(list(found.descriptions)[:_DESCRIPTIONS])
+        return Node(id, name, type, said, tuple(aliases[:_ALIASES]), found.count, "+".join(sorted(found.ways)))
+
+    def edge(self, key: tuple[Key, str, Key], said: list[tuple[Relation, str, str]], ids: dict[Key, str]) -> Edge:
+        subject, predicate, object = ids[key[0]], key[1], ids[key[2]]
+        descriptions = dict.fromkeys(relation.description for relation, _, _ in said if relation.description)
+        return Edge(
+            f"relation:{content_hash(subject, predicate, object)[:16]}",
+            subject,
+            predicate,
+            object,
+            " ".join(list(descriptions)[:_DESCRIPTIONS]),
+            round(sum(relation.weight for relation, _, _ in said), 6),
+            next((relation.date for relation, _, _ in said if relation.date), ""),
+            "+".join(sorted({way for _, _, way in said})),
+            tuple(dict.fromkeys(chunk for _, chunk, _ in said)),
+        )

@@ -1,0 +1,118 @@
+"""What one chunk says: entities and relations between them, however they were found."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+MOST = 400
+"""Entities, and relations, that are read of one chunk: a reply that runs wild must not swamp the graph."""
+LONGEST_NAME = 200
+LONGEST_TEXT = 1000
+MOST_ALIASES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something that has a name. `aliases` are other names the chunk has for it, `count` how often it is named."""
+
+    name: str
+    type: str = ""
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """`subject predicate object`, both named as entities are. `by` says which rule made it, where a rule did."""
+
+    subject: str
+    predicate: str
+    object: str
+    description: str = ""
+    weight: float = 1.0
+    date: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Entities and relations of one chunk. A relation may name an entity that is not listed."""
+
+    entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+
+    def __add__(self, other: Facts) -> Facts:
+        return Facts(self.entities + other.entities, self.relations + other.relations)
+
+    def to_json(self) -> str:
+        """Lists rather than objects: the field names would be most of the text."""
+        entities = [[e.name, e.type, e.description, list(e.aliases), e.count] for e in self.entities]
+        relations = [[r.subject, r.predicate, r.object, r.description, r.weight, r.date, r.by] for r in self.relations]
+        return json.dumps({"entities": entities, "relations": relations}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Facts:
+        """Read what `to_json` wrote, cut to bounds; ValueError when it is something else."""
+        data = json.loads(text)
+        if not isinstance(data, Mapping):
+            raise ValueError("not stored facts: no object")
+        try:
+            entities = [
+                Entity(str(name), str(type), str(said), tuple(map(str, aliases)), int(count))
+                for name, type, said, aliases, count in data["entities"]
+            ]
+            relations = [
+                Relation(str(s), str(p), str(o), str(said), float(weight), str(date), str(by))
+                for s, p, o, said, weight, date, by in data["relations"]
+            ]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"not stored facts: {error}") from None
+        return bounded(Facts(tuple(entities), tuple(relations)))
+
+
+def bounded(facts: Facts) -> Facts:
+    """The same facts without empty names, and none longer or more than anybody needs."""
+    entities = (_entity(entity) for entity in facts.entities[:MOST])
+    relations = (_relation(relation) for relation in facts.relations[:MOST])
+    return Facts(
+        tuple(entity for entity in entities if entity.name),
+        tuple(relation for relation in relations if relation.subject and relation.object),
+    )
+
+
+def _entity(entity: Entity) -> Entity:
+    aliases = (_line(alias, LONGEST_NAME) for alias in entity.aliases[:MOST_ALIASES])
+    return Entity(
+        _line(entity.name, LONGEST_NAME),
+        _line(entity.type, 60).casefold(),
+        _line(entity.description, LONGEST_TEXT),
+        tuple(alias for alias in aliases if alias),
+        max(1, entity.count),
+    )
+
+
+def _relation(relation: Relation) -> Relation:
+    weight = relation.weight if math.isfinite(relation.weight) else 1.0
+    return Relation(
+        _line(relation.subject, LONGEST_NAME),
+        predicate_of(relation.predicate),
+        _line(relation.object, LONGEST_NAME),
+        _line(relation.description, LONGEST_TEXT),
+        min(max(weight, 0.0), 100.0),
+        _line(relation.date, 40),
+        _line(relation.by, 40),
+    )
+
+
+def predicate_of(text: str) -> str:
+    """`Was born in` → `was_born_in`; nothing → `related_to`."""
+    words = "".join(c if c.isalnum() else " " for c in text[:200].casefold()).split()
+    return "_".join(words[:8]) or "related_to"
+
+
+def _line(text: str, limit: int) -> str:
+    return " ".join(text.split())[:limit].strip()

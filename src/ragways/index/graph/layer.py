@@ -1,0 +1,206 @@
+"""The layer of the index: what must be paid for is done chunk by chunk, the graph itself is derived as a whole."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from ragways.core.types import content_hash
+from ragways.index.graph import imported, model
+from ragways.index.graph.draft import Chapter, Draft, Node, make
+from ragways.index.graph.facts import Facts
+from ragways.index.graph.merges import Merge, veto_hash
+from ragways.index.graph.names import fold
+from ragways.index.graph.near import near_hashes, near_merges
+from ragways.index.graph.options import GraphOptions
+from ragways.index.graph.sources import Source, sources
+from ragways.index.graph.spoken import Spoken
+from ragways.index.layer import Layer, Site
+from ragways.index.paid import Paid
+
+if TYPE_CHECKING:
+    from ragways.index.graph.rules.extract import Corpus
+
+VETO = "merge-veto"
+"""The kind of result that holds merges which a person undid."""
+
+
+def veto(paid: Paid, name: str, other: str) -> None:
+    """Never merge these two names again; takes effect when the graph is next derived."""
+    paid.keep_results(VETO, {veto_hash(name, other): f"{name}\n{other}"})
+
+
+def draft_of(site: Site) -> Draft:
+    """The graph of the site's documents; made once a run, however many layers ask for it."""
+    made = site.made
+    if "graph" not in made:
+        with _no_collection():
+            made["graph"] = _draft(site, _options(site))
+    return cast(Draft, made["graph"])
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Millions of small objects, none of them garbage: looking for some again and again is a quarter of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _options(site: Site) -> GraphOptions:
+    """As the settings say or, where a run has none (a removal, a repair), as the graph was built before."""
+    if "graph" not in site.settings and (before := site.store.meta().get("graph")):
+        return GraphOptions.of({"graph": json.loads(before)})
+    return GraphOptions.of(site.settings)
+
+
+def _draft(site: Site, options: GraphOptions) -> Draft:
+    from ragways.index.graph.rules.extract import Corpus
+
+    documents = list(sources(site.store))
+    corpus = Corpus(documents)
+    titles = {fold(name): title for name, title in sorted(corpus.titles.items(), reverse=True) if fold(name)}
+    apart = {veto_hash(one, other) for one, other in options.apart}
+
+    def vetoes(hashes: Iterable[str]) -> set[str]:
+        wanted = set(hashes)
+        return (apart & wanted) | site.paid.results(VETO, wanted).keys()
+
+    def near(spoken: Mapping[int, Spoken]) -> Iterable[Merge]:
+        if not options.near:
+            return ()
+        return near_merges(site, spoken, titles, options.near_string, options.near_cosine, _asked(site))
+
+    return make(_chapters(site, options, documents, corpus), titles, corpus.lexicon.common, vetoes, near)
+
+
+def _asked(site: Site) -> set[str]:
+    """Names that nearly match another, whose vectors decide."""
+    return cast(set[str], site.made.setdefault("graph near", set()))
+
+
+def _chapters(site: Site, options: GraphOptions, documents: list[Source], corpus: Corpus) -> Iterator[Chapter]:
+    from ragways.index.graph.rules.extract import structure_facts, text_facts
+
+    kept = _kept(site, options, documents)
+    for source in documents:
+        if source.redirect:
+            continue
+        said: list[list[tuple[str, Facts]]] = [[] for _ in source.passages]
+        if options.structure or options.way == "rules":
+            for found, facts in zip(said, structure_facts(source, corpus), strict=True):
+                found.append(("rules", facts))
+        if options.way == "rules":
+            for found, facts in zip(said, text_facts(source, corpus), strict=True):
+                found.append(("rules", facts))
+        else:
+            for found, passage in zip(said, source.passages, strict=True):
+                if (text := kept.get(passage.key)) is not None:
+                    found.append((options.way, Facts.from_json(text)))
+        yield Chapter(source.number, source.title, [(p.id, s) for p, s in zip(source.passages, said, strict=True)])
+
+
+def _kept(site: Site, options: GraphOptions, documents: list[Source]) -> dict[str, str]:
+    kind = site.store.meta().get("graph_kind", "") if options.way != "rules" else ""
+    if not kind:
+        return {}
+    return site.paid.results(kind, (passage.key for source in documents for passage in source.passages))
+
+
+async def _work(site: Site) -> None:
+    options = _options(site)
+    told = "graph" in site.settings or "graph" not in site.store.meta()
+    if told:
+        site.store.set_meta({"graph": json.dumps(asdict(options)), "graph_kind": ""})
+    # A removal knows neither the model nor the file, and needs neither: what is left has its facts already.
+    if options.way == "model" and (told or site.model.model is not None):
+        site.store.set_meta({"graph_kind": model.kind(site.model, options)})
+        await model.extract(site, options)
+    elif options.way == "import" and (told or Path(options.file).is_file()):
+        site.store.set_meta({"graph_kind": imported.kind(options.file)})
+        imported.take(site, options)
+    if _with_vectors(site, options):
+        if options.near:
+            draft_of(site)
+            await site.embed(near_hashes(_asked(site)))
+            site.made.pop("graph")
+        draft = draft_of(site)
+        await site.embed({content_hash(text): text for text in _embedded(draft, options).values()})
+
+
+def _with_vectors(site: Site, options: GraphOptions) -> bool:
+    return options.vectors != "none" and "vectors" in site.store.meta().get("layers", "").split()
+
+
+def _embedded(draft: Draft, options: GraphOptions) -> dict[str, str]:
+    """Texts to embed, by id of entity or relation."""
+    shared: dict[str, int] = {}
+    for mention in draft.mentions:
+        shared[mention.entity] = shared.get(mention.entity, 0) + (2 if mention.about else 1)
+
+    def chosen(node: Node) -> bool:
+        return node.type not in ("date", "quantity") and (options.vectors == "all" or shared.get(node.id, 0) > 1)
+
+    texts = {node.id: node.text for node in draft.entities if chosen(node)}
+    if options.relation_vectors:
+        names = {node.id: node.name for node in draft.entities}
+        for edge in draft.relations:
+            said = edge.description or f"{names[edge.subject]} {edge.predicate.replace('_', ' ')} {names[edge.object]}"
+            texts[edge.id] = said
+    return texts
+
+
+def _derive(site: Site, folder: Path) -> None:
+    from ragways.index.graph import tables
+
+    options = _options(site)
+    draft = draft_of(site)
+    tables.write(draft, folder)
+    if _with_vectors(site, options):
+        _save_vectors(site, _embedded(draft, options), folder)
+
+
+def _save_vectors(site: Site, texts: dict[str, str], folder: Path) -> None:
+    """Those that have a vector: where a budget ended the work, the rest is found by name alone."""
+    from ragways.index.vectors import Vectors
+
+    meta = site.store.meta()
+    hashes = {id: content_hash(text) for id, text in texts.items()}
+    known = site.paid.vectors(meta["embedder"], sorted(set(hashes.values())))
+    for name, prefix in (("entities", "entity:"), ("relations", "relation:")):
+        ids = [id for id in sorted(hashes) if id.startswith(prefix) and hashes[id] in known]
+        if ids:
+            rows = (known[hashes[id]] for id in ids)
+            Vectors.stack(ids, rows, int(meta["dimension"])).save(folder, name)
+
+
+def _used(site: Site) -> dict[str, set[str]]:
+    options = _options(site)
+    draft = draft_of(site)
+    used = {VETO: set(draft.proposed)}
+    kind = site.store.meta().get("graph_kind", "")
+    if kind:
+        used[kind] = {passage.key for source in sources(site.store) for passage in source.passages}
+    if _with_vectors(site, options):
+        used["vectors"] = {content_hash(text) for text in _embedded(draft, options).values()}
+        used["vectors"] |= near_hashes(_asked(site)).keys()
+    return used
+
+
+GRAPH = Layer(
+    name="graph",
+    summary="entities and relations of the corpus, with the chunks they came from",
+    needs=frozenset(),
+    work=_work,
+    derive=_derive,
+    used=_used,
+)

@@ -1,0 +1,59 @@
+"""Passages by PageRank: from the entities that a question names, over the passages that name them, and on.
+
+A question of several hops names its first entity and asks for its last; the passages between share entities, so the
+walk finds them where neither words nor vectors do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ragways.index.graph.reader import Graph
+from ragways.index.pagerank import push
+from ragways.index.vectors import Scored, best
+
+HOMONYMS = 3
+"""Entities of one name that are followed, where the question does not say which it means."""
+
+
+def question_seeds(graph: Graph, question: str) -> dict[str, float]:
+    """Entities that the question names. One that few passages name says more about where to look than one of many."""
+    seeds: dict[str, float] = {}
+    for name in graph.in_question(question):
+        chosen = name.entities[:HOMONYMS]
+        for id, entity in graph.entities(chosen).items():
+            seeds[id] = seeds.get(id, 0.0) + 1.0 / (max(1, entity.chunks) * len(chosen))
+    return seeds
+
+
+def passages(
+    graph: Graph,
+    question: str,
+    *,
+    k: int = 50,
+    seeds: Mapping[str, float] | None = None,
+    prior: Mapping[str, float] | None = None,
+    damping: float = 0.85,
+    epsilon: float = 1e-6,
+) -> Scored:
+    """The k chunks that a walk from the seeds visits most.
+
+    `seeds`: entities with weights, instead of those the question names. `prior`: chunks with weights to start from as
+    well (another retriever's scores, scaled to the share they should have beside the seeds' 1). Nothing to start from
+    gives nothing.
+    """
+    chosen = question_seeds(graph, question) if seeds is None else seeds
+    start = np.zeros(len(graph.ids) + len(graph.chunks))
+    total = sum(chosen.values())
+    for id, weight in chosen.items():
+        if (node := graph.ordinals.get(id)) is not None:
+            start[node] = weight / total
+    for id, weight in (prior or {}).items():
+        if (node := graph.places.get(id)) is not None:
+            start[node] = weight
+    if not start.any():
+        return []
+    mass = push(graph.passages, start, damping=damping, epsilon=epsilon)[len(graph.ids) :]
+    return best(graph.chunks, mass.astype(np.float32), k, least=1e-12)

@@ -1,0 +1,1 @@
+"""Facts without a model: names, titles, links, boxes, tables, dates and phrases."""

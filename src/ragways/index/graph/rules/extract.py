@@ -1,0 +1,254 @@
+"""What a document says, chunk by chunk, by rules alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from ragways.core.types import title_name
+from ragways.index.graph.facts import Entity, Facts, Relation, predicate_of
+from ragways.index.graph.kinds import type_of_sentence
+from ragways.index.graph.names import fold, split_title
+from ragways.index.graph.rules.boxes import box_facts, row_facts
+from ragways.index.graph.rules.dates import dates, quantities
+from ragways.index.graph.rules.names import acronyms, capital_names, quoted_names
+from ragways.index.graph.rules.phrases import Phrases
+from ragways.index.graph.rules.titles import Titles
+from ragways.index.graph.rules.words import STOP, Lexicon
+from ragways.index.graph.sources import Source, Span
+
+_KEPT_STOPS = "of in on at by from near between before after under over during within to with for"
+_PREPOSITIONS = frozenset(_KEPT_STOPS.split())
+
+MOST_IN_SENTENCE = 24
+"""Names looked at in one sentence: a list of hundreds says little about any two of them."""
+BETWEEN = 5
+"""Words between two names that still read as a predicate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name at a place. `inside` marks a title within a longer name, `Ghent` in `Ghent University`."""
+
+    start: int
+    end: int
+    name: str
+    type: str = ""
+    inside: bool = False
+
+
+class Corpus:
+    """What only the whole corpus tells: titles, where redirects lead, and which words are names."""
+
+    def __init__(self, documents: Sequence[Source]) -> None:
+        texts: list[str] = []
+        titles: list[tuple[str, str]] = []
+        redirects: dict[str, str] = {}
+        self.types: dict[str, str] = {}
+        for source in documents:
+            titles.append((source.title, source.redirect))
+            if source.redirect:
+                redirects[title_name(source.title)] = source.redirect
+            else:
+                texts.append(source.text)
+                self.types[source.title] = type_of(source)
+        small = {word for source in documents if (word := _small_title(source))}
+        by_name = {title_name(title): title for title, _ in sorted(titles, reverse=True)}
+        self.titles = {name: _end(name, by_name, redirects) for name in by_name}
+        self.lexicon = Lexicon(texts)
+        self.tree = Titles(((title, self.titles[title_name(title)]) for title, _ in titles), small)
+        self.phrases = Phrases(texts)
+
+    def article(self, target: str) -> str:
+        """The title that a link leads to, as the article itself writes it; a stub keeps the link's own words."""
+        return self.titles.get(title_name(target)) or target.replace("_", " ").strip()
+
+
+def _end(name: str, by_name: Mapping[str, str], redirects: Mapping[str, str]) -> str:
+    """Where redirects end; a circle ends where it began."""
+    seen = [name]
+    while seen[-1] in redirects:
+        following = title_name(redirects[seen[-1]])
+        if following in seen:
+            break
+        if following not in by_name:
+            return redirects[seen[-1]]
+        seen.append(following)
+    return by_name[seen[-1]]
+
+
+def _small_title(source: Source) -> str:
+    """The title, folded, if it is one word that its own article writes small rather than large."""
+    title = source.title
+    if not title.isalpha() or source.redirect:
+        return ""
+    small = len(re.findall(rf"\b{title.lower()}\b", source.text))
+    large = len(re.findall(rf"[^.!?\n]\s{title}\b", source.text))
+    return fold(title) if small > large else ""
+
+
+def type_of(source: Source) -> str:
+    """What an article is about: the word in its title's brackets, what its first sentence says, else its box."""
+    _, ending = split_title(source.title)
+    if ending and not ending[0].isdigit():
+        return ending.split()[-1].casefold()
+    kinds = (kind.split() for _, _, kind, _ in source.boxes)
+    return type_of_sentence(_lead(source)) or next((words[-1].casefold() for words in kinds if words), "")
+
+
+def _lead(source: Source) -> str:
+    """The first sentence that stands in no box."""
+    for start, end in source.sentences:
+        if not any(low <= start < high for low, high, _, _ in source.boxes):
+            return source.text[start:end]
+    return ""
+
+
+def about(source: Source, corpus: Corpus) -> Entity:
+    """The entity that an article is about."""
+    base, ending = split_title(source.title)
+    return Entity(source.title, corpus.types.get(source.title, ""), _lead(source)[:400], (base,) if ending else ())
+
+
+def structure_facts(source: Source, corpus: Corpus) -> list[Facts]:
+    """What links, boxes and tables say, a chunk each: facts that need neither names nor a model."""
+    found = []
+    for passage in source.passages:
+        facts = Facts((about(source, corpus),))
+        inside = [link for link in source.links if passage.start <= link[0] < passage.end]
+        facts += _link_facts(source, inside, corpus)
+        for start, _, _, fields in source.boxes:
+            if passage.start <= start < passage.end:
+                facts += box_facts(source.title, fields)
+        found.append(facts + row_facts(source.title, passage.text))
+    return found
+
+
+def _link_facts(source: Source, links: list[tuple[int, int, str]], corpus: Corpus) -> Facts:
+    entities, relations = [], []
+    for start, end, target in links:
+        article, anchor = corpus.article(target), source.text[start:end]
+        aliases = (anchor,) if anchor[:1].isupper() and fold(anchor) != fold(article) else ()
+        entities.append(Entity(article, corpus.types.get(article, ""), aliases=aliases))
+        relations.append(Relation(source.title, "links_to", article, _around(source, start), by="link"))
+    return Facts(tuple(entities), tuple(relations))
+
+
+def _around(source: Source, place: int) -> str:
+    """The sentence at a place."""
+    for start, end in source.sentences:
+        if start <= place < end:
+            return source.text[start:end]
+    return ""
+
+
+def text_facts(source: Source, corpus: Corpus) -> list[Facts]:
+    """What the sentences say, a chunk each."""
+    linked = {fold(source.text[start:end]): corpus.article(target) for start, end, target in reversed(source.links)}
+    said = [(span, list(_mentions(source, span, linked, corpus))) for span in source.sentences]
+    return [
+        _facts(source, [part for part in said if passage.start <= part[0][0] < passage.end])
+        for passage in source.passages
+    ]
+
+
+def _mentions(source: Source, span: Span, linked: Mapping[str, str], corpus: Corpus) -> Iterator[Mention]:
+    """Names of a sentence, in order; where two overlap, the longer one and, inside it, titles."""
+    text, (start, end) = source.text, span
+    found = [Mention(low, high, corpus.article(target)) for low, high, target in source.links if start <= low < end]
+    for low, high, titles in corpus.tree.find(text, start, end):
+        title = _meant(titles, source, span, corpus)
+        found.append(Mention(low, high, linked.get(fold(text[low:high])) or title or text[low:high]))
+    for low, high in (*capital_names(text, start, end, corpus.lexicon), *quoted_names(text, start, end)):
+        name = text[low:high]
+        found.append(Mention(low, high, linked.get(fold(name), name)))
+    found += (Mention(low, high, name) for low, high, name in corpus.phrases.find(text, start, end))
+    found += (Mention(low, high, date, "date") for low, high, date in dates(text, start, end))
+    found += (Mention(low, high, text[low:high], "quantity") for low, high in quantities(text, start, end))
+    return iter(_apart(found))
+
+
+def _apart(found: list[Mention]) -> list[Mention]:
+    """Longest first; what came first (links, then titles) wins among equals. Titles inside a name stay, marked."""
+    kept: list[Mention] = []
+    if len(found) < 2:
+        return found
+    for mention in sorted(found, key=lambda m: m.start - m.end):
+        around = [k for k in kept if k.start < mention.end and mention.start < k.end]
+        if not around:
+            kept.append(mention)
+        elif len(around) == 1 and _within(mention, around[0]):
+            kept.append(replace(mention, inside=True))
+    return sorted(kept, key=lambda m: (m.start, m.inside, m.end))[:MOST_IN_SENTENCE]
+
+
+def _within(mention: Mention, outer: Mention) -> bool:
+    held = outer.start <= mention.start and mention.end <= outer.end
+    return held and mention.type == outer.type == "" and mention.end - mention.start < outer.end - outer.start
+
+
+def _meant(titles: tuple[str, ...], source: Source, span: Span, corpus: Corpus) -> str:
+    """Which of the articles of one name is meant: this one, the one whose type the sentence names, else the plain one.
+
+    Nothing, where that cannot be told or the name alone tells it: then the name's resolution decides.
+    """
+    if len(titles) == 1:
+        return ""
+    if source.title in titles:
+        return source.title
+    sentence = source.text[slice(*span)].casefold()
+    cued = [title for title in titles if (kind := corpus.types.get(title, "")) and kind in sentence]
+    if len(cued) == 1:
+        return cued[0]
+    plain = [title for title in titles if not split_title(title)[1]]
+    return plain[0] if len(plain) == 1 else ""
+
+
+def _facts(source: Source, sentences: list[tuple[Span, list[Mention]]]) -> Facts:
+    counts: Counter[tuple[str, str]] = Counter()
+    relations: list[Relation] = []
+    aliases: dict[str, set[str]] = {}
+    for span, mentions in sentences:
+        for mention in mentions:
+            counts[mention.name, mention.type] += 1
+        for short, long in acronyms(source.text, span, [(m.start, m.end) for m in mentions]):
+            aliases.setdefault(long, set()).add(short)
+        relations += _relations(source, span, mentions)
+    return Facts(
+        tuple(
+            Entity(name, type, "", tuple(sorted(aliases.get(name, ()))), count)
+            for (name, type), count in counts.items()
+        ),
+        tuple(relations),
+    )
+
+
+def _relations(source: Source, span: Span, mentions: list[Mention]) -> Iterator[Relation]:
+    """Between neighbours in a sentence, and from the article to each name in it: a passage is about its title."""
+    sentence = source.text[slice(*span)]
+    date = next((mention.name for mention in mentions if mention.type == "date"), "")
+    own = fold(source.title)
+    outer = [(mention, fold(mention.name)) for mention in mentions if not mention.inside]
+    for (one, name), (other, next_name) in pairwise(outer):
+        if name != next_name and not one.type:
+            predicate = _between(source.text[one.end : other.start])
+            yield Relation(one.name, predicate, other.name, sentence, 1.0, date, "sentence")
+    for mention, name in outer:
+        if not mention.type and name != own:
+            yield Relation(source.title, "related_to", mention.name, sentence, 0.5, date, "title")
+    for mention in mentions:
+        if mention.inside:
+            around = next(m for m, _ in outer if m.start <= mention.start and mention.end <= m.end)
+            if fold(around.name) != fold(mention.name):
+                yield Relation(around.name, "named_with", mention.name, sentence, 0.5, date, "name")
+
+
+def _between(words: str) -> str:
+    kept = words.split()
+    if not kept or len(kept) > BETWEEN or any(c in words for c in ".;:()\n"):
+        return "related_to"
+    predicate = predicate_of(" ".join(word for word in kept if word.casefold() not in ("a", "an", "the")))
+    return "related_to" if predicate in ("and", "or", "as", "but") or predicate in STOP - _PREPOSITIONS else predicate

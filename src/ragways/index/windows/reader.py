@@ -1,0 +1,145 @@
+"""The layer as traversals read it: arrays, memory-mapped, and what is near what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.core.errors import StoreBusy
+from ragways.index.vectors import Vectors
+from ragways.index.windows.edges import Edges
+from ragways.index.windows.files import FOLDER, read_json
+from ragways.index.windows.projection import Projection
+from ragways.index.windows.themes import Themed
+
+if TYPE_CHECKING:
+    from ragways.index.reader import Index
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """Similarities of everything to one question."""
+
+    question: Floats
+    windows: Floats
+    sentences: Floats
+
+
+@dataclass
+class Windows:
+    """Windows, sentences and documents by row number; `window_at` and `sentence_at` are as in `Layout`."""
+
+    windows: Vectors
+    sentences: Vectors
+    window_at: NDArray[np.int32]
+    sentence_at: NDArray[np.int32]
+    window_same: NDArray[np.int32]
+    sentence_same: NDArray[np.int32]
+    within: Edges
+    across: Edges
+    documents: Sequence[str]
+    projection: Projection
+    projected: NDArray[np.float64]
+    by_theme: Edges
+    themed: Mapping[str, Themed] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    """Documents that have no vectors yet."""
+    _last: tuple[bytes, Nearness] | None = field(default=None, repr=False)
+
+    @classmethod
+    def open(cls, folder: Path) -> Windows:
+        def array(name: str) -> NDArray[np.int32]:
+            rows: NDArray[np.int32] = np.load(folder / f"{name}.npy")
+            return rows
+
+        themes = read_json(folder, "themes")
+        return cls(
+            windows=Vectors.load(folder, "windows"),
+            sentences=Vectors.load(folder, "sentences"),
+            window_at=array("window_at"),
+            sentence_at=array("sentence_at"),
+            window_same=array("window_same"),
+            sentence_same=array("sentence_same"),
+            within=Edges.load(folder, "within"),
+            across=Edges.load(folder, "across"),
+            documents=Vectors.load(folder, "themes").ids,
+            projection=Projection.load(folder),
+            projected=np.load(folder / "projected.npy", mmap_mode="r"),
+            by_theme=Edges.load(folder, "themes"),
+            themed={id: Themed(tuple(themed["themes"]), themed["way"]) for id, themed in themes.items()},
+            left_out=tuple(read_json(folder, "left_out")),
+        )
+
+    def __len__(self) -> int:
+        return len(self.windows)
+
+    def nearness(self, question: Floats) -> Nearness:
+        """Similarities to a question, computed once however many traversals ask for them one after the other."""
+        key = question.tobytes()
+        if self._last is None or self._last[0] != key:
+            windows, sentences = np.asarray(self.windows.matrix), np.asarray(self.sentences.matrix)
+            # Products of equal rows may differ in the last bit; the same text must be equally near.
+            to_windows, to_sentences = (
+                (windows @ question)[self.window_same],
+                (sentences @ question)[self.sentence_same],
+            )
+            self._last = key, Nearness(question, to_windows, to_sentences)
+        return self._last[1]
+
+    def neighbours(self, window: int) -> list[tuple[int, float]]:
+        """Windows joined to this one, of its document and then of others, each with its similarity to it."""
+        near, far = self.within.of(window), self.across.of(window)
+        return [
+            *zip(near[0].tolist(), near[1].tolist(), strict=True),
+            *zip(far[0].tolist(), far[1].tolist(), strict=True),
+        ]
+
+    def sentences_of(self, window: int) -> range:
+        first, end, _ = self.window_at[window].tolist()
+        return range(first, end)
+
+    def document_of(self, window: int) -> str:
+        return self.documents[int(self.window_at[window, 2])]
+
+    def windows_of(self, document: str) -> range:
+        """The rows of a document's windows, in reading order."""
+        number = self._numbers[document]
+        first, end = np.searchsorted(self.window_at[:, 2], [number, number + 1]).tolist()
+        return range(first, end)
+
+    def themes(self, document: str) -> Themed:
+        """A document's themes, which its windows and sentences inherit."""
+        return self.themed[document]
+
+    def neighbours_by_theme(self, document: str) -> list[tuple[str, float]]:
+        to, similarity = self.by_theme.of(self._numbers[document])
+        return [(self.documents[n], s) for n, s in zip(to.tolist(), similarity.tolist(), strict=True)]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {id: number for number, id in enumerate(self.documents)}
+
+
+_opened: WeakKeyDictionary[Index, Windows] = WeakKeyDictionary()
+
+
+def windows_of(index: Index) -> Windows:
+    """The windows of an index, opened once."""
+    from ragways.index.derive import derived_folder
+
+    if index not in _opened:
+        index.require(["windows"])
+        folder = derived_folder(index.folder, index.generation) / FOLDER
+        if not folder.is_dir():
+            raise StoreBusy("the index was rebuilt while it was being read", "ask again")
+        _opened[index] = Windows.open(folder)
+    return _opened[index]

@@ -1,0 +1,109 @@
+"""Five themes for each document: by a model, or the keywords of its opening. Both are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+from ragways.core.errors import UnusableReply
+from ragways.core.progress import Progress
+from ragways.core.types import content_hash
+from ragways.index.layer import Site
+from ragways.index.windows.sliding import Slid
+from ragways.index.words import terms
+from ragways.tasks.themes import THEMES, keywords, opening
+
+KIND = "themes"
+RULE = "theme words"
+_RULE_VERSION = "1"  # to be raised when the rule changes, so that words kept from the older one are not used
+_AT_ONCE = 64
+_DOCUMENTS_AT_ONCE = 1000
+_word_terms = lru_cache(100_000)(terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Themed:
+    """`way` says who named the themes: "model" or "rule"."""
+
+    themes: tuple[str, ...]
+    way: str
+
+    @property
+    def text(self) -> str:
+        """What is embedded: all themes as one text."""
+        return ", ".join(self.themes)
+
+
+def themes_hash(slid: Slid) -> str:
+    """What a model's themes are kept under: all that it was shown."""
+    return content_hash(KIND, THEMES.text.hash, slid.title, opening(slid.text))
+
+
+def words_hash(slid: Slid) -> str:
+    """What the keywords are kept under."""
+    return content_hash(RULE, _RULE_VERSION, slid.title, opening(slid.text))
+
+
+async def ask_themes(site: Site, documents: Iterable[Slid]) -> None:
+    """Let the model, if there is one, name the themes of documents that have none from a model yet."""
+    if site.model.model is None:
+        return
+    done = 0
+    for some in _batches(documents):
+        wanted = {themes_hash(slid): slid for slid in some}
+        known = site.paid.results(KIND, wanted)
+        missing = sorted(hash for hash in wanted if hash not in known)
+        for at in range(0, len(missing), _AT_ONCE):
+            now = missing[at : at + _AT_ONCE]
+            # All of them end before an error is raised: what was paid for is kept.
+            ends = await asyncio.gather(*(_ask(site, hash, wanted[hash]) for hash in now), return_exceptions=True)
+            for end in ends:
+                if end is not None:
+                    raise end
+            done += len(now)
+            site.report(Progress("themes", done))
+
+
+async def _ask(site: Site, hash: str, slid: Slid) -> None:
+    try:
+        reply = await site.model.do(THEMES, title=slid.title, opening=opening(slid.text), terms=_word_terms)
+    except UnusableReply as error:
+        site.failed += 1
+        site.paid.keep_failure(KIND, hash, error.message, error.reply)
+    else:
+        kept = [theme.strip() for theme in reply.themes]
+        site.paid.keep_results(KIND, {hash: json.dumps(kept, ensure_ascii=False)})
+
+
+def themes_of(site: Site, documents: Iterable[Slid]) -> dict[str, Themed]:
+    """Themes by document: the model's where it has named them, else by the rule."""
+    found: dict[str, Themed] = {}
+    for some in _batches(documents):
+        asked = {slid.id: themes_hash(slid) for slid in some}
+        ruled = {slid.id: words_hash(slid) for slid in some}
+        by_model = site.paid.results(KIND, asked.values())
+        by_rule = site.paid.results(RULE, ruled.values())
+        new = {
+            ruled[slid.id]: json.dumps(keywords(slid.title, opening(slid.text), _word_terms), ensure_ascii=False)
+            for slid in some
+            if asked[slid.id] not in by_model and ruled[slid.id] not in by_rule
+        }
+        if new:
+            site.paid.keep_results(RULE, new)
+        by_rule |= new
+        for slid in some:
+            kept = by_model.get(asked[slid.id])
+            themes = json.loads(kept if kept is not None else by_rule[ruled[slid.id]])
+            found[slid.id] = Themed(tuple(themes), "rule" if kept is None else "model")
+    return found
+
+
+def _batches(documents: Iterable[Slid]) -> Iterator[list[Slid]]:
+    """A thousand at a time: no more texts than that are held at once."""
+    rest = iter(documents)
+    while some := list(islice(rest, _DOCUMENTS_AT_ONCE)):
+        yield some

@@ -1,0 +1,140 @@
+"""Query → Seeds: which entities of the graph a question is about."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from ragways.core.step import Step
+from ragways.core.trace import current_span
+from ragways.core.types import Query
+from ragways.index.graph.names import tokens
+from ragways.index.graph.reader import Graph
+from ragways.index.vectors import Scored, best
+from ragways.modules.resources import Resources
+from ragways.tasks.question_entities import QUESTION_ENTITIES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How alike entities of the graph are to some names: the best cosine of any; 1 for an entity of that very name."""
+
+    graph: Graph
+    names: tuple[str, ...]
+    vectors: NDArray[np.float32]
+
+    @cached_property
+    def exact(self) -> dict[str, float]:
+        """Entities called so, each 1; where the graph has no vectors, those whose names hold its words as well."""
+        found: dict[str, float] = {}
+        for name in self.names:
+            found |= dict.fromkeys(self.graph.named(name), 1.0)
+            if self.graph.vectors is None:
+                found |= {id: max(score, found.get(id, 0.0)) for id, score in matching(self.graph, name)}
+        return found
+
+    def nearest(self, k: int, least: float) -> Scored:
+        """The k nearest entities of each name that are more than `least` alike. Seen twice, the best score counts."""
+        found = dict(self.exact)
+        if self.graph.vectors is not None:
+            # One pass over the matrix for all names: reading it is what costs.
+            for scores in self.vectors @ self.graph.vectors.matrix.T:
+                for id, score in best(self.graph.vectors.ids, scores, k, least):
+                    if score > least:
+                        found[id] = max(score, found.get(id, score))
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    def of(self, ids: Collection[str]) -> dict[str, float]:
+        """The likeness of these entities; 0 for one that has no vector and another name."""
+        known = {id: self.exact.get(id, 0.0) for id in ids}
+        held = self.graph.vectors
+        places = {id: at for id in ids if held is not None and (at := _place(held.ids, id)) is not None}
+        if held is not None and places:
+            scores = (held.matrix[list(places.values())] @ self.vectors.T).max(axis=1)
+            for id, score in zip(places, scores.tolist(), strict=True):
+                known[id] = max(known[id], score)
+        return known
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The entities to start from, best first, and the names that led to them."""
+
+    query: Query
+    likeness: Likeness
+    nodes: Scored
+
+
+async def likeness(use: Resources, names: Sequence[str]) -> Likeness:
+    return Likeness(use.index.graph, tuple(names), await use.embed(names))
+
+
+def known_names(graph: Graph, text: str) -> list[str]:
+    """The names in a text that the graph knows, each once, in order."""
+    return list(dict.fromkeys(text[named.start : named.end] for named in graph.in_question(text)))
+
+
+async def question_names(use: Resources, question: str) -> list[str]:
+    """The entities that a question names."""
+    graph = use.index.graph
+    found = await use.model.do(QUESTION_ENTITIES, question=question, names=lambda text: known_names(graph, text))
+    return list(dict.fromkeys(name.strip() for name in found.entities if name.strip()))
+
+
+def link_entities(use: Resources, *, near: int = 20, least: float = 0.4, most: int = 20) -> Step[Query, Seeds]:
+    """The graph's entities nearest those of the question: `near` of each, `most` in all, the best. A question that
+    names none stands for itself.
+    """
+
+    async def run(query: Query) -> Seeds:
+        alike = await likeness(use, await question_names(use, query.text) or [query.text])
+        seeds = alike.nearest(near, least)[:most]
+        current_span().details.update(names=alike.names, seeds=[(id, round(score, 6)) for id, score in seeds])
+        return Seeds(query, alike, seeds)
+
+    return Step("link entities", run, near=near, least=least, most=most)
+
+
+def look_up(graph: Graph, name: str, limit: int = 5) -> list[tuple[str, str]]:
+    """Entities by name, and how each was found: called so (by name or alias), else by words of its names."""
+    exact = [(id, "name") for id in graph.named(name, limit)]
+    return exact or [(id, "full text") for id, _ in matching(graph, name, limit)]
+
+
+def matching(graph: Graph, name: str, limit: int = 5) -> Scored:
+    """Entities with a name or alias that holds all words of this one; the score is the share of it that they are."""
+    words = set(tokens(name))
+    if graph not in _NAMES:
+        _NAMES[graph] = _by_word(graph)
+    holding = [_NAMES[graph].get(word, frozenset()) for word in words]
+    found = []
+    for id, entity in graph.entities(frozenset.intersection(*holding) if holding else ()).items():
+        lengths = [len(own) for own in map(tokens, (entity.name, *entity.aliases)) if words <= set(own)]
+        found += [(id, len(words) / min(lengths))] if lengths else []
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+_NAMES: WeakKeyDictionary[Graph, dict[str, frozenset[str]]] = WeakKeyDictionary()
+"""For each open graph, the entities by the words of their names. Made when first needed: most names are found whole."""
+
+
+def _by_word(graph: Graph) -> dict[str, frozenset[str]]:
+    index: dict[str, set[str]] = {}
+    for id, entity in graph.entities(graph.ids).items():
+        for word in {word for name in (entity.name, *entity.aliases) for word in tokens(name)}:
+            index.setdefault(word, set()).add(id)
+    return {word: frozenset(ids) for word, ids in index.items()}
+
+
+def _place(ids: Sequence[str], id: str) -> int | None:
+    """Where an id stands in a sorted list."""
+    at = bisect_left(ids, id)
+    return at if at < len(ids) and ids[at] == id else None

@@ -1,0 +1,1 @@
+"""What traversals of the window graph share."""

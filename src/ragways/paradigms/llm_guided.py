@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from typing import Annotated
+
+from annotated_types import Gt
+
+from ragways.modules.generate import answer
+from ragways.modules.refine import pack
+from ragways.modules.resources import Resources
+from ragways.modules.traverse import llm_guided
+from ragways.paradigms.paradigm import Paradigm, Strategy
+
+
+def build(
+    use: Resources,
+    *,
+    max_sentences: Annotated[int, Gt(0)] = 15,
+    min_sentences: Annotated[int, Gt(0)] = 8,
+    previews: Annotated[int, Gt(0)] = 5,
+    characters: Annotated[int, Gt(0)] = 200,
+    tokens: int = 8000,
+) -> Strategy:
+    walk = llm_guided(
+        use, max_sentences=max_sentences, min_sentences=min_sentences, previews=previews, characters=characters
+    )
+    return walk >> pack(tokens) >> answer(use)
+
+
+PARADIGM = Paradigm(
+    name="llm-guided",
+    summary="A walk on which the model picks the next window from previews, or stops.",
+    source="W",
+    needs=frozenset({"vectors", "windows"}),
+    build=build,
+)

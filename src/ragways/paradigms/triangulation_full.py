@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from typing import Annotated
+
+from annotated_types import Gt
+
+from ragways.modules.generate import answer
+from ragways.modules.refine import pack
+from ragways.modules.resources import Resources
+from ragways.modules.traverse import triangulation_full
+from ragways.paradigms.paradigm import Paradigm, Strategy
+
+
+def build(use: Resources, *, max_sentences: Annotated[int, Gt(0)] = 15, tokens: int = 8000) -> Strategy:
+    walk = triangulation_full(use, max_sentences=max_sentences)
+    return walk >> pack(tokens) >> answer(use)
+
+
+PARADIGM = Paradigm(
+    name="triangulation-full",
+    summary="A walk by the centroid of question, current window and next, in the full dimension.",
+    source="W",
+    needs=frozenset({"vectors", "windows"}),
+    build=build,
+)

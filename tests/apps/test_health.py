@@ -1,0 +1,129 @@
+"""`ragways check`, `ragways diagnose` and the status of layers, as a user meets them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from ragways.apps import health
+from ragways.core.errors import NoIndex, UsageError
+from ragways.index.build import build
+from ragways.index.graph.layer import GRAPH
+from ragways.index.layers import LAYERS
+from ragways.index.paid import Paid
+from tests.fakes import recipe, write
+
+DOCS = {
+    "anna.md": "# Anna Brack\n\nAnna Brack built the Harbour Light in Port Averne.\n",
+    "port.md": "# Port Averne\n\nPort Averne is on the Lanner Sound. Anna Brack saw it.\n",
+}
+
+app = typer.Typer()
+app.command()(health.check)
+app.command()(health.diagnose)
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setitem(LAYERS, "graph", GRAPH)
+    layers = frozenset({"vectors", "words", "graph"})
+    docs = write(tmp_path / "docs", DOCS)
+    asyncio.run(build(tmp_path / "index", [docs], recipe(layers=layers, settings={"graph": {}})))
+    return tmp_path / "index"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def test_a_sound_index_is_fit(index: Path):
+    done = run("check", "--index", str(index))
+    assert done.exit_code == 0, done.output
+    assert "fit; 0 errors" in done.output
+    data = json.loads(run("check", "--index", str(index), "--json").output)
+    assert data["fit"] is True
+    assert data["figures"]["entities"] > 0
+
+
+def test_an_index_that_is_not_fit_exits_with_3(index: Path):
+    db = sqlite3.connect(index / "index.sqlite")
+    db.execute("UPDATE sentences SET end = 99999")
+    db.commit()
+    db.close()
+    done = run("check", "--index", str(index))
+    assert done.exit_code == 3
+    assert "not fit" in done.output
+    assert "parts outside their document's text" in done.output
+    data = json.loads(run("check", "--index", str(index), "--json").output)
+    assert data["fit"] is False
+    assert {"name", "severity", "count", "example", "cure"} == data["findings"][0].keys()
+
+
+def test_no_index(tmp_path: Path):
+    for command in ("check", "diagnose"):
+        assert isinstance(run(command, "--index", str(tmp_path)).exception, NoIndex)
+
+
+def test_diagnose_prints_and_keeps_the_figures(index: Path, tmp_path: Path):
+    done = run("diagnose", "--index", str(index), "--out", str(tmp_path / "figures.json"))
+    assert done.exit_code == 0, done.output
+    for said in ("density", "intrinsic dimension", "hubness", "centroid", "all 2"):
+        assert said in done.output
+    kept = json.loads((index / "diagnosis.json").read_text())
+    assert kept["generation"] == 1
+    assert kept["structure"]["nodes"] > 2
+    assert json.loads((tmp_path / "figures.json").read_text())["structure"] == kept["structure"]
+    shown = json.loads(run("diagnose", "--index", str(index), "--json").output)
+    assert shown["meaning"] == kept["meaning"]
+
+
+def test_diagnose_says_what_is_not_built(tmp_path: Path):
+    asyncio.run(build(tmp_path / "index", [write(tmp_path / "docs", DOCS)], recipe()))
+    done = run("diagnose", "--index", str(tmp_path / "index"))
+    assert "not built, run ragways index PATH --with graph" in " ".join(done.output.split())
+
+
+def test_a_place_that_cannot_be_written(index: Path, tmp_path: Path):
+    done = run("diagnose", "--index", str(index), "--out", str(tmp_path / "nowhere" / "figures.json"))
+    assert isinstance(done.exception, UsageError)
+
+
+def test_the_status_of_layers(index: Path):
+    found = {layer.name: layer for layer in health.layer_status(index)}
+    assert list(found)[:3] == ["structure", "vectors", "words"]
+    assert (found["structure"].rows, found["vectors"].rows, found["words"].rows) == (2, 2, 2)
+    assert found["graph"].rows > 2
+    for layer in ("structure", "vectors", "words", "graph"):
+        assert found[layer].built
+        assert found[layer].bytes > 0
+        assert found[layer].built_at.startswith("20")
+        assert found[layer].failures == 0
+    files = [file for file in (index / "derived" / "1").rglob("*") if file.is_file()]
+    sizes = sum(layer.bytes for name, layer in found.items() if name != "structure")
+    assert sizes == sum(file.stat().st_size for file in files), "every derived file belongs to one layer"
+
+
+def test_failures_are_counted_with_their_layer(index: Path):
+    paid = Paid(index)
+    paid.keep_failure("facts:model-x", "one", "no JSON")
+    paid.keep_failure("facts:model-x", "two", "no JSON")
+    paid.close()
+    assert {layer.name: layer.failures for layer in health.layer_status(index)}["graph"] == 2
+
+
+def test_layers_that_are_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(LAYERS, "graph", GRAPH)
+    asyncio.run(build(tmp_path / "index", [write(tmp_path / "docs", DOCS)], recipe()))
+    graph = {layer.name: layer for layer in health.layer_status(tmp_path / "index")}["graph"]
+    assert (graph.built, graph.rows, graph.bytes, graph.built_at) == (False, 0, 0, "")
+    shutil.rmtree(tmp_path / "index" / "derived")
+    assert not {layer.name: layer for layer in health.layer_status(tmp_path / "index")}["vectors"].built

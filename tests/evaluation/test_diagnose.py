@@ -1,0 +1,223 @@
+"""Figures of a corpus, against networkx and against computing them the slow way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+
+from ragways.evaluation.diagnose import NO_GRAPH, NO_VECTORS, diagnose, save, saved
+from ragways.evaluation.sample import take
+from ragways.evaluation.semantic import centroid_distance, hubness, intrinsic_dimension, nearest, semantic
+from ragways.evaluation.structural import component_sizes, mean_clustering, structural
+from ragways.index.build import build
+from ragways.index.graph.layer import GRAPH
+from ragways.index.layers import LAYERS
+from ragways.index.pagerank import Links
+from ragways.index.reader import Index
+from tests.fakes import recipe, write
+
+GRAPHS = {
+    "nothing": networkx.empty_graph(0),
+    "one node": networkx.empty_graph(1),
+    "no edges": networkx.empty_graph(7),
+    "a path": networkx.path_graph(500),
+    "a star": networkx.star_graph(40),
+    "all joined": networkx.complete_graph(12),
+    "random": networkx.gnm_random_graph(300, 700, seed=1),
+    "in pieces": networkx.gnm_random_graph(400, 250, seed=2),
+    "clustered": networkx.powerlaw_cluster_graph(400, 4, 0.6, seed=3),
+    "a ring of cliques": networkx.ring_of_cliques(20, 6),
+}
+
+
+def links_of(graph: networkx.Graph) -> Links:
+    edges = np.array(list(graph.edges), np.int64).reshape(-1, 2)
+    return Links.of_edges(len(graph), edges[:, 0], edges[:, 1], np.ones(len(edges)))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_structure_as_networkx_has_it(name: str):
+    graph = GRAPHS[name]
+    got = structural(links_of(graph), relations=9, relation_types=3)
+    assert (got.nodes, got.edges) == (graph.number_of_nodes(), graph.number_of_edges())
+    assert got.components == networkx.number_connected_components(graph)
+    if len(graph) < 2:
+        assert got.density is None
+        assert got.largest_degree_centrality is None
+        return
+    assert got.density == pytest.approx(networkx.density(graph))
+    assert got.mean_degree == pytest.approx(2 * graph.number_of_edges() / len(graph))
+    assert got.largest_degree_centrality == pytest.approx(max(networkx.degree_centrality(graph).values()))
+    largest = max(map(len, networkx.connected_components(graph)))
+    assert got.largest_component_share == pytest.approx(largest / len(graph))
+    assert got.mean_clustering == pytest.approx(networkx.average_clustering(graph))
+    assert got.clustering_of.whole
+
+
+def test_component_sizes_of_a_long_path_with_shuffled_names():
+    order = np.random.default_rng(0).permutation(20_000)
+    links = Links.of_edges(20_000, order[:-2], order[1:-1], np.ones(19_998))
+    assert component_sizes(links).tolist() == [19_999, 1]
+
+
+def test_clustering_of_a_graph_with_too_many_pairs_is_estimated_and_says_so():
+    graph = networkx.powerlaw_cluster_graph(3000, 5, 0.7, seed=4)
+    links = links_of(graph)
+    exact, _ = mean_clustering(links)
+    estimate, sample = mean_clustering(links, most=10, seed=5)
+    assert exact is not None
+    assert estimate == pytest.approx(exact, abs=0.03)
+    assert sample.size == 3000
+    assert mean_clustering(links, most=10, seed=5)[0] == estimate
+
+
+def embedded(points: np.ndarray, seed: int = 0) -> np.ndarray:
+    """The points laid into 32 dimensions, turned at random, so that no axis tells."""
+    turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((32, 32)))[0][: points.shape[1]]
+    return np.asarray(points @ turn, np.float32)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_twonn_finds_the_dimension(dimension: int):
+    points = np.random.default_rng(1).random((3000, dimension))
+    found, duplicates = intrinsic_dimension(nearest(embedded(points), 2)[1])
+    assert found == pytest.approx(dimension, rel=0.1)
+    assert duplicates == 0
+
+
+def test_twonn_leaves_duplicates_out_and_counts_them():
+    points = embedded(np.random.default_rng(2).random((2000, 2)))
+    alone = semantic(points)
+    doubled = semantic(np.concatenate([points, points[:100]]))
+    assert doubled.duplicates == 200
+    assert doubled.intrinsic_dimension == pytest.approx(alone.intrinsic_dimension, rel=0.1)
+
+
+def test_neighbours_are_exact():
+    points = np.random.default_rng(3).standard_normal((700, 16)).astype(np.float32)
+    near, distances = nearest(points, 10)
+    every = np.linalg.norm(points[:, None].astype(float) - points[None], axis=2)
+    np.fill_diagonal(every, np.inf)
+    assert (near == np.argsort(every, axis=1)[:, :10]).all()
+    assert distances == pytest.approx(np.sort(every, axis=1)[:, :10], abs=1e-6)
+
+
+def test_neighbours_far_from_the_origin_keep_their_digits():
+    points = np.random.default_rng(3).random((300, 3)).astype(np.float32)
+    far = points + np.float32(64)
+    assert nearest(far, 1)[1] == pytest.approx(nearest(far - np.float32(64), 1)[1], abs=1e-5)
+
+
+def test_hubness_as_computed_directly():
+    points = np.random.default_rng(4).standard_normal((300, 20)).astype(np.float32)
+    near, _ = nearest(points, 10)
+    counts = np.zeros(300)
+    for row in near.tolist():
+        for other in row:
+            counts[other] += 1
+    centred = counts - counts.mean()
+    skewness = (centred**3).mean() / (centred**2).mean() ** 1.5
+    assert hubness(near, 300) == pytest.approx(skewness)
+    assert skewness > 0.5, "twenty dimensions make hubs"
+
+
+def test_distances_to_the_centroid_as_computed_directly():
+    points = np.random.default_rng(5).standard_normal((9000, 8)).astype(np.float32) + 1
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    centre = points.mean(axis=0)
+    distances = 1 - points @ centre / np.linalg.norm(centre)
+    got = centroid_distance(points)
+    assert got is not None
+    assert (got.mean, got.deviation, got.least, got.most) == pytest.approx(
+        (distances.mean(), distances.std(), distances.min(), distances.max()), abs=1e-5
+    )
+
+
+def test_a_large_corpus_is_sampled_and_says_so():
+    points = embedded(np.random.default_rng(6).random((5000, 2)))
+    got = semantic(points, most=2000, seed=7)
+    assert (got.neighbours_of.size, got.neighbours_of.of, got.neighbours_of.seed) == (2000, 5000, 7)
+    assert str(got.neighbours_of) == "a sample of 2,000 of 5,000 (seed 7)"
+    assert got.intrinsic_dimension == pytest.approx(2, rel=0.15)
+    assert semantic(points, most=2000, seed=7) == got
+    assert semantic(points, most=2000, seed=8) != got
+
+
+def test_a_sample_holds_nothing_twice():
+    rows, sample = take(1000, 400, 0)
+    assert len(set(rows.tolist())) == 400
+    assert (np.diff(rows) > 0).all()
+    assert not sample.whole
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_a_handful_of_chunks_has_no_figures_rather_than_wrong_ones(count: int):
+    got = semantic(np.eye(4, dtype=np.float32)[:count])
+    assert got.chunks == count
+    assert got.intrinsic_dimension is None
+    assert got.hubness is None
+    assert (got.centroid_distance is None) == (count == 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setitem(LAYERS, "graph", GRAPH)
+    write(
+        tmp_path / "docs",
+        {
+            "a.md": "# Anna Brack\n\nAnna Brack built the Harbour Light in Port Averne.\n",
+            "b.md": "# Port Averne\n\nPort Averne lies on the Lanner Sound. The Harbour Light stands there.\n",
+        },
+    )
+    return tmp_path
+
+
+def built(folder: Path, *layers: str) -> Index:
+    asyncio.run(build(folder / "index", [folder / "docs"], recipe(layers=frozenset(layers), settings={"graph": {}})))
+    return Index.open(folder / "index")
+
+
+def test_an_index_is_diagnosed_and_the_figures_are_kept(folder: Path):
+    index = built(folder, "vectors", "words", "graph")
+    found = diagnose(index)
+    assert found.structure is not None
+    assert found.meaning is not None
+    assert found.structure.nodes > 2
+    assert found.structure.relation_types > 0
+    assert found.meaning.chunks == 2
+    assert save(folder / "index", found) == folder / "index" / "diagnosis.json"
+    kept = saved(folder / "index")
+    assert kept is not None
+    assert kept.data == json.loads(json.dumps(found.data()))
+    assert not kept.stale(index.generation)
+    index.close()
+    write(folder / "docs", {"c.md": "# Storm\n\nA storm came.\n"})
+    again = built(folder, "vectors", "words", "graph")
+    assert kept.stale(again.generation)
+    again.close()
+
+
+def test_either_layer_alone_will_do(folder: Path):
+    index = built(folder, "vectors")
+    assert diagnose(index).data()["structure"] is None
+    assert diagnose(index).data()["missing"] == {"structure": NO_GRAPH}
+    assert diagnose(index).meaning is not None
+    index.close()
+
+
+def test_a_graph_without_vectors(folder: Path):
+    index = built(folder, "graph")
+    assert diagnose(index).data()["missing"] == {"meaning": NO_VECTORS}
+    assert diagnose(index).structure is not None
+    index.close()
+
+
+def test_nothing_kept_or_something_else(tmp_path: Path):
+    assert saved(tmp_path) is None
+    (tmp_path / "diagnosis.json").write_text("[]")
+    assert saved(tmp_path) is None

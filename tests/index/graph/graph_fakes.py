@@ -1,0 +1,100 @@
+"""Small indexes for these tests, built the real way."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragways.core.trace import Usage
+from ragways.index.build import build
+from ragways.index.derive import derived_folder
+from ragways.index.graph.reader import Graph
+from ragways.index.recipe import Recipe, Summary
+from ragways.index.store import Store
+from ragways.models.door import Door
+from ragways.models.embed import Embedder, Vectors, unit
+from ragways.models.scripted import ScriptedModel
+
+TABLES = ("entities", "names", "relations", "chunks", "mentions", "relation_chunks", "merges")
+
+
+class FakeEmbedder:
+    """A vector is the sum of its words' own; texts that share words are near."""
+
+    name = "fake"
+    dimension = 32
+    parallel = 1
+
+    def estimate(self, texts: Sequence[str]) -> Usage:
+        return Usage()
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        return unit(np.stack([sum((_word(w) for w in t.casefold().split()), np.zeros(32)) for t in texts]).astype("f4"))
+
+    async def tokens(self, texts: Sequence[str]) -> list[Vectors]:
+        return [np.zeros((0, 32), np.float32) for _ in texts]
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+def _word(word: str) -> np.ndarray:
+    seed = int.from_bytes(hashlib.sha256(word.strip(".,:").encode()).digest()[:4], "big")
+    return np.random.default_rng(seed).standard_normal(32)
+
+
+def recipe(
+    settings: Mapping[str, Any] | None = None, model: ScriptedModel | None = None, layers: str = "graph"
+) -> Recipe:
+    async def embedder() -> Embedder:
+        return FakeEmbedder()
+
+    return Recipe(
+        embedder=embedder,
+        layers=frozenset(layers.split()),
+        model=lambda paid: Door(model, cache=paid),
+        settings={"graph": dict(settings or {})},
+    )
+
+
+def write(folder: Path, articles: Mapping[str, str]) -> Path:
+    """A file an article: JSON where the name ends so, wikitext else."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in articles.items():
+        if name.endswith(".wiki"):
+            (folder / name).write_text(text, encoding="utf-8")
+        else:
+            (folder / f"{name}.json").write_text(json.dumps([{"id": name, "title": name, "text": text}]))
+    return folder
+
+
+def run(index: Path, corpus: Path, made: Recipe | None = None) -> Summary:
+    return asyncio.run(build(index, [corpus], made or recipe()))
+
+
+def graph_of(index: Path) -> Graph:
+    store = Store.open(index)
+    generation = int(store.meta()["generation"])
+    store.close()
+    return Graph.open(derived_folder(index, generation))
+
+
+def built(tmp: Path, articles: Mapping[str, str], settings: Mapping[str, Any] | None = None) -> Graph:
+    run(tmp / "index", write(tmp / "corpus", articles), recipe(settings))
+    return graph_of(tmp / "index")
+
+
+def rows(graph: Graph) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything the graph's tables hold."""
+    db: sqlite3.Connection = graph._db
+    return {table: sorted(db.execute(f"SELECT * FROM {table}").fetchall(), key=repr) for table in TABLES}

@@ -1,0 +1,75 @@
+"""A graph is a function of its documents: neither the order nor the history of an index shows in it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.index.graph.graph_fakes import graph_of, recipe, rows, run, write
+
+ARTICLES = {
+    "Oriel Tamsett": "Oriel Tamsett was an engineer of the Harbour Board (HB). Tamsett built the pier in 1868.",
+    "Harbour Board": "The Harbour Board is a company in Saltrey. HB was led by Tamsett and Ilsabet Corran.",
+    "Ilsabet Corran (ship)": "Ilsabet Corran was a ship. It sank off Saltrey. Corran was lost.",
+    "Ilsabet Corran": "Ilsabet Corran was a queen. Corran met Mr. Tamsett at the Pier Hotel.",
+    "Saltrey": "Saltrey is an island. The tides of Saltrey were measured by Otto Tamsett.",
+}
+NAMES = sorted(ARTICLES)
+
+
+def _state(index: Path) -> object:
+    graph = graph_of(index)
+    links = [graph.adjacency.indices.tolist(), graph.passages.indices.tolist(), graph.passages.weights.tolist()]
+    found = rows(graph), links, None if graph.vectors is None else graph.vectors.matrix.tolist()
+    graph.close()
+    return found
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5), st.booleans())
+def test_history_does_not_show(toggles: list[str], vectors: bool) -> None:
+    made = recipe(layers="graph vectors" if vectors else "graph")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        corpus = write(place / "corpus", {"Tide": "The tide rises in Saltrey."})
+        run(place / "index", corpus, made)
+        present: set[str] = set()
+        for name in toggles:
+            present ^= {name}
+            if name in present:
+                write(corpus, {name: ARTICLES[name]})
+            else:
+                (corpus / f"{name}.json").unlink()
+            run(place / "index", corpus, made)
+        run(place / "fresh", corpus, made)
+        assert _state(place / "index") == _state(place / "fresh")
+        for name in set(NAMES) - present:
+            gone = {word for word in ARTICLES[name].split() if word.isalpha() and len(word) > 6}
+            left = " ".join(ARTICLES[n] for n in present) + "The tide rises in Saltrey."
+            newest = max((place / "index" / "derived").iterdir(), key=lambda path: int(path.name))
+            data = (newest / "graph.sqlite").read_bytes()
+            assert not [word for word in gone if word not in left and word.encode() in data]
+
+
+def test_a_changed_article_leaves_what_a_fresh_build_would_have(tmp_path) -> None:
+    corpus = write(tmp_path / "corpus", ARTICLES)
+    run(tmp_path / "index", corpus)
+    write(corpus, {"Saltrey": "Saltrey is a town of the Guild of Chartmakers."})
+    run(tmp_path / "index", corpus)
+    run(tmp_path / "fresh", corpus)
+    assert _state(tmp_path / "index") == _state(tmp_path / "fresh")
+
+
+def test_derived_files_that_were_deleted_come_back_the_same(tmp_path) -> None:
+    from ragways.index.reader import Index
+
+    corpus = write(tmp_path / "corpus", ARTICLES)
+    run(tmp_path / "index", corpus)
+    before = _state(tmp_path / "index")
+    shutil.rmtree(tmp_path / "index" / "derived")
+    Index.open(tmp_path / "index").close()
+    assert _state(tmp_path / "index") == before

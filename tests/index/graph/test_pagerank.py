@@ -1,0 +1,117 @@
+"""PageRank against networkx, and what must hold for any graph."""
+
+from __future__ import annotations
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragways.index.pagerank import Links, pagerank, push
+
+
+@st.composite
+def graphs(draw) -> tuple[Links, np.ndarray]:
+    size = draw(st.integers(1, 30))
+    node = st.integers(0, size - 1)
+    edges = draw(st.lists(st.tuples(node, node, st.floats(0.1, 5)), max_size=80))
+    seeds = draw(st.dictionaries(node, st.floats(0.1, 1), min_size=1))
+    start = np.zeros(size)
+    start[list(seeds)] = list(seeds.values())
+    return _links(size, edges), start
+
+
+def _links(size: int, edges: list[tuple[int, int, float]]) -> Links:
+    left, right, weights = (np.array(column) for column in zip(*edges, strict=True)) if edges else (np.zeros(0),) * 3
+    return Links.of_edges(size, left.astype(np.int64), right.astype(np.int64), weights.astype(np.float64))
+
+
+def _networkx(links: Links, start: np.ndarray, damping: float) -> np.ndarray:
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(len(links)))
+    for node in range(len(links)):
+        nodes, weights = links.neighbours(node)
+        graph.add_weighted_edges_from((node, int(n), float(w)) for n, w in zip(nodes, weights, strict=True))
+    home = {i: float(x) for i, x in enumerate(start)}
+    # `_pagerank_python` needs no scipy, which is not among our dependencies.
+    from networkx.algorithms.link_analysis.pagerank_alg import _pagerank_python
+
+    found = _pagerank_python(graph, alpha=damping, personalization=home, tol=1e-12, max_iter=2000)
+    return np.array([found[i] for i in range(len(links))])
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs(), st.floats(0.3, 0.95))
+def test_exact_is_what_networkx_says(graph: tuple[Links, np.ndarray], damping: float) -> None:
+    links, start = graph
+    found = pagerank(links, start, damping=damping, rounds=2000, tolerance=1e-13)
+    assert found == pytest.approx(_networkx(links, start, damping), abs=1e-8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs())
+def test_mass_is_one_and_push_comes_near(graph: tuple[Links, np.ndarray]) -> None:
+    links, start = graph
+    exact, near = pagerank(links, start), push(links, start, epsilon=1e-9)
+    assert exact.sum() == pytest.approx(1)
+    assert near.sum() == pytest.approx(1)
+    assert near == pytest.approx(exact, abs=1e-5)
+    assert push(links, start, epsilon=0.5).sum() == pytest.approx(1)
+
+
+@settings(max_examples=30, deadline=None)
+@given(graphs(), st.randoms(use_true_random=False))
+def test_names_of_nodes_do_not_matter(graph: tuple[Links, np.ndarray], random) -> None:
+    links, start = graph
+    order = list(range(len(links)))
+    random.shuffle(order)
+    edges = [
+        (order[i], order[int(n)], float(w))
+        for i in range(len(links))
+        for n, w in zip(*links.neighbours(i), strict=True)
+        if n > i
+    ]
+    moved = np.zeros_like(start)
+    moved[order] = start
+    assert pagerank(_links(len(links), edges), moved)[order] == pytest.approx(pagerank(links, start), abs=1e-7)
+
+
+def test_alike_nodes_get_alike_mass() -> None:
+    star = _links(5, [(0, n, 1.0) for n in range(1, 5)])
+    found = pagerank(star, np.array([1.0, 0, 0, 0, 0]))
+    assert found[1:] == pytest.approx([found[1]] * 4)
+
+
+def test_edges_add_up_and_loops_go() -> None:
+    links = _links(3, [(0, 1, 1.0), (1, 0, 2.0), (2, 2, 5.0), (0, 2, 0.0)])
+    assert [x.tolist() for x in links.neighbours(0)] == [[1], [3.0]]
+    assert [x.tolist() for x in links.neighbours(2)] == [[], []]
+    assert links.strengths().tolist() == [3.0, 3.0, 0.0]
+    assert len(_links(0, [])) == 0
+    assert pagerank(_links(0, []), np.zeros(0)).tolist() == []
+
+
+def test_without_seeds_every_node_is_one() -> None:
+    assert pagerank(_links(4, []), np.zeros(4)).tolist() == [0.25] * 4
+
+
+def test_saved_and_loaded(tmp_path) -> None:
+    links = _links(3, [(0, 1, 1.5)])
+    links.save(tmp_path, "g")
+    loaded = Links.load(tmp_path, "g")
+    assert loaded.indices.tolist() == links.indices.tolist()
+    assert push(loaded, np.array([1.0, 0, 0])).sum() == pytest.approx(1)
+
+
+def test_a_hub_neither_stalls_nor_swamps() -> None:
+    """Node 0 touches all others. From two friends, their common friend matters more than the hub's crowd."""
+    size = 20_001
+    edges = [(0, n, 1.0) for n in range(1, size)] + [(1, 2, 1.0), (2, 3, 1.0), (1, 3, 1.0)]
+    links = _links(size, edges)
+    start = np.zeros(size)
+    start[[1, 2]] = 1
+    plain, damped = push(links, start), push(links.damped(0.5), start)
+    assert damped[0] < plain[0] / 10
+    assert damped[3] > damped[0]
+    assert set(np.argsort(-damped)[:3].tolist()) == {1, 2, 3}

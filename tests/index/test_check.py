@@ -1,0 +1,319 @@
+"""Each thing that must hold of an index is broken on purpose, and is reported."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragways.core.errors import NoIndex
+from ragways.index.build import build, remove
+from ragways.index.check.finding import Finding
+from ragways.index.check.health import check
+from ragways.index.communities.layer import COMMUNITIES
+from ragways.index.graph.layer import GRAPH
+from ragways.index.layers import LAYERS
+from ragways.index.paid import Paid
+from ragways.index.reader import Index
+from ragways.index.words import Words
+from tests.fakes import recipe, write
+
+DOCS = {
+    "anna.md": "# Anna Brack\n\nAnna Brack built the Harbour Light in Port Averne. She came from Dunmarrow in 1801.\n",
+    "port.md": "# Port Averne\n\nPort Averne is on the Lanner Sound.\n\n## Light\n\nThe Harbour Light is there.\n",
+    "storm.md": "# Storm\n\nThe storm of 1883 destroyed the [Harbour Light](harbour.md). Anna Brack saw it.\n",
+}
+ALL = frozenset({"vectors", "words", "graph", "communities"})
+
+
+def wire(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(LAYERS, "graph", GRAPH)
+    patch.setitem(LAYERS, "communities", COMMUNITIES)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index with nothing wrong, to be copied and broken."""
+    folder = tmp_path_factory.mktemp("sound")
+    with pytest.MonkeyPatch.context() as patch:
+        wire(patch)
+        settings: dict[str, object] = {"graph": {}, "communities": {}}
+        asyncio.run(build(folder / "index", [write(folder / "docs", DOCS)], recipe(layers=ALL, settings=settings)))
+    return folder / "index"
+
+
+@pytest.fixture
+def index(sound: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sound, tmp_path / "index"))
+
+
+def sql(path: Path, *statements: str) -> None:
+    db = sqlite3.connect(path)
+    for statement in statements:
+        db.execute(statement)
+    db.commit()
+    db.close()
+
+
+def derived(index: Path) -> Path:
+    return index / "derived" / "1"
+
+
+def errors(index: Path) -> list[str]:
+    health = check(index)
+    assert not health.fit
+    return [finding.name for finding in health.findings if finding.severity == "error"]
+
+
+def the(index: Path, name: str) -> Finding:
+    found = [finding for finding in check(index).findings if finding.name == name]
+    assert len(found) == 1, check(index).findings
+    assert found[0].cure
+    assert found[0].example
+    return found[0]
+
+
+def test_a_sound_index_has_no_finding(index: Path):
+    health = check(index)
+    assert health.fit
+    assert [finding for finding in health.findings if finding.severity == "error"] == []
+    assert health.figures["entities"] > 3
+    assert 0 <= health.figures["isolated_share"] < 0.5
+
+
+def test_looking_changes_nothing(index: Path):
+    before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    check(index)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_an_empty_index_is_sound(tmp_path: Path):
+    (tmp_path / "docs").mkdir()
+    asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], recipe()))
+    assert check(tmp_path / "index").findings == ()
+
+
+def test_no_index(tmp_path: Path):
+    with pytest.raises(NoIndex):
+        check(tmp_path)
+
+
+BROKEN_STORE = {
+    "parts without their document": "INSERT INTO chunks VALUES (7, 0, 's0:p0:c0', 0, 1, 1, 'x')",
+    "parts outside their document's text": "UPDATE sentences SET end = 99999 WHERE ordinal = 0",
+    "parts out of order": "UPDATE sentences SET start = 0, end = 1 WHERE ordinal = 1",
+    "parts without the part they lie in": "DELETE FROM paragraphs WHERE ordinal = 0",
+    "chunks whose text is not the one they were made from": "UPDATE documents SET text = replace(text, 'Anna', 'Emma')",
+    "a removal that did not end": "INSERT OR REPLACE INTO meta VALUES ('forget', 'yes')",
+    "no derived files of this generation": "UPDATE meta SET value = '9' WHERE key = 'generation'",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_STORE)
+def test_a_broken_store(index: Path, name: str):
+    sql(index / "index.sqlite", BROKEN_STORE[name])
+    assert the(index, name).severity == "error"
+
+
+def test_links_of_documents_that_are_gone(index: Path):
+    sql(index / "index.sqlite", "INSERT INTO links VALUES (5, 0, 0, 1, 'X', 'x')")
+    assert the(index, "parts without their document").example == "article:5 (links at 0)"
+
+
+BROKEN_GRAPH = {
+    "relations of entities that are not there": "UPDATE relations SET object = 9999 WHERE ordinal = 0",
+    "mentions of entities that are not there": "INSERT INTO mentions VALUES (9999, 0, 1, 0)",
+    "mentions in chunks that are not there": "INSERT INTO mentions VALUES (0, 9999, 1, 0)",
+    "sources of relations that are not there": "INSERT INTO relation_chunks VALUES (9999, 0)",
+    "names of entities that are not there": "INSERT INTO names (name, entity, own, everyday) VALUES ('x', 9999, 1, 0)",
+    "merges into entities that are not there": "INSERT INTO merges VALUES (9999, 'a', 'b', 'alias', 1)",
+    "graph: chunks that are not in the index": "UPDATE chunks SET id = 'article:1:s0:p0:c0' WHERE ordinal = 0",
+    "graph-entities: not the nodes of the graph": "INSERT INTO entities VALUES (500, 'x', 'X', '', '', '[]', 1, 1, '')",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_GRAPH)
+def test_a_broken_graph(index: Path, name: str):
+    sql(derived(index) / "graph.sqlite", BROKEN_GRAPH[name])
+    assert the(index, name).severity == "error"
+
+
+BROKEN_COMMUNITIES = {
+    "communities whose parent is not there": "UPDATE communities SET parent = 'community:none'",
+    "members of communities that are not there": "INSERT INTO members VALUES ('community:none', 'x')",
+    "findings of communities that are not there": "INSERT INTO findings VALUES ('community:none', 0, 'x', 1, '[]')",
+    "communities of entities that are not there": "UPDATE members SET entity = 'entity:none' || entity",
+    "vectors of communities that are not there": "DELETE FROM communities",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_COMMUNITIES)
+def test_broken_communities(index: Path, name: str):
+    sql(derived(index) / "communities.sqlite", BROKEN_COMMUNITIES[name])
+    assert the(index, name).severity == "error"
+
+
+def test_a_finding_that_rests_on_an_entity_that_is_not_there(index: Path):
+    sql(derived(index) / "communities.sqlite", "UPDATE findings SET entities = '[\"entity:none\"]' WHERE ordinal = 0")
+    assert the(index, "communities of entities that are not there").example.endswith(": entity:none")
+
+
+def test_duplicate_entities_are_a_warning(index: Path):
+    sql(
+        derived(index) / "graph.sqlite",
+        "UPDATE names SET name = 'twin' WHERE entity IN (0, 1) AND own = 1",
+        "UPDATE entities SET type = 'place' WHERE ordinal IN (0, 1)",
+    )
+    assert the(index, "entities with the same name and type").severity == "warning"
+
+
+def test_entities_that_stand_alone_are_a_warning(index: Path):
+    sql(derived(index) / "graph.sqlite", "DELETE FROM relations")
+    health = check(index)
+    assert health.figures["isolated_share"] == 1
+    assert [f.severity for f in health.findings if "stand alone" in f.name] == ["warning"]
+
+
+def test_vectors_of_entities_that_are_gone(index: Path):
+    file = derived(index) / "entities.ids"
+    file.write_text(file.read_text().replace("entity:", "entity:0", 1))
+    assert "vectors of entities that are not there" in errors(index)
+
+
+def change(path: Path, how: Callable[[np.ndarray], np.ndarray]) -> None:
+    np.save(path, how(np.load(path)))
+
+
+def test_a_chunk_without_its_vector(index: Path):
+    file = derived(index) / "chunks.ids"
+    ids = file.read_text().split("\n")
+    file.write_text("\n".join(ids[:-1]))
+    change(derived(index) / "chunks.npy", lambda rows: rows[:-1])
+    assert the(index, "chunks without a vector").example == ids[-1]
+
+
+def test_rows_and_ids_that_differ(index: Path):
+    change(derived(index) / "chunks.npy", lambda rows: rows[:-1])
+    assert the(index, "chunks: rows and ids differ").severity == "error"
+
+
+def test_vectors_in_another_order(index: Path):
+    file = derived(index) / "chunks.ids"
+    file.write_text("\n".join(reversed(file.read_text().split("\n"))))
+    assert the(index, "vectors in another order than their chunks").severity == "error"
+
+
+def test_vectors_that_are_no_numbers_or_too_long(index: Path):
+    def spoil(rows: np.ndarray) -> np.ndarray:
+        rows[0, 3] = np.nan
+        rows[1] *= 1.01
+        return rows
+
+    change(derived(index) / "chunks.npy", spoil)
+    assert the(index, "chunks: vectors that are no numbers").count == 1
+    assert the(index, "chunks: vectors not of length 1").count == 1
+
+
+def test_vectors_of_a_document_that_is_gone(index: Path):
+    file = derived(index) / "chunks.ids"
+    file.write_text("article:3:s0:p0:c0\n" + file.read_text().split("\n", 1)[1])
+    assert {"vectors of chunks that are not there", "chunks: vectors of documents that are gone"} <= set(errors(index))
+
+
+def test_a_vector_that_is_not_kept(index: Path):
+    hash = sqlite3.connect(index / "index.sqlite").execute("SELECT hash FROM chunks").fetchone()[0]
+    sql(index / "paid.sqlite", f"DELETE FROM vectors WHERE hash = '{hash}'")
+    assert the(index, "chunks whose vector is not kept").count == 1
+
+
+def test_nothing_is_kept_at_all(index: Path):
+    for file in index.glob("paid.sqlite*"):
+        file.unlink()
+    assert "chunks whose vector is not kept" in errors(index)
+    assert not (index / "paid.sqlite").exists()
+
+
+def test_vectors_that_nothing_uses_are_a_warning(index: Path):
+    paid = Paid(index)
+    paid.keep("word-hashes", {"left-over": np.ones(32, np.float32)})
+    paid.keep("another", {"of another embedder": np.ones(32, np.float32)})
+    paid.close()
+    health = check(index)
+    assert health.fit
+    assert the(index, "kept vectors that nothing uses").count == 2
+    assert health.figures["unused_vectors"] == 2
+
+
+def test_after_a_removal_nothing_is_left_over(index: Path, monkeypatch: pytest.MonkeyPatch):
+    wire(monkeypatch)
+    asyncio.run(remove(index, ["Storm"]))
+    health = check(index)
+    assert health.fit
+    assert "unused_vectors" not in health.figures
+
+
+def test_words_of_other_chunks(index: Path):
+    folder = derived(index) / "words"
+    shutil.rmtree(folder)
+    Words.build(folder, [("article:1:s0:p0:c0", "something else")])
+    assert {"words and chunks differ in number", "chunks not found by their words"} <= set(errors(index))
+
+
+def test_words_that_are_gone(index: Path):
+    folder = derived(index) / "words"
+    shutil.rmtree(folder)
+    folder.mkdir()
+    assert the(index, "no index of words").severity == "error"
+    assert list(folder.iterdir()) == []
+
+
+def test_failed_work_is_listed_and_makes_unfit_where_it_is_much(index: Path):
+    paid = Paid(index)
+    paid.keep_results("facts:x", {str(n): "{}" for n in range(99)})
+    paid.keep_failure("facts:x", "abc", "the reply was no JSON", "sorry")
+    health = check(index)
+    assert health.fit
+    few = the(index, "failed work: facts:x")
+    assert (few.severity, few.count) == ("warning", 1)
+    assert "the reply was no JSON" in few.example
+    for n in range(20):
+        paid.keep_failure("facts:x", f"more {n}", "the reply was no JSON")
+    paid.close()
+    assert the(index, "failed work: facts:x").severity == "warning", "of an earlier build, with another model"
+    sql(index / "index.sqlite", "INSERT OR REPLACE INTO meta VALUES ('graph_kind', 'facts:x')")
+    assert the(index, "failed work: facts:x").severity == "error"
+
+
+def test_a_damaged_file_is_a_finding_and_the_rest_is_still_checked(index: Path):
+    file = derived(index) / "graph.sqlite"
+    data = bytearray(file.read_bytes())
+    data[4096:12288] = b"\xff" * 8192
+    file.write_bytes(data)
+    sql(index / "index.sqlite", BROKEN_STORE["parts outside their document's text"])
+    names = errors(index)
+    assert any("graph" in name or "database files" in name for name in names)
+    assert "parts outside their document's text" in names
+
+
+def test_a_layer_whose_files_are_gone(index: Path):
+    (derived(index) / "chunks.npy").unlink()
+    assert any(name.startswith("cannot be checked: vectors of chunks") for name in errors(index))
+
+
+def test_the_cure_for_derived_files_cures(index: Path, monkeypatch: pytest.MonkeyPatch):
+    wire(monkeypatch)
+    change(derived(index) / "chunks.npy", lambda rows: rows[:-1])
+    sql(derived(index) / "graph.sqlite", BROKEN_GRAPH["relations of entities that are not there"])
+    sql(derived(index) / "communities.sqlite", BROKEN_COMMUNITIES["vectors of communities that are not there"])
+    assert {finding.cure for finding in check(index).findings if finding.severity == "error"} == {
+        f"remove the folder {derived(index)}: it is made anew when the index is next used"
+    }
+    shutil.rmtree(derived(index))
+    assert errors(index) == ["no derived files of this generation"]
+    Index.open(index).close()
+    assert check(index).fit
