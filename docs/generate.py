@@ -6,9 +6,9 @@ import re
 import sys
 from pathlib import Path
 
-from click.core import Group
-from click.testing import CliRunner
+from typer.core import TyperGroup
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from ragways.apps.cli import app
 from ragways.apps.settings_file import settings_text
@@ -24,7 +24,7 @@ def cli_page() -> str:
     command = get_command(app)
     for words in _commands(command):
         shown = CliRunner().invoke(
-            command, [*words, "--help"], prog_name="ragways", env={"COLUMNS": "100", "TERMINAL_WIDTH": "100"}
+            app, [*words, "--help"], prog_name="ragways", env={"COLUMNS": "100", "TERMINAL_WIDTH": "100"}
         )
         text = "\n".join(line.rstrip() for line in shown.output.strip().splitlines())
         lines.append(f"## ragways {' '.join(words)}".rstrip() + f"\n\n```text\n{text}\n```\n")
@@ -33,7 +33,7 @@ def cli_page() -> str:
 
 def _commands(command: object, words: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     found = [words]
-    if isinstance(command, Group):
+    if isinstance(command, TyperGroup):
         for name, inner in sorted(command.commands.items()):
             found += _commands(inner, (*words, name))
     return found

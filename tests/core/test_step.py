@@ -102,7 +102,7 @@ def test_fusion_does_not_depend_on_the_order_of_its_lists(lists, random):
 @given(ID_LISTS)
 def test_fusion_against_its_definition(lists):
     fused = rank_fusion([hits(*ids) for ids in lists], k=10)
-    expected = {}
+    expected: dict[str, float] = {}
     for ids in lists:
         for rank, id in enumerate(ids, start=1):
             expected[id] = expected.get(id, 0) + 1 / (10 + rank)

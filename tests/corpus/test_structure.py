@@ -101,7 +101,7 @@ def test_parts_hold_together(preset: str, document: Document):
         assert (len(text) if chunking.unit == "characters" else count_tokens(text)) <= chunking.size
         assert chunk.id.rpartition(":")[0] in paragraphs
     # No word of a paragraph is lost between chunks.
-    covered = set()
+    covered: set[int] = set()
     for chunk in parts.chunks:
         covered.update(range(chunk.start, chunk.end))
     for paragraph in parts.paragraphs:

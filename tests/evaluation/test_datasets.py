@@ -12,7 +12,7 @@ from ragways.core.errors import UsageError
 from ragways.evaluation.datasets import DATASETS, load_questions
 from ragways.evaluation.question import Gold
 
-ROWS = {
+ROWS: dict[str, list[dict[str, object]]] = {
     "hipporag": [
         {"id": "m1", "question": "Who?", "answer": "Brack", "answer_aliases": ["A. Brack"], "paragraphs": [
             {"title": "A", "paragraph_text": "yes", "is_supporting": True},

@@ -24,8 +24,14 @@ QUESTION = "In which inn did the delegates meet to conclude the Treaty of Oskerf
 EVERY = pytest.mark.parametrize("name", list(PARADIGMS))
 
 
-def asked(settings: Settings, name: str, question: str = QUESTION, change: Callable[[Resources], None] | None = None,
-          **values: Any) -> Result:  # fmt: skip
+def asked(
+    settings: Settings,
+    name: str,
+    question: str = QUESTION,
+    change: Callable[[Resources], None] | None = None,
+    /,
+    **values: Any,
+) -> Result:
     async def run() -> Result:
         async with opened(settings) as use:
             if change is not None:
@@ -106,7 +112,7 @@ def test_a_missing_layer_is_named_with_the_command_that_builds_it(demo_settings:
 
     if find_paradigm(name).needs:
         with pytest.raises(MissingLayer, match="ragways index PATH --with"):
-            asked(demo_settings, name, change=nothing_built)
+            asked(demo_settings, name, QUESTION, nothing_built)
 
 
 @EVERY
@@ -131,6 +137,10 @@ def answering(request: Any) -> Any:
         return json.dumps({"answered": True, "sentences": [{"text": "They met at an inn.", "passages": [1]}]})
     if '"answered"' in schema:
         return json.dumps({"answered": True, "answer": "They met at an inn."})
+    if '"points"' in schema:
+        return json.dumps({"points": [{"text": "They met at an inn.", "rating": 60, "reports": [1]}]})
+    if '"choice"' in schema:
+        return json.dumps({"choice": 0, "reason": ""})
     return default_reply(request)
 
 
@@ -189,7 +199,7 @@ def test_a_models_refusal_is_an_abstention(demo_settings: Settings):
 
         use.model = Door(ScriptedModel([{"answered": False, "sentences": []}]))
 
-    answer = asked(demo_settings, "naive", change=refusing).answer
+    answer = asked(demo_settings, "naive", QUESTION, refusing).answer
     assert answer.abstained
     assert answer.text == ABSTENTION
 
@@ -204,7 +214,7 @@ def test_a_citation_of_a_passage_that_was_not_shown_is_asked_again(demo_settings
     def scripted(use: Resources) -> None:
         use.model = Door(script)
 
-    answer = asked(demo_settings, "naive", change=scripted).answer
+    answer = asked(demo_settings, "naive", QUESTION, scripted).answer
     assert "there is no passage 99" in script.calls[1].messages[-1].content
     assert [c.piece for c in answer.citations] == [answer.evidence.items[1].piece.id]
     assert answer.text == "At the inn. [2]"

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from ragways.core.errors import UsageError
 from ragways.core.suggest import did_you_mean
 from ragways.index.chunks import VECTORS, WORDS
+from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.graph.layer import GRAPH
 from ragways.index.layer import Layer
 from ragways.index.windows.layer import WINDOWS
 
-LAYERS: dict[str, Layer] = {layer.name: layer for layer in (VECTORS, WORDS, WINDOWS, GRAPH)}
+LAYERS: dict[str, Layer] = {layer.name: layer for layer in (VECTORS, WORDS, WINDOWS, GRAPH, COMMUNITIES)}
 
 USUAL = frozenset({"vectors", "words"})
 """Built unless others are asked for."""

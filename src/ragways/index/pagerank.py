@@ -136,9 +136,10 @@ def _spread(links: Links, front: Ints, mass: Floats, waiting: Floats) -> Ints:
     sums = np.bincount(owner, weights, len(front))
     given = weights * (mass / np.maximum(sums, 1e-300))[owner]
     targets = links.indices[places].astype(np.int64)
-    if total > len(waiting) // 8:
+    if total > len(waiting) // 64:
+        # Past so many edges, a pass over all nodes is quicker than sorting the targets.
         waiting += np.bincount(targets, given, len(waiting))
-        return np.unique(targets)
+        return np.flatnonzero(waiting)
     unique, where = np.unique(targets, return_inverse=True)
     waiting[unique] += np.bincount(where, given, len(unique))
     return unique

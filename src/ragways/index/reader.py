@@ -15,6 +15,7 @@ from ragways.index.derive import derived_folder
 from ragways.index.store import Store, number_of, path_of
 
 if TYPE_CHECKING:
+    from ragways.index.communities.reader import Communities
     from ragways.index.graph.reader import Graph
     from ragways.index.vectors import Vectors
     from ragways.index.windows.reader import Windows
@@ -86,6 +87,14 @@ class Index:
 
         self.require(["graph"])
         return Graph.open(self._derived())
+
+    @cached_property
+    def communities(self) -> Communities:
+        """Communities of the knowledge graph, and their reports."""
+        from ragways.index.communities.reader import Communities
+
+        self.require(["communities"])
+        return Communities.open(self._derived())
 
     @cached_property
     def windows(self) -> Windows:

@@ -68,7 +68,8 @@ def _way_of_task() -> str:
 def _passage(hit: Hit, spans: Sequence[tuple[int, int]]) -> Passage:
     piece = hit.piece
     if piece.kind not in _VERBATIM:
-        return Passage(piece.title, piece.date, piece.text, (piece.text,))
+        # A report's lines are its summary and its findings.
+        return Passage(piece.title, piece.date, piece.text, tuple(filter(None, piece.text.splitlines())))
     sentences = tuple(piece.text[start - piece.start : end - piece.start] for start, end in spans)
     return Passage(piece.title, piece.date, piece.text, sentences or (piece.text,))
 

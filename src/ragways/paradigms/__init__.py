@@ -6,6 +6,8 @@ from ragways.core.errors import UsageError
 from ragways.core.suggest import did_you_mean
 from ragways.paradigms import (
     basic_retrieval,
+    community_global,
+    community_local,
     fast_graph,
     fused,
     graph_ppr,
@@ -36,6 +38,8 @@ PARADIGMS: dict[str, Paradigm] = {
         hybrid_words,
         recursive,
         kg,
+        community_global,
+        community_local,
         graph_ppr,
         hybrid,
         iterative,

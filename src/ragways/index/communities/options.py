@@ -1,0 +1,75 @@
+"""The settings of the communities layer, checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from ragways.core.errors import SettingsError
+from ragways.core.suggest import did_you_mean
+from ragways.index.layer import Site
+
+_KEPT_AS = "communities"
+_WAYS = ("graph", "rules", "model")
+_LEAST: dict[str, float] = {"size": 2, "members": 2, "text": 0, "tokens": 100, "resolution": 0.01, "seed": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityOptions:
+    """How communities and their reports are made.
+
+    `way`: who writes the reports; `graph` is whoever made the graph. `size`: larger communities are split again.
+    `members`: smaller ones get no report. `text`: a model reads no community with fewer tokens of the corpus behind it
+    (the rule writes that report), for its prompt would cost more than it reads. `tokens`: most input of one report
+    besides the prompt. `resolution`: more makes smaller communities. `seed`: of Leiden.
+    """
+
+    way: str = "graph"
+    size: int = 60
+    members: int = 3
+    text: int = 400
+    tokens: int = 2000
+    resolution: float = 1.0
+    seed: int = 0
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> CommunityOptions:
+        known = [field.name for field in fields(cls)]
+        for name, value in values.items():
+            if name not in known:
+                raise SettingsError(f"communities has no setting {name!r}", did_you_mean(name, known))
+            if name == "way":
+                if value not in _WAYS:
+                    raise SettingsError(f"communities.way is {value!r}", f"choose from {', '.join(_WAYS)}")
+                continue
+            kinds = (int, float) if name == "resolution" else (int,)
+            if not isinstance(value, kinds) or isinstance(value, bool) or value < _LEAST[name]:
+                raise SettingsError(f"communities.{name} cannot be {value!r}", f"give a number from {_LEAST[name]} up")
+        return cls(**values)
+
+
+def options_of(site: Site) -> CommunityOptions:
+    """The settings given, else those that this index was built with: a removal must not change them."""
+    given = site.settings.get("communities")
+    if given is None:
+        given = json.loads(site.store.meta().get(_KEPT_AS, "{}"))
+    return CommunityOptions.parse(given)
+
+
+def keep_options(site: Site, options: CommunityOptions, kind: str) -> None:
+    """Remember how this index is built, and as what kind of result its reports are kept."""
+    site.store.set_meta({_KEPT_AS: json.dumps(asdict(options), sort_keys=True), f"{_KEPT_AS}_kind": kind})
+
+
+def kept_kind(site: Site) -> str:
+    """The kind of result that holds the reports of models; empty where rules write them."""
+    return site.store.meta().get(f"{_KEPT_AS}_kind", "")
+
+
+def by_model(site: Site, options: CommunityOptions) -> bool:
+    if options.way != "graph":
+        return options.way == "model"
+    made: str = json.loads(site.store.meta().get("graph", "{}")).get("way", "")
+    return made == "model"

@@ -1,0 +1,153 @@
+"""Communities and their reports as paradigms read them. Lists are best first, and equal ones by id."""
+
+# ruff: noqa: S608 - queries are put together from our own words and question marks
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.index.communities.report import Finding, Report
+from ragways.index.communities.tables import FILE
+from ragways.index.database import connect, explained
+from ragways.index.vectors import Scored, Vectors
+
+LIMIT = 500
+_AT_ONCE = 500
+_COLUMNS = "c.id, c.level, c.parent, c.leaf, c.size, c.title, c.summary, c.rank, c.way, c.tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """`way` tells who wrote its report; where it is empty there is none. `tokens` are those of the report's text."""
+
+    id: str
+    level: int
+    parent: str
+    leaf: bool
+    size: int
+    title: str
+    summary: str
+    rank: float
+    way: str
+    tokens: int
+
+
+class Communities:
+    """Read-only. Opened once for an index."""
+
+    def __init__(self, folder: Path, db: sqlite3.Connection) -> None:
+        self._folder = folder
+        self._db = db
+
+    @classmethod
+    def open(cls, folder: Path) -> Communities:
+        """The communities in a derived folder."""
+        return cls(folder, connect(folder / FILE, write=False))
+
+    def close(self) -> None:
+        self._db.close()
+
+    def levels(self) -> list[int]:
+        """From the coarse to the fine."""
+        return [row[0] for row in self._rows("SELECT DISTINCT level FROM communities ORDER BY level")]
+
+    def of_level(self, level: int) -> list[Community]:
+        """The communities of a level and those above it that are not split: together they hold every entity once."""
+        query = f"SELECT {_COLUMNS} FROM communities c WHERE c.level = ?1 OR (c.level < ?1 AND c.leaf)"
+        return _by_rank(_community(row) for row in self._rows(query, (level,)))
+
+    def tokens_of_level(self, level: int) -> int:
+        """What reading all reports of a level takes."""
+        query = "SELECT coalesce(sum(tokens), 0) FROM communities WHERE level = ?1 OR (level < ?1 AND leaf)"
+        return int(next(self._rows(query, (level,)))[0])
+
+    def of_entities(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
+        """Communities that have any of these members, with how many: the most of them first, then the smallest."""
+        found: dict[str, tuple[int, int]] = {}
+        for some in _slices(sorted(set(ids))):
+            query = (
+                "SELECT m.community, c.size FROM members m JOIN communities c ON c.id = m.community "
+                f"WHERE m.entity IN ({_marks(some)})"
+            )
+            for id, size in self._rows(query, some):
+                found[id] = (found.get(id, (0, 0))[0] + 1, size)
+        order = sorted(found.items(), key=lambda item: (-item[1][0], item[1][1], item[0]))
+        return [(id, float(count)) for id, (count, _) in order[:limit]]
+
+    def of_entity(self, id: str) -> list[Community]:
+        """The communities of one entity, from the coarse to the fine."""
+        query = f"SELECT {_COLUMNS} FROM members m JOIN communities c ON c.id = m.community WHERE m.entity = ?"
+        return sorted((_community(row) for row in self._rows(query, (id,))), key=lambda c: c.level)
+
+    def communities(self, ids: Collection[str]) -> dict[str, Community]:
+        """By id; an id that is not there is left out."""
+        return {
+            row[0]: _community(row)
+            for some in _slices(sorted(set(ids)))
+            for row in self._rows(f"SELECT {_COLUMNS} FROM communities c WHERE c.id IN ({_marks(some)})", some)
+        }
+
+    def children(self, id: str) -> list[Community]:
+        return _by_rank(
+            _community(row) for row in self._rows(f"SELECT {_COLUMNS} FROM communities c WHERE c.parent = ?", (id,))
+        )
+
+    def members(self, id: str) -> list[str]:
+        return [row[0] for row in self._rows("SELECT entity FROM members WHERE community = ? ORDER BY entity", (id,))]
+
+    def report(self, id: str) -> Report | None:
+        """None where the community is too small for one, or where it could not be written yet."""
+        return self.reports([id]).get(id)
+
+    def reports(self, ids: Collection[str]) -> dict[str, Report]:
+        found = {}
+        for some in _slices(sorted(set(ids))):
+            findings: dict[str, list[Finding]] = {}
+            query = "SELECT community, text, rating, entities FROM findings WHERE community IN"
+            for id, text, rating, entities in self._rows(f"{query} ({_marks(some)}) ORDER BY community, ordinal", some):
+                findings.setdefault(id, []).append(Finding(text, rating, tuple(json.loads(entities))))
+            query = "SELECT id, title, summary, rank FROM communities WHERE way != '' AND id IN"
+            for id, title, summary, rank in self._rows(f"{query} ({_marks(some)})", some):
+                found[id] = Report(title, summary, rank, tuple(findings.get(id, ())))
+        return found
+
+    @cached_property
+    def vectors(self) -> Vectors | None:
+        """Vectors of reports, where the index has them."""
+        return Vectors.load(self._folder, "reports") if (self._folder / "reports.npy").is_file() else None
+
+    def nearest(self, vector: NDArray[np.float32], k: int = 20, least: float = -1.0) -> Scored:
+        """The communities whose reports are nearest a vector by cosine, of all levels."""
+        return self.vectors.search(vector, k, least=least) if self.vectors is not None else []
+
+    def counts(self) -> dict[str, int]:
+        """Communities by who wrote their report; those without one under an empty name."""
+        return dict(self._rows("SELECT way, count(*) FROM communities GROUP BY way ORDER BY way"))
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple]:  # type: ignore[type-arg]
+        with explained(self._folder / FILE):
+            yield from self._db.execute(query, values)
+
+
+def _community(row: Sequence[object]) -> Community:
+    id, level, parent, leaf, *rest = row
+    return Community(id, level, parent, bool(leaf), *rest)  # type: ignore[arg-type]
+
+
+def _by_rank(found: Iterator[Community]) -> list[Community]:
+    return sorted(found, key=lambda community: (-community.rank, -community.size, community.id))
+
+
+def _slices(items: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (items[at : at + _AT_ONCE] for at in range(0, len(items), _AT_ONCE))
+
+
+def _marks(items: Sequence[object]) -> str:
+    return ",".join("?" * len(items))

@@ -1,0 +1,281 @@
+"""The layer built by the real builder: the same whatever way documents came, paid for once, and gone when they go."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ragways.core.errors import NoModel, SettingsError
+from ragways.core.trace import Budget, spending
+from ragways.index.build import remove
+from ragways.index.communities.options import CommunityOptions
+from ragways.index.communities.report import Finding, Report
+from ragways.models.door import Door
+from ragways.models.endpoint import Endpoint
+from ragways.models.loopback import Loopback
+from tests.fakes import WordHashes, write
+from tests.index.communities.corpora import FAR, HARBOUR, ORCHARD, Reporter, held, opened, run
+
+ALL = {**HARBOUR, **ORCHARD, **FAR}
+
+
+def paid_rows(folder: Path, table: str = "results") -> list[tuple[Any, ...]]:
+    db = sqlite3.connect(folder / "paid.sqlite")
+    try:
+        return db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
+    finally:
+        db.close()
+
+
+def test_a_report_by_rule_names_the_central_and_quotes_what_joins_them(tmp_path: Path):
+    write(tmp_path / "corpus", ALL)
+    run(tmp_path / "index", tmp_path / "corpus")
+    read = opened(tmp_path / "index")
+    assert read.levels() == [0]
+    assert {frozenset(c.title.split(", ")) for c in read.of_level(0)} == {
+        frozenset({"Orla Tamsett", "Skerry Light", "Harbour Guild"}),
+        frozenset({"Maud Venn", "Vale Market", "Piers Hallow"}),
+        frozenset({"Comet Ysolde", "Tycho Marn", "Star Society"}),
+    }
+    assert all(c.way == "rules" and c.tokens > 0 and c.leaf for c in read.of_level(0))
+    text = " ".join(" ".join(part.split("\n\n")) for part in ALL.values())
+    for community in read.of_level(0):
+        report = read.report(community.id)
+        assert report is not None
+        members = set(read.members(community.id))
+        assert len(report.findings) >= 3
+        assert [f.rating for f in report.findings] == sorted((f.rating for f in report.findings), reverse=True)
+        for finding in report.findings:
+            assert finding.text in text
+            assert 0 < finding.rating <= 10
+            assert set(finding.entities) <= members
+    read.close()
+
+
+def test_the_reader_finds_communities_by_entity_and_by_vector(tmp_path: Path):
+    write(tmp_path / "corpus", ALL)
+    embedder = WordHashes()
+    run(tmp_path / "index", tmp_path / "corpus", embedder=embedder)
+    read = opened(tmp_path / "index")
+    for community in read.of_level(0):
+        members = read.members(community.id)
+        assert read.of_entities(members) == [(community.id, float(len(members)))]
+        assert [c.id for c in read.of_entity(members[0])] == [community.id]
+        report = read.report(community.id)
+        assert report is not None
+        vector = asyncio.run(embedder.embed([report.embedded]))[0]
+        ((nearest, cosine),) = read.nearest(vector, 1)
+        assert nearest == community.id
+        assert cosine == pytest.approx(1.0)
+    assert read.of_entities(["entity:nobody"]) == []
+    assert read.report("community:none") is None
+    assert read.counts() == {"rules": 3}
+    read.close()
+
+
+NAMES = sorted(ALL)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.permutations(NAMES), st.integers(1, len(NAMES) - 1))
+def test_any_order_of_documents_gives_the_same_layer(tmp_path_factory, order, first):
+    home = tmp_path_factory.mktemp("order")
+    for some in (order[:first], order[first:]):
+        write(home / "corpus", {name: ALL[name] for name in some})
+        run(home / "index", home / "corpus", size=4)
+    whole = tmp_path_factory.mktemp("whole")
+    write(whole / "corpus", ALL)
+    run(whole / "index", whole / "corpus", size=4)
+    assert held(home / "index") == held(whole / "index")
+
+
+def test_a_model_writes_reports_once_and_anew_only_where_something_changed(tmp_path: Path):
+    model = Reporter()
+    write(tmp_path / "corpus", {**HARBOUR, **ORCHARD})
+    run(tmp_path / "index", tmp_path / "corpus", model, way="model")
+    assert len(model.calls) == 2
+    before = {row[0]: row for row in held(tmp_path / "index")["communities"]}
+    write(tmp_path / "corpus", FAR)
+    run(tmp_path / "index", tmp_path / "corpus", model, way="model")
+    assert len(model.calls) == 3, "only the new community is asked for"
+    assert "Comet Ysolde" in model.calls[-1].messages[-1].content
+    after = {row[0]: row for row in held(tmp_path / "index")["communities"]}
+    assert before.items() < after.items()
+    (tmp_path / "corpus" / "venn.md").write_text(ORCHARD["venn.md"].replace("cider", "perry"))
+    run(tmp_path / "index", tmp_path / "corpus", model, way="model")
+    assert len(model.calls) == 4, "the same members, and other text behind them"
+    assert "perry" in model.calls[-1].messages[-1].content
+
+
+def test_what_a_model_says_is_kept_with_the_entities_it_rests_on(tmp_path: Path):
+    write(tmp_path / "corpus", ORCHARD)
+    run(tmp_path / "index", tmp_path / "corpus", Reporter(), way="model")
+    read = opened(tmp_path / "index")
+    (community,) = read.of_level(0)
+    assert (community.title, community.way, community.rank) == ("About Maud Venn", "model", 7.0)
+    report = read.report(community.id)
+    assert report is not None
+    assert [finding.text for finding in report.findings] == ["Maud Venn matters most.", "Maud Venn matters."]
+    assert len(report.findings[1].entities) == 1, "a name that is no member is left out"
+    assert set(report.findings[0].entities) <= set(read.members(community.id))
+    read.close()
+
+
+def test_a_loopback_endpoint_writes_reports_too(tmp_path: Path):
+    write(tmp_path / "corpus", ALL)
+    said = {"title": "T", "summary": "S.", "rating": 3, "findings": [{"text": "F.", "rating": 2, "entities": []}]}
+    with Loopback(reply=lambda body: json.dumps(said)) as server:
+        door = Door(Endpoint(server.base_url, "", "loopback"))
+        run(tmp_path / "index", tmp_path / "corpus", door, way="model")
+        assert server.count == 3
+    read = opened(tmp_path / "index")
+    assert read.counts() == {"model": 3}
+    read.close()
+    kinds = {row[0] for row in paid_rows(tmp_path / "index")}
+    assert all(kind.startswith("report:model-") and kind.endswith("-loopback") for kind in kinds)
+
+
+def test_an_unusable_reply_is_recorded_marked_and_tried_again(tmp_path: Path):
+    write(tmp_path / "corpus", ORCHARD)
+    run(tmp_path / "index", tmp_path / "corpus", Reporter(fail=3), way="model")
+    read = opened(tmp_path / "index")
+    assert [(c.way, c.title) for c in read.of_level(0)] == [("", "")]
+    assert read.report(read.of_level(0)[0].id) is None
+    read.close()
+    ((kind, _, tries, error, reply),) = paid_rows(tmp_path / "index", "failures")
+    assert kind.startswith("report:model-")
+    assert [tries, reply] == [1, "no report today"]
+    assert "no usable reply" in error
+    write(tmp_path / "corpus", FAR)
+    model = Reporter()
+    run(tmp_path / "index", tmp_path / "corpus", model, way="model")
+    assert len(model.calls) == 2
+    assert paid_rows(tmp_path / "index", "failures") == []
+    read = opened(tmp_path / "index")
+    assert read.counts() == {"model": 2}
+    read.close()
+
+
+def test_a_budget_stops_cleanly_and_the_next_run_goes_on(tmp_path: Path):
+    write(tmp_path / "corpus", ALL)
+    first = Reporter()
+    with spending(Budget(calls=2)):
+        summary = run(tmp_path / "index", tmp_path / "corpus", Door(first, concurrency=1), way="model")
+    assert "budget" in summary.stopped
+    read = opened(tmp_path / "index")
+    assert read.counts() == {"": 1, "model": 2}
+    read.close()
+    assert len(paid_rows(tmp_path / "index")) == len(first.calls) == 2
+    write(tmp_path / "corpus", {"note.md": "# Note\n\nNothing here."})
+    second = Reporter()
+    run(tmp_path / "index", tmp_path / "corpus", second, way="model")
+    assert len(second.calls) == 1
+
+
+def test_removing_a_document_leaves_no_report_of_it(tmp_path: Path):
+    index = tmp_path / "index"
+    write(tmp_path / "corpus", {**HARBOUR, **ORCHARD})
+    run(index, tmp_path / "corpus", Reporter(), way="model")
+    before = held(index), paid_rows(index), paid_rows(index, "vectors")
+    write(tmp_path / "corpus", FAR)
+    run(index, tmp_path / "corpus", Reporter(), way="model")
+    assert len(paid_rows(index)) == 3
+    asyncio.run(remove(index, ["Comet Ysolde"]))
+    assert (held(index), paid_rows(index), paid_rows(index, "vectors")) == before
+    for file in index.rglob("*"):
+        if file.is_file():
+            assert b"Ysolde" not in file.read_bytes(), file
+
+
+def test_a_removal_marks_what_it_changed_and_keeps_the_settings(tmp_path: Path):
+    index = tmp_path / "index"
+    write(tmp_path / "corpus", {**HARBOUR, **ORCHARD})
+    run(index, tmp_path / "corpus", Reporter(), way="model")
+    asyncio.run(remove(index, ["Vale Market"]))
+    read = opened(index)
+    assert sorted(c.way for c in read.of_level(0)) == ["", "model"]
+    read.close()
+    assert len(paid_rows(index)) == 1
+    (tmp_path / "corpus" / "market.md").unlink()
+    model = Reporter()
+    run(index, tmp_path / "corpus", model, way="model")
+    assert len(model.calls) == 1, "the next run writes what the removal left"
+
+
+def test_small_communities_and_those_with_little_text_are_not_put_to_a_model(tmp_path: Path):
+    write(tmp_path / "corpus", ALL)
+    model = Reporter()
+    run(tmp_path / "index", tmp_path / "corpus", model, way="model", text=60, members=5)
+    read = opened(tmp_path / "index")
+    assert read.counts() == {"": 2, "model": 1}
+    read.close()
+    again = Reporter()
+    run(tmp_path / "other", tmp_path / "corpus", again, way="model", text=100_000)
+    assert again.calls == []
+    read = opened(tmp_path / "other")
+    assert read.counts() == {"rules": 3}
+    read.close()
+
+
+def test_a_large_community_is_split_and_its_report_rests_on_those_below(tmp_path: Path):
+    # A ring of tight groups: modularity alone prefers several of them as one.
+    names = [
+        f"{first} {last}"
+        for first in ("Aldo", "Cora", "Egon", "Gwen")
+        for last in ("Brine", "Dunn", "Frost", "Jute", "Kell", "Lorn")
+    ]
+    parts = {}
+    for n, name in enumerate(names):
+        own = [f"{name.replace(' ', '')} {word}" for word in ("Bridge", "Tower", "Mill")]
+        said = [f"{name} owned {one} and {other}." for one in own for other in own if one < other]
+        parts[f"p{n}.md"] = f"# {name}\n\n{' '.join(said)} {name} knew {names[n - 1]}."
+    write(tmp_path / "corpus", parts)
+    model = Reporter()
+    run(tmp_path / "index", tmp_path / "corpus", model, way="model", size=6)
+    read = opened(tmp_path / "index")
+    tops = read.of_level(0)
+    split = [c for c in tops if not c.leaf]
+    assert split
+    shown = [text for c in model.calls if "Reports of its parts" in (text := c.messages[-1].content)]
+    for community in split:
+        children = read.children(community.id)
+        assert sorted(m for child in children for m in read.members(child.id)) == read.members(community.id)
+        assert any(all(f"{child.title}: {child.summary}" in text for child in children if child.way) for text in shown)
+    entities = sorted(m for c in tops for m in read.members(c.id))
+    for level in read.levels():
+        assert sorted(m for c in read.of_level(level) for m in read.members(c.id)) == entities
+    read.close()
+
+
+def test_a_corpus_without_entities_has_no_communities(tmp_path: Path):
+    write(tmp_path / "corpus", {"a.md": "nothing to see here."})
+    run(tmp_path / "index", tmp_path / "corpus")
+    read = opened(tmp_path / "index")
+    assert (read.levels(), read.of_level(0), read.tokens_of_level(0)) == ([], [], 0)
+    assert read.nearest(asyncio.run(WordHashes().embed(["x"]))[0], 3) == []
+    read.close()
+
+
+def test_a_model_must_be_set_to_write_reports(tmp_path: Path):
+    write(tmp_path / "corpus", ORCHARD)
+    with pytest.raises(NoModel):
+        run(tmp_path / "index", tmp_path / "corpus", way="model")
+
+
+@pytest.mark.parametrize("wrong", [{"sise": 3}, {"size": 1}, {"way": "magic"}, {"members": True}, {"resolution": "x"}])
+def test_a_wrong_setting_is_an_error_that_helps(wrong):
+    with pytest.raises(SettingsError):
+        CommunityOptions.parse(wrong)
+
+
+def test_a_report_is_read_as_it_was_written():
+    report = Report("Títle", "One.\nTwo.", 3.5, (Finding("F", 1.0, ("entity:1",)), Finding("G", 0.5)))
+    assert Report.from_json(report.to_json()) == report
+    assert report.text.splitlines() == ["One.", "Two.", "F", "G"]
