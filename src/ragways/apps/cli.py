@@ -158,18 +158,21 @@ def ask(
     set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
     index: IndexOption = None,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most on each.", min=0)] = None,
-    trace: Annotated[bool, typer.Option("--trace", help="Show the steps.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the steps: inputs, outputs, time and cost.")] = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a picture of the walk to this file.")] = None,
+    details: Annotated[bool, typer.Option("--details", help="Show the evidence of more than 3 ways as well.")] = False,
     settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Ask a question, in one way or in several side by side."""
     from ragways.apps.asking import ask_all, parse_names, parse_settings
-    from ragways.apps.terminal import print_json, show_results, show_trace
+    from ragways.apps.terminal import print_json, show_answers
     from ragways.paradigms.ask import check_question
 
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
-    results, failures = asyncio.run(ask_all(chosen_settings(settings, index), text, names, values, budget))
+    chosen = chosen_settings(settings, index)
+    results, failures = asyncio.run(ask_all(chosen, text, names, values, budget))
     if json:
         from ragways.apps.as_json import result_data
 
@@ -177,9 +180,11 @@ def ask(
         data += [{"question": text, "paradigm": name, "error": e.message, "cure": e.cure} for name, e in failures]
         print_json(data[0] if len(names) == 1 else data)
     else:
-        show_results(results, [(name, str(error)) for name, error in failures])
-        for result in results if trace else ():
-            show_trace(result.trace)
+        show_answers(results, failures, details=details)
+    if results and (html is not None or (trace and not json)):
+        from ragways.apps.picture.walk import show_walks
+
+        show_walks(chosen.index, results, html=html, as_text=trace and not json)
     if failures:
         raise typer.Exit(failures[0][1].exit_code)
 

@@ -14,13 +14,17 @@ from ragways.core.progress import Progress, Report, silent
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ragways.core.trace import Span
+    from ragways.core.errors import RagwaysError
     from ragways.index.plan import Plan
     from ragways.index.recipe import Summary
     from ragways.paradigms.ask import Result
 
 SHOWN_EVIDENCE = 3
 SHOWN_SKIPS = 10
+DETAILED = 3
+"""Paradigms whose evidence is shown in full."""
+WIDE = 110
+"""Columns from which a table has room for answer and evidence side by side."""
 
 
 def console(*, error: bool = False) -> Console:
@@ -76,6 +80,58 @@ def show_results(results: Sequence[Result], failures: Sequence[tuple[str, str]] 
     console().print(table)
 
 
+def show_answers(
+    results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]], *, details: bool = False
+) -> None:
+    """A few paradigms with their evidence, more of them as a table in short."""
+    if details or len(results) + len(failures) <= DETAILED:
+        show_results(results, [(name, str(error)) for name, error in failures])
+    else:
+        show_table(results, failures)
+
+
+def show_table(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]] = ()) -> None:
+    """Many paradigms at once: a row each, in short. On a narrow terminal the evidence stands under the answer."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    wide = out.width >= WIDE
+    table = Table(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1) if wide else (0, 1, 0, 0), pad_edge=False)
+    table.add_column("paradigm", no_wrap=True)
+    for column, ratio in (("answer", 3), ("evidence", 4)) if wide else (("answer and evidence", 1),):
+        table.add_column(column, ratio=ratio, overflow="fold")
+    for column in ("tokens", "calls", "s"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for result in results:
+        said, found = _short_answer(result), _short_evidence(result)
+        cells = (said, found) if wide else (Text("\n").join((said, found)),)
+        usage = result.usage
+        costs = (f"{usage.tokens:,}", f"{usage.calls:,}", f"{result.seconds:.2f}")
+        table.add_row(Text(result.paradigm, style="bold"), *cells, *costs)
+    for paradigm, error in failures:
+        why = Text.assemble((printable(error.message), "yellow"), "\n", (printable(error.cure), "dim"))
+        table.add_row(Text(paradigm, style="bold"), *((why, Text("")) if wide else (why,)), "–", "–", "–")
+    out.print(table)
+
+
+def _short_answer(result: Result) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    return Text(_snippet(result.answer.text, 140), style="yellow" if result.answer.abstained else "")
+
+
+def _short_evidence(result: Result) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    items = result.answer.evidence.items
+    titles = list(dict.fromkeys(hit.piece.title or hit.piece.id for hit in items))
+    more = " …" if len(titles) > SHOWN_EVIDENCE else ""
+    named = "; ".join(_snippet(title, 40) for title in titles[:SHOWN_EVIDENCE])
+    return Text(f"{len(items)} found{': ' if named else ''}{named}{more}", style="dim")
+
+
 def _head(result: Result) -> Any:  # noqa: ANN401
     from rich.text import Text
 
@@ -115,30 +171,6 @@ def _evidence(result: Result) -> Any:  # noqa: ANN401
 def _snippet(text: str, length: int = 110) -> str:
     flat = printable(" ".join(text.split()))
     return flat if len(flat) <= length else flat[: length - 1] + "…"
-
-
-def show_trace(span: Span) -> None:
-    """The steps as a tree, with time and tokens."""
-    from rich.tree import Tree
-
-    def grow(branch: Any, here: Span) -> None:  # noqa: ANN401
-        for child in here.children:
-            grow(branch.add(_step_line(child)), child)
-
-    tree = Tree(_step_line(span))
-    grow(tree, span)
-    console().print(tree)
-
-
-def _step_line(span: Span) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    facts = ", ".join(f"{key} {value}" for key, value in span.details.items() if isinstance(value, str | int | float))
-    usage = f"  {span.total.calls} calls, {span.total.tokens:,} tokens" if span.total.calls else ""
-    return Text.assemble(
-        (span.name, "bold"), f"  {span.seconds * 1000:.1f} ms{usage}", (f"  {facts}" if facts else "", "dim"),
-        (f"  by {span.way}" if span.way else "", "italic"),
-    )  # fmt: skip
 
 
 def show_summary(summary: Summary, folder: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, StoreError, UsageError
 from ragways.core.progress import Progress, Report, silent
+from ragways.core.trace import spending
 from ragways.core.types import Document, Structure, content_hash, title_name
 from ragways.corpus.chunking import Chunking
 from ragways.corpus.load import load
@@ -58,12 +59,14 @@ async def build(
     """Index these files and folders. Files that vanished from a folder since the last run go from the index too."""
     with _writing(folder, rebuild) as (store, paid):
         run = _Run(store, paid, report)
-        try:
-            await run.prepare(recipe)
-            await run.update(paths)
-            await run.publish()
-        finally:
-            await run.aclose()
+        with spending() as meter:
+            try:
+                await run.prepare(recipe)
+                await run.update(paths)
+                await run.publish()
+            finally:
+                await run.aclose()
+        run.summary.usage = meter.spent
         return run.summary
 
 
@@ -126,6 +129,7 @@ class _Run:
         self.pending: list[_Pending] = []
         self.finished: list[tuple[_Read, set[int]]] = []
         self.waiting = 0
+        self.working = "vectors"
         self.layers = self.built = frozenset(self.meta.get("layers", "").split())
         self.embedding: Embedding | None = None
         self.model = Door(None)
@@ -268,7 +272,7 @@ class _Run:
     async def embed(self, texts: Texts) -> None:
         if self.embedding is not None:
             with self.timed("embedding"):
-                await self.embedding.see_to(texts, self.summary, self.report)
+                await self.embedding.see_to(texts, self.summary, self.report, layer=self.working)
 
     def find(self, name: str) -> set[int]:
         """Documents with this key, id, source file or title."""
@@ -305,6 +309,7 @@ class _Run:
             self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
         layers, site = in_order(self.layers), self.site(generation)
         for layer in layers:
+            self.working = layer.name
             with self.timed(layer.name):
                 try:
                     await layer.work(site)

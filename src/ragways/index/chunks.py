@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ragways.core.errors import StoreFailed
 from ragways.core.types import content_hash
-from ragways.index.layer import Layer, Site
+from ragways.index.layer import Layer, Outlook, Prospect, Site
 from ragways.index.store import Store
 
 
@@ -44,6 +44,16 @@ async def _embed(site: Site) -> None:
         await site.embed({content_hash(text): text for _, text in chunk_texts(site.store)})
 
 
+def _plan_vectors(prospect: Prospect) -> Outlook:
+    store = prospect.site.store
+    return Outlook(store.count("chunks"), texts=(text for _, text in chunk_texts(store)))
+
+
+def _plan_words(prospect: Prospect) -> Outlook:
+    """Thousands of chunks a second: too little to measure."""
+    return Outlook(prospect.site.store.count("chunks"))
+
+
 def _derive_vectors(site: Site, folder: Path) -> None:
     from ragways.index.vectors import Vectors
 
@@ -77,6 +87,7 @@ VECTORS = Layer(
     name="vectors",
     summary="a vector of each chunk, for search by meaning",
     needs=frozenset(),
+    plan=_plan_vectors,
     work=_embed,
     derive=_derive_vectors,
     used=_used,
@@ -86,4 +97,5 @@ WORDS = Layer(
     summary="a lexical index (BM25) over chunks and titles",
     needs=frozenset(),
     derive=_derive_words,
+    plan=_plan_words,
 )

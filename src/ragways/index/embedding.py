@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ragways.core.gather import in_turn
 from ragways.core.progress import Progress, Report
-from ragways.core.trace import current_meter
 from ragways.index.layer import Texts
 from ragways.index.paid import Paid
 from ragways.index.recipe import Summary
@@ -26,21 +25,19 @@ class Embedding:
     def known(self, texts: Texts) -> set[str]:
         return self._paid.known(self.embedder.name, texts)
 
-    async def see_to(self, texts: Texts, summary: Summary, report: Report) -> None:
-        """Embed those of the texts that have no vector yet."""
+    async def see_to(self, texts: Texts, summary: Summary, report: Report, *, layer: str) -> None:
+        """Embed those of the texts that have no vector yet; the cost is counted for the layer that wants them."""
         known = self.known(texts)
         # Texts of one length together, so that a batch of an endpoint is even.
         missing = sorted((hash for hash in texts if hash not in known), key=lambda hash: (-len(texts[hash]), hash))
         slices = [missing[at : at + AT_ONCE] for at in range(0, len(missing), AT_ONCE)]
-        spent = current_meter().spent
+        kind = f"embed:{layer}"
 
         async def embed(hashes: Sequence[str]) -> None:
-            vectors = await self.embedder.embed([texts[hash] for hash in hashes])
-            self._paid.keep(self.embedder.name, dict(zip(hashes, vectors, strict=True)))
+            with self._paid.costing(kind) as cost:
+                vectors = await self.embedder.embed([texts[hash] for hash in hashes])
+                self._paid.keep(self.embedder.name, dict(zip(hashes, vectors, strict=True)), kind, cost)
             summary.embedded += len(hashes)
             report(Progress("embedding", summary.embedded))
 
-        try:
-            await in_turn(map(embed, slices), self.embedder.parallel)
-        finally:
-            summary.usage += current_meter().spent - spent
+        await in_turn(map(embed, slices), self.embedder.parallel)

@@ -7,12 +7,13 @@ documents came, and what happened on the way, cannot be told from the result.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ragways.core.progress import Report, silent
+from ragways.core.trace import Usage
 from ragways.index.paid import Paid
 from ragways.index.store import Store
 from ragways.models.door import Door
@@ -45,6 +46,38 @@ class Site:
     """Units of work that could not be done; they are tried again on the next run."""
 
 
+@dataclass(frozen=True)
+class Prospect:
+    """A run that is only planned. `site` holds the documents as the run would leave them, in a store of its own.
+
+    `sample` is a site of a few of these documents on which nothing is paid for, and everything is done by rules: what
+    it takes there tells what it will take. `share` is the sample's share of the tokens of the corpus, and `fresh` the
+    share of documents that the layer has not seen yet.
+    """
+
+    site: Site
+    sample: Site
+    share: float
+    fresh: float
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a layer would do. `texts` are those that need a vector; of others, which nobody knows before, there will be
+    some `like` these, so many `times`. `usage` is that of the model for work kept as `kind`, `seconds` what is computed
+    besides. `estimated` says, in words, what was not counted.
+    """
+
+    rows: int
+    texts: Iterable[str] = ()
+    like: Sequence[str] = ()
+    times: float = 1.0
+    usage: Usage = field(default_factory=Usage)
+    kind: str = ""
+    seconds: float = 0.0
+    estimated: str = ""
+
+
 async def _no_work(_: Site) -> None:
     """All of the layer is derived."""
 
@@ -56,12 +89,14 @@ def _nothing(_: Site) -> dict[str, set[str]]:
 @dataclass(frozen=True)
 class Layer:
     """`work` does what must be paid for, `derive` writes the layer's files into a folder, `used` tells which hashes of
-    each kind of work the layer still needs, so that the rest can be forgotten when documents go.
+    each kind of work the layer still needs, so that the rest can be forgotten when documents go. `plan` tells what
+    `work` and `derive` would take.
     """
 
     name: str
     summary: str
     needs: frozenset[str]
     derive: Callable[[Site, Path], None]
+    plan: Callable[[Prospect], Outlook]
     work: Callable[[Site], Awaitable[None]] = _no_work
     used: Callable[[Site], dict[str, set[str]]] = _nothing

@@ -63,7 +63,8 @@ class Links:
     @classmethod
     def load(cls, folder: Path, name: str) -> Links:
         parts = (np.load(folder / f"{name}-{part}.npy", mmap_mode="r") for part in ("indptr", "indices", "weights"))
-        return cls(*parts)
+        # Plain views of the mapped files: indexing a memmap costs as much again in bookkeeping.
+        return cls(*map(np.asarray, parts))
 
 
 def pagerank(

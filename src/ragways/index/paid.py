@@ -6,10 +6,15 @@ cannot be written still answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragways.core.trace import Meter, Usage, spending
 from ragways.index.database import Transaction, connect, explained
 from ragways.index.schema import PAID
 
@@ -21,12 +26,53 @@ FILE = "paid.sqlite"
 _AT_ONCE = 500  # SQLite bounds the variables of one statement.
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What work has cost. `seconds` are those of all units, many of which may have run side by side."""
+
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    usd: float = 0.0
+    seconds: float = 0.0
+
+
+class Cost:
+    """What a unit of work has cost and nobody has written down yet."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._written = Usage()
+        self._since = time.perf_counter()
+
+    @property
+    def open(self) -> bool:
+        return self._meter.spent != self._written
+
+    def take(self) -> Spent:
+        """What came since it was last asked for."""
+        new, self._written = self._meter.spent - self._written, self._meter.spent
+        began, self._since = self._since, time.perf_counter()
+        return Spent(new.calls, new.input, new.output, new.usd, self._since - began)
+
+
 class Paid:
     """Vectors and replies by their content hash."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
         self._db = connect(self._path, write=True)
+        self._create()
+
+    @classmethod
+    def in_memory(cls) -> Paid:
+        """Where nothing was paid for yet, and nothing is to be kept."""
+        paid = cls.__new__(cls)
+        paid._path, paid._db = Path(FILE), sqlite3.connect(":memory:", isolation_level=None)
+        paid._create()
+        return paid
+
+    def _create(self) -> None:
         with explained(self._path):
             self._db.executescript(PAID)
 
@@ -44,10 +90,13 @@ class Paid:
             )
         }
 
-    def keep(self, embedder: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+    def keep(
+        self, embedder: str, vectors: Mapping[str, NDArray[np.float32]], kind: str = "embed", cost: Cost | None = None
+    ) -> None:
         rows = [(embedder, hash, vector.tobytes()) for hash, vector in vectors.items()]
         with explained(self._path), Transaction(self._db):
             self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+            self._write_down(kind, cost)
 
     def vectors(self, embedder: str, hashes: Sequence[str]) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
@@ -64,20 +113,51 @@ class Paid:
             found.update(self._db.execute(query, (kind, *some)).fetchall())
         return found
 
-    def keep_results(self, kind: str, values: Mapping[str, str]) -> None:
+    def keep_results(self, kind: str, values: Mapping[str, str], cost: Cost | None = None) -> None:
         with explained(self._path), Transaction(self._db):
             self._db.executemany(
                 "INSERT OR REPLACE INTO results VALUES (?, ?, ?)", [(kind, hash, v) for hash, v in values.items()]
             )
             self._db.executemany("DELETE FROM failures WHERE kind = ? AND hash = ?", [(kind, hash) for hash in values])
+            self._write_down(kind, cost)
 
-    def keep_failure(self, kind: str, hash: str, error: str, reply: str = "") -> None:
-        with explained(self._path):
+    def keep_failure(self, kind: str, hash: str, error: str, reply: str = "", cost: Cost | None = None) -> None:
+        with explained(self._path), Transaction(self._db):
             self._db.execute(
                 "INSERT INTO failures VALUES (?1, ?2, 1, ?3, ?4) ON CONFLICT DO UPDATE "
                 "SET tries = tries + 1, error = ?3, reply = ?4",
                 (kind, hash, error, reply),
             )
+            self._write_down(kind, cost)
+
+    @contextmanager
+    def costing(self, kind: str) -> Iterator[Cost]:
+        """Meter a unit of work. Its cost is written with its result; what is left of it, because it failed or the
+        budget ended it, when the unit ends.
+        """
+        with spending() as meter:
+            cost = Cost(meter)
+            try:
+                yield cost
+            finally:
+                if cost.open:
+                    with explained(self._path), Transaction(self._db):
+                        self._write_down(kind, cost)
+
+    def _write_down(self, kind: str, cost: Cost | None) -> None:
+        if cost is not None:
+            new = cost.take()
+            self._db.execute(
+                "INSERT INTO spent VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET calls = calls + ?2, "
+                "input = input + ?3, output = output + ?4, usd = usd + ?5, seconds = seconds + ?6",
+                (kind, new.calls, new.input, new.output, new.usd, new.seconds),
+            )
+
+    def spent(self, kind: str) -> Spent:
+        """What work of this kind has cost so far."""
+        query = "SELECT calls, input, output, usd, seconds FROM spent WHERE kind = ?"
+        row = self._db.execute(query, (kind,)).fetchone()
+        return Spent() if row is None else Spent(*row)
 
     def failures(self, kind: str) -> list[tuple[str, int, str, str]]:
         """Hash, tries, error and reply of work that could not be done yet."""

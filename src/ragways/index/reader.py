@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ragways.index.windows.reader import Windows
     from ragways.index.words import Words
 
-_TEXTS_KEPT = 64
+_CHARACTERS_KEPT = 20_000_000
 _ID = re.compile(r"article:\d{1,18}(:s\d+(:p\d+(:[ct]\d+)?)?)?")
 _TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks", "t": "sentences"}
 
@@ -37,7 +38,8 @@ class Index:
         self.layers = frozenset(meta.get("layers", "").split())
         self.embedder = meta.get("embedder", "")
         self.chunking = meta.get("chunking", "")
-        self._article = lru_cache(_TEXTS_KEPT)(self._read_article)
+        self._articles: OrderedDict[int, tuple[str, str, str]] = OrderedDict()
+        self._characters = 0
 
     @classmethod
     def open(cls, folder: Path) -> Index:
@@ -188,8 +190,17 @@ class Index:
         tables = ("documents", "sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")
         return {table: self._store.count(table) for table in tables}
 
-    def _read_article(self, number: int) -> tuple[str, str, str]:
-        title, text, metadata = self._store.db.execute(
-            "SELECT title, text, metadata FROM documents WHERE number = ?", (number,)
+    def _article(self, number: int) -> tuple[str, str, str]:
+        """Title, text and date of a document; those used last are kept, up to so many characters."""
+        kept = self._articles.get(number)
+        if kept is not None:
+            self._articles.move_to_end(number)
+            return kept
+        title, text, date = self._store.db.execute(
+            "SELECT title, text, coalesce(metadata ->> '$.date', '') FROM documents WHERE number = ?", (number,)
         ).fetchone()
-        return title, text, str(json.loads(metadata).get("date", ""))
+        self._articles[number] = title, text, date
+        self._characters += len(text)
+        while self._characters > _CHARACTERS_KEPT and len(self._articles) > 1:
+            self._characters -= len(self._articles.popitem(last=False)[1][1])
+        return title, text, date

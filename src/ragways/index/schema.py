@@ -65,4 +65,9 @@ CREATE TABLE IF NOT EXISTS failures (
     kind TEXT NOT NULL, hash TEXT NOT NULL, tries INTEGER NOT NULL, error TEXT NOT NULL, reply TEXT NOT NULL,
     PRIMARY KEY (kind, hash)
 ) WITHOUT ROWID;
+-- What each kind of work has cost so far, failures included. Numbers alone: nothing of a text that may have to go.
+CREATE TABLE IF NOT EXISTS spent (
+    kind TEXT PRIMARY KEY, calls INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, usd REAL NOT NULL,
+    seconds REAL NOT NULL
+) WITHOUT ROWID;
 """

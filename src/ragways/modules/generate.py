@@ -8,7 +8,9 @@ from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Query
 from ragways.index.words import terms
+from ragways.modules.doing import tell
 from ragways.modules.resources import Resources
+from ragways.modules.told import told
 from ragways.tasks.answer import ANSWER, RECALL, Extractor, Passage, Said
 
 _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
@@ -18,6 +20,7 @@ _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 def answer(use: Resources) -> Step[Evidence, Answer]:
     """Say what the evidence says, or that it does not say it."""
 
+    @told
     async def run(evidence: Evidence) -> Answer:
         if use.retrieve_only:
             return _abstain(evidence, "retrieval only")
@@ -31,6 +34,7 @@ def answer(use: Resources) -> Step[Evidence, Answer]:
             passages=passages,
             extractor=Extractor(use.embed, terms, use.care, use.sentences),
         )
+        tell(reply)
         way = _way_of_task()
         if not reply.answered:
             return _abstain(evidence, way)
@@ -44,9 +48,11 @@ def answer(use: Resources) -> Step[Evidence, Answer]:
 def recall(use: Resources) -> Step[Query, Answer]:
     """Answer from what the model knows; without a model that is nothing."""
 
+    @told
     async def run(query: Query) -> Answer:
         evidence = Evidence(Hits(query), (), 0)
         reply = await use.model.do(RECALL, question=query.text)
+        tell(reply)
         way = _way_of_task()
         if not reply.answered or not reply.answer.strip():
             return _abstain(evidence, way)

@@ -15,7 +15,9 @@ from ragways.core.types import Query
 from ragways.index.graph.names import tokens
 from ragways.index.graph.reader import Graph
 from ragways.index.vectors import Scored, best
+from ragways.modules.doing import do_or_rule
 from ragways.modules.resources import Resources
+from ragways.modules.told import counted, told
 from ragways.tasks.question_entities import QUESTION_ENTITIES
 
 if TYPE_CHECKING:
@@ -72,6 +74,10 @@ class Seeds:
     likeness: Likeness
     nodes: Scored
 
+    @property
+    def brief(self) -> str:
+        return f"{counted(len(self.nodes), (), 'seed', 'seeds')} from {', '.join(self.likeness.names)}"
+
 
 async def likeness(use: Resources, names: Sequence[str]) -> Likeness:
     return Likeness(use.index.graph, tuple(names), await use.embed(names))
@@ -85,7 +91,9 @@ def known_names(graph: Graph, text: str) -> list[str]:
 async def question_names(use: Resources, question: str) -> list[str]:
     """The entities that a question names."""
     graph = use.index.graph
-    found = await use.model.do(QUESTION_ENTITIES, question=question, names=lambda text: known_names(graph, text))
+    found = await do_or_rule(
+        use.model, QUESTION_ENTITIES, question=question, names=lambda text: known_names(graph, text)
+    )
     return list(dict.fromkeys(name.strip() for name in found.entities if name.strip()))
 
 
@@ -94,6 +102,7 @@ def link_entities(use: Resources, *, near: int = 20, least: float = 0.4, most: i
     names none stands for itself.
     """
 
+    @told
     async def run(query: Query) -> Seeds:
         alike = await likeness(use, await question_names(use, query.text) or [query.text])
         seeds = alike.nearest(near, least)[:most]

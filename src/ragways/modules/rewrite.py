@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ragways.core.types import Answer, Hit
 from ragways.index.words import terms
+from ragways.modules.doing import do_or_rule
 from ragways.modules.link import known_names
 from ragways.modules.resources import Resources
 from ragways.tasks.judge_answer import JUDGE_ANSWER, Verdict, refuses
@@ -27,7 +28,9 @@ def plain(text: str) -> str:
 
 async def subquestions(use: Resources, question: str, hits: Sequence[Hit], asked: Collection[str]) -> list[str]:
     """What the hits do not say yet: three at most, none that was asked before."""
-    found = await use.model.do(SUBQUESTIONS, question=question, passages=_texts(hits), asked=tuple(asked), terms=_terms)
+    found = await do_or_rule(
+        use.model, SUBQUESTIONS, question=question, passages=_texts(hits), asked=tuple(asked), terms=_terms
+    )
     known = {plain(question), *map(plain, asked)}
     new = {plain(text): text.strip() for text in reversed(found.questions) if plain(text) not in known | {""}}
     return list(reversed(new.values()))[:MOST]
@@ -35,7 +38,8 @@ async def subquestions(use: Resources, question: str, hits: Sequence[Hit], asked
 
 async def judge(use: Resources, question: str, answer: Answer, asked: Collection[str]) -> Verdict:
     """Whether an answer suffices. One that refuses never does, whatever is said of it: then the question is open."""
-    verdict = await use.model.do(
+    verdict = await do_or_rule(
+        use.model,
         JUDGE_ANSWER,
         question=question,
         answer=answer.text,
@@ -51,7 +55,9 @@ async def judge(use: Resources, question: str, answer: Answer, asked: Collection
 async def keywords(use: Resources, question: str) -> Keywords:
     """Low-level and high-level keywords; of a kind that has none, the question itself is the only one."""
     graph = use.index.graph
-    found = await use.model.do(KEYWORDS, question=question, names=lambda text: known_names(graph, text), terms=_terms)
+    found = await do_or_rule(
+        use.model, KEYWORDS, question=question, names=lambda text: known_names(graph, text), terms=_terms
+    )
     low, high = (tuple(dict.fromkeys(w.strip() for w in some if w.strip())) for some in (found.low, found.high))
     return Keywords(low or (question,), high or (question,))
 

@@ -20,7 +20,9 @@ from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.windows.reader import windows_of
 from ragways.models.door import Door
+from ragways.modules.doing import tell
 from ragways.modules.resources import Resources
+from ragways.modules.told import told
 from ragways.modules.walks.found import hits_of
 from ragways.modules.walks.texts import Texts
 from ragways.modules.walks.walk import Walk
@@ -169,6 +171,7 @@ def llm_guided(
 
 
 def _step(name: str, use: Resources, follow: Follow, *, max_sentences: int, **details: object) -> Step[Query, Hits]:
+    @told
     async def run(query: Query) -> Hits:
         windows = windows_of(use.index)
         walk = Walk(windows, windows.nearness(await use.embed_question(query.text)), max_sentences)
@@ -242,6 +245,7 @@ async def _choose(model: Door, **shown: object) -> tuple[Choice, str]:
         choice = await model.do(CHOOSE_HOP, **shown)
     except UnusableReply:
         return Choice(1), "fallback after an unusable reply: most similar to the question"
+    tell(choice)
     way = current_span().children[-1].way
     if way == "rule" and choice.choice:
         return choice, "rule: most similar to the question"

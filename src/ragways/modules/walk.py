@@ -14,12 +14,15 @@ from ragways.index.graph.rows import Triplet
 from ragways.modules.bonds import Bond, Bonds
 from ragways.modules.link import Seeds, link_entities
 from ragways.modules.resources import Resources
+from ragways.modules.told import counted, told
 from ragways.modules.triplets import by_date, entity_pieces, hits_of, interleaved, said, triplet_pieces
 
 EXACT = 2_000
 """Nodes up to which power iteration is as quick as pushing; beyond it, work must not grow with the graph."""
 SHORT = 80
 """Characters of a description in short form."""
+SHOWN = 20
+"""Entities and passages that the trace keeps."""
 REACHED = "reached by PageRank"
 
 
@@ -30,6 +33,10 @@ class Spread:
     seeds: Seeds
     mass: dict[str, float]
 
+    @property
+    def brief(self) -> str:
+        return counted(len(self.mass), (), "entity", "entities")
+
 
 def spread(
     use: Resources, *, damping: float = 0.85, rounds: int = 100, least: float = 1e-5, keep: int = 100
@@ -38,13 +45,14 @@ def spread(
     and the seeds. Exact on a small graph, by forward push on a large one; the trace says which.
     """
 
+    @told
     async def run(seeds: Seeds) -> Spread:
         graph = use.index.graph
         kept = _kept(graph, seeds, damping=damping, rounds=rounds, least=least, keep=keep)
         current_span().details.update(
             way="exact" if len(graph.ids) <= EXACT else "push",
             nodes=len(kept),
-            best=[(id, round(mass, 6)) for id, mass in list(kept.items())[:20]],
+            best=[(id, round(mass, 6)) for id, mass in list(kept.items())[:SHOWN]],
         )
         return Spread(seeds, kept)
 
@@ -58,6 +66,7 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
     larger shares in sum: they say most about what PageRank leads to.
     """
 
+    @told
     async def run(reached: Spread) -> Hits:
         graph, mass = use.index.graph, reached.mass
         alike = reached.seeds.likeness.of(mass)
@@ -68,7 +77,9 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
         first = {chunk: bond.id for bond in reversed(bonds) for chunk in bond.chunks}
         total = _chunk_scores(bonds, share)
         order = sorted(first, key=lambda id: (-near[first[id]], -total[id], id))[:chunks]
-        current_span().details.update(triplets=len(bonds), found=len(order))
+        current_span().details.update(
+            triplets=len(bonds), found=len(order), reached=[(id, round(total[id], 6)) for id in order[:SHOWN]]
+        )
         rows = graph.relations({first[id] for id in order})
         seeds = {id for id, _ in reached.seeds.nodes}
         return hits_of(
@@ -90,6 +101,7 @@ def short_forms(
     An entity's score is its share, a relation's the sum of its ends', a chunk's the sum of the relations it states.
     """
 
+    @told
     async def run(reached: Spread) -> Hits:
         graph, mass, query = use.index.graph, reached.mass, reached.seeds.query
         bonds = Bonds.of(graph).between(mass, limit)
@@ -99,6 +111,7 @@ def short_forms(
         known, rows = graph.entities(named), graph.relations(stated)
         entity = entity_pieces(use, [known[id] for id in named], described=SHORT)
         triplet = triplet_pieces(use, [rows[id] for id in stated], described=SHORT)
+        current_span().details["reached"] = [(id, round(score, 6)) for id, score in source.items()][:SHOWN]
         chunk = use.index.pieces(source)
         seeds = {id for id, _ in reached.seeds.nodes}
         by = "fast-graph"

@@ -28,11 +28,12 @@ Shown = tuple[str, str, Sequence[str]]
 PASSAGES, SENTENCES = 12, 48
 """Most passages and sentences looked at: a bound on time."""
 
-_ASKING = re.compile(
+ASKING = re.compile(
     r"\b(who|whom|whose|what|which|when|where|why|how|many|much|name|named|called|tell|describe|summari[sz]e|list|"
     r"give|explain|does|did|do|is|was|were|are|has|had|have|can|could|would|year|date)\b",
     re.IGNORECASE,
 )
+"""Words of asking, which say nothing of what is asked about."""
 _ASKS_DATE = re.compile(
     r"\b(when|what (year|date|day|month)|which (year|date|day|month)|in what year)\b", re.IGNORECASE
 )
@@ -68,7 +69,7 @@ async def extract(
     question: str, passages: Sequence[Shown], *, embed: Embed, terms: Terms, care: float, most: int
 ) -> Extraction:
     candidates = _candidates(passages, terms)
-    wanted = terms(_ASKING.sub(" ", question)) or terms(question)
+    wanted = terms(ASKING.sub(" ", question)) or terms(question)
     if not candidates or not wanted:
         return Extraction(False, 0.0, ())
     vectors = await embed([question, *(candidate.text for candidate in candidates)])

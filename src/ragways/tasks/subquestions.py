@@ -7,17 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragways.models.task import Task
+from ragways.tasks.extract import ASKING
 
 MOST = 3
 """Sub-questions of one round."""
 
 Terms = Callable[[str], list[str]]
 
-_ASKING = re.compile(
-    r"\b(who|whom|whose|what|which|when|where|why|how|many|much|name|named|called|tell|describe|list|give|explain|"
-    r"does|did|do|is|was|were|are|has|had|have|can|could|would|year|date)\b",
-    re.IGNORECASE,
-)
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:(?:of|the|de|von|van|la) )*[A-Z][\w'’-]+)*")
 _CALENDAR = re.compile(
     r"(?:Jan|Febr)uary|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber|"
@@ -40,7 +36,7 @@ def sentences(passages: Iterable[str]) -> list[str]:
 
 def content(question: str, terms: Terms) -> list[str]:
     """The terms of a question that say what it is about, without the words of asking."""
-    return terms(_ASKING.sub(" ", question))
+    return terms(ASKING.sub(" ", question))
 
 
 def uncovered(question: str, passages: Iterable[str], terms: Terms) -> list[str]:

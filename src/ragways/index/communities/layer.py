@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import cast
 
 from ragways.core.errors import BudgetExceeded
+from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.communities import tables
 from ragways.index.communities.landscape import landscape
 from ragways.index.communities.options import by_model, keep_options, kept_kind, options_of
-from ragways.index.communities.writing import Book, kind_of, read_all, write_all
+from ragways.index.communities.writing import Book, expected, kind_of, read_all, write_all
 from ragways.index.graph.layer import draft_of
-from ragways.index.layer import Layer, Site
+from ragways.index.layer import Layer, Outlook, Prospect, Site
 
 VECTORS = "reports"
 """The name of the files that hold the reports' vectors."""
@@ -61,6 +63,27 @@ def _texts(book: Book) -> dict[str, str]:
     return {id: book.reports[id].embedded for id in sorted(book.reports)}
 
 
+def _plan(prospect: Prospect) -> Outlook:
+    """Communities are not known before there is a graph: the sample's tell how many there will be."""
+    site, sample = prospect.site, prospect.sample
+    began = time.perf_counter()
+    book = book_of(sample)
+    seconds = (time.perf_counter() - began) / prospect.share
+    usage, kind = Usage(), ""
+    if by_model(site, options_of(site)):
+        kind = kind_of(site.model)
+        usage = expected(site, kind, prospect.fresh)
+    return Outlook(
+        round(len(book.land.groups) / prospect.share),
+        like=list(_texts(book).values()) if _with_vectors(sample) else (),
+        times=prospect.fresh / prospect.share,
+        usage=usage,
+        kind=kind,
+        seconds=seconds,
+        estimated="communities, reports and their vectors",
+    )
+
+
 def _derive(site: Site, folder: Path) -> None:
     book = book_of(site)
     tables.write(book, folder)
@@ -91,6 +114,7 @@ COMMUNITIES = Layer(
     name="communities",
     summary="communities of the knowledge graph, a report for each",
     needs=frozenset({"graph"}),
+    plan=_plan,
     work=_work,
     derive=_derive,
     used=_used,

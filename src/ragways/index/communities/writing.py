@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoModel, UnusableReply
 from ragways.core.progress import Progress
+from ragways.core.trace import Usage
 from ragways.index.communities.content import Content, content
 from ragways.index.communities.landscape import Landscape
 from ragways.index.communities.options import CommunityOptions
@@ -16,11 +18,16 @@ from ragways.index.communities.report import Finding, Report
 from ragways.index.communities.rules import RuleReporter
 from ragways.index.graph.names import fold
 from ragways.index.layer import Site
+from ragways.index.paid import Cost
 from ragways.models.door import CURE_NO_MODEL, Door
 from ragways.tasks.report import REPORT, SaidReport
 
 AT_ONCE = 64
 """Reports under way: more than any endpoint's concurrency, which the door holds, so that it is never idle."""
+
+TOKENS_A_CALL = 800
+"""Of the corpus, for one report; and what reports read for each of its tokens (`benchmarks/communities.py`)."""
+INPUT_A_TOKEN = 2.05
 
 
 def kind_of(model: Door) -> str:
@@ -28,6 +35,18 @@ def kind_of(model: Door) -> str:
     if model.model is None:
         raise NoModel("reports of communities are to be written by a language model, and none is set", CURE_NO_MODEL)
     return f"report:model-{REPORT.text.hash[:8]}-{model.model.name}"
+
+
+def expected(site: Site, kind: str, fresh: float) -> Usage:
+    """What reports would use, in proportion to the text that is new. An estimate, from what they took elsewhere or, where
+    some were written here, took here: what a community is shown is known only when those below it are written.
+    """
+    tokens = fresh * int(site.store.db.execute("SELECT coalesce(sum(tokens), 0) FROM chunks").fetchone()[0])
+    calls = math.ceil(tokens / TOKENS_A_CALL)
+    before = site.paid.spent(kind)
+    if before.calls:
+        return Usage(calls, round(calls * before.input / before.calls), round(calls * before.output / before.calls))
+    return Usage(calls, round(tokens * INPUT_A_TOKEN), calls * REPORT.max_output)
 
 
 @dataclass
@@ -73,7 +92,7 @@ class Book:
                 self.reports[group.id] = Report.from_json(text)
         return [group for group in asked if group.id not in self.reports]
 
-    def keep(self, group: Group, said: SaidReport) -> None:
+    def keep(self, group: Group, said: SaidReport, cost: Cost | None = None) -> None:
         names = {fold(node.name): node.id for node in (self.land.draft.entities[m] for m in reversed(group.members))}
         findings = (
             Finding(
@@ -85,7 +104,7 @@ class Book:
         best_first = tuple(sorted(findings, key=lambda finding: -finding.rating))
         report = Report(said.title.strip(), said.summary.strip(), said.rating, best_first)
         self.reports[group.id] = report
-        self.site.paid.keep_results(self.kind, {self.shown[group.id].hash: report.to_json()})
+        self.site.paid.keep_results(self.kind, {self.shown[group.id].hash: report.to_json()}, cost)
 
 
 def read_all(book: Book) -> Book:
@@ -133,6 +152,10 @@ class _Asking:
                 raise
 
     async def _do(self, group: Group) -> None:
+        with self.book.site.paid.costing(self.book.kind) as cost:
+            await self._one(group, cost)
+
+    async def _one(self, group: Group, cost: Cost) -> None:
         site, shown = self.book.site, self.book.shown[group.id]
         try:
             said = await site.model.do(
@@ -147,7 +170,7 @@ class _Asking:
         except ModelError as error:
             self._fail(shown, error.message)
         else:
-            self.book.keep(group, said)
+            self.book.keep(group, said, cost)
         self.done += 1
         site.report(Progress("reports", self.done))
 

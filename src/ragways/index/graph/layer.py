@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.graph import imported, model
 from ragways.index.graph.draft import Chapter, Draft, Node, make
@@ -20,7 +22,7 @@ from ragways.index.graph.near import near_hashes, near_merges
 from ragways.index.graph.options import GraphOptions
 from ragways.index.graph.sources import Source, sources
 from ragways.index.graph.spoken import Spoken
-from ragways.index.layer import Layer, Site
+from ragways.index.layer import Layer, Outlook, Prospect, Site
 from ragways.index.paid import Paid
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 VETO = "merge-veto"
 """The kind of result that holds merges which a person undid."""
+_FREE = (Usage(), "")
 
 
 def veto(paid: Paid, name: str, other: str) -> None:
@@ -159,6 +162,28 @@ def _embedded(draft: Draft, options: GraphOptions) -> dict[str, str]:
     return texts
 
 
+def _plan(prospect: Prospect) -> Outlook:
+    """Entities are not known before they are found: those of the sample, by rules, tell how many there will be."""
+    site, sample, options = prospect.site, prospect.sample, _options(prospect.site)
+    site.store.set_meta({"graph": json.dumps(asdict(options))})
+    began = time.perf_counter()
+    draft = draft_of(sample)
+    seconds = (time.perf_counter() - began) / prospect.share
+    usage, kind = (model.expected(site, options), model.kind(site.model, options)) if options.way == "model" else _FREE
+    texts = list(_embedded(draft, options).values()) if _with_vectors(sample, options) else []
+    exact = prospect.share == 1.0 and options.way == "rules"
+    return Outlook(
+        round(len(draft.entities) / prospect.share),
+        texts=texts if exact else (),
+        like=() if exact else texts,
+        times=prospect.fresh / prospect.share,
+        usage=usage,
+        kind=kind,
+        seconds=seconds,
+        estimated="" if exact else "entities and their vectors",
+    )
+
+
 def _derive(site: Site, folder: Path) -> None:
     from ragways.index.graph import tables
 
@@ -200,6 +225,7 @@ GRAPH = Layer(
     name="graph",
     summary="entities and relations of the corpus, with the chunks they came from",
     needs=frozenset(),
+    plan=_plan,
     work=_work,
     derive=_derive,
     used=_used,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoModel, UnusableReply
 from ragways.core.progress import Progress
+from ragways.core.trace import Usage
 from ragways.index.graph.facts import Entity, Facts, Relation, bounded
 from ragways.index.graph.options import GraphOptions
 from ragways.index.graph.sources import Passage, sources
 from ragways.index.layer import Site
+from ragways.index.paid import Cost
+from ragways.models.bound import count_call
+from ragways.models.call import Call
 from ragways.models.door import CURE_NO_MODEL, Door
 from ragways.models.tokens import count_each
 from ragways.tasks.facts import FACTS, FACTS_MORE, SaidFacts
@@ -20,6 +24,8 @@ from ragways.tasks.facts import FACTS, FACTS_MORE, SaidFacts
 AT_ONCE = 64
 """Packs under way: more than any endpoint's concurrency, which the door holds, so that it is never idle."""
 MOST_IN_PACK = 16
+SAMPLE = 32
+"""Prompts that are counted to plan for all of them."""
 
 Pack = tuple[Passage, ...]
 
@@ -33,15 +39,46 @@ def kind(model: Door, options: GraphOptions) -> str:
 
 async def extract(site: Site, options: GraphOptions) -> None:
     """Ask for the facts of every passage that has none yet, those that failed before included."""
+    missing = _missing(site, options)
+    if missing:
+        extraction = _Extraction(site, options, kind(site.model, options), len(missing))
+        await extraction.run(list(packs(missing, options.passage_tokens)))
+
+
+def expected(site: Site, options: GraphOptions) -> Usage:
+    """What `extract` would use: calls and passages are counted, the prompt around them on some. What a model writes is
+    as long as what it wrote here before or, where it has not, as what it reads.
+    """
+    missing = _missing(site, options)
+    asked = list(packs(missing, options.passage_tokens))
+    if not asked:
+        return Usage()
+    some = asked[:SAMPLE]
+    shown = [{"passages": [(passage.title, passage.text) for passage in pack]} for pack in some]
+    read = sum(count_each([passage.text for passage in missing]))
+    before = site.paid.spent(kind(site.model, options))
+    output = len(asked) * before.output / before.calls if before.calls else float(read)
+
+    inside = sum(count_each([passage.text for pack in some for passage in pack]))
+
+    def around(calls: Iterable[Call]) -> float:
+        return (sum(map(count_call, calls)) - inside) / len(some)
+
+    first = read + len(asked) * around(FACTS.call(variables) for variables in shown)
+    # Each further look is shown what was found before, names and triples alone: about half of what was written.
+    more = read + len(asked) * around(FACTS_MORE.call({**variables, "known": ""}) for variables in shown) + output / 2
+    looks = options.gleaning
+    return Usage(len(asked) * (1 + looks), round(first + looks * more), round(output * (1 + looks / 2)))
+
+
+def _missing(site: Site, options: GraphOptions) -> list[Passage]:
+    """Passages that have no facts yet."""
     passages = {passage.key: passage for source in sources(site.store) for passage in source.passages}
-    this = kind(site.model, options)
-    known = site.paid.results(this, passages)
+    known = site.paid.results(kind(site.model, options), passages)
     missing = [passage for key, passage in passages.items() if key not in known and passage.text.strip()]
-    if not missing:
-        return
-    if site.model.model is None:
+    if missing and site.model.model is None:
         raise NoModel("the graph is to be made by a language model, and none is set", CURE_NO_MODEL)
-    await _Extraction(site, options, this, len(missing)).run(list(packs(missing, options.passage_tokens)))
+    return missing
 
 
 def packs(passages: Sequence[Passage], tokens: int) -> Iterator[Pack]:
@@ -88,6 +125,10 @@ class _Extraction:
                 raise
 
     async def _do(self, pack: Pack) -> None:
+        with self.site.paid.costing(self.kind) as cost:
+            await self._one(pack, cost)
+
+    async def _one(self, pack: Pack, cost: Cost) -> None:
         try:
             facts = await self._ask(pack)
         except UnusableReply as error:
@@ -104,7 +145,7 @@ class _Extraction:
             self._fail(pack, error.message)
         else:
             self.site.paid.keep_results(
-                self.kind, {passage.key: f.to_json() for passage, f in zip(pack, facts, strict=True)}
+                self.kind, {passage.key: f.to_json() for passage, f in zip(pack, facts, strict=True)}, cost
             )
         self.done += len(pack)
         self.site.report(Progress("facts", self.done, self.total))

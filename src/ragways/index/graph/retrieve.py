@@ -6,6 +6,7 @@ walk finds them where neither words nor vectors do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from ragways.index.graph.reader import Graph
 from ragways.index.pagerank import push
 from ragways.index.vectors import Scored, best
+
+_WORD = re.compile(r"\w+")
 
 HOMONYMS = 3
 """Entities of one name that are followed, where the question does not say which it means."""
@@ -22,10 +25,20 @@ def question_seeds(graph: Graph, question: str) -> dict[str, float]:
     """Entities that the question names. One that few passages name says more about where to look than one of many."""
     seeds: dict[str, float] = {}
     for name in graph.in_question(question):
+        if not _may_be_name(question, name.start, name.end):
+            continue
         chosen = name.entities[:HOMONYMS]
         for id, entity in graph.entities(chosen).items():
             seeds[id] = seeds.get(id, 0.0) + 1.0 / (max(1, entity.chunks) * len(chosen))
     return seeds
+
+
+def _may_be_name(question: str, start: int, end: int) -> bool:
+    """Where a question writes names with capitals, "die" and "place of birth" are none, whatever the corpus has."""
+    rest = _WORD.findall(question)[1:]
+    if not any(word[:1].isupper() for word in rest):
+        return True
+    return any(letter.isupper() or letter.isdigit() for letter in question[start:end])
 
 
 def passages(
@@ -35,8 +48,8 @@ def passages(
     k: int = 50,
     seeds: Mapping[str, float] | None = None,
     prior: Mapping[str, float] | None = None,
-    damping: float = 0.85,
-    epsilon: float = 1e-6,
+    damping: float = 0.7,
+    epsilon: float = 1e-5,
 ) -> Scored:
     """The k chunks that a walk from the seeds visits most.
 

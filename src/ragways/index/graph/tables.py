@@ -141,5 +141,9 @@ def passage_links(draft: Draft, entities: dict[str, int], chunks: dict[str, int]
     return Links.of_edges(size + len(chunks), left, right, weights)
 
 
+ABOUT = 6.0
+"""What it counts for that a passage is the entity's own article: a walk that meets a name should look there first."""
+
+
 def _weight(count: int, about: bool) -> float:
-    return 1.0 + math.log(count) + (1.0 if about else 0.0)
+    return 1.0 + math.log(count) + (ABOUT if about else 0.0)

@@ -13,17 +13,19 @@ from pathlib import Path
 import numpy as np
 
 from ragways.core.types import content_hash
-from ragways.index.layer import Layer, Site
+from ragways.index.layer import Layer, Outlook, Prospect, Site
 from ragways.index.windows.edges import Edges
 from ragways.index.windows.files import FOLDER, write_json, write_vectors
 from ragways.index.windows.neighbours import Space, nearest_elsewhere
 from ragways.index.windows.options import Options, keep_options, options_of
 from ragways.index.windows.projection import Projection
 from ragways.index.windows.renewal import Known, renew
-from ragways.index.windows.sliding import Layout, lay_out, slid_documents
-from ragways.index.windows.themes import KIND, RULE, Themed, ask_themes, themes_hash, themes_of, words_hash
+from ragways.index.windows.sliding import Layout, lay_out, slid_documents, slide
+from ragways.index.windows.themes import KIND, RULE, Themed, ask_themes, themes_hash, themes_of, themes_to_come, words_hash
 
 _TEXTS_AT_ONCE = 8192
+_PAIR_SECONDS = 2e-8
+"""To compare two windows of 384 numbers on one core, among many (`benchmarks/windows.py`)."""
 
 
 async def _work(site: Site) -> None:
@@ -95,6 +97,28 @@ def _whole(site: Site, options: Options, embedder: str, themes: dict[str, Themed
     return lay_out(site.store, options, known=known, without=unthemed)
 
 
+def _plan(prospect: Prospect) -> Outlook:
+    site, options = prospect.site, options_of(prospect.site)
+    counts = site.store.db.execute("SELECT count(*) FROM sentences GROUP BY document")
+    rows = sum(len(slide(count, options)) for (count,) in counts)
+    unthemed, usage = themes_to_come(site, slid_documents(site.store, options))
+    said = [themed.text for themed in themes_of(prospect.sample, slid_documents(prospect.sample.store, options)).values()]
+    return Outlook(
+        rows,
+        texts=(
+            text
+            for slid in slid_documents(site.store, options)
+            for text in (*slid.window_texts(), *slid.sentence_texts())
+        ),
+        like=said,
+        times=unthemed / max(1, len(said)),
+        usage=usage,
+        kind=KIND,
+        seconds=_PAIR_SECONDS * rows * rows * prospect.fresh,
+        estimated="themes, edges" if unthemed or prospect.fresh else "",
+    )
+
+
 def _used(site: Site) -> dict[str, set[str]]:
     options = options_of(site)
     layout = lay_out(site.store, options)
@@ -110,6 +134,7 @@ WINDOWS = Layer(
     name="windows",
     summary="windows of sentences joined to the most similar ones, for traversals",
     needs=frozenset({"vectors"}),
+    plan=_plan,
     work=_work,
     derive=_derive,
     used=_used,

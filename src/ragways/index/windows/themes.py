@@ -9,18 +9,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from ragways.core.errors import UnusableReply
+from ragways.core.errors import ModelError, ModelRefused, UnusableReply
 from ragways.core.progress import Progress
+from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.layer import Site
 from ragways.index.windows.sliding import Slid
 from ragways.index.words import terms
+from ragways.models.bound import count_call
 from ragways.tasks.themes import THEMES, keywords, opening
 
 KIND = "themes"
 RULE = "theme words"
 _RULE_VERSION = "1"  # to be raised when the rule changes, so that words kept from the older one are not used
 _AT_ONCE = 64
+_SAMPLE = 64  # prompts that are counted to plan for all of them
+_REPLY_TOKENS = 40  # of five themes in JSON
 _DOCUMENTS_AT_ONCE = 1000
 _word_terms = lru_cache(100_000)(terms)
 
@@ -68,15 +72,36 @@ async def ask_themes(site: Site, documents: Iterable[Slid]) -> None:
             site.report(Progress("themes", done))
 
 
+def themes_to_come(site: Site, documents: Iterable[Slid]) -> tuple[int, Usage]:
+    """Documents without themes, and what it would take to ask for them: counted on the prompts of some."""
+    by_model = site.model.model is not None
+    missing, seen, tokens = 0, 0, 0
+    for some in _batches(documents):
+        wanted = {themes_hash(slid) if by_model else words_hash(slid): slid for slid in some}
+        known = site.paid.results(KIND if by_model else RULE, wanted)
+        new = [slid for hash, slid in wanted.items() if hash not in known]
+        missing += len(new)
+        for slid in new[: max(0, _SAMPLE - seen)] if by_model else ():
+            variables = {"title": slid.title, "opening": opening(slid.text), "terms": _word_terms}
+            tokens, seen = tokens + count_call(THEMES.call(variables)), seen + 1
+    if not seen:
+        return missing, Usage()
+    return missing, Usage(calls=missing, input=round(missing * tokens / seen), output=missing * _REPLY_TOKENS)
+
+
 async def _ask(site: Site, hash: str, slid: Slid) -> None:
-    try:
-        reply = await site.model.do(THEMES, title=slid.title, opening=opening(slid.text), terms=_word_terms)
-    except UnusableReply as error:
-        site.failed += 1
-        site.paid.keep_failure(KIND, hash, error.message, error.reply)
-    else:
-        kept = [theme.strip() for theme in reply.themes]
-        site.paid.keep_results(KIND, {hash: json.dumps(kept, ensure_ascii=False)})
+    with site.paid.costing(KIND) as cost:
+        try:
+            reply = await site.model.do(THEMES, title=slid.title, opening=opening(slid.text), terms=_word_terms)
+        except ModelRefused:
+            raise
+        except ModelError as error:
+            site.failed += 1
+            reply = error.reply if isinstance(error, UnusableReply) else ""
+            site.paid.keep_failure(KIND, hash, error.message, reply, cost)
+        else:
+            kept = [theme.strip() for theme in reply.themes]
+            site.paid.keep_results(KIND, {hash: json.dumps(kept, ensure_ascii=False)}, cost)
 
 
 def themes_of(site: Site, documents: Iterable[Slid]) -> dict[str, Themed]:

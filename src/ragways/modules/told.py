@@ -1,0 +1,75 @@
+"""What goes into a step and what comes out of it, in a few words of the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import fields, is_dataclass
+from typing import TypeVar
+
+from ragways.core.trace import current_span
+from ragways.core.types import Answer, Evidence, Hit, Hits, Query
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+LONGEST = 200
+"""Characters of one input or output: a trace is read by people, and kept with every record."""
+_NAMED = 3  # things of a list that are named
+
+
+def told(run: Callable[[In], Awaitable[Out]]) -> Callable[[In], Awaitable[Out]]:
+    """The same work, which leaves its input and its output in the span it runs in."""
+
+    async def telling(value: In) -> Out:
+        here = current_span()
+        here.details["input"] = brief(value)
+        result = await run(value)
+        here.details["output"] = brief(result)
+        return result
+
+    return telling
+
+
+def brief(value: object) -> str:
+    """A noun in a few words. What is no noun of `core` says it itself, in a property `brief`, or by its fields."""
+    match value:
+        case Query():
+            said = value.text
+        case Hits():
+            said = _listed(value.items)
+        case Evidence():
+            said = f"{_listed(value.items)} ({value.tokens:,} tokens)"
+        case Answer():
+            said = value.text
+        case _:
+            said = getattr(value, "brief", "") or _fields(value)
+    flat = " ".join(said[: 4 * LONGEST].split())
+    return flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…"
+
+
+def counted(number: int, things: Sequence[str], one: str, many: str) -> str:
+    """`4 seeds: a, b, c …`."""
+    named = ", ".join(things[:_NAMED]) + (" …" if len(things) > _NAMED else "")
+    return f"{number:,} {one if number == 1 else many}{': ' if named else ''}{named}"
+
+
+def _listed(hits: Sequence[Hit]) -> str:
+    # Titles of the first few only: a list may be long, and steps are timed.
+    titles = list(dict.fromkeys(hit.piece.title or hit.piece.id for hit in hits[:12]))
+    return counted(len(hits), titles, "piece", "pieces")
+
+
+def _fields(value: object) -> str:
+    """The reply of a task: `low Ness Light; high built`."""
+    if not is_dataclass(value):
+        return str(value)
+    shown = ((field.name, _plain(getattr(value, field.name))) for field in fields(value))
+    return "; ".join(f"{name} {text}" for name, text in shown if text)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(_plain(each) for each in value[:5]) + (" …" if len(value) > 5 else "")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _fields(value) if is_dataclass(value) else str(value)

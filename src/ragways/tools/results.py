@@ -1,0 +1,142 @@
+"""What tools return. Text of documents stands in `text`, `fields` and titles, and is data: material to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from ragways.core.types import Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An article. `distance` is in links, `score` tells how near a title is, `way` how a neighbour is linked."""
+
+    id: str
+    title: str
+    distance: int | None = None
+    score: float | None = None
+    way: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A paragraph, or a stretch of a long one (`part`, from 1), word for word."""
+
+    id: str
+    article: str
+    title: str
+    text: str
+    part: int | None = None
+    score: float | None = None
+    start: int = 0
+    end: int = 0
+    tokens: int = 0
+    date: str = ""
+
+    @property
+    def piece(self) -> Piece:
+        return Piece(
+            self.id, "paragraph", self.text, self.article, self.title, self.start, self.end, self.tokens, self.date
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Articles:
+    articles: tuple[Listed, ...]
+    next_offset: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraphs:
+    paragraphs: tuple[Quote, ...]
+    next_offset: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionTitle:
+    id: str
+    title: str
+    level: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An infobox; `source` is the paragraph that holds it."""
+
+    kind: str
+    fields: Mapping[str, str]
+    source: Quote | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    article: Listed
+    sections: tuple[SectionTitle, ...]
+    infoboxes: tuple[Box, ...]
+    next_offset: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One article links to the next in this paragraph."""
+
+    source: str
+    target: str
+    paragraph: Quote | None
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """`length` is in links; None where there is no chain that short."""
+
+    length: int | None
+    articles: tuple[Listed, ...]
+    hops: tuple[Hop, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    expression: str
+    value: str
+
+
+Result = Articles | Paragraphs | Outline | Path | Value
+
+_FOR_EVIDENCE = ("start", "end", "tokens", "source_quote", "date")
+
+
+def data(value: object) -> object:
+    """A result as JSON data: without what is empty, and without what only evidence needs."""
+    if isinstance(value, Quote):
+        return {name: item for name, item in _items(value) if name not in _FOR_EVIDENCE}
+    if isinstance(value, Box):
+        return {"kind": value.kind, "fields": dict(value.fields)}
+    if isinstance(value, tuple):
+        return [data(item) for item in value]
+    if isinstance(value, Listed | Articles | Paragraphs | SectionTitle | Outline | Hop | Path | Value):
+        return dict(_items(value))
+    return value
+
+
+def _items(value: Listed | Quote | Articles | Paragraphs | SectionTitle | Outline | Hop | Path | Value):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    for field in fields(value):
+        item = getattr(value, field.name)
+        if item is not None and item != "":
+            yield field.name, data(item)
+
+
+def quotes(result: Result) -> tuple[Quote, ...]:
+    """What a result quotes, in its order: this is what can be evidence."""
+    if isinstance(result, Paragraphs):
+        return result.paragraphs
+    if isinstance(result, Outline):
+        return tuple(box.source for box in result.infoboxes if box.source is not None)
+    if isinstance(result, Path):
+        return tuple(hop.paragraph for hop in result.hops if hop.paragraph is not None)
+    return ()
