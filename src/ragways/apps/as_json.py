@@ -10,6 +10,8 @@ from ragways.core.types import Answer
 from ragways.index.recipe import Summary
 from ragways.paradigms.ask import Result
 
+_ENDS = ("input", "output")
+
 
 def result_data(result: Result) -> dict[str, Any]:
     answer = result.answer
@@ -58,8 +60,9 @@ def step_data(step: Span) -> dict[str, Any]:
         "name": step.name,
         "seconds": round(step.seconds, 4),
         "usage": usage_data(step.total),
-        "details": {key: _plain(value) for key, value in step.details.items()},
+        "details": {key: _plain(value) for key, value in step.details.items() if key not in _ENDS},
     }
+    data |= {key: step.details[key] for key in _ENDS if key in step.details}
     if step.way:
         data["way"] = step.way
     if step.error:

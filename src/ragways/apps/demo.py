@@ -12,14 +12,14 @@ from typing import Any
 from ragways.apps.terminal import console, progress_bar, show_results, show_summary
 from ragways.assemble import opened, recipe_of
 from ragways.index.build import build
-from ragways.index.layers import USUAL
 from ragways.paradigms.ask import ask
 from ragways.settings import Settings
 
-QUESTIONS = ("q004", "q022", "q053", "q059", "q075")
-"""One a kind: a fact in a table, two hops, sources that disagree, a correction, and one without an answer."""
+QUESTIONS = ("q004", "q021", "q056", "q053", "q077")
+"""One a kind: a fact in a table, two hops, a date that was moved, sources that disagree, and one without an answer."""
 
-PARADIGMS = ("naive", "words", "hybrid-words")
+PARADIGMS = ("naive", "words", "fused")
+LAYERS = frozenset({"vectors", "words", "graph"})
 
 
 def run_demo(settings: Settings, index: Path | None) -> None:
@@ -28,7 +28,7 @@ def run_demo(settings: Settings, index: Path | None) -> None:
     chosen = settings.model_copy(update={"index": folder})
     with resources.as_file(resources.files("ragways") / "demo") as bundle:
         with progress_bar() as report:
-            summary = asyncio.run(build(folder, [bundle / "corpus"], recipe_of(chosen, USUAL), report=report))
+            summary = asyncio.run(build(folder, [bundle / "corpus"], recipe_of(chosen, LAYERS), report=report))
         show_summary(summary, str(folder))
         questions = _questions(bundle / "questions.jsonl")
     asyncio.run(_ask(chosen, questions, started))

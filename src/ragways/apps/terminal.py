@@ -105,7 +105,7 @@ def show_table(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysE
     for column in ("tokens", "calls", "s"):
         table.add_column(column, justify="right", no_wrap=True)
     for result in results:
-        said, found = _short_answer(result), _short_evidence(result)
+        said, found = _short_answer(result, 110 if wide else 66), _short_evidence(result, 100 if wide else 66)
         cells = (said, found) if wide else (Text("\n").join((said, found)),)
         usage = result.usage
         costs = (f"{usage.tokens:,}", f"{usage.calls:,}", f"{result.seconds:.2f}")
@@ -116,20 +116,19 @@ def show_table(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysE
     out.print(table)
 
 
-def _short_answer(result: Result) -> Any:  # noqa: ANN401
+def _short_answer(result: Result, most: int) -> Any:  # noqa: ANN401
     from rich.text import Text
 
-    return Text(_snippet(result.answer.text, 140), style="yellow" if result.answer.abstained else "")
+    return Text(_snippet(result.answer.text, most), style="yellow" if result.answer.abstained else "")
 
 
-def _short_evidence(result: Result) -> Any:  # noqa: ANN401
+def _short_evidence(result: Result, most: int) -> Any:  # noqa: ANN401
     from rich.text import Text
 
     items = result.answer.evidence.items
     titles = list(dict.fromkeys(hit.piece.title or hit.piece.id for hit in items))
-    more = " …" if len(titles) > SHOWN_EVIDENCE else ""
     named = "; ".join(_snippet(title, 40) for title in titles[:SHOWN_EVIDENCE])
-    return Text(f"{len(items)} found{': ' if named else ''}{named}{more}", style="dim")
+    return Text(_snippet(f"{len(items)} found{': ' if named else ''}{named}", most), style="dim")
 
 
 def _head(result: Result) -> Any:  # noqa: ANN401
@@ -202,18 +201,32 @@ def show_left_out(entries: Sequence[Any], what: str, hidden: int = 0) -> None:
 def show_plan(plan: Plan, folder: str) -> None:
     from rich.table import Table
 
-    usd = "unknown (set a price)" if plan.usd is None else f"${plan.usd:.4f}"
     table = Table(title=f"What indexing into {folder} would do", show_header=False)
     for name, value in (
         ("documents", f"{plan.documents:,} ({plan.new:,} new, {plan.changed:,} changed, {plan.unchanged:,} unchanged)"),
-        ("layers", ", ".join(("structure", *plan.layers))),
         ("chunks", f"{plan.chunks:,} ({plan.tokens:,} tokens)"),
         ("texts to embed", f"{plan.to_embed:,}"),
         ("model calls", f"{plan.model_calls:,} ({plan.model_tokens:,} tokens)"),
-        ("money", usd),
+        ("money", _money(plan.usd)),
         ("time", f"about {plan.seconds:.0f} s on this machine"),
     ):
         table.add_row(name, value)
     console().print(table)
+    _show_layer_plans(plan)
     show_left_out(plan.skipped, "would be left out")
     show_left_out(plan.failed, "cannot be read")
+
+
+def _show_layer_plans(plan: Plan) -> None:
+    from rich.table import Table
+
+    table = Table("layer", "rows", "to embed", "model calls", "input", "output", "money", "time", "estimated")
+    for layer in plan.layers:
+        counts = (layer.rows, layer.to_embed, layer.calls, layer.input, layer.output)
+        said = (*(f"{count:,}" for count in counts), _money(layer.usd), f"{layer.seconds:.1f} s", layer.estimated)
+        table.add_row(layer.name, *said)
+    console().print(table)
+
+
+def _money(usd: float | None) -> str:
+    return "unknown (set a price)" if usd is None else f"${usd:.4f}"

@@ -86,6 +86,10 @@ def _nothing(_: Site) -> dict[str, set[str]]:
     return {}
 
 
+def _no_cost(_: Prospect) -> Outlook:
+    return Outlook(0)
+
+
 @dataclass(frozen=True)
 class Layer:
     """`work` does what must be paid for, `derive` writes the layer's files into a folder, `used` tells which hashes of
@@ -97,6 +101,6 @@ class Layer:
     summary: str
     needs: frozenset[str]
     derive: Callable[[Site, Path], None]
-    plan: Callable[[Prospect], Outlook]
     work: Callable[[Site], Awaitable[None]] = _no_work
     used: Callable[[Site], dict[str, set[str]]] = _nothing
+    plan: Callable[[Prospect], Outlook] = _no_cost

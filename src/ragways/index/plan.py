@@ -1,34 +1,66 @@
-"""What an index run would do and cost, without doing it."""
+"""What an index run would do and cost, layer by layer, without doing it."""
 
 from __future__ import annotations
 
 import math
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
-from ragways.core.errors import LoadError, NoIndex
+from ragways.core.errors import LoadError
 from ragways.core.progress import Progress, Report, silent
-from ragways.core.types import content_hash
+from ragways.core.trace import Usage
+from ragways.core.types import Document, content_hash
 from ragways.corpus.load import load
 from ragways.corpus.source import Skipped, SourceFile
 from ragways.corpus.structure import structure
 from ragways.index.build import chunk_texts_of
+from ragways.index.layer import Outlook, Prospect, Site, Texts
+from ragways.index.layers import in_order
 from ragways.index.paid import FILE, Paid
 from ragways.index.recipe import Recipe
+from ragways.index.scratch import sample_store, scratch_store
 from ragways.index.sources import find_files
 from ragways.index.store import Store, document_hash, number_of
+from ragways.models.door import Door
 from ragways.models.embed import Embedder
-from ragways.models.tokens import count_tokens
+from ragways.models.tokens import count_each
 
 SAMPLE = 24
-"""Chunks embedded to measure how long the rest will take."""
+"""Texts embedded to measure how long the rest will take."""
+_TEXTS_AT_ONCE = 8192
+_AT_ONCE = 16  # calls, as the door has it by default
+_CALL_SECONDS = 1.0  # before the first word of a reply
+_TOKEN_SECONDS = 0.02  # for each token of it; both are used only until calls have been timed here
+
+
+@dataclass
+class LayerPlan:
+    """What one layer would take. `usd` of None is a price that nobody knows; `estimated` says what was not counted."""
+
+    name: str
+    rows: int = 0
+    to_embed: int = 0
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    usd: float | None = 0.0
+    seconds: float = 0.0
+    estimated: str = ""
+
+    def add(self, usage: Usage, usd: float | None) -> None:
+        self.calls += usage.calls
+        self.input += usage.input
+        self.output += usage.output
+        self.usd = None if self.usd is None or usd is None else self.usd + usd
 
 
 @dataclass
 class Plan:
-    """Documents by what would happen to them, and the work. `usd` of None is a price that nobody knows."""
+    """Documents by what would happen to them, and the work: in all, and by layer."""
 
     new: int = 0
     changed: int = 0
@@ -42,89 +74,179 @@ class Plan:
     seconds: float = 0.0
     skipped: list[Skipped] = field(default_factory=list)
     failed: list[Skipped] = field(default_factory=list)
-    layers: tuple[str, ...] = ()
+    layers: list[LayerPlan] = field(default_factory=list)
 
     @property
     def documents(self) -> int:
         return self.new + self.changed + self.unchanged
 
+    def add(self, layer: LayerPlan) -> None:
+        self.layers.append(layer)
+        self.to_embed += layer.to_embed
+        self.model_calls += layer.calls
+        self.model_tokens += layer.input + layer.output
+        self.usd = None if self.usd is None or layer.usd is None else self.usd + layer.usd
+        self.seconds += layer.seconds
+
 
 async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: Report = silent) -> Plan:
-    """Read everything, embed a small sample, and say what the run would take."""
-    planned = Plan(layers=tuple(sorted(recipe.layers)))
+    """Read what changed into a store that is thrown away, try the layers on a sample, and say what a run would take."""
+    planned = Plan()
     started = time.perf_counter()
-    texts = _read(folder, paths, recipe, planned, report)
+    store = scratch_store(folder)
+    built = frozenset(store.meta().get("layers", "").split())
+    layers = recipe.layers | built
+    _Reading(store, recipe, planned, report).update(paths)
+    store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})
+    paid = Paid(folder) if (folder / FILE).is_file() else Paid.in_memory()
+    model = recipe.model(paid)
+    embedder = await recipe.embedder() if "vectors" in layers else None
     planned.seconds = time.perf_counter() - started
-    if "vectors" in recipe.layers:
-        await _price_vectors(folder, texts, await recipe.embedder(), planned)
+    try:
+        prospect = _prospect(Site(store, paid, model, embedder, _embed_nothing, settings=recipe.settings), planned)
+        pricing = _Pricing(paid, model, embedder)
+        for layer in in_order(layers):
+            report(Progress("planning", 0, note=layer.name))
+            seen = prospect if layer.name in built else replace(prospect, fresh=1.0)
+            planned.add(await pricing.layer(layer.name, layer.plan(seen)))
+    finally:
+        await model.aclose()
+        if embedder is not None:
+            await embedder.aclose()
+        paid.close()
+        store.close()
     return planned
 
 
-def _read(folder: Path, paths: Sequence[Path], recipe: Recipe, planned: Plan, report: Report) -> dict[str, str]:
-    store = _existing(folder)
-    options = replace(recipe.options, notice=planned.failed.append)
-    found, planned.skipped, _ = find_files(paths, options)
-    texts: dict[str, str] = {}
-    for done, (_, file) in enumerate(found):
-        report(Progress("reading", done, len(found), file.key))
+def _prospect(site: Site, planned: Plan) -> Prospect:
+    store, share = sample_store(site.store)
+    rules = {"graph": {**site.settings.get("graph", {}), "way": "rules"}}
+    rules["communities"] = {**site.settings.get("communities", {}), "way": "rules"}
+    # The sample's own doors lead nowhere: what is tried on it costs nothing and leaves nothing behind.
+    sample = Site(store, Paid.in_memory(), Door(None), None, _embed_nothing, settings={**site.settings, **rules})
+    chunks = site.store.count("chunks")
+    return Prospect(site, sample, share, min(1.0, planned.chunks / chunks) if chunks else 0.0)
+
+
+async def _embed_nothing(_: Texts) -> None:
+    raise AssertionError("a plan embeds nothing but a sample")
+
+
+class _Reading:
+    """Reads files as a run would, into the scratch store."""
+
+    def __init__(self, store: Store, recipe: Recipe, planned: Plan, report: Report) -> None:
+        self.store = store
+        self.recipe = recipe
+        self.planned = planned
+        self.report = report
+        self.options = replace(recipe.options, notice=planned.failed.append)
+
+    def update(self, paths: Sequence[Path]) -> None:
+        found, self.planned.skipped, _ = find_files(paths, self.options)
+        for done, (root, file) in enumerate(found):
+            self.report(Progress("reading", done, len(found), file.key))
+            try:
+                self.read(root, file)
+            except LoadError as error:
+                self.planned.failed.append(Skipped(file.key, error.message))
+        seen = {file.key for _, file in found} | {skipped.key for skipped in self.planned.skipped}
+        for path in paths:
+            for key in self.store.sources_of_root(str(path.resolve())) - seen:
+                self.store.remove(self.store.hashes_of_source(key))
+
+    def read(self, root: str, file: SourceFile) -> None:
+        before = self.store.hashes_of_source(file.key)
         try:
-            _count(file, store, replace(recipe, options=options), planned, texts)
-        except LoadError as error:
-            planned.failed.append(Skipped(file.key, error.message))
-    if store is not None:
-        store.close()
-    return texts
+            stat = os.stat(file.path)
+        except OSError as error:
+            raise LoadError(f"cannot be read: {error.strerror}", "") from error
+        if self.store.source(file.key) == (root, stat.st_size, stat.st_mtime_ns):
+            self.planned.unchanged += len(before)
+            return
+        numbers = {self.count(document, file, before) for document in load(file, self.options)}
+        self.store.remove(before.keys() - numbers)
 
-
-def _count(file: SourceFile, store: Store | None, recipe: Recipe, planned: Plan, texts: dict[str, str]) -> None:
-    before = store.hashes_of_source(file.key) if store is not None else {}
-    for document in load(file, recipe.options):
-        known = before.get(number_of(document.id))
+    def count(self, document: Document, file: SourceFile, before: dict[int, str]) -> int:
+        number = number_of(document.id)
+        known = before.get(number)
         if known == document_hash(document):
-            planned.unchanged += 1
-            continue
+            self.planned.unchanged += 1
+            return number
         if known is None:
-            planned.new += 1
+            self.planned.new += 1
         else:
-            planned.changed += 1
-        for text in chunk_texts_of(structure(document, recipe.chunking), recipe.chunking):
-            planned.chunks += 1
-            planned.tokens += count_tokens(text)
-            texts[content_hash(text)] = text
+            self.planned.changed += 1
+        parts = structure(document, self.recipe.chunking)
+        texts = list(chunk_texts_of(parts, self.recipe.chunking))
+        tokens = count_each(texts)
+        self.planned.chunks += len(texts)
+        self.planned.tokens += sum(tokens)
+        self.store.put(parts, file.key, tokens, map(content_hash, texts))
+        return number
 
 
-async def _price_vectors(folder: Path, texts: dict[str, str], embedder: Embedder, planned: Plan) -> None:
-    """Tokens and money of an endpoint are counted; the time of the offline embedder is measured on a sample."""
-    missing = set(texts) - _paid_for(folder, embedder.name, texts)
-    planned.to_embed = len(missing)
-    usage = embedder.estimate([texts[hash] for hash in sorted(missing)])
-    if usage.calls:
-        planned.model_calls, planned.model_tokens = usage.calls, usage.tokens
-        planned.usd = None if math.isnan(usage.usd) else usage.usd
-        await embedder.aclose()
-        return
-    sample = [texts[hash] for hash in sorted(missing)[:SAMPLE]]
-    if sample:
-        await embedder.embed(sample[:1])
-        started = time.perf_counter()
-        await embedder.embed(sample)
-        share = sum(map(len, (texts[hash] for hash in missing))) / max(1, sum(map(len, sample)))
-        planned.seconds += (time.perf_counter() - started) * share
-    await embedder.aclose()
+class _Pricing:
+    """What outlooks cost: tokens and money of endpoints are counted, the time of work done here is measured."""
 
+    def __init__(self, paid: Paid, model: Door, embedder: Embedder | None) -> None:
+        self.paid = paid
+        self.model = model
+        self.embedder = embedder
+        self.seen: set[str] = set()
+        self.rate: float | None = None
 
-def _existing(folder: Path) -> Store | None:
-    try:
-        return Store.open(folder)
-    except NoIndex:
-        return None
+    async def layer(self, name: str, outlook: Outlook) -> LayerPlan:
+        planned = LayerPlan(name, outlook.rows, seconds=outlook.seconds, estimated=outlook.estimated)
+        if self.embedder is not None:
+            for texts in self._missing(self.embedder, outlook.texts):
+                await self._embed(self.embedder, texts, 1.0, planned)
+            if outlook.like:
+                await self._embed(self.embedder, outlook.like, outlook.times, planned)
+        if outlook.usage.calls:
+            planned.add(outlook.usage, self._usd(outlook.usage))
+            planned.seconds += self._model_seconds(outlook)
+        return planned
 
+    def _missing(self, embedder: Embedder, texts: Iterable[str]) -> Iterator[list[str]]:
+        """Texts without a vector, a few thousand at a time; what two layers want is embedded once."""
+        rest = iter(texts)
+        while some := {content_hash(text): text for text in islice(rest, _TEXTS_AT_ONCE)}:
+            new = some.keys() - self.seen
+            self.seen |= new
+            missing = sorted(new - self.paid.known(embedder.name, new))
+            if missing:
+                yield [some[hash] for hash in missing]
 
-def _paid_for(folder: Path, embedder: str, texts: dict[str, str]) -> set[str]:
-    if not (folder / FILE).is_file():
-        return set()
-    paid = Paid(folder)
-    try:
-        return paid.known(embedder, texts)
-    finally:
-        paid.close()
+    async def _embed(self, embedder: Embedder, texts: Sequence[str], times: float, planned: LayerPlan) -> None:
+        planned.to_embed += round(len(texts) * times)
+        usage = embedder.estimate(texts)
+        calls, tokens = math.ceil(usage.calls * times), round(usage.input * times)
+        usd = None if math.isnan(usage.usd) else usage.usd * times
+        planned.add(Usage(calls=calls, input=tokens), usd)
+        if calls:
+            planned.seconds += calls * _CALL_SECONDS / max(1, embedder.parallel)
+        elif times:
+            planned.seconds += times * sum(map(len, texts)) * await self._rate(embedder, texts)
+
+    async def _rate(self, embedder: Embedder, texts: Sequence[str]) -> float:
+        """Seconds a character, measured once."""
+        if self.rate is None:
+            sample = texts[:SAMPLE]
+            await embedder.embed(sample[:1])
+            started = time.perf_counter()
+            await embedder.embed(sample)
+            self.rate = (time.perf_counter() - started) / max(1, sum(map(len, sample)))
+        return self.rate
+
+    def _usd(self, usage: Usage) -> float | None:
+        model = self.model.model
+        # The door holds the prices that the settings give and has no way to ask for them but this.
+        return None if model is None else self.model._prices.of(usage, model.name, model.base_url)
+
+    def _model_seconds(self, outlook: Outlook) -> float:
+        before = self.paid.spent(outlook.kind)
+        if before.calls:
+            # The time of a call as it was seen here, waiting for its turn included.
+            return outlook.usage.calls * before.seconds / before.calls / _AT_ONCE
+        return (outlook.usage.calls * _CALL_SECONDS + outlook.usage.output * _TOKEN_SECONDS) / _AT_ONCE

@@ -34,7 +34,7 @@ class Store:
         store = cls(folder, connect(folder / FILE, write=True))
         store.begin()
         if not store.db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-            store._create()
+            store.create()
         else:
             store._check_version()
         return store
@@ -52,7 +52,8 @@ class Store:
             store._check_version()
         return store
 
-    def _create(self) -> None:
+    def create(self) -> None:
+        """Make the tables of an empty index."""
         for statement in INDEX.split(";\n"):
             if statement.strip():
                 self.db.execute(statement)

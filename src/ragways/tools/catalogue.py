@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import title_name
-from ragways.index.vectors import best
 from ragways.tools.error import ToolError
 
 _LONGEST = 200
@@ -89,13 +88,11 @@ class Catalogue:
 
     def nearest(self, text: str, k: int) -> list[tuple[int, float]]:
         """The k articles with the titles most like a text, by the letters they share; 1.0 is the same title."""
-        scores = self._grams.scores(_plain(text[:_LONGEST]))
-        # A redirect and its article are one: look at more titles than are wanted.
-        order = np.array(self._entries, dtype=np.int64)
         exact = self._by_name.get(title_name(text[:_LONGEST]))
         found: dict[int, float] = {} if exact is None else {exact: 1.0}
-        for place, score in best([f"{n:09d}" for n in range(len(order))], scores, 4 * k + 8, 1e-6) if k > 0 else []:
-            found.setdefault(int(order[int(place)]), round(score, 4))
+        # A redirect and its article are one: look at more titles than are wanted.
+        for place, score in self._grams.nearest(_plain(text[:_LONGEST]), 4 * k + 8):
+            found.setdefault(self._entries[place], score)
         return list(found.items())[:k]
 
     @cached_property
@@ -122,7 +119,14 @@ class Grams:
             self._sizes[some] += self._weights[gram] ** 2
         self._sizes = np.sqrt(self._sizes)
 
-    def scores(self, text: str) -> NDArray[np.float32]:
+    def nearest(self, text: str, k: int) -> list[tuple[int, float]]:
+        """Places and scores of the k texts most like this one; equal scores in the order of the texts."""
+        scores = self._scores(text)
+        some = np.argpartition(-scores, k)[:k] if k < len(scores) else np.arange(len(scores))
+        order = some[np.lexsort((some, -scores[some]))]
+        return [(int(at), round(float(scores[at]), 4)) for at in order if scores[at] > 0]
+
+    def _scores(self, text: str) -> NDArray[np.float64]:
         total = np.zeros(len(self._sizes), dtype=np.float64)
         size = 1e-9
         for gram in sorted(_runs(text)):
@@ -130,7 +134,8 @@ class Grams:
             size += weight
             if gram in self._places:
                 total[self._places[gram]] += weight
-        return np.asarray(total / self._sizes / np.sqrt(size), dtype=np.float32)
+        scores: NDArray[np.float64] = np.round(total / self._sizes / np.sqrt(size), 6)
+        return scores
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Every query that a tool can cause. Nothing else reaches the store: tools fill in values, never the words of a query."""
+"""Every query that a tool can cause. Nothing else reaches the store: tools fill in values, never a query's words."""
 
 from __future__ import annotations
 

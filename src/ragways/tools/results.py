@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 from ragways.core.types import Piece
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ class Value:
 
 Result = Articles | Paragraphs | Outline | Path | Value
 
-_FOR_EVIDENCE = ("start", "end", "tokens", "source_quote", "date")
+_FOR_EVIDENCE = ("start", "end", "tokens", "date")
 
 
 def data(value: object) -> object:
@@ -124,7 +128,7 @@ def data(value: object) -> object:
     return value
 
 
-def _items(value: Listed | Quote | Articles | Paragraphs | SectionTitle | Outline | Hop | Path | Value):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _items(value: DataclassInstance) -> Iterator[tuple[str, object]]:
     for field in fields(value):
         item = getattr(value, field.name)
         if item is not None and item != "":

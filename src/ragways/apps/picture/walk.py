@@ -183,9 +183,8 @@ def _links(
     links = []
     for id in entities:
         joined = dict(graph.neighbours(id, 10_000))
-        links += [
-            (seed, id) for seed in sorted(seeds, key=lambda s: (-joined.get(s, 0.0), s))[:_LINKS] if seed in joined
-        ]
+        near = sorted((seed for seed in seeds if seed in joined), key=lambda seed: (-joined[seed], seed))
+        links += [(seed, id) for seed in near[:_LINKS]]
     for id in pieces:
         named = {entity for entity, _ in graph.mentioned([id], 10_000)}
         links += [(entity, id) for entity in [*seeds, *entities] if entity in named][:_LINKS]

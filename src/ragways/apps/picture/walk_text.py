@@ -40,10 +40,10 @@ def cost(span: Span) -> str:
     return f"{time}, {used.calls:,} calls, {used.tokens:,} tokens" if used.calls else time
 
 
-def facts(span: Span) -> str:
+def facts(span: Span, names: Mapping[str, str]) -> str:
     """Settings of a step and what it counted: `k 10 · found 7`."""
     shown = [(key, value) for key, value in span.details.items() if key not in _APART]
-    return " · ".join(f"{key} {said}" for key, value in shown if (said := _plain(value)))
+    return " · ".join(f"{key} {said}" for key, value in shown if (said := _plain(value, names)))
 
 
 def _step(span: Span, before: str, names: Mapping[str, str]) -> Text:
@@ -52,7 +52,7 @@ def _step(span: Span, before: str, names: Mapping[str, str]) -> Text:
     line = Text.assemble((span.name, "bold"), "  ", (cost(span), "cyan"))
     if span.way:
         line.append(f"  {printable(span.way)}", style="italic")
-    if said := facts(span):
+    if said := facts(span, names):
         line.append(f"\n{printable(said)}", style="dim")
     # What a step is given is as a rule what the one before it gave.
     given = str(span.details.get("input", ""))
@@ -91,12 +91,12 @@ def pairs(span: Span, key: str) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def _plain(value: object) -> str:
+def _plain(value: object, names: Mapping[str, str]) -> str:
     if isinstance(value, str):
         return value if len(value) <= 80 else value[:79] + "…"
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, list | tuple):
-        shown = [each for each in value if isinstance(each, str)][:4]
+        shown = [names.get(each, each) for each in value if isinstance(each, str)][:4]
         return ", ".join(shown) + (" …" if len(value) > len(shown) else "") if shown else ""
     return str(value) if isinstance(value, int) else ""

@@ -38,8 +38,8 @@ def kind_of(model: Door) -> str:
 
 
 def expected(site: Site, kind: str, fresh: float) -> Usage:
-    """What reports would use, in proportion to the text that is new. An estimate, from what they took elsewhere or, where
-    some were written here, took here: what a community is shown is known only when those below it are written.
+    """What reports would use, in proportion to the text that is new: an estimate, from what reports took elsewhere, or
+    here where some were written. What a community is shown is known only when those below it are written.
     """
     tokens = fresh * int(site.store.db.execute("SELECT coalesce(sum(tokens), 0) FROM chunks").fetchone()[0])
     calls = math.ceil(tokens / TOKENS_A_CALL)

@@ -21,7 +21,16 @@ from ragways.index.windows.options import Options, keep_options, options_of
 from ragways.index.windows.projection import Projection
 from ragways.index.windows.renewal import Known, renew
 from ragways.index.windows.sliding import Layout, lay_out, slid_documents, slide
-from ragways.index.windows.themes import KIND, RULE, Themed, ask_themes, themes_hash, themes_of, themes_to_come, words_hash
+from ragways.index.windows.themes import (
+    KIND,
+    RULE,
+    Themed,
+    ask_themes,
+    themes_hash,
+    themes_of,
+    themes_to_come,
+    words_hash,
+)
 
 _TEXTS_AT_ONCE = 8192
 _PAIR_SECONDS = 2e-8
@@ -102,7 +111,9 @@ def _plan(prospect: Prospect) -> Outlook:
     counts = site.store.db.execute("SELECT count(*) FROM sentences GROUP BY document")
     rows = sum(len(slide(count, options)) for (count,) in counts)
     unthemed, usage = themes_to_come(site, slid_documents(site.store, options))
-    said = [themed.text for themed in themes_of(prospect.sample, slid_documents(prospect.sample.store, options)).values()]
+    said = [
+        themed.text for themed in themes_of(prospect.sample, slid_documents(prospect.sample.store, options)).values()
+    ]
     return Outlook(
         rows,
         texts=(

@@ -97,8 +97,8 @@ async def _ask(site: Site, hash: str, slid: Slid) -> None:
             raise
         except ModelError as error:
             site.failed += 1
-            reply = error.reply if isinstance(error, UnusableReply) else ""
-            site.paid.keep_failure(KIND, hash, error.message, reply, cost)
+            said = error.reply if isinstance(error, UnusableReply) else ""
+            site.paid.keep_failure(KIND, hash, error.message, said, cost)
         else:
             kept = [theme.strip() for theme in reply.themes]
             site.paid.keep_results(KIND, {hash: json.dumps(kept, ensure_ascii=False)}, cost)

@@ -1,0 +1,105 @@
+"""Traces as text and as a picture: what is in them, and that no word of a document becomes code."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from ragways.apps.picture.walk import Journey, Node, Reach, Sentence, Visit, pictures
+from ragways.apps.picture.walk_page import walk_page
+from ragways.core.trace import Span, Usage
+from ragways.core.types import Answer, Evidence, Hits, Query
+from ragways.index.reader import Index
+from ragways.paradigms.ask import Result, ask
+from tests.apps.conftest import Run
+from tests.fakes import write
+from tests.paradigms.graph_corpus import HOPS, TEXTS, indexed, resources
+
+EVIL = "<script>alert(1)</script></style></title>{{policy}}\u202e\x1b[31m"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return Index.open(indexed(tmp_path_factory.mktemp("walk")))
+
+
+@pytest.fixture
+def walked(ragways: Run, home: Path) -> Run:
+    write(home / "docs", {name: TEXTS[name] for name in ("ness-light.md", "ada-holm.md", "gull-rock.md")})
+    assert ragways("index", "docs", "--with", "vectors,words,windows,graph").code == 0
+    return ragways
+
+
+def test_a_trace_shows_inputs_outputs_time_and_the_way(walked: Run):
+    shown = walked("ask", HOPS, "-p", "graph-ppr,query-traversal", "--trace").out
+    tree = shown[shown.index("\ngraph-ppr") :]
+    assert f"in   {HOPS}" in tree
+    assert re.search(r"out  \d+ seeds? from Ness Light", tree)
+    assert re.search(r"seeds: Ness Light 1\.000", tree)
+    assert "strongest: " in tree
+    assert re.search(r" 1  0\.\d{3}  article:\d+:w\d+  anchor: most similar to the question; \d sentences", tree)
+    assert "stopped: " in tree
+    assert re.search(r"pagerank  [\d.]+ ms", tree)
+
+
+def test_the_picture_of_a_traversal_and_of_pagerank(walked: Run, home: Path):
+    done = walked("ask", HOPS, "-p", "graph-ppr,query-traversal,fused,words", "--html", "walk.html")
+    assert done.code == 0
+    assert "wrote walk.html" in done.err
+    page = (home / "walk.html").read_text()
+    assert all(f'id="{name}"' in page for name in ("graph-ppr", "query-traversal", "fused", "words"))
+    assert page.count("PageRank: ") == 2
+    assert "anchor: most similar to the question" in page
+    assert "<mark>The Ness Light was designed by Ada Holm in 1801.</mark>" in page
+    assert "<script" not in page
+    assert "://" not in page, "nothing is fetched"
+    assert "default-src 'none'; style-src 'sha256-" in page
+
+
+def test_json_and_a_picture_together(walked: Run, home: Path):
+    done = walked("ask", HOPS, "-p", "graph-ppr", "--html", "walk.html", "--trace", "--json")
+    steps = {step["name"]: step for step in done.data["steps"]}
+    assert steps["link entities"]["input"] == HOPS
+    assert steps["pack"]["output"].endswith("tokens)")
+    assert (home / "walk.html").is_file()
+
+
+def test_each_walk_of_an_answer_has_its_picture(index: Index):
+    def drawn(paradigm: str) -> list[object]:
+        result = asyncio.run(ask(resources(index), HOPS, paradigm, {}))
+        return list(pictures(index, result))
+
+    assert drawn("naive") == []
+    assert len(drawn("iterative")) > 1
+    (reach,) = drawn("fast-graph")
+    assert isinstance(reach, Reach)
+    assert reach.seeds[0].name == "Ness Light"
+    known = {node.id for node in (*reach.seeds, *reach.entities, *reach.passages)}
+    assert reach.links
+    assert all(one in known and other in known for one, other in reach.links)
+    (linked,) = drawn("fused")
+    assert isinstance(linked, Reach)
+    assert linked.entities
+
+
+def test_text_of_documents_and_models_is_never_code():
+    trace = Span(EVIL, {"input": EVIL, "output": EVIL, EVIL: EVIL}, usage=Usage(calls=1, input=2), error=EVIL, way=EVIL)
+    answer = Answer(Evidence(Hits(Query(EVIL)), (), 0), EVIL, way=EVIL)
+    result = Result(EVIL, EVIL, {}, answer, Span("all", children=[trace]))
+    visit = Visit(EVIL, EVIL, 0.5, EVIL, (Sentence(EVIL, True, 0.5), Sentence(EVIL, False, None)))
+    node = Node(EVIL, EVIL, 0.5, EVIL)
+    page = walk_page([(result, [Journey(EVIL, (visit,), EVIL), Reach(EVIL, (node,), (node,), (node,), ())])] * 2)
+    assert "<script" not in page
+    assert page.count("</style>") == page.count("</title>") - page.count("<g ") == 1
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    assert "{{policy}}" in page, "what a text says is not filled in"
+
+
+def test_a_walk_to_nowhere_is_drawn_as_well():
+    answer = Answer(Evidence(Hits(Query("?")), (), 0), "")
+    result = Result("?", "words", {}, answer, Span("all"))
+    assert "<svg" in walk_page([(result, [Journey("x", (), "no way on"), Reach("x", (), (), (), ())])])
