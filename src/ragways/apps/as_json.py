@@ -19,6 +19,8 @@ def result_data(result: Result) -> dict[str, Any]:
         "question": result.question,
         "paradigm": result.paradigm,
         "settings": dict(result.settings),
+        "prompts": result.prompts,
+        "prompt_hashes": prompt_hashes(result.trace),
         "answer": answer.text,
         "abstained": answer.abstained,
         "way": answer.way,
@@ -75,6 +77,12 @@ def step_data(step: Span) -> dict[str, Any]:
 def task_ways(trace: Span) -> list[dict[str, str]]:
     """How each task was done: by which model, from the cache, or by a rule."""
     return [{"task": step.name, "way": step.way} for step in trace.walk() if step.way and step.name != "model call"]
+
+
+def prompt_hashes(trace: Span) -> dict[str, str]:
+    """Of each task that a model was asked to do, the hash of the prompt's text."""
+    return {step.name: str(step.details["prompt"]) for step in trace.walk() if step.details.get("prompt") and step.way
+            and step.name != "model call"}  # fmt: skip
 
 
 def summary_data(summary: Summary) -> dict[str, Any]:

@@ -113,6 +113,10 @@ class Paid:
             found.update(self._db.execute(query, (kind, *some)).fetchall())
         return found
 
+    def count(self, kind: str) -> int:
+        """How many results of this kind there are."""
+        return int(self._db.execute("SELECT count(*) FROM results WHERE kind = ?", (kind,)).fetchone()[0])
+
     def keep_results(self, kind: str, values: Mapping[str, str], cost: Cost | None = None) -> None:
         with explained(self._path), Transaction(self._db):
             self._db.executemany(

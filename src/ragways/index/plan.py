@@ -96,6 +96,7 @@ async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: R
     store = scratch_store(folder)
     built = frozenset(store.meta().get("layers", "").split())
     layers = recipe.layers | built
+    whole = frozenset() if store.meta().get("unfinished") else built
     _Reading(store, recipe, planned, report).update(paths)
     store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})
     paid = Paid(folder) if (folder / FILE).is_file() else Paid.in_memory()
@@ -107,7 +108,7 @@ async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: R
         pricing = _Pricing(paid, model, embedder)
         for layer in in_order(layers):
             report(Progress("planning", 0, note=layer.name))
-            seen = prospect if layer.name in built else replace(prospect, fresh=1.0)
+            seen = prospect if layer.name in whole else replace(prospect, fresh=1.0)
             planned.add(await pricing.layer(layer.name, layer.plan(seen)))
     finally:
         await model.aclose()

@@ -11,14 +11,17 @@ from ragways.index.words import terms
 from ragways.modules.doing import tell
 from ragways.modules.resources import Resources
 from ragways.modules.told import told
-from ragways.tasks.answer import ANSWER, RECALL, Extractor, Passage, Said
+from ragways.tasks.answer import ANSWER, NATIVE, RECALL, Extractor, Native, Passage, Said
 
 _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 """Kinds of pieces whose text stands in a document word for word."""
 
 
-def answer(use: Resources) -> Step[Evidence, Answer]:
-    """Say what the evidence says, or that it does not say it."""
+def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answer]:
+    """Say what the evidence says, or that it does not say it. `prompt` is the paradigm's own way of asking for the
+    answer, taken where the settings choose native prompts.
+    """
+    native = prompt if use.prompts == "native" else None
 
     @told
     async def run(evidence: Evidence) -> Answer:
@@ -29,9 +32,10 @@ def answer(use: Resources) -> Step[Evidence, Answer]:
         places = [use.index.sentences(hit.piece) for hit in evidence.items]
         passages = tuple(_passage(hit, spans) for hit, spans in zip(evidence.items, places, strict=True))
         reply = await use.model.do(
-            ANSWER,
+            NATIVE[native] if native else ANSWER,
             question=evidence.hits.query.text,
             passages=passages,
+            searches=evidence.hits.query.searches,
             extractor=Extractor(use.embed, terms, use.care, use.sentences),
         )
         tell(reply)
@@ -42,7 +46,7 @@ def answer(use: Resources) -> Step[Evidence, Answer]:
         cited = [c for n, s in enumerate(said) for c in _citations(use, n, s, evidence.items, places)]
         return Answer(evidence, " ".join(_with_marks(s) for s in said), tuple(cited), way=way)
 
-    return Step("answer", run)
+    return Step("answer", run, prompts=f"native {native}" if native else "shared")
 
 
 def recall(use: Resources) -> Step[Query, Answer]:
@@ -75,9 +79,10 @@ def _passage(hit: Hit, spans: Sequence[tuple[int, int]]) -> Passage:
     piece = hit.piece
     if piece.kind not in _VERBATIM:
         # A report's lines are its summary and its findings.
-        return Passage(piece.title, piece.date, piece.text, tuple(filter(None, piece.text.splitlines())))
+        lines = tuple(filter(None, piece.text.splitlines()))
+        return Passage(piece.title, piece.date, piece.text, lines, piece.kind, hit.score)
     sentences = tuple(piece.text[start - piece.start : end - piece.start] for start, end in spans)
-    return Passage(piece.title, piece.date, piece.text, sentences or (piece.text,))
+    return Passage(piece.title, piece.date, piece.text, sentences or (piece.text,), piece.kind, hit.score)
 
 
 def _with_marks(said: Said) -> str:

@@ -53,7 +53,8 @@ def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7) -> Step[Que
                     break
                 asked += more
         current_span().details.update(rounds=number, stopped=stopped, found=len(seen))
-        return rank_fusion(lists) if lists else Hits(query)
+        searched = replace(query, searches=tuple(asked))
+        return replace(rank_fusion(lists), query=searched) if lists else Hits(searched)
 
     return Step("gather in rounds", run, rounds=rounds, k=k)
 
@@ -89,7 +90,8 @@ def answer_in_rounds(
                 here.details["new"] = len(new)
                 gathered += [replace(hit, score=1 / (len(gathered) + n)) for n, hit in enumerate(new, start=1)]
                 if new:  # else there is nothing to answer from that the last answer did not have
-                    said = await (pack(tokens) >> answer(use))(Hits(query, tuple(gathered)))
+                    searched = replace(query, searches=tuple(asked.values()))
+                    said = await (pack(tokens) >> answer(use, "rounds"))(Hits(searched, tuple(gathered)))
         current_span().details.update(rounds=len(asked), stopped=stopped, asked=list(asked.values()))
         return said
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ragways.index.reader import Index
 from ragways.models.door import Door
 from ragways.models.embed import Embedder
+from ragways.tasks.answer import Prompts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,8 @@ class Resources:
     model: Door
     care: float = 0.5
     sentences: int = 3
+    prompts: Prompts = "shared"
+    """Whether all paradigms answer by one prompt, or some by their own."""
     retrieve_only: bool = False
     """Stop before answering, to measure retrieval alone."""
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)

@@ -25,6 +25,8 @@ class Result:
     settings: Mapping[str, Any]
     answer: Answer
     trace: Span
+    prompts: str = "shared"
+    """The preset of prompts it was answered by."""
 
     @property
     def usage(self) -> Usage:
@@ -61,4 +63,4 @@ async def ask(
     strategy = chosen.strategy(use, settings)
     with spending(budget), span(paradigm) as trace:
         answer = await strategy(Query(question))
-    return Result(question, paradigm, {**chosen.settings, **(settings or {})}, answer, trace)
+    return Result(question, paradigm, {**chosen.settings, **(settings or {})}, answer, trace, use.prompts)

@@ -20,7 +20,11 @@ def build(
     seed: int = 0,
     tokens: int = 2500,
 ) -> Strategy:
-    return report_points(use, level=level, reports=reports, batch=batch, seed=seed) >> pack(tokens) >> answer(use)
+    return (
+        report_points(use, level=level, reports=reports, batch=batch, seed=seed)
+        >> pack(tokens)
+        >> answer(use, "points")
+    )
 
 
 PARADIGM = Paradigm(

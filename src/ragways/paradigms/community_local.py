@@ -27,7 +27,7 @@ def build(
     around = surroundings(
         use, entities=entities, least=least, named=named, chunks=chunks, relations=relations, reports=reports
     )
-    return around >> pack(tokens) >> answer(use)
+    return around >> pack(tokens) >> answer(use, "facts")
 
 
 PARADIGM = Paradigm(

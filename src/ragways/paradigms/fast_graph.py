@@ -28,7 +28,7 @@ def build(
         >> spread(use, damping=damping)
         >> short_forms(use, entities=entities, relations=relations, chunks=chunks)
         >> pack(tokens)
-        >> answer(use)
+        >> answer(use, "facts")
     )
 
 

@@ -23,7 +23,7 @@ def build(
 ) -> Strategy:
     # Triplets and chunks have no id in common, so joining them by rank lets them alternate.
     both = fuse(edges(use, k=triplets, entities=entities), dense(use, k=k))
-    return both >> pack(tokens) >> answer(use)
+    return both >> pack(tokens) >> answer(use, "facts")
 
 
 PARADIGM = Paradigm(

@@ -32,7 +32,7 @@ def build(
         relation_tokens=relation_tokens,
         chunk_tokens=chunk_tokens,
     )
-    return levels >> pack(entity_tokens + relation_tokens + chunk_tokens) >> answer(use)
+    return levels >> pack(entity_tokens + relation_tokens + chunk_tokens) >> answer(use, "facts")
 
 
 PARADIGM = Paradigm(

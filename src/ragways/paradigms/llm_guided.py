@@ -23,7 +23,7 @@ def build(
     walk = llm_guided(
         use, max_sentences=max_sentences, min_sentences=min_sentences, previews=previews, characters=characters
     )
-    return walk >> pack(tokens) >> answer(use)
+    return walk >> pack(tokens) >> answer(use, "walk")
 
 
 PARADIGM = Paradigm(

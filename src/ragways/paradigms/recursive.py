@@ -14,7 +14,7 @@ from ragways.paradigms.paradigm import Paradigm, Strategy
 def build(
     use: Resources, *, rounds: Annotated[int, Gt(0)] = 5, k: Annotated[int, Gt(0)] = 7, tokens: int = 8000
 ) -> Strategy:
-    return gather_in_rounds(use, rounds=rounds, k=k) >> pack(tokens) >> answer(use)
+    return gather_in_rounds(use, rounds=rounds, k=k) >> pack(tokens) >> answer(use, "rounds")
 
 
 PARADIGM = Paradigm(

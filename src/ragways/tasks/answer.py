@@ -1,13 +1,21 @@
-"""Answer a question from passages, each sentence with the passages it rests on."""
+"""Answer a question from passages, each sentence with the passages it rests on.
+
+There are two presets of prompts. *Shared* is one prompt for all paradigms, so that they differ in what they find alone.
+*Native* lets some of them answer in their own way: from facts before text, from rated points, knowing what was
+asked on the way, or along a walk.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from ragways.models.task import Task
 from ragways.tasks.extract import Extraction, extract
+
+Native = Literal["facts", "points", "rounds", "walk"]
+Prompts = Literal["shared", "native"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,12 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of evidence as it is shown: its title and date, and its text in sentences."""
+    """A piece of evidence as it is shown: its title and date, and its text in sentences; `rating` is its score."""
 
     title: str
     date: str
     text: str
     sentences: tuple[str, ...]
+    kind: str = "chunk"
+    rating: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +60,42 @@ class Extractor:
     most: int
 
 
-def _render(question: str, passages: Sequence[Passage], extractor: Extractor) -> Mapping[str, object]:  # noqa: ARG001
+def _render(
+    question: str,
+    passages: Sequence[Passage],
+    extractor: Extractor,  # noqa: ARG001
+    searches: Sequence[str] = (),  # noqa: ARG001
+) -> Mapping[str, object]:
     return {"question": question, "passages": "\n\n".join(_shown(n, p) for n, p in enumerate(passages, start=1))}
+
+
+def _facts_first(
+    question: str,
+    passages: Sequence[Passage],
+    extractor: Extractor,  # noqa: ARG001
+    searches: Sequence[str] = (),  # noqa: ARG001
+) -> Mapping[str, object]:
+    """Facts of the graph as lines, then texts. Each keeps its number in the evidence, so that citations fit."""
+    numbered = list(enumerate(passages, start=1))
+    facts = [f"[{n}] {p.text}{f' ({p.date})' if p.date else ''}" for n, p in numbered if p.kind == "triplet"]
+    texts = [_shown(n, p) for n, p in numbered if p.kind != "triplet"]
+    return {"question": question, "facts": "\n".join(facts) or "none", "passages": "\n\n".join(texts) or "none"}
+
+
+def _rated(
+    question: str,
+    passages: Sequence[Passage],
+    extractor: Extractor,  # noqa: ARG001
+    searches: Sequence[str] = (),  # noqa: ARG001
+) -> Mapping[str, object]:
+    points = [f"[{n}] (rated {p.rating:.0f}) {p.text}" for n, p in enumerate(passages, start=1)]
+    return {"question": question, "points": "\n".join(points)}
+
+
+def _with_searches(
+    question: str, passages: Sequence[Passage], extractor: Extractor, searches: Sequence[str] = ()
+) -> Mapping[str, object]:
+    return {**_render(question, passages, extractor), "searches": "\n".join(searches) or "none"}
 
 
 def _shown(number: int, passage: Passage) -> str:
@@ -71,7 +115,12 @@ def _check(reply: Reply, variables: Mapping[str, object]) -> str | None:
     return None
 
 
-async def _without(question: str, passages: Sequence[Passage], extractor: Extractor) -> Reply:
+async def _without(
+    question: str,
+    passages: Sequence[Passage],
+    extractor: Extractor,
+    searches: Sequence[str] = (),  # noqa: ARG001
+) -> Reply:
     """The sentences of the passages that answer best, or none where they do not cover the question."""
     found: Extraction = await extract(
         question,
@@ -87,6 +136,13 @@ async def _without(question: str, passages: Sequence[Passage], extractor: Extrac
 
 
 ANSWER = Task("answer", prompt="answer", reply=Reply, without=_without, render=_render, check=_check)
+
+NATIVE: Mapping[Native, Task[Reply]] = {
+    "facts": replace(ANSWER, prompt="native-facts", render=_facts_first),
+    "points": replace(ANSWER, prompt="native-points", render=_rated),
+    "rounds": replace(ANSWER, prompt="native-rounds", render=_with_searches),
+    "walk": replace(ANSWER, prompt="native-walk"),
+}
 
 
 @dataclass(frozen=True, slots=True)

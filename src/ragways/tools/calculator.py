@@ -256,6 +256,6 @@ def _of_any(name: str, values: list[Value]) -> Value:
 
 
 def _rounded(value: Number, digits: Number) -> Number:
-    if digits != int(digits) or abs(digits) > 100:
+    if digits != int(digits) or not -100 <= digits <= 100:
         raise ToolError("round takes a whole number of digits")
     return Fraction(round(Fraction(value), int(digits)))

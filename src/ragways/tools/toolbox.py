@@ -138,12 +138,12 @@ class Toolbox:
             str,
             Field(
                 max_length=4000,
-                description="""e.g. mean([3, 4, 8]) * 2, years_between("1901-02-03", "1950"), date("1950-01-01") + 90""",
+                description="""e.g. mean([3, 4, 8]) * 2, years_between("1901-02-03", "1950"), date("1950-01-01") + 9""",
             ),
         ],
     ) -> Value:
-        """Calculate: + - * / // % **, comparisons, lists in [ ] with sum, mean, median, min, max, count, product, stdev,
-        sorted; sqrt, log, round; dates in quotes with years_between, months_between, days_between, difference, year,
+        """Calculate: + - * / // % **, comparisons, lists in [ ] with sum, mean, median, min, max, count, product,
+        stdev, sorted; sqrt, log, round; dates in quotes with years_between, months_between, days_between, difference, year,
         weekday. Use it for every sum, age or comparison of numbers."""
         return Value(expression, calculate(expression))
 

@@ -43,10 +43,11 @@ def expected(site: Site, kind: str, fresh: float) -> Usage:
     """
     tokens = fresh * int(site.store.db.execute("SELECT coalesce(sum(tokens), 0) FROM chunks").fetchone()[0])
     calls = math.ceil(tokens / TOKENS_A_CALL)
+    left = max(0, calls - site.paid.count(kind)) if fresh == 1.0 else calls
     before = site.paid.spent(kind)
     if before.calls:
-        return Usage(calls, round(calls * before.input / before.calls), round(calls * before.output / before.calls))
-    return Usage(calls, round(tokens * INPUT_A_TOKEN), calls * REPORT.max_output)
+        return Usage(left, round(left * before.input / before.calls), round(left * before.output / before.calls))
+    return Usage(left, round(left * TOKENS_A_CALL * INPUT_A_TOKEN), left * REPORT.max_output)
 
 
 @dataclass
