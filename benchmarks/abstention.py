@@ -41,10 +41,9 @@ async def supports(questions: Sequence[tuple[str, str]], folder: Path, corpus: P
     seen: list[list[float]] = []
     original = extract._support
 
-    def watched(weights: Any, names: Any, candidates: Any, nearest: float) -> float:
-        together = frozenset[str]().union(*(candidate.terms for candidate in candidates))
+    def watched(weights: Any, names: Any, together: Any, nearest: float) -> float:
         named = len(names & together) / len(names) if names else 0.8
-        support = original(weights, names, candidates, nearest)
+        support = original(weights, names, together, nearest)
         seen.append([extract._share(weights, together), named, nearest, support])
         return support
 

@@ -25,8 +25,8 @@ Terms = Callable[[str], list[str]]
 Shown = tuple[str, str, Sequence[str]]
 """A passage: title, date, sentences."""
 
-PASSAGES, SENTENCES = 12, 48
-"""Most passages and sentences looked at: a bound on time."""
+PASSAGES, SENTENCES, COMPARED = 12, 200, 24
+"""Most passages and sentences looked at, and sentences compared by meaning: bounds on time, which embedding takes."""
 
 ASKING = re.compile(
     r"\b(who|whom|whose|what|which|when|where|why|how|many|much|name|named|called|tell|describe|summari[sz]e|list|"
@@ -72,16 +72,18 @@ async def extract(
     wanted = terms(ASKING.sub(" ", question)) or terms(question)
     if not candidates or not wanted:
         return Extraction(False, 0.0, ())
+    weights = _weights(wanted, candidates)
+    together = frozenset[str]().union(*(candidate.terms for candidate in candidates))
+    candidates = _promising(candidates, weights)
     vectors = await embed([question, *(candidate.text for candidate in candidates)])
     nearness = [float(x) for x in vectors[1:] @ vectors[0]]
-    weights = _weights(wanted, candidates)
     scores = [
         near + 0.5 * _share(weights, candidate.terms) + _kind_bonus(question, candidate.text) - 0.01 * candidate.passage
         for near, candidate in zip(nearness, candidates, strict=True)
     ]
     chosen = _choose(candidates, scores, weights, most)
     names = frozenset(term for name in _NAME.findall(question) for term in terms(name))
-    support = _support(weights, names, candidates, max(nearness))
+    support = _support(weights, names, together, max(nearness))
     return Extraction(support >= threshold(care), support, tuple((c.passage, c.sentence) for c in chosen))
 
 
@@ -134,9 +136,15 @@ def _choose(
     return chosen
 
 
-def _support(
-    weights: dict[str, float], names: frozenset[str], candidates: Sequence[Candidate], nearest: float
-) -> float:
-    together = frozenset[str]().union(*(candidate.terms for candidate in candidates))
+def _promising(candidates: Sequence[Candidate], weights: dict[str, float]) -> list[Candidate]:
+    """Those that hold most of the question's words, in their order; of equals, those of the better passage."""
+    order = sorted(
+        range(len(candidates)),
+        key=lambda i: (-_share(weights, candidates[i].terms) + 0.02 * candidates[i].passage, i),
+    )
+    return [candidates[i] for i in sorted(order[:COMPARED])]
+
+
+def _support(weights: dict[str, float], names: frozenset[str], together: frozenset[str], nearest: float) -> float:
     named = len(names & together) / len(names) if names else 0.8
     return 1 / (1 + math.exp(-(SHARE * _share(weights, together) + NAMES * named + NEAREST * nearest + CONSTANT)))
