@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings
+from ragways.core.errors import PARTLY
+
 if TYPE_CHECKING:
+    from ragways.core.progress import Report
+    from ragways.evaluation.record import Records
     from ragways.settings import Settings
 
 app = typer.Typer(
@@ -18,11 +23,6 @@ app = typer.Typer(
 )
 
 LAYOUTS = "hipporag, multihop-rag, graphrag-bench, 2wiki-results or plain"
-
-
-@app.callback()
-def _group() -> None:
-    """Keeps `retrieval` a command of its own while it is the only one."""
 
 
 @app.command()
@@ -34,18 +34,17 @@ def retrieval(
     openie: Annotated[Path | None, typer.Option("--openie", help="Facts to import instead of finding them.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", help="Only the first so many questions.", min=1)] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
-    settings: Annotated[Path | None, typer.Option("--settings", help="Settings file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Index a corpus (once) and see how well paradigms find the gold evidence."""
     from ragways.apps.asking import parse_names, parse_settings
     from ragways.apps.terminal import print_json, progress_bar
     from ragways.evaluation.datasets import find_dataset, load_questions
-    from ragways.settings import read_settings
 
     names, values = parse_names([paradigms]), parse_settings(set_ or [])
     dataset, asked = find_dataset(format), load_questions(format, questions)[:limit]
-    chosen = read_settings(settings)
+    chosen = chosen_settings(settings)
     with progress_bar(not json) as report:
         rows = asyncio.run(_measure(chosen, corpus, openie, asked, names, values, report))
     data = {
@@ -62,6 +61,119 @@ def retrieval(
         _show(data)
 
 
+@app.command()
+def run(
+    questions: Annotated[Path, typer.Option("--questions", help="File of questions.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the run; an unfinished one goes on.")],
+    format: Annotated[str, typer.Option("--format", help=f"Layout of the questions: {LAYOUTS}.")] = "plain",
+    paradigms: Annotated[
+        str, typer.Option("--paradigms", help="Joined by commas, or all.")
+    ] = "naive,words,hybrid-words",
+    repeats: Annotated[int, typer.Option("--repeats", help="How often each question is asked.", min=1)] = 1,
+    budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
+    limit: Annotated[int | None, typer.Option("--limit", help="Only the first so many questions.", min=1)] = None,
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Ask every question of every paradigm and record the answers; then show the figures."""
+    from ragways.apps.asking import parse_names
+    from ragways.apps.terminal import progress_bar
+    from ragways.evaluation.datasets import load_questions
+    from ragways.evaluation.record import Records
+
+    names, asked = parse_names([paradigms]), load_questions(format, questions)[:limit]
+    chosen, records = chosen_settings(settings, index), Records(out)
+    with progress_bar(not json) as report:
+        failed = asyncio.run(_run(chosen, asked, names, records, repeats, budget, report))
+    _figures(records, json)
+    if failed:
+        raise typer.Exit(PARTLY)
+
+
+async def _run(
+    settings: Settings,
+    asked: Sequence[Any],
+    names: Sequence[str],
+    records: Records,
+    repeats: int,
+    budget: float | None,
+    report: Report,
+) -> int:
+    from ragways.apps.asking import settings_of
+    from ragways.assemble import opened
+    from ragways.evaluation.run import run as run_all
+
+    async with opened(settings) as use:
+        paradigms = {name: settings_of(name, names, settings, {}) for name in names}
+        return await run_all(use, asked, paradigms, records, repeats=repeats, budget=budget, report=report)
+
+
+@app.command()
+def score(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    json: JsonOption = False,
+) -> None:
+    """Compute the figures of a run again, from its records alone."""
+    from ragways.evaluation.record import Records
+
+    _figures(Records(run), json)
+
+
+@app.command()
+def gate(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    require: Annotated[list[str] | None, typer.Option("--require", help='E.g. "accuracy>=0.8".')] = None,
+    no_worse_than: Annotated[Path | None, typer.Option("--no-worse-than", help="Folder of an earlier run.")] = None,
+    tolerance: Annotated[float, typer.Option("--tolerance", help="How much worse is not worse.", min=0)] = 0.0,
+) -> None:
+    """Exit with 1, and say why in a line, where a run misses what is required or is worse than an earlier one."""
+    from ragways.evaluation.gate import Requirement, worse
+    from ragways.evaluation.record import Records
+    from ragways.evaluation.score import score as score_records
+
+    rows = score_records(Records(run))
+    misses = [miss for text in require or [] for miss in Requirement.parse(text).misses(rows)]
+    misses += [f"{row['paradigm']}: {row['failed']} answers failed" for row in rows if row["failed"]]
+    if no_worse_than is not None:
+        misses += worse(rows, score_records(Records(no_worse_than)), tolerance)
+    if misses:
+        typer.echo(f"not passed: {'; '.join(misses)}")
+        raise typer.Exit(1)
+    typer.echo(f"passed: {sum(row['records'] for row in rows)} records of {len(rows)} paradigms")
+
+
+def _figures(records: Records, as_json: bool) -> None:
+    from ragways.apps.terminal import console, print_json
+    from ragways.evaluation.score import score as score_records
+
+    rows = score_records(records)
+    if as_json:
+        print_json(rows)
+        return
+    from rich.table import Table
+
+    shown = {"accuracy": "accur.", "f1": "F1", "abstained": "abst.", "hallucinated": "halluc.", "recall@5": "recall\n@ 5",
+             "all-evidence@8": "all\n@ 8"}  # fmt: skip
+    table = Table(title="means with half of their 95 % intervals; below, how many were scored", padding=(0, 0, 0, 1))
+    for column in ("paradigm", *shown.values(), "tokens", "s p50", "failed"):
+        table.add_column(column, justify="left" if column == "paradigm" else "right", no_wrap=True)
+    for row in rows:
+        cells = [_cell(row["metrics"][name]) for name in shown]
+        used = row["resources"]
+        tokens = f"{used['input'] + used['output']:.0f}" if used else "–"
+        table.add_row(
+            row["paradigm"], *cells, tokens, f"{used['seconds_p50']:.2f}" if used else "–", str(row["failed"])
+        )
+    console().print(table)
+
+
+def _cell(figure: dict[str, Any]) -> str:
+    if figure["mean"] is None:
+        return "unscored"
+    return f"{figure['mean']:.3f}\n±{(figure['high'] - figure['low']) / 2:.2f}\n{figure['n']}"
+
+
 async def _measure(
     settings: Settings,
     corpus: Path,
@@ -69,7 +181,7 @@ async def _measure(
     asked: Sequence[Any],
     names: Sequence[str],
     values: Mapping[str, str],
-    report: Any,  # noqa: ANN401
+    report: Report,
 ) -> list[dict[str, Any]]:
     from ragways.apps.asking import settings_of
     from ragways.assemble import opened, recipe_of
