@@ -153,8 +153,14 @@ def _figures(records: Records, as_json: bool) -> None:
         return
     from rich.table import Table
 
-    shown = {"accuracy": "accur.", "f1": "F1", "abstained": "abst.", "hallucinated": "halluc.", "recall@5": "recall\n@ 5",
-             "all-evidence@8": "all\n@ 8"}  # fmt: skip
+    shown = {
+        "accuracy": "accur.",
+        "f1": "F1",
+        "abstained": "abst.",
+        "hallucinated": "halluc.",
+        "recall@5": "recall\n@ 5",
+        "all-evidence@8": "all\n@ 8",
+    }
     table = Table(title="means with half of their 95 % intervals; below, how many were scored", padding=(0, 0, 0, 1))
     for column in ("paradigm", *shown.values(), "tokens", "s p50", "failed"):
         table.add_column(column, justify="left" if column == "paradigm" else "right", no_wrap=True)

@@ -16,7 +16,7 @@ FILE = "records.jsonl"
 
 @dataclass(frozen=True)
 class Record:
-    """`ranks` are those of the gold evidence, `error` is why there is no answer, `made` names version, model, prompts."""
+    """`ranks`: of the gold evidence; `error`: why there is no answer; `made`: by which version, model and prompts."""
 
     question: str
     text: str

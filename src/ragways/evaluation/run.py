@@ -58,6 +58,7 @@ async def _answer(
         "paradigm": name,
         "repeat": repeat,
     }
+    use.forget()
     started, cpu = time.perf_counter(), time.process_time()
     try:
         result = await ask(use, question.text, name, settings)

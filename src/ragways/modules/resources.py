@@ -44,6 +44,10 @@ class Resources:
             self._vectors.update(zip(missing, await self.embedder.embed(missing), strict=True))
         return np.stack([self._vectors[text] for text in texts])
 
+    def forget(self) -> None:
+        """Forget the vectors made so far, so that the next question is timed as if it were the first."""
+        self._vectors.clear()
+
     async def embed_question(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = (await self.embed([text]))[0]
         return vector
