@@ -1,4 +1,4 @@
-"""CPU that the graph costs: extraction and derivation by rules and by a model that answers at once, and PageRank.
+"""CPU that the graph and its communities cost: by rules and by a model that answers at once; and PageRank.
 
     python benchmarks/graph_speed.py --corpus FILE [--documents 609] [--json]
 
@@ -24,6 +24,7 @@ import numpy as np
 
 from ragways.core.trace import Usage
 from ragways.index.build import build
+from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
 from ragways.index.layer import Site, Texts
@@ -37,6 +38,13 @@ from ragways.models.door import Door
 from ragways.models.embed import Embedder
 
 PASSAGES = 10
+FINDING = {"text": "One of them did something in some place at some time. " * 2, "rating": 5, "entities": []}
+REPORT = {
+    "title": "A group of entities",
+    "summary": "People and places are joined by what they did, where they lived and when. " * 2,
+    "rating": 5,
+    "findings": [FINDING] * 4,
+}
 
 
 def main() -> None:
@@ -71,13 +79,16 @@ def once(corpus: Path, count: int, way: str) -> dict[str, object]:
         asyncio.run(build(place / "index", [place / "documents.jsonl"], recipe))
         store, paid = Store.create_or_open(place / "index"), Paid(place / "index")
         model = Instant()
-        site = Site(store, paid, Door(model), None, embed_nothing, settings={"graph": {"way": way}})
+        site = Site(store, paid, Door(model), None, embed_nothing, settings={"graph": {"way": way}, "communities": {}})
         tokens = store.db.execute("SELECT sum(tokens) FROM chunks").fetchone()[0]
         started = time.process_time()
         asyncio.run(work(site))
         middle = time.process_time()
         (place / "derived").mkdir()
         GRAPH.derive(site, place / "derived")
+        graphed = time.process_time()
+        asyncio.run(report(site))
+        COMMUNITIES.derive(site, place / "derived")
         ended = time.process_time()
         chunks = store.count("chunks")
         paid.close()
@@ -89,12 +100,15 @@ def once(corpus: Path, count: int, way: str) -> dict[str, object]:
             "chunks": chunks,
             "cpu_s": round(ended - started, 2),
             "work_s": round(middle - started, 2),
-            "derive_s": round(ended - middle, 2),
+            "derive_s": round(graphed - middle, 2),
+            "communities_s": round(ended - graphed, 2),
             "ms_a_chunk": round(1000 * (ended - started) / chunks, 2),
             **graph.counts(),
         }
         if way == "model":
-            row |= {"calls": model.usage.calls, "input_by_corpus": round(model.usage.input / tokens, 2)}
+            row |= {"calls": model.facts.calls, "input_by_corpus": round(model.facts.input / tokens, 2)}
+            both = model.facts + model.reports
+            row |= {"reports": model.reports.calls, "input_with_reports": round(both.input / tokens, 2)}
         graph.close()
         return row
 
@@ -111,15 +125,28 @@ def write(corpus: Path, file: Path, count: int) -> None:
 
 
 class Instant:
-    """A model that answers at once: every name of a passage an entity, neighbours related."""
+    """A model that answers at once: every name of a passage an entity, neighbours related; one report for all."""
 
     name = "instant"
     base_url = ""
 
     def __init__(self) -> None:
-        self.usage = Usage()
+        self.facts = self.reports = Usage()
 
     async def send(self, call: Call) -> Reply:
+        if call.schema_name == "report":
+            reply = self._reply(call, REPORT)
+            self.reports += reply.usage
+        else:
+            reply = self._reply(call, self._facts(call))
+            self.facts += reply.usage
+        return reply
+
+    def _reply(self, call: Call, said: object) -> Reply:
+        text = json.dumps(said)
+        return Reply(text, usage=Usage(1, count_call(call), count_text(text)), model=self.name)
+
+    def _facts(self, call: Call) -> object:
         entities, relations = [], []
         for number, text in re.findall(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", call.messages[-1].content, re.M | re.S):
             names = list(dict.fromkeys(re.findall(r"[A-Z]\w+(?: [A-Z]\w+)*", text)))[:12]
@@ -132,10 +159,7 @@ class Instant:
                  "description": text[:80], "weight": 5, "date": ""}
                 for one, other in pairwise(names)
             ]  # fmt: skip
-        said = json.dumps({"entities": entities, "relations": relations})
-        usage = Usage(calls=1, input=count_call(call), output=count_text(said))
-        self.usage += usage
-        return Reply(said, usage=usage, model=self.name)
+        return {"entities": entities, "relations": relations}
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -178,6 +202,10 @@ async def embed_nothing(_: Texts) -> None:
 
 async def work(site: Site) -> None:
     await GRAPH.work(site)
+
+
+async def report(site: Site) -> None:
+    await COMMUNITIES.work(site)
 
 
 if __name__ == "__main__":

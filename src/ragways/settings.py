@@ -90,6 +90,12 @@ class AnswerSettings(_Section):
     sentences: int = Field(3, ge=1, le=20, description="most sentences of an answer made without a model")
 
 
+class McpSettings(_Section):
+    """The server for agents."""
+
+    token: SecretStr = Field(SecretStr(""), description="what HTTP clients must bring; unset makes one up")
+
+
 class Settings(_Section):
     """All of it."""
 
@@ -100,6 +106,7 @@ class Settings(_Section):
     chunking: ChunkingSettings = ChunkingSettings()
     corpus: CorpusSettings = CorpusSettings()
     answer: AnswerSettings = AnswerSettings()
+    mcp: McpSettings = McpSettings()
     graph: dict[str, Any] = Field(
         default_factory=dict, description="how the knowledge graph is made, see docs/settings.md"
     )
@@ -175,7 +182,7 @@ def _explained(error: ValidationError) -> SettingsError:
     if first["type"] == "extra_forbidden":
         return SettingsError(f"there is no setting {name}", did_you_mean(where[-1], _names(where[:-1])))
     # A key must not be shown, not even a wrong one.
-    now = "" if where[-1] == "key" else f"it is {str(first.get('input'))[:80]!r} now"
+    now = "" if where[-1] in ("key", "token") else f"it is {str(first.get('input'))[:80]!r} now"
     return SettingsError(f"setting {name}: {first['msg'][:1].lower()}{first['msg'][1:]}", now)
 
 

@@ -15,6 +15,7 @@ from ragways.models.loopback import Loopback
 from ragways.models.loopback_reply import default_reply
 from tests.apps.conftest import Run
 from tests.fakes import write
+from tests.index.whole import unlike, whole
 
 LAYERS = "vectors,words,windows,graph,communities"
 PEOPLE = ["Anna Brack", "Carl Dorn", "Nessa Druwick", "Oriel Tamsett", "Piet Vane", "Ruth Calder"]
@@ -168,3 +169,37 @@ def test_without_a_model_the_plan_says_what_the_run_would(ragways: Run, home: Pa
     planned = ragways("index", "docs", "--with", "graph", "--plan")
     assert planned.code == ragways("index", "docs", "--with", "graph").code == 4
     assert "none is set" in planned.err
+
+
+def _prices(path: Path) -> float:
+    db = sqlite3.connect(path / "paid.sqlite")
+    usd = db.execute("SELECT sum(usd) FROM spent").fetchone()[0]
+    db.close()
+    return float(usd)
+
+
+@pytest.mark.parametrize("share", [0.15, 0.4, 0.75, 0.95])
+def test_a_budget_holds_over_all_layers_and_the_next_run_pays_the_rest(
+    ragways: Run, home: Path, server: Loopback, share: float
+):
+    write(home / "docs", texts(60))
+    small = settings(server).replace("way = 'model'", "way = 'model'\npassage_tokens = 300")
+    (home / "ragways.toml").write_text(small)
+    full = ragways("index", "docs", "--with", LAYERS, "--index", "whole", "--json").data["usage"]["usd"]
+    asked = server.count
+    assert _prices(home / "whole") == pytest.approx(full)
+
+    budget = share * full
+    stopped = ragways("index", "docs", "--with", LAYERS, "--budget", str(budget), "--json")
+    assert stopped.code == 5
+    assert stopped.data["stopped"]
+    # Never passed, and left unspent is no more than one call of extraction can cost at most.
+    assert budget - 15 < stopped.data["usage"]["usd"] <= budget
+    if share >= 0.75:
+        assert 0 < spent(home / ".ragways", "facts:")["calls"] < spent(home / "whole", "facts:")["calls"]
+    assert _prices(home / ".ragways") == pytest.approx(stopped.data["usage"]["usd"])
+    done = ragways("index", "docs", "--with", LAYERS, "--json")
+    assert done.code == 0
+    assert done.data["usage"]["usd"] == pytest.approx(full - stopped.data["usage"]["usd"], rel=0.02)
+    assert server.count <= asked * 2 + 8  # where a batch was cut by the budget, one call more
+    assert unlike(whole(home / "whole"), whole(home / ".ragways")) == []

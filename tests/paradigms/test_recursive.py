@@ -96,7 +96,9 @@ def test_rounds_are_joined_by_rank_and_say_so(index: Index):
         for found in hit.found:
             rounds[found.note].append(Hit(hit.piece, 1 / found.rank, (found,)))
     assert all(rounds.values())
-    assert answer.evidence.hits == rank_fusion([ranked(Query(HOPS), hits) for hits in rounds.values()])
+    joined = rank_fusion([ranked(Query(HOPS), hits) for hits in rounds.values()])
+    assert answer.evidence.hits.items == joined.items
+    assert answer.evidence.hits.query == Query(HOPS, (MARKET, "Where is Tollen?"))
 
 
 def test_the_budget_changes_what_is_kept_and_not_what_is_searched_for(index: Index):

@@ -1,4 +1,4 @@
-"""A small corpus with links, redirects and an infobox, and one without links; indexed by the embedder of word hashes."""
+"""A small corpus with links, redirects and an infobox, and one without links; embedded by word hashes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import time
 
 import pytest
@@ -40,7 +41,7 @@ from ragways.tools.error import ToolError
         ('years_between("3 February 1901", "February 2, 1950")', "48"),
         ('months_between("1901-01-31", "1901-03-01")', "1"),
         ('difference("2000-01-31", "2001-03-01")', "1 years, 1 months, 1 days"),
-        ('weekday("2024-02-29")', "'Thursday'"),
+        ('weekday("2024-02-29")', "Thursday"),
         ('year("May 1990")', "1990"),
         ('min("1950", "1901-05-01")', "1901-05-01"),
         ('date("1901") < date("1950")', "true"),
@@ -54,12 +55,13 @@ def test_values(expression: str, value: str):
 @pytest.mark.parametrize(
     "expression",
     [
-        "9**9**9", "9^9^9^9", "2**100000", "10**999*10**999*10**999", "1/0", "1%0", "0**-1", "(-8)**0.5", "", "(", "1 +",
-        "1 2", "[1", "__import__('os')", "().__class__", "x", "lambda: 1", "1; 2", "1 if 1 else 2", "f'{1}'", "sum()",
-        "sqrt(-1)", "log(0)", "date('2023-02-29')", "date('9999-12-31') + 1", "sqrt(1, 2)", "[1]*3", "'a'*9", "1e9999",
-        "mean([[1]])", "max('x', 1)", "²", "١+١", "1,000", "(" * 500 + "1", "-" * 1990 + "1" + "(", "1+" * 3000 + "1",
-        "[" * 41 + "]" * 41, "sum([" + "1," * 600 + "1])", "10**999/sqrt(2)", "2**" * 60 + "2", "round(1, 0.5)",
-        "round(1, 10**999)", "0x10", "1_000", "1 and 2", "not 1", "true", "abs(10**1200)", "date(10**9)", "(1<2)+1",
+        "9**9**9", "9^9^9^9", "2**100000", "10**999*10**999*10**999", "1/0", "1%0", "0**-1", "(-8)**0.5", "", "(",
+        "1 +", "1 2", "[1", "__import__('os')", "().__class__", "x", "lambda: 1", "1; 2", "1 if 1 else 2",
+        "f'{1}'", "sum()", "sqrt(-1)", "log(0)", "date('2023-02-29')", "date('9999-12-31') + 1", "sqrt(1, 2)",
+        "[1]*3", "'a'*9", "1e9999", "mean([[1]])", "max('x', 1)", "²", "١+١", "1,000", "(" * 500 + "1",
+        "-" * 1990 + "1" + "(", "1+" * 3000 + "1", "[" * 41 + "]" * 41, "sum([" + "1," * 600 + "1])",
+        "10**999/sqrt(2)", "2**" * 60 + "2", "round(1, 0.5)", "round(1, 10**999)", "0x10", "1_000", "1 and 2",
+        "not 1", "true", "abs(10**1200)", "date(10**9)", "(1<2)+1",
     ],
 )  # fmt: skip
 def test_what_is_not_in_the_grammar_or_too_large_is_refused_at_once(expression: str):
@@ -71,10 +73,8 @@ def test_what_is_not_in_the_grammar_or_too_large_is_refused_at_once(expression: 
 
 @given(st.text(alphabet="0123456789.+-*/%^()[],<>= \"'eE" + "adeimnstuy_", max_size=80))
 def test_nothing_but_a_value_or_a_tool_error_comes_back(expression: str):
-    try:
+    with contextlib.suppress(ToolError):
         assert isinstance(calculate(expression), str)
-    except ToolError:
-        pass
 
 
 @given(st.integers(-(10**30), 10**30), st.integers(-(10**30), 10**30))

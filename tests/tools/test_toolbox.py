@@ -106,7 +106,7 @@ def test_backlinks_quote_the_paragraphs_elsewhere(linked: Toolbox):
 def test_shortest_path_shows_the_linking_paragraphs_either_way(linked: Toolbox):
     path = run(linked.shortest_path("Ruth Vale", "Old Harbour"))
     assert path.length == 3
-    assert [item.title for item in path.articles][0] == "Ruth Vale"
+    assert path.articles[0].title == "Ruth Vale"
     assert "mayor was Ruth Vale" in path.hops[0].paragraph.text  # type: ignore[union-attr]
     assert run(linked.shortest_path("Ruth Vale", "Old Harbour", most=2)).length is None
     assert run(linked.shortest_path("Ruth Vale", "Lonely Rock")).length is None
@@ -165,7 +165,7 @@ def test_as_a_model_calls_it(linked: Toolbox):
 
 
 def test_schemas_fit_tool_calling(linked: Toolbox):
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
     schemas = linked.schemas()
     assert [schema["function"]["name"] for schema in schemas] == list(TOOLS)

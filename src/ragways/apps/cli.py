@@ -13,6 +13,7 @@ from ragways import __version__
 from ragways.apps import health
 from ragways.apps.evaluate import app as evaluate
 from ragways.apps.graph import app as graph
+from ragways.apps.mcp import mcp
 from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
 from ragways.threads import limit_threads
@@ -223,6 +224,7 @@ def demo(
 
 app.command()(health.diagnose)
 app.command()(health.check)
+app.command()(mcp)
 app.add_typer(graph, name="graph")
 app.add_typer(evaluate, name="eval")
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MOST_LINES = 60
 """Neighbours that are shown as text; a picture or JSON has all."""
 _PREDICATES = 3
+_ALL = -1
 _PLAIN = ("related to", "links to")
 """Predicates that say little, shown after those that say more."""
 
@@ -104,6 +105,52 @@ def heatmap(
         text = draw(opened, _document(opened, document))
     _write(html, text)
     typer.echo(f"wrote {html}")
+
+
+@app.command()
+def merges(index: IndexOption = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
+    """List names that were taken for the same entity, with the reason."""
+    with _opened(settings, index) as opened, _graph(opened) as (graph, _):
+        found = graph.merges(limit=_ALL)
+        entities = graph.entities({row[0] for row in found})
+    if json:
+        from ragways.apps.terminal import print_json
+
+        keys = ("entity", "name", "into", "reason", "documents")
+        print_json([dict(zip(keys, row, strict=True)) for row in found])
+        return
+    from rich.table import Table
+
+    from ragways.apps.terminal import console
+
+    table = Table("name", "taken for", "reason", "documents", "entity")
+    for id, name, into, reason, documents in found[:MOST_LINES]:
+        said = (name, into, reason, f"{documents:,}", entities[id].name)
+        table.add_row(*(printable(text) for text in said))
+    console().print(table)
+    if len(found) > MOST_LINES:
+        console().print(f"and {len(found) - MOST_LINES:,} more: all of them with --json", style="dim")
+
+
+@app.command()
+def split(
+    name: Annotated[str, typer.Argument(help="A name that was taken for another.", metavar="NAME")],
+    other: Annotated[str, typer.Argument(help="The name it was taken for.", metavar="OTHER")],
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+) -> None:
+    """Undo a merge of two names for good, from the next run of `ragways index` on."""
+    from ragways.core.errors import UsageError
+    from ragways.index.graph.layer import split as undo
+    from ragways.index.graph.merges import veto_hash
+
+    with _opened(settings, index) as opened, _graph(opened) as (graph, _):
+        merged = {veto_hash(one, into) for _, one, into, _, _ in graph.merges(limit=_ALL)}
+        folder = opened.folder
+    if veto_hash(name, other) not in merged:
+        raise UsageError(f"{name!r} and {other!r} were not merged", "see what was with: ragways graph merges")
+    undo(folder, name, other)
+    typer.echo(f"{printable(name)} and {printable(other)} will be two entities after the next run of: ragways index")
 
 
 @contextmanager

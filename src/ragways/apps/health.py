@@ -13,6 +13,7 @@ from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen
 if TYPE_CHECKING:
     from ragways.evaluation.diagnose import Diagnosis
     from ragways.index.check.health import Health
+    from ragways.index.paid import Spent
 
 UNFIT = 3
 """Exit code of a check that found errors."""
@@ -27,7 +28,10 @@ def index_folder(settings: Path | None, index: Path | None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class LayerStatus:
-    """`rows` are what the layer is made of: documents, chunks, entities, windows, communities. Times are UTC."""
+    """`rows` are what the layer is made of: documents, chunks, entities, windows, communities. Times are UTC.
+
+    `failures` are units of work that wait to be tried again; `spent` is what all its work has cost so far.
+    """
 
     name: str
     built: bool
@@ -35,6 +39,7 @@ class LayerStatus:
     bytes: int
     built_at: str
     failures: int
+    spent: Spent
 
 
 _FILES = {
@@ -48,13 +53,16 @@ _FILES = {
 _ROWS = {"vectors": "chunks.npy", "windows": "windows/windows.npy"}
 _TABLES = {"graph": ("graph.sqlite", "entities"), "communities": ("communities.sqlite", "communities")}
 _WORK = {"facts": "graph", "themes": "windows", "report": "communities"}
-"""Which layer a kind of paid work belongs to; a kind is a name, or a name, a colon and how it was done."""
+"""Which layer a kind of paid work belongs to; a kind is a name, or a name, a colon and how it was done. Embedding is
+`embed:` and the layer that wanted the vectors.
+"""
 
 
 def layer_status(folder: Path) -> list[LayerStatus]:
     """The structure, which is always there, and every layer that could be."""
     from ragways.index.derive import derived_folder
     from ragways.index.layers import LAYERS
+    from ragways.index.paid import Spent
     from ragways.index.store import Store
 
     store = Store.open(folder)
@@ -64,17 +72,16 @@ def layer_status(folder: Path) -> list[LayerStatus]:
         store.close()
     derived = derived_folder(folder, int(meta["generation"]))
     names = meta.get("layers", "").split()
-    failed = _failures(folder)
-    found = [LayerStatus("structure", True, documents, store.path.stat().st_size, _time(store.path), 0)]
+    failed, spent = _jobs(folder)
+    size, when = store.path.stat().st_size, _time(store.path)
+    found = [LayerStatus("structure", True, documents, size, when, failures=0, spent=Spent())]
     for name in LAYERS:
         built = name in names and derived.is_dir()
         files = [file for pattern in _FILES.get(name, (f"{name}*",)) for file in derived.glob(pattern)] if built else []
-        rows = chunks if name == "words" else _rows(derived, name)
-        found.append(
-            LayerStatus(
-                name, built, rows if built else 0, _bytes(files), _time(derived) if built else "", failed.get(name, 0)
-            )
-        )
+        rows = (chunks if name == "words" else _rows(derived, name)) if built else 0
+        when = _time(derived) if built else ""
+        undone, cost = failed.get(name, 0), spent.get(name, Spent())
+        found.append(LayerStatus(name, built, rows, _bytes(files), when, undone, cost))
     return found
 
 
@@ -96,23 +103,34 @@ def _rows(derived: Path, name: str) -> int:
             db.close()
 
 
-def _failures(folder: Path) -> dict[str, int]:
+def _jobs(folder: Path) -> tuple[dict[str, int], dict[str, Spent]]:
+    """By layer, how much work failed and what all of it has cost."""
     from ragways.index.database import connect, explained
+    from ragways.index.paid import Spent
 
     path = folder / "paid.sqlite"
+    failed: dict[str, int] = {}
+    spent: dict[str, Spent] = {}
     if not path.is_file():
-        return {}
-    found: dict[str, int] = {}
+        return failed, spent
     with explained(path):
         db = connect(path, write=False)
         try:
-            if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'failures'").fetchone():
+            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+            if "failures" in tables:
                 for kind, count in db.execute("SELECT kind, count(*) FROM failures GROUP BY kind"):
-                    layer = _WORK.get(kind.split(":")[0], kind)
-                    found[layer] = found.get(layer, 0) + count
+                    failed[_layer(kind)] = failed.get(_layer(kind), 0) + count
+            if "spent" in tables:
+                for kind, *cost in db.execute("SELECT kind, calls, input, output, usd, seconds FROM spent"):
+                    spent[_layer(kind)] = spent.get(_layer(kind), Spent()) + Spent(*cost)
         finally:
             db.close()
-    return found
+    return failed, spent
+
+
+def _layer(kind: str) -> str:
+    name, _, rest = kind.partition(":")
+    return rest if name == "embed" else _WORK.get(name, kind)
 
 
 def _bytes(files: list[Path]) -> int:

@@ -42,16 +42,26 @@ def show_status(data: dict[str, Any]) -> None:
     table.add_row("chunking", data["chunking"])
     table.add_row("size", f"{data['bytes'] / 1e6:.1f} MB")
     console().print(table)
-    layers = Table("layer", "rows", "size", "built", "not done")
+    layers = Table("layer", "rows", "size", "built", "not done", "cost so far")
     for layer in data["by_layer"]:
         if layer["built"]:
             size = f"{layer['bytes'] / 1e6:.1f} MB"
-            layers.add_row(layer["name"], f"{layer['rows']:,}", size, layer["built_at"], str(layer["failures"]))
+            said = (f"{layer['rows']:,}", size, layer["built_at"], str(layer["failures"]), _cost(layer["spent"]))
+            layers.add_row(layer["name"], *said)
         else:
-            layers.add_row(layer["name"], "not built", "", "", "", style="dim")
+            layers.add_row(layer["name"], "not built", "", "", "", "", style="dim")
     console().print(layers)
     if "documents" in data:
         documents = Table("id", "key", "title")
         for document in data["documents"]:
             documents.add_row(document["id"], document["key"], document["title"])
         console().print(documents)
+
+
+def _cost(spent: dict[str, Any]) -> str:
+    """Seconds are those of the work itself, which may have run side by side."""
+    worked = f"{spent['seconds']:.1f} s" if spent["seconds"] else ""
+    if not spent["calls"]:
+        return worked
+    tokens = f"{spent['input']:,} + {spent['output']:,} tokens"
+    return f"${spent['usd']:.4f}, {spent['calls']:,} calls, {tokens}, {worked}"

@@ -2,7 +2,8 @@
 
 RagwaysError
 ├── UsageError            what was asked makes no sense (unknown paradigm, empty question)
-│   └── SettingsError     the settings file or an environment variable
+│   ├── SettingsError     the settings file or an environment variable
+│   └── ToolError         a tool was called with what is not there (tools/error.py)
 ├── StoreError            the index folder
 │   ├── NoIndex           there is none
 │   ├── WrongVersion      another version of ragways wrote it

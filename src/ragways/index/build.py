@@ -9,35 +9,34 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, StoreError, UsageError
+from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, UsageError
 from ragways.core.progress import Progress, Report, silent
-from ragways.core.trace import spending
+from ragways.core.trace import Budget, spending
 from ragways.core.types import Document, Structure, content_hash, title_name
-from ragways.corpus.chunking import Chunking
 from ragways.corpus.load import load
 from ragways.corpus.source import Skipped, SourceFile
 from ragways.corpus.structure import structure
-from ragways.index.chunks import searched_text
+from ragways.index.chunks import chunk_texts_of
 from ragways.index.derive import KEPT, clear_old, derive, derived_folder
 from ragways.index.embedding import Embedding
-from ragways.index.layer import Site, Texts
+from ragways.index.layer import Layer, Site, Texts
 from ragways.index.layers import in_order
 from ragways.index.paid import Paid
 from ragways.index.recipe import Recipe, Summary
 from ragways.index.sources import find_files
 from ragways.index.store import Store, document_hash, number_of
+from ragways.index.writer import writing
 from ragways.models.door import Door
 from ragways.models.tokens import count_each
 
 PENDING_CHUNKS = 1024
 """Chunks gathered before they are embedded: enough to sort by length, few enough to lose when killed."""
-
 
 _Read = tuple[str, str, int, int]
 """A file that was read: key, root, size and time."""
@@ -57,7 +56,7 @@ async def build(
     folder: Path, paths: Sequence[Path], recipe: Recipe, *, rebuild: bool = False, report: Report = silent
 ) -> Summary:
     """Index these files and folders. Files that vanished from a folder since the last run go from the index too."""
-    with _writing(folder, rebuild) as (store, paid):
+    with writing(folder, rebuild) as (store, paid):
         run = _Run(store, paid, report)
         with spending() as meter:
             try:
@@ -73,7 +72,7 @@ async def build(
 async def remove(folder: Path, names: Sequence[str]) -> Summary:
     """Remove documents, by key, id or title, with everything that was made of their text."""
     Store.open(folder).close()
-    with _writing(folder, rebuild=False) as (store, paid):
+    with writing(folder, rebuild=False) as (store, paid):
         run = _Run(store, paid, silent)
         for name in names:
             run.drop(run.find(name))
@@ -84,36 +83,10 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
 
 def rebuild_derived(folder: Path) -> None:
     """Make the derived files again where they were deleted."""
-    with _writing(folder, rebuild=False) as (store, paid):
+    with writing(folder, rebuild=False) as (store, paid):
         run = _Run(store, paid, silent)
         generation = int(run.meta["generation"])
         derive(replace(run.site(generation), new=None), generation, in_order(run.built))
-
-
-@contextmanager
-def _writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, Paid]]:
-    if rebuild:
-        _discard_other_version(folder)
-    store = Store.create_or_open(folder)
-    try:
-        paid = Paid(folder)
-        try:
-            if rebuild:
-                store.clear()
-            yield store, paid
-        finally:
-            paid.close()
-    finally:
-        store.close()
-
-
-def _discard_other_version(folder: Path) -> None:
-    """`--rebuild` is the cure for a store that this version cannot read, so it must not fail on one."""
-    try:
-        Store.open(folder).close()
-    except StoreError:
-        for name in ("index.sqlite", "index.sqlite-wal", "index.sqlite-shm"):
-            (folder / name).unlink(missing_ok=True)
 
 
 class _Run:
@@ -300,7 +273,8 @@ class _Run:
         grown = self.layers != self.built
         lost = not derived_folder(self.store.folder, generation).is_dir()
         gone = bool(self.summary.changed or self.summary.removed or self.meta.get("forget"))
-        undone = self.meta.get("unfinished") or self.meta.get("layer_settings", "{}") != self.layer_settings()
+        undone = bool(self.meta.get("unfinished") or self.meta.get("again"))
+        undone |= self.meta.get("layer_settings", "{}") != self.layer_settings()
         if not (self.summary.touched or grown or lost or gone or undone):
             self.store.commit()
             return
@@ -309,18 +283,14 @@ class _Run:
             self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
         layers, site = in_order(self.layers), self.site(generation)
         for layer in layers:
-            self.working = layer.name
             with self.timed(layer.name):
-                try:
-                    await layer.work(site)
-                except BudgetExceeded as stop:
-                    self.summary.stopped = stop.message
+                await self.work(layer, site)
         with self.timed("deriving"):
             self.report(Progress("deriving", 0))
             derive(site, generation + 1, layers)
         self.summary.undone = site.failed
         unfinished = "yes" if site.failed or self.summary.stopped else ""
-        self.store.set_meta({"unfinished": unfinished, "layer_settings": self.layer_settings()})
+        self.store.set_meta({"unfinished": unfinished, "again": "", "layer_settings": self.layer_settings()})
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
         self.store.commit()
@@ -330,6 +300,17 @@ class _Run:
             self.store.begin()
             self.store.set_meta({"forget": ""})
             self.store.commit()
+
+    async def work(self, layer: Layer, site: Site) -> None:
+        """Do a layer's work. Once the budget has ended something, no layer after it spends what is left: it would pay
+        for work on a part of what the next run makes whole.
+        """
+        self.working = layer.name
+        try:
+            with spending(Budget(calls=0) if self.summary.stopped else None):
+                await layer.work(site)
+        except BudgetExceeded as stop:
+            self.summary.stopped = self.summary.stopped or stop.message
 
     def layer_settings(self) -> str:
         """What the settings say of the layers; a run without settings leaves it as it was."""
@@ -366,11 +347,3 @@ class _Run:
             yield
         finally:
             self.summary.seconds[stage] = self.summary.seconds.get(stage, 0.0) + time.perf_counter() - started
-
-
-def chunk_texts_of(parts: Structure, chunking: Chunking) -> Iterable[str]:
-    document = parts.document
-    sections = {section.id: section.title for section in parts.sections}
-    for chunk in parts.chunks:
-        section = sections[":".join(chunk.id.split(":")[:3])]
-        yield searched_text(document.title, section, document.text[chunk.start : chunk.end], with_title=chunking.title)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ragways.core.errors import StoreFailed
-from ragways.core.types import content_hash
+from ragways.core.types import Structure, content_hash
+from ragways.corpus.chunking import Chunking
 from ragways.index.layer import Layer, Outlook, Prospect, Site
 from ragways.index.store import Store
 
@@ -33,6 +34,15 @@ def chunk_texts(store: Store, numbers: Iterable[int] | None = None) -> Iterator[
         for path, start, end in chunks:
             section = sections[path.split(":", 1)[0]]
             yield f"article:{number}:{path}", searched_text(title, section, text[start:end], with_title=with_title)
+
+
+def chunk_texts_of(parts: Structure, chunking: Chunking) -> Iterable[str]:
+    """The searched texts of a document that is not stored yet."""
+    document = parts.document
+    sections = {section.id: section.title for section in parts.sections}
+    for chunk in parts.chunks:
+        section = sections[":".join(chunk.id.split(":")[:3])]
+        yield searched_text(document.title, section, document.text[chunk.start : chunk.end], with_title=chunking.title)
 
 
 async def _embed(site: Site) -> None:

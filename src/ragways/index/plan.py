@@ -17,7 +17,7 @@ from ragways.core.types import Document, content_hash
 from ragways.corpus.load import load
 from ragways.corpus.source import Skipped, SourceFile
 from ragways.corpus.structure import structure
-from ragways.index.build import chunk_texts_of
+from ragways.index.chunks import chunk_texts_of
 from ragways.index.layer import Outlook, Prospect, Site, Texts
 from ragways.index.layers import in_order
 from ragways.index.paid import FILE, Paid

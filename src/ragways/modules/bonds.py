@@ -7,7 +7,7 @@ what costs time.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,8 +18,7 @@ from ragways.index.graph.reader import Graph
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Bond:
+class Bond(NamedTuple):
     """A relation without its words, and the chunks that state it in the corpus's order."""
 
     id: str
@@ -33,18 +32,17 @@ class Bonds:
     """Relations by number. They are stored in the order of their ids, so equal weights go by number."""
 
     def __init__(self, graph: Graph) -> None:
-        rows = list(graph._rows("SELECT id, subject, object, weight FROM relations ORDER BY ordinal"))
+        rows = list(graph.relation_ends())
         self._graph = graph
         self._ids: Sequence[str] = [row[0] for row in rows]
-        self._ends: Ints = np.array([row[1:3] for row in rows], dtype=np.int64).reshape(-1, 2)
+        self._subjects: Ints = np.array([row[1] for row in rows], dtype=np.int64)
+        self._objects: Ints = np.array([row[2] for row in rows], dtype=np.int64)
         self._weights: NDArray[np.float64] = np.array([row[3] for row in rows], dtype=np.float64)
-        self._first, self._stated = _grouped(
-            len(rows), list(graph._rows("SELECT relation, chunk FROM relation_chunks ORDER BY relation, chunk"))
-        )
-        both = np.repeat(np.arange(len(rows)), 2)
-        order = np.argsort(self._ends.ravel(), kind="stable")
-        self._at: Ints = both[order]
-        self._begin: Ints = np.searchsorted(self._ends.ravel()[order], np.arange(len(graph.ids) + 1)).astype(np.int64)
+        self._first, self._stated = _grouped(len(rows), list(graph.statements()))
+        ends = np.concatenate([self._subjects, self._objects])
+        order = np.argsort(ends, kind="stable")
+        self._at: Ints = order % max(1, len(rows))
+        self._begin: Ints = np.searchsorted(ends[order], np.arange(len(graph.ids) + 1)).astype(np.int64)
 
     @classmethod
     def of(cls, graph: Graph) -> Bonds:
@@ -63,7 +61,7 @@ class Bonds:
         found = self._around(nodes)
         inside = np.zeros(len(self._graph.ids), dtype=np.bool_)
         inside[nodes] = True
-        return self._heaviest(found[inside[self._ends[found]].all(axis=1)], limit)
+        return self._heaviest(found[inside[self._subjects[found]] & inside[self._objects[found]]], limit)
 
     def _nodes(self, entities: Collection[str]) -> Ints:
         return np.array(sorted(self._graph.ordinals[id] for id in entities), dtype=np.int64)
@@ -79,7 +77,8 @@ class Bonds:
         names, chunks = self._graph.ids, self._graph.chunks
         rows = zip(
             chosen.tolist(),
-            self._ends[chosen].tolist(),
+            self._subjects[chosen].tolist(),
+            self._objects[chosen].tolist(),
             self._weights[chosen].tolist(),
             self._first[chosen].tolist(),
             self._first[chosen + 1].tolist(),
@@ -91,9 +90,9 @@ class Bonds:
                 names[subject],
                 names[object],
                 weight,
-                tuple(chunks[chunk] for chunk in self._stated[low:high].tolist()),
+                tuple([chunks[chunk] for chunk in self._stated[low:high].tolist()]),
             )
-            for number, (subject, object), weight, low, high in rows
+            for number, subject, object, weight, low, high in rows
         ]
 
 

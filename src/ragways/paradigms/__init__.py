@@ -5,6 +5,8 @@ from __future__ import annotations
 from ragways.core.errors import UsageError
 from ragways.core.suggest import did_you_mean
 from ragways.paradigms import (
+    agent_graph,
+    agent_vector,
     basic_retrieval,
     community_global,
     community_local,
@@ -52,6 +54,8 @@ PARADIGMS: dict[str, Paradigm] = {
         triangulation_3d,
         triangulation_full,
         llm_guided,
+        agent_vector,
+        agent_graph,
         fused,
     )
 }

@@ -69,7 +69,8 @@ def calculate(expression: str) -> str:
     if len(expression) > LONGEST:
         raise ToolError(f"the expression has {len(expression):,} characters; {LONGEST:,} are allowed")
     try:
-        return n.written(_Parser(_tokens(expression.translate(_SIGNS))).value())
+        value = _Parser(_tokens(expression.translate(_SIGNS))).value()
+        return value if isinstance(value, str) else n.written(value)
     except (ArithmeticError, ValueError):  # an exact number too large to meet an inexact one
         raise ToolError("that has no finite result") from None
 

@@ -29,7 +29,7 @@ _LINKED = "SELECT DISTINCT document, name FROM links ORDER BY document, name"
 _LINKS_TO = """SELECT document, start FROM links
     WHERE name IN (SELECT value FROM json_each(?)) AND document != ? ORDER BY document, ordinal"""
 _LINKS_BETWEEN = """SELECT document, start FROM links
-    WHERE document = ? AND name IN (SELECT value FROM json_each(?)) ORDER BY ordinal LIMIT 1"""
+    WHERE document = ? AND name IN (SELECT value FROM json_each(?)) ORDER BY ordinal LIMIT 20"""
 
 
 class Queries:
@@ -84,6 +84,6 @@ class Queries:
         """Document and place of every link to one of these names, except those of one document."""
         return self._all(_LINKS_TO, json.dumps(sorted(names)), besides)
 
-    def link_between(self, document: int, names: Iterable[str]) -> tuple[int, int] | None:
-        """The first link of a document to one of these names."""
-        return next(iter(self._all(_LINKS_BETWEEN, document, json.dumps(sorted(names)))), None)
+    def links_between(self, document: int, names: Iterable[str]) -> list[tuple[int, int]]:
+        """The first links of a document to one of these names."""
+        return self._all(_LINKS_BETWEEN, document, json.dumps(sorted(names)))

@@ -54,4 +54,5 @@ def _complaint(error: ValidationError, arguments: type[BaseModel]) -> str:
     for one in error.errors(include_url=False, include_context=False, include_input=False)[:3]:
         where = ".".join(str(part)[:40] for part in one["loc"])
         lines.append(f"{where}: {one['msg'][:200]}" if where else one["msg"][:200])
-    return f"wrong arguments ({'; '.join(lines)}); {arguments.__name__} takes {', '.join(arguments.model_fields)}"
+    name = arguments.model_config.get("title") or arguments.__name__
+    return f"wrong arguments ({'; '.join(lines)}); {name} takes {', '.join(arguments.model_fields)}"

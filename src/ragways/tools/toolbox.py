@@ -143,8 +143,8 @@ class Toolbox:
         ],
     ) -> Value:
         """Calculate: + - * / // % **, comparisons, lists in [ ] with sum, mean, median, min, max, count, product,
-        stdev, sorted; sqrt, log, round; dates in quotes with years_between, months_between, days_between, difference, year,
-        weekday. Use it for every sum, age or comparison of numbers."""
+        stdev, sorted; sqrt, log, round; dates in quotes with years_between, months_between, days_between, difference,
+        year, weekday. Use it for every sum, age or comparison of numbers."""
         return Value(expression, calculate(expression))
 
     def functions(self) -> list[Callable[..., Awaitable[Result]]]:

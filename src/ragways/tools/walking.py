@@ -15,7 +15,8 @@ _PARTIAL = "the corpus has few links of its own and is large: titles were looked
 
 def neighbourhood(shelf: Shelf, article: str, distance: int, direction: str, k: int, offset: int) -> Articles:
     number = shelf.catalogue.find(article)
-    links, node = shelf.links, shelf.links.node(shelf.catalogue.find(article))
+    links = shelf.links
+    node = links.node(number)
     found = links.adjacency.within(node, distance, direction)
     outward = set(links.adjacency.out(node).tolist())
     inward = set(links.adjacency.into(node).tolist())
@@ -62,11 +63,10 @@ def _linking(shelf: Shelf, article: int, most: int) -> Iterator[Quote]:
 
 def _hop(shelf: Shelf, one: int, other: int) -> Hop:
     """Chains are followed either way; a hop tells which of the two links to the other."""
-    place = shelf.links.between(one, other)
-    if place is not None:
-        return Hop(f"article:{one}", f"article:{other}", _around(shelf, *place))
-    place = shelf.links.between(other, one)
-    return Hop(f"article:{other}", f"article:{one}", _around(shelf, *place) if place is not None else None)
+    places = shelf.links.between(one, other)
+    if not places:
+        one, other, places = other, one, shelf.links.between(other, one)
+    return Hop(f"article:{one}", f"article:{other}", _around(shelf, *places[0]) if places else None)
 
 
 def _around(shelf: Shelf, article: int, place: int) -> Quote:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,11 +18,9 @@ from ragways.index.communities.rules import RuleReporter
 from ragways.index.graph.names import fold
 from ragways.index.layer import Site
 from ragways.index.paid import Cost
+from ragways.index.team import work_through
 from ragways.models.door import CURE_NO_MODEL, Door
 from ragways.tasks.report import REPORT, SaidReport
-
-AT_ONCE = 64
-"""Reports under way: more than any endpoint's concurrency, which the door holds, so that it is never idle."""
 
 TOKENS_A_CALL = 800
 """Of the corpus, for one report; and what reports read for each of its tokens (`benchmarks/communities.py`)."""
@@ -118,12 +115,16 @@ def read_all(book: Book) -> Book:
 async def write_all(book: Book) -> Book:
     """As `read_all`, and ask a model for what is missing. Where it must stop, what is done is kept and read."""
     asking = _Asking(book)
+    stopped: BudgetExceeded | ModelRefused | None = None
     for stage in book.land.stages:
         missing = book.read(stage)
-        if asking.stop is None:
-            await asking.run(missing)
-    if asking.stop is not None:
-        raise asking.stop
+        if stopped is None:
+            try:
+                await work_through(missing, asking.do)
+            except (BudgetExceeded, ModelRefused) as stop:
+                stopped = stop
+    if stopped is not None:
+        raise stopped
     return book
 
 
@@ -135,26 +136,11 @@ class _Asking:
 
     book: Book
     done: int = 0
-    stop: BaseException | None = None
-    waiting: list[Group] = field(default_factory=list)
 
-    async def run(self, missing: Sequence[Group]) -> None:
-        self.waiting = list(missing)[::-1]
-        await asyncio.gather(*(self._worker() for _ in range(min(AT_ONCE, len(missing)))))
-
-    async def _worker(self) -> None:
-        while self.waiting and self.stop is None:
-            try:
-                await self._do(self.waiting.pop())
-            except (BudgetExceeded, ModelRefused) as stop:
-                self.stop = stop
-            except BaseException as error:
-                self.stop = error
-                raise
-
-    async def _do(self, group: Group) -> None:
+    async def do(self, group: Group) -> Sequence[Group]:
         with self.book.site.paid.costing(self.book.kind) as cost:
             await self._one(group, cost)
+        return ()
 
     async def _one(self, group: Group, cost: Cost) -> None:
         site, shown = self.book.site, self.book.shown[group.id]

@@ -24,6 +24,7 @@ from ragways.index.graph.sources import Source, sources
 from ragways.index.graph.spoken import Spoken
 from ragways.index.layer import Layer, Outlook, Prospect, Site
 from ragways.index.paid import Paid
+from ragways.index.writer import writing
 
 if TYPE_CHECKING:
     from ragways.index.graph.rules.extract import Corpus
@@ -31,11 +32,21 @@ if TYPE_CHECKING:
 VETO = "merge-veto"
 """The kind of result that holds merges which a person undid."""
 _FREE = (Usage(), "")
+_GROWTH = 0.93
+"""A corpus of ten times the text names fewer than ten times the entities (`benchmarks/graph_speed.py`)."""
 
 
 def veto(paid: Paid, name: str, other: str) -> None:
     """Never merge these two names again; takes effect when the graph is next derived."""
     paid.keep_results(VETO, {veto_hash(name, other): f"{name}\n{other}"})
+
+
+def split(folder: Path, name: str, other: str) -> None:
+    """Veto a merge of an index, and have the next run derive the graph again even if no document changed."""
+    with writing(folder, rebuild=False) as (store, paid):
+        veto(paid, name, other)
+        store.set_meta({"again": "yes"})
+        store.commit()
 
 
 def draft_of(site: Site) -> Draft:
@@ -173,7 +184,7 @@ def _plan(prospect: Prospect) -> Outlook:
     texts = list(_embedded(draft, options).values()) if _with_vectors(sample, options) else []
     exact = prospect.share == 1.0 and options.way == "rules"
     return Outlook(
-        round(len(draft.entities) / prospect.share),
+        round(len(draft.entities) / prospect.share**_GROWTH),
         texts=texts if exact else (),
         like=() if exact else texts,
         times=prospect.fresh / prospect.share,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoModel, UnusableReply
+from ragways.core.errors import ModelError, ModelRefused, NoModel, UnusableReply
 from ragways.core.progress import Progress
 from ragways.core.trace import Usage
 from ragways.index.graph.facts import Entity, Facts, Relation, bounded
@@ -15,14 +14,13 @@ from ragways.index.graph.options import GraphOptions
 from ragways.index.graph.sources import Passage, sources
 from ragways.index.layer import Site
 from ragways.index.paid import Cost
+from ragways.index.team import work_through
 from ragways.models.bound import count_call
 from ragways.models.call import Call
 from ragways.models.door import CURE_NO_MODEL, Door
 from ragways.models.tokens import count_each
 from ragways.tasks.facts import FACTS, FACTS_MORE, SaidFacts
 
-AT_ONCE = 64
-"""Packs under way: more than any endpoint's concurrency, which the door holds, so that it is never idle."""
 MOST_IN_PACK = 16
 SAMPLE = 32
 """Prompts that are counted to plan for all of them."""
@@ -42,7 +40,7 @@ async def extract(site: Site, options: GraphOptions) -> None:
     missing = _missing(site, options)
     if missing:
         extraction = _Extraction(site, options, kind(site.model, options), len(missing))
-        await extraction.run(list(packs(missing, options.passage_tokens)))
+        await work_through(list(packs(missing, options.passage_tokens)), extraction.do)
 
 
 def expected(site: Site, options: GraphOptions) -> Usage:
@@ -104,38 +102,18 @@ class _Extraction:
     kind: str
     total: int
     done: int = 0
-    stop: BaseException | None = None
-    waiting: list[Pack] = field(default_factory=list)
 
-    async def run(self, packs: list[Pack]) -> None:
-        self.waiting = packs[::-1]
-        await asyncio.gather(*(self._worker() for _ in range(min(AT_ONCE, len(packs)))))
-        if self.stop is not None:
-            raise self.stop
-
-    async def _worker(self) -> None:
-        while self.waiting and self.stop is None:
-            pack = self.waiting.pop()
-            try:
-                await self._do(pack)
-            except (BudgetExceeded, ModelRefused) as stop:
-                self.stop = stop
-            except BaseException as error:
-                self.stop = error
-                raise
-
-    async def _do(self, pack: Pack) -> None:
+    async def do(self, pack: Pack) -> Sequence[Pack]:
         with self.site.paid.costing(self.kind) as cost:
-            await self._one(pack, cost)
+            return await self._one(pack, cost)
 
-    async def _one(self, pack: Pack, cost: Cost) -> None:
+    async def _one(self, pack: Pack, cost: Cost) -> Sequence[Pack]:
         try:
             facts = await self._ask(pack)
         except UnusableReply as error:
             if len(pack) > 1:
                 # One passage may have spoilt the reply for all: ask for each alone.
-                self.waiting += [(passage,) for passage in reversed(pack)]
-                return
+                return [(passage,) for passage in pack]
             self._fail(pack, error.message, error.reply)
         except ModelRefused as error:
             if not self.done:
@@ -149,6 +127,7 @@ class _Extraction:
             )
         self.done += len(pack)
         self.site.report(Progress("facts", self.done, self.total))
+        return ()
 
     async def _ask(self, pack: Pack) -> list[Facts]:
         passages = [(passage.title, passage.text) for passage in pack]

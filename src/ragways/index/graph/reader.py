@@ -56,6 +56,11 @@ class Graph:
         return [row[0] for row in self._rows("SELECT id FROM entities ORDER BY ordinal")]
 
     @cached_property
+    def _names(self) -> Sequence[str]:
+        """Names of all entities, in the order of `ids`."""
+        return [row[0] for row in self._rows("SELECT name FROM entities ORDER BY ordinal")]
+
+    @cached_property
     def chunks(self) -> Sequence[str]:
         """Ids of all chunks: in `passages`, chunk i is node `len(ids) + i`."""
         return [row[0] for row in self._rows("SELECT id FROM chunks ORDER BY ordinal")]
@@ -162,11 +167,13 @@ class Graph:
 
     def relations(self, ids: Collection[str]) -> dict[str, Triplet]:
         """Relations by id."""
-        return {
-            row[0]: Triplet(*row)
-            for some in _slices(sorted(set(ids)))
-            for row in self._rows(f"{_TRIPLET} WHERE r.id IN ({_marks(some)})", some)
-        }
+        found, known, names = {}, self.ids, self._names
+        for some in _slices(sorted(set(ids))):
+            # Without joins: every question reads a hundred of them, and names are in memory.
+            query = "SELECT id, subject, predicate, object, description, weight, date, way FROM relations WHERE id IN"
+            for id, s, predicate, o, *rest in self._rows(f"{query} ({_marks(some)})", some):
+                found[id] = Triplet(id, known[s], names[s], predicate, known[o], names[o], *rest)
+        return found
 
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
         """Entities joined to this one by any relation, with the weight of all that join them: heaviest first."""
@@ -214,6 +221,16 @@ class Graph:
             for relation, chunk in self._rows(query, some):
                 found.setdefault(relation, []).append(chunk)
         return found
+
+    # For all of it at once
+
+    def relation_ends(self) -> Iterator[tuple[str, int, int, float]]:
+        """Id, numbers of both ends and weight of every relation, by id."""
+        return self._rows("SELECT id, subject, object, weight FROM relations ORDER BY ordinal")
+
+    def statements(self) -> Iterator[tuple[int, int]]:
+        """Numbers of every relation, in the order of `relation_ends`, and of the chunks that state it."""
+        return self._rows("SELECT relation, chunk FROM relation_chunks ORDER BY relation, chunk")
 
     # For PageRank
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from ragways.core.progress import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.layer import Site
+from ragways.index.team import work_through
 from ragways.index.windows.sliding import Slid
 from ragways.index.words import terms
 from ragways.models.bound import count_call
@@ -22,7 +22,6 @@ from ragways.tasks.themes import THEMES, keywords, opening
 KIND = "themes"
 RULE = "theme words"
 _RULE_VERSION = "1"  # to be raised when the rule changes, so that words kept from the older one are not used
-_AT_ONCE = 64
 _SAMPLE = 64  # prompts that are counted to plan for all of them
 _REPLY_TOKENS = 40  # of five themes in JSON
 _DOCUMENTS_AT_ONCE = 1000
@@ -57,19 +56,22 @@ async def ask_themes(site: Site, documents: Iterable[Slid]) -> None:
     if site.model.model is None:
         return
     done = 0
+
+    async def ask(item: tuple[str, Slid]) -> tuple[()]:
+        nonlocal done
+        await _ask(site, *item)
+        done += 1
+        site.report(Progress("themes", done))
+        return ()
+
     for some in _batches(documents):
         wanted = {themes_hash(slid): slid for slid in some}
         known = site.paid.results(KIND, wanted)
-        missing = sorted(hash for hash in wanted if hash not in known)
-        for at in range(0, len(missing), _AT_ONCE):
-            now = missing[at : at + _AT_ONCE]
-            # All of them end before an error is raised: what was paid for is kept.
-            ends = await asyncio.gather(*(_ask(site, hash, wanted[hash]) for hash in now), return_exceptions=True)
-            for end in ends:
-                if end is not None:
-                    raise end
-            done += len(now)
-            site.report(Progress("themes", done))
+        await work_through(sorted((item for item in wanted.items() if item[0] not in known), key=_hash), ask)
+
+
+def _hash(item: tuple[str, Slid]) -> str:
+    return item[0]
 
 
 def themes_to_come(site: Site, documents: Iterable[Slid]) -> tuple[int, Usage]:

@@ -1,0 +1,101 @@
+"""CPU that a question costs: each paradigm's retrieval on an index, and PageRank on a graph of 200,000 nodes.
+
+    python benchmarks/query_cost.py --index DIR --questions FILE --format NAME [--paradigms a,b] [--limit 100] [--json]
+
+Embedding is not counted: every question is asked once before it is timed, so that its vector, and those of names in
+it, are there. A paradigm whose layer the index lacks is left out. Without --index, only PageRank is measured.
+"""
+
+# ruff: noqa: E402
+from __future__ import annotations
+
+from ragways.threads import limit_threads
+
+limit_threads()  # before numpy is there
+
+import argparse
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+from ragways.assemble import opened
+from ragways.evaluation.datasets import load_questions
+from ragways.evaluation.question import Question
+from ragways.evaluation.retrieval import measure
+from ragways.index.pagerank import Links, pagerank, push
+from ragways.paradigms import PARADIGMS
+from ragways.settings import read_settings
+
+NODES, EDGES, SEEDS, TRIALS, BEST = 200_000, 280_000, 20, 20, 100
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", type=Path)
+    parser.add_argument("--questions", type=Path)
+    parser.add_argument("--format", default="2wiki-results")
+    parser.add_argument("--paradigms", default="naive,words,kg,graph-ppr,hybrid,light,fast-graph,fused")
+    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    rows: list[dict[str, object]] = []
+    if options.index and options.questions:
+        questions = load_questions(options.format, options.questions)[: options.limit]
+        rows += asyncio.run(costs(options.index, questions, options.paradigms.split(",")))
+    rows.append(walks())
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        print("  ".join(f"{key} {value}" for key, value in row.items()))
+
+
+async def costs(folder: Path, questions: list[Question], names: list[str]) -> list[dict[str, object]]:
+    async with opened(read_settings(index=folder)) as use:
+        chosen = {name: {} for name in names if PARADIGMS[name].needs <= use.index.layers}
+        await measure(use, questions, chosen)
+        return [
+            {
+                "paradigm": figures.paradigm,
+                "questions": len(figures.cpu_ms),
+                "cpu_ms_p50": round(float(np.percentile(figures.cpu_ms, 50)), 2),
+                "cpu_ms_p95": round(float(np.percentile(figures.cpu_ms, 95)), 2),
+            }
+            for figures in await measure(use, questions, chosen)
+        ]
+
+
+def walks() -> dict[str, object]:
+    """PageRank near the seeds on a graph whose degrees are as uneven as those of names in text, beside what is exact."""
+    links, random = uneven_graph(), np.random.default_rng(1)
+    push(links, np.ones(NODES))  # what is made once for a graph is not a question's cost
+    spent, shared = [], []
+    for _ in range(TRIALS):
+        start = np.zeros(NODES)
+        start[random.integers(0, NODES, SEEDS)] = random.random(SEEDS) + 0.4
+        started = time.process_time()
+        near = push(links, start)
+        spent.append((time.process_time() - started) * 1000)
+        exact = pagerank(links, start, tolerance=1e-10)
+        shared.append(len(set(np.argsort(-near)[:BEST]) & set(np.argsort(-exact)[:BEST])) / BEST)
+    return {
+        "pagerank": f"{NODES:,} nodes, {EDGES:,} edges",
+        "cpu_ms_p50": round(float(np.percentile(spent, 50)), 2),
+        "cpu_ms_p95": round(float(np.percentile(spent, 95)), 2),
+        f"of_the_exact_top_{BEST}": round(float(np.mean(shared)), 4),
+    }
+
+
+def uneven_graph() -> Links:
+    random = np.random.default_rng(0)
+    likely = 1.0 / np.arange(1, NODES + 1) ** 0.7
+    ends = [random.permutation(NODES)[random.choice(NODES, EDGES, p=likely / likely.sum())] for _ in range(2)]
+    # Weights that differ, so that no two nodes are equal and the best hundred are certain.
+    return Links.of_edges(NODES, ends[0], ends[1], random.random(EDGES) + 0.5)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""CPU milliseconds of each tool on an index, of a shortest path on 200,000 nodes, and of a call over MCP stdio.
+
+    export OPENBLAS_NUM_THREADS=1                       # one core, as the figures are given for
+    python benchmarks/tools.py --index DIR              # an index with vectors and words
+    python benchmarks/tools.py --index DIR --json
+
+Embedding a query is not counted: it is the embedder's own figure. Titles and links are loaded once for an open index;
+what that takes is told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragways.assemble import opened
+from ragways.modules.resources import Resources
+from ragways.settings import Settings, read_settings
+from ragways.tools import Toolbox
+from ragways.tools.links import Adjacency, distinct
+
+NODES, SPARSE, DENSE = 200_000, 280_000, 1_000_000
+Figures = dict[str, Any]
+
+
+def summary(times: list[float]) -> Figures:
+    ordered = sorted(times)
+    return {
+        "p50_ms": round(statistics.median(ordered), 3),
+        "p95_ms": round(ordered[int(len(ordered) * 0.95)], 3),
+        "max_ms": round(ordered[-1], 3),
+        "calls": len(ordered),
+    }
+
+
+async def timed(work: Callable[[], Awaitable[object]]) -> float:
+    began = time.process_time()
+    await work()
+    return (time.process_time() - began) * 1000
+
+
+async def tools(use: Resources, calls: int) -> Figures:
+    """Each tool on random articles, as a model calls it: arguments checked, result as text."""
+    box, chance = Toolbox(use), random.Random(7)
+    loading = {"titles_ms": await timed(lambda: box.title_search("warm")), "links_ms": 0.0}
+    loading["links_ms"] = await timed(lambda: box.call("backlinks", {"article": use.index.documents()[0][0]}))
+    articles = [(id, title) for id, _, title in use.index.documents()]
+    queries = [title for _, title in chance.sample(articles, min(100, len(articles)))]
+    await use.embed(queries)
+    figures: Figures = {name: round(value, 1) for name, value in loading.items()}
+    for name in box.names:
+        arguments = [_arguments(name, chance, articles, queries) for _ in range(calls)]
+        figures[name] = summary([await timed(partial(box.call, name, given)) for given in arguments])
+    return figures
+
+
+def _arguments(name: str, chance: random.Random, articles: list[tuple[str, str]], queries: list[str]) -> Figures:
+    (id, title), (other, _) = chance.choice(articles), chance.choice(articles)
+    given: dict[str, Figures] = {
+        "title_search": {"title": title[:-1]},
+        "chunk_search": {"query": chance.choice(queries)},
+        "article_neighbourhood": {"article": id, "distance": 3},
+        "article_text": {"article": title},
+        "section_titles_and_infoboxes": {"article": id},
+        "sections": {"ids": [f"{id}:s0", f"{other}:s0"]},
+        "paragraph_window": {"id": f"{id}:s0:p0"},
+        "section_window": {"id": f"{id}:s0"},
+        "backlinks": {"article": id},
+        "shortest_path": {"start": id, "end": other},
+        "calculator": {"expression": f'mean([{chance.random()}, 2, 3]) * years_between("1901-02-03", "1950")'},
+    }
+    return given[name]
+
+
+def paths(edges: int, calls: int) -> Figures:
+    """Chains of at most six links between random pairs of a random graph, and between its two hubs."""
+    chance = np.random.default_rng(7)
+    hubs = chance.integers(2, NODES, (NODES // 5, 2))
+    hubs[: NODES // 10, 0], hubs[NODES // 10 :, 0] = 0, 1  # each linked to a tenth of the graph
+    pairs = distinct(NODES, np.concatenate([chance.integers(2, NODES, (edges, 2)), hubs]))
+    began = time.process_time()
+    graph = Adjacency(NODES, pairs)
+    figures: Figures = {"build_ms": round((time.process_time() - began) * 1000, 1)}
+    times, found = [], 0
+    for start, end in [(0, 1), *chance.integers(0, NODES, (calls, 2)).tolist()]:
+        began = time.process_time()
+        found += graph.path(start, end, 6) is not None
+        times.append((time.process_time() - began) * 1000)
+    return {**figures, "hubs_ms": round(times[0], 2), **summary(times), "joined": found}
+
+
+async def round_trips(settings: Settings, calls: int) -> Figures:
+    """Wall milliseconds of a call over stdio, and of the same call in this process."""
+    from mcp import Client, StdioServerParameters
+
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "ragways.apps.mcp", "--index", str(settings.index)],
+        env={"OPENBLAS_NUM_THREADS": "1", "RAGWAYS_CACHE": str(settings.cache)},
+    )
+    given = {"expression": "1 + 1"}
+    async with Client(server) as client, opened(settings) as use:
+        box = Toolbox(use)
+        await client.call_tool("calculator", given)
+        over = [await walled(lambda: client.call_tool("calculator", given)) for _ in range(calls)]
+        here = [await walled(lambda: box.call("calculator", given)) for _ in range(calls)]
+    return {"over_stdio": summary(over), "here": summary(here)}
+
+
+async def walled(work: Callable[[], Awaitable[object]]) -> float:
+    began = time.perf_counter()
+    await work()
+    return (time.perf_counter() - began) * 1000
+
+
+async def measured(settings: Settings, calls: int) -> Figures:
+    async with opened(settings) as use:
+        found = await tools(use, calls)
+    joined = {f"path, {NODES:,} nodes, {edges:,} edges": paths(edges, calls) for edges in (SPARSE, DENSE)}
+    return {"tools": found, **joined, "mcp": await round_trips(settings, calls)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", type=Path, required=True)
+    parser.add_argument("--calls", type=int, default=200)
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_args()
+    figures = asyncio.run(measured(read_settings(index=asked.index), asked.calls))
+    if asked.json:
+        print(json.dumps(figures, indent=2))
+        return
+    for part, rows in figures.items():
+        print(part)
+        for name, value in rows.items():
+            print(f"  {name:30}", value)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""An index opened for writing, by one process at a time: SQLite holds the lock, and the system frees a dead one's."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ragways.core.errors import StoreError
+from ragways.index.database import explained
+from ragways.index.paid import Paid
+from ragways.index.store import FILE, Store
+
+
+@contextmanager
+def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, Paid]]:
+    if rebuild:
+        _discard_other_version(folder)
+    with explained(folder / FILE):
+        store = Store.create_or_open(folder)
+    try:
+        paid = Paid(folder)
+        try:
+            if rebuild:
+                store.clear()
+            yield store, paid
+        finally:
+            paid.close()
+    except (sqlite3.Error, OSError) as error:
+        # Any statement and any file may be the one that finds the disk full.
+        if isinstance(error, sqlite3.Error) or error.errno in (errno.ENOSPC, errno.EDQUOT):
+            with explained(store.path):
+                raise
+        raise
+    finally:
+        store.close()
+
+
+def _discard_other_version(folder: Path) -> None:
+    """`--rebuild` is the cure for a store that this version cannot read, so it must not fail on one."""
+    try:
+        Store.open(folder).close()
+    except StoreError:
+        for name in ("index.sqlite", "index.sqlite-wal", "index.sqlite-shm"):
+            (folder / name).unlink(missing_ok=True)
