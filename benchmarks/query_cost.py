@@ -55,7 +55,7 @@ def main() -> None:
 
 async def costs(folder: Path, questions: list[Question], names: list[str]) -> list[dict[str, object]]:
     async with opened(read_settings(index=folder)) as use:
-        chosen = {name: {} for name in names if PARADIGMS[name].needs <= use.index.layers}
+        chosen: dict[str, dict[str, object]] = {name: {} for name in names if PARADIGMS[name].needs <= use.index.layers}
         await measure(use, questions, chosen)
         return [
             {
@@ -69,7 +69,7 @@ async def costs(folder: Path, questions: list[Question], names: list[str]) -> li
 
 
 def walks() -> dict[str, object]:
-    """PageRank near the seeds on a graph whose degrees are as uneven as those of names in text, beside what is exact."""
+    """PageRank near the seeds beside the exact one, on a graph with degrees as uneven as those of names in text."""
     links, random = uneven_graph(), np.random.default_rng(1)
     push(links, np.ones(NODES))  # what is made once for a graph is not a question's cost
     spent, shared = [], []

@@ -128,7 +128,14 @@ async def opened(settings: Settings) -> AsyncIterator[Resources]:
     paid = _reply_cache(settings.index) if settings.model.name else None
     door = door_of(settings, paid)
     try:
-        yield Resources(index, embedder, door, care=settings.answer.care, sentences=settings.answer.sentences)
+        yield Resources(
+            index,
+            embedder,
+            door,
+            care=settings.answer.care,
+            sentences=settings.answer.sentences,
+            prompts=settings.answer.prompts,
+        )
     finally:
         await door.aclose()
         await embedder.aclose()

@@ -88,6 +88,9 @@ class AnswerSettings(_Section):
         0.5, ge=0, le=1, description="0 answers whatever it can, 1 abstains unless the evidence is plain"
     )
     sentences: int = Field(3, ge=1, le=20, description="most sentences of an answer made without a model")
+    prompts: Literal["shared", "native"] = Field(
+        "shared", description="shared: one answer prompt for all, so that only retrieval differs; native: each its own"
+    )
 
 
 class McpSettings(_Section):

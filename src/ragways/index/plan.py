@@ -103,8 +103,8 @@ async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: R
     model = recipe.model(paid)
     embedder = await recipe.embedder() if "vectors" in layers else None
     planned.seconds = time.perf_counter() - started
+    prospect = _prospect(Site(store, paid, model, embedder, _embed_nothing, settings=recipe.settings), planned)
     try:
-        prospect = _prospect(Site(store, paid, model, embedder, _embed_nothing, settings=recipe.settings), planned)
         pricing = _Pricing(paid, model, embedder)
         for layer in in_order(layers):
             report(Progress("planning", 0, note=layer.name))
@@ -114,8 +114,9 @@ async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: R
         await model.aclose()
         if embedder is not None:
             await embedder.aclose()
-        paid.close()
-        store.close()
+        for site in (prospect.site, prospect.sample):
+            site.paid.close()
+            site.store.close()
     return planned
 
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from ragways.apps.picture.neighbourhood import Neighbourhood
 
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
+PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def page(shown: Neighbourhood) -> str:
     """The page; what is looked at can be moved, zoomed, searched and clicked."""
-    style, script = _file("page.css"), _file("page.js")
+    style, script = page_file("page.css"), page_file("page.js")
     # Only this very style and script may run, even if text got out of the data after all.
     policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        f"default-src 'none'; style-src '{page_hash(style)}'; script-src '{page_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     parts = {
@@ -31,7 +31,7 @@ def page(shown: Neighbourhood) -> str:
         "script": script,
     }
     # In one pass, so that no part is searched for the places of others.
-    return _PLACE.sub(lambda match: parts[match[1]], _file("page.html"))
+    return PLACE.sub(lambda match: parts[match[1]], page_file("page.html"))
 
 
 def script_json(value: Any) -> str:  # noqa: ANN401
@@ -43,9 +43,9 @@ def script_json(value: Any) -> str:  # noqa: ANN401
     return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
-def _hash(text: str) -> str:
+def page_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _file(name: str) -> str:
+def page_file(name: str) -> str:
     return (resources.files("ragways.apps.picture") / name).read_text(encoding="utf-8")

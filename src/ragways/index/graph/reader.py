@@ -25,6 +25,7 @@ LIMIT = 500
 _LONGEST = 12  # words of a name in a question
 _MOST_WORDS = 400  # of a question that are looked at
 _AT_ONCE = 500
+_MAPPED = 1 << 30  # bytes of the file
 
 
 _TRIPLET = (
@@ -43,7 +44,10 @@ class Graph:
     @classmethod
     def open(cls, folder: Path) -> Graph:
         """The graph in a derived folder."""
-        return cls(folder, connect(folder / FILE, write=False))
+        db = connect(folder / FILE, write=False)
+        # Questions read rows from all over the file, and it never changes: mapped, that takes half the time.
+        db.execute(f"PRAGMA mmap_size = {_MAPPED}")
+        return cls(folder, db)
 
     def close(self) -> None:
         self._db.close()
