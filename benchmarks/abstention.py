@@ -3,8 +3,8 @@
     python benchmarks/abstention.py --format hipporag --questions FILE [--limit 100] [--fit] [--json]
 
 The bundled corpus is asked its own questions and those of FILE, which are about something else. Printed is, for each
-setting of `answer.care`, the share of its own questions that is answered, of its near misses (facts left out about known
-things) and of the foreign ones. `--fit` fits the weights of the support anew on these questions.
+setting of `answer.care`, the share of its own questions that is answered, of its near misses (facts left out about
+known things) and of the foreign ones. `--fit` fits the weights of the support anew on these questions.
 """
 
 from __future__ import annotations

@@ -131,7 +131,8 @@ def read_settings(
     values = _from_file(file)
     _overlay(values, _from_environment(environment))
     _overlay(values, {name: value for name, value in flags.items() if value is not None})
-    values.setdefault("cache", _user_cache(environment))
+    if "cache" not in values:
+        values["cache"] = _user_cache(environment)
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
@@ -174,7 +175,10 @@ def _overlay(values: dict[str, Any], over: Mapping[str, Any]) -> None:
 
 def _user_cache(environment: Mapping[str, str]) -> Path:
     base = environment.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "ragways"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "ragways"
+    except RuntimeError:
+        raise SettingsError("this user has no home folder", "set RAGWAYS_CACHE to a folder for the model") from None
 
 
 def _explained(error: ValidationError) -> SettingsError:
@@ -185,7 +189,8 @@ def _explained(error: ValidationError) -> SettingsError:
     if first["type"] == "extra_forbidden":
         return SettingsError(f"there is no setting {name}", did_you_mean(where[-1], _names(where[:-1])))
     # A key must not be shown, not even a wrong one.
-    now = "" if where[-1] in ("key", "token") else f"it is {str(first.get('input'))[:80]!r} now"
+    secret = where[-1] in ("key", "token") or where in (["model"], ["embedder"], ["mcp"])
+    now = "" if secret else f"it is {str(first.get('input'))[:80]!r} now"
     return SettingsError(f"setting {name}: {first['msg'][:1].lower()}{first['msg'][1:]}", now)
 
 

@@ -140,7 +140,43 @@ def test_an_empty_folder(ragways: Run, home: Path):
     done = ragways("index", "empty")
     assert done.code == 0
     assert "0 added" in done.out
+    assert "no file that could be read" in done.out
     assert ragways("ask", "Anything?").code == 0
+
+
+def test_text_that_a_terminal_would_obey_is_shown_and_not_obeyed(ragways: Run, home: Path):
+    write(
+        home / "docs", {"evil.md": "# [/red] \x1b[2J title\n\nThe light \x1b]0;x\x07 was built by [bold]Anna[/bold]."}
+    )
+    assert ragways("index", "docs").code == 0
+    for command in (["status", "--documents"], ["ask", "Who built the light?"], ["ask", "[/red] \x1b[2J light?"]):
+        done = ragways(*command)
+        assert done.code == 0
+        assert "\x1b" not in done.out + done.err
+    assert ragways("index", "docs", "--plan", "--index", "[/x]").code == 0
+
+
+def test_a_question_that_is_no_text(indexed: Run):
+    assert indexed("ask", "who \udcff built the light?").code == 0
+
+
+def test_a_table_of_settings_for_no_paradigm(indexed: Run, home: Path):
+    (home / "ragways.toml").write_text("[paradigms.nave]\nk = 1\n")
+    one_line(indexed("ask", "Who?"), 2, "did you mean naive?")
+    (home / "ragways.toml").write_text("")
+    one_line(indexed("ask", "Who?", "-p", "all,naiv"), 2, "did you mean naive?")
+
+
+def test_the_index_is_a_file(ragways: Run, home: Path):
+    write(home, {"docs/a.txt": "A light.", "file": "x"})
+    one_line(ragways("index", "docs", "--index", "file"), 3, "is a file, not a folder")
+
+
+def test_a_key_in_the_wrong_place_is_not_shown(indexed: Run, home: Path):
+    (home / "ragways.toml").write_text('model = "sk-secret"\n')
+    done = indexed("ask", "Who?")
+    one_line(done, 2, "setting model")
+    assert "sk-secret" not in done.err
 
 
 def test_no_index(ragways: Run):

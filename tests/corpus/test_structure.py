@@ -118,6 +118,16 @@ def test_chunks_do_not_cross_the_border_they_are_kept_within():
     assert len(structure(document, Chunking(5000, 0)).chunks) == 1
 
 
+def test_a_text_without_borders_is_cut_in_time_that_grows_with_its_length():
+    import time
+
+    document = Document("k", "T", "x" * 600_000, "text")
+    started = time.process_time()
+    parts = structure(document, PRESETS["thesis"])
+    assert time.process_time() - started < 20  # it took minutes when cut as a whole
+    assert sum(part.end - part.start for part in parts.chunks) >= 600_000
+
+
 def test_an_overlap_as_long_as_the_chunk_is_refused():
     with pytest.raises(UsageError, match="overlap"):
         Chunking(100, 100)

@@ -203,7 +203,7 @@ def test_a_reader_sees_the_index_before_or_after_a_change_and_nothing_between(tm
     assert set(old.pieces(id for id, _ in old_hits)) == {id for id, _ in old_hits}
     old.close()
     new = Index.open(index)
-    assert new.counts()["documents"] == 5  # harbour.txt alone, and harbour.txt of the folder
+    assert new.counts()["documents"] == 4  # harbour.txt was there already, and is not there twice
     new.close()
 
 
@@ -329,7 +329,83 @@ def test_two_folders_of_one_name_are_not_mixed_up(tmp_path: Path):
     run(tmp_path / "index", [one])
     with pytest.raises(UsageError, match="already"):
         run(tmp_path / "index", [two])
-    assert run(tmp_path / "index", [tmp_path]).added == 2
+    both = run(tmp_path / "index", [tmp_path])
+    assert (both.added, both.unchanged) == (1, 1)
+    with pytest.raises(UsageError, match="would both be called"):
+        run(tmp_path / "other", [one, two])
+
+
+def test_a_file_below_two_named_folders_is_there_once(tmp_path: Path):
+    folder = write(tmp_path / "corpus", {"news/a.txt": "A storm.", "b.txt": "A light."})
+    run(tmp_path / "index", [folder])
+    again = run(tmp_path / "index", [folder / "news", folder / "b.txt"])
+    assert (again.added, again.unchanged) == (0, 2)
+    assert len(contents(tmp_path / "index")["documents"]) == 2
+
+
+def test_rebuild_starts_anew_and_forgets_the_rest(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    other = write(tmp_path / "other", {"gull.txt": "A gull over the harbour."})
+    asyncio.run(build(index, [other], recipe(), rebuild=True))
+    run(tmp_path / "fresh", [other])
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+def test_rebuild_leaves_a_first_build_of_another_process_alone(
+    tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("ragways.index.database.WAIT_SECONDS", 0.1)
+    writer = Store.create_or_open(tmp_path / "index")
+    with pytest.raises(StoreBusy):
+        asyncio.run(build(tmp_path / "index", [corpus], recipe(), rebuild=True))
+    writer.commit()
+    writer.close()
+    Index.open(tmp_path / "index").close()
+
+
+def test_a_damaged_cache_of_vectors_is_cured_by_rebuild(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    (index / "paid.sqlite").write_bytes(b"junk" * 5000)
+    with pytest.raises(StoreFailed, match="--rebuild"):
+        run(index, [corpus])
+    asyncio.run(build(index, [corpus], recipe(), rebuild=True))
+    run(tmp_path / "fresh", [corpus])
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+def test_damaged_derived_files_are_named_with_their_cure(tmp_path: Path, corpus: Path):
+    import shutil
+
+    index = tmp_path / "index"
+    run(index, [corpus])
+    before = contents(index)
+    (index / "derived" / "1" / "chunks.npy").write_bytes(b"junk")
+    opened = Index.open(index)
+    with pytest.raises(StoreFailed, match="remove the folder"):
+        opened.vectors  # noqa: B018
+    opened.close()
+    shutil.rmtree(index / "derived" / "1")
+    assert contents(index) == before
+
+
+def test_a_file_that_is_left_out_now_is_kept_and_said(tmp_path: Path, corpus: Path):
+    from ragways.corpus.source import LoadOptions
+
+    index = tmp_path / "index"
+    run(index, [corpus])
+    summary = run(index, [corpus], options=LoadOptions(max_bytes=70))
+    assert summary.failed
+    assert all("its earlier version is kept" in skip.reason for skip in summary.failed)
+    assert len(contents(index)["documents"]) == 4
+
+
+def test_an_index_inside_the_corpus_is_not_read(tmp_path: Path, corpus: Path):
+    for _ in range(2):
+        summary = run(corpus / "index", [corpus])
+        assert not summary.failed
+    assert summary.unchanged == 4
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch):

@@ -19,9 +19,8 @@ USUAL = "hybrid-words"
 def parse_names(given: Sequence[str]) -> list[str]:
     """Paradigms by name, several at once joined by commas; `all` is all of them."""
     names = [name.strip() for value in given for name in value.split(",") if name.strip()]
-    if "all" in names:
-        return list(PARADIGMS)
-    return [find_paradigm(name).name for name in dict.fromkeys(names or [USUAL])]
+    chosen = [find_paradigm(name).name for name in dict.fromkeys(names or [USUAL]) if name != "all"]
+    return list(PARADIGMS) if "all" in names else chosen
 
 
 def parse_settings(given: Sequence[str]) -> dict[str, str]:
@@ -60,6 +59,8 @@ async def _ask_one(use: Resources, question: str, name: str, chosen: Mapping[str
 def settings_of(name: str, names: Sequence[str], settings: Settings, values: Mapping[str, str]) -> dict[str, Any]:
     """The file's settings of a paradigm, then the command's. One setting may concern only some of several paradigms."""
     paradigm = find_paradigm(name)
+    for other in settings.paradigms:
+        find_paradigm(other)  # a table for a paradigm that is not there is a slip
     known = {key for each in names for key in find_paradigm(each).settings}
     own = {key: value for key, value in values.items() if key in paradigm.settings or key not in known}
     return paradigm.check({**settings.paradigms.get(name, {}), **own})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ from ragways.apps import health
 from ragways.apps.evaluate import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.mcp import mcp
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings, printable
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
 from ragways.threads import limit_threads
 
@@ -213,7 +214,9 @@ def paradigms(json: JsonOption = False) -> None:
 
 @app.command()
 def demo(
-    index: IndexOption = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="Folder of the demo's index.", show_default="in the cache folder")
+    ] = None,
     settings: SettingsOption = None,
 ) -> None:
     """Index the bundled corpus and ask it a few questions in several ways."""
@@ -229,22 +232,32 @@ app.add_typer(graph, name="graph")
 app.add_typer(evaluate, name="eval")
 
 
+INTERRUPTED = 130
+
+
 def main() -> None:
     """Run the command; an error is one line on standard error and an exit code."""
     limit_threads()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
     try:
         app()
     except RagwaysError as error:
         _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
-        _fail("interrupted; what was finished is kept", 130)
+        _fail("interrupted; what was finished is kept", INTERRUPTED)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            _fail("interrupted; what was finished is kept", INTERRUPTED)
+        raise
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
 
 
 def _fail(message: str, code: int) -> None:
-    flat = " ".join(message.split())
+    flat = printable(" ".join(message.split()))
     print(f"ragways: {flat}", file=sys.stderr)  # noqa: T201
     sys.exit(code)
 

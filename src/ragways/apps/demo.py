@@ -36,6 +36,7 @@ def run_demo(settings: Settings, index: Path | None) -> None:
         '\nAsk your own:       ragways ask "Who designed the Pell Rock Lighthouse?" --index '
         f"{folder}\nYour own documents: ragways index PATH, then ragways ask QUESTION",
         markup=False,
+        soft_wrap=True,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings
-from ragways.core.errors import PARTLY
+from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:
     from ragways.core.progress import Report
@@ -44,6 +44,8 @@ def retrieval(
 
     names, values = parse_names([paradigms]), parse_settings(set_ or [])
     dataset, asked = find_dataset(format), load_questions(format, questions)[:limit]
+    if not asked:
+        raise UsageError(f"{questions} holds no question", "name a file of questions")
     chosen = chosen_settings(settings)
     with progress_bar(not json) as report:
         rows = asyncio.run(_measure(chosen, corpus, openie, asked, names, values, report))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.apps.health import layer_status
+from ragways.apps.options import printable
 from ragways.index.reader import Index
 
 
@@ -32,13 +33,14 @@ def status_data(folder: Path, *, with_documents: bool) -> dict[str, Any]:
 
 def show_status(data: dict[str, Any]) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     from ragways.apps.terminal import console
 
-    table = Table(title=data["index"], show_header=False)
+    table = Table(title=Text(printable(data["index"])), show_header=False)
     for name, count in data["counts"].items():
         table.add_row(name, f"{count:,}")
-    table.add_row("embedder", data["embedder"] or "none")
+    table.add_row("embedder", Text(data["embedder"] or "none"))
     table.add_row("chunking", data["chunking"])
     table.add_row("size", f"{data['bytes'] / 1e6:.1f} MB")
     console().print(table)
@@ -54,7 +56,7 @@ def show_status(data: dict[str, Any]) -> None:
     if "documents" in data:
         documents = Table("id", "key", "title")
         for document in data["documents"]:
-            documents.add_row(document["id"], document["key"], document["title"])
+            documents.add_row(*(Text(printable(document[name])) for name in ("id", "key", "title")))
         console().print(documents)
 
 

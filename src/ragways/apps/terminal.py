@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragways.index.recipe import Summary
     from ragways.paradigms.ask import Result
 
-SHOWN_EVIDENCE = 3
+SHOWN_EVIDENCE = 2
 SHOWN_SKIPS = 10
 DETAILED = 3
 """Paradigms whose evidence is shown in full."""
@@ -76,7 +76,7 @@ def show_results(results: Sequence[Result], failures: Sequence[tuple[str, str]] 
     for result in results:
         table.add_row(_head(result), _answer(result), _evidence(result))
     for paradigm, why in failures:
-        table.add_row(Text(paradigm, style="bold"), Text(why, style="red"), Text(""))
+        table.add_row(Text(paradigm, style="bold"), Text(printable(why), style="red"), Text(""))
     console().print(table)
 
 
@@ -156,14 +156,15 @@ def _evidence(result: Result) -> Any:  # noqa: ANN401
     text = Text()
     items = result.answer.evidence.items
     cited = {citation.piece for citation in result.answer.citations}
-    for number, hit in enumerate(items[:SHOWN_EVIDENCE], start=1):
+    shown = [(n, hit) for n, hit in enumerate(items, start=1) if n <= SHOWN_EVIDENCE or hit.piece.id in cited]
+    for number, hit in shown:
         piece = hit.piece
         date = f" ({piece.date})" if piece.date else ""
         text.append(f"[{number}] {printable(piece.title)}{date}", style="bold green" if piece.id in cited else "bold")
         text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
         text.append(_snippet(piece.text) + "\n")
-    if len(items) > SHOWN_EVIDENCE:
-        text.append(f"and {len(items) - SHOWN_EVIDENCE} more", style="dim")
+    if len(items) > len(shown):
+        text.append(f"and {len(items) - len(shown)} more", style="dim")
     return text
 
 
@@ -177,9 +178,12 @@ def show_summary(summary: Summary, folder: str) -> None:
     out.print(
         f"{folder}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
         f"{summary.unchanged:,} unchanged; {summary.chunks:,} chunks, {summary.embedded:,} texts embedded "
-        f"in {sum(summary.seconds.values()):.1f} s",
+        f"in {summary.wall:.1f} s",
         markup=False,
+        soft_wrap=True,
     )
+    if not (summary.added or summary.changed or summary.removed or summary.unchanged):
+        out.print("no file that could be read was found there", style="yellow")
     show_left_out(summary.skipped, "left out", summary.hidden)
     show_left_out(summary.failed, "could not be read")
     if summary.undone:
@@ -200,8 +204,9 @@ def show_left_out(entries: Sequence[Any], what: str, hidden: int = 0) -> None:
 
 def show_plan(plan: Plan, folder: str) -> None:
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=f"What indexing into {folder} would do", show_header=False)
+    table = Table(title=Text(f"What indexing into {printable(folder)} would do"), show_header=False)
     for name, value in (
         ("documents", f"{plan.documents:,} ({plan.new:,} new, {plan.changed:,} changed, {plan.unchanged:,} unchanged)"),
         ("chunks", f"{plan.chunks:,} ({plan.tokens:,} tokens)"),

@@ -10,7 +10,8 @@ RagwaysError
 │   ├── EmbedderChanged   it was built with another embedder
 │   ├── MissingLayer      a paradigm needs a layer that is not built
 │   ├── StoreBusy         another process is writing
-│   └── StoreFailed       no write access, disk full, damaged file
+│   └── StoreFailed       no write access, disk full
+│       └── StoreDamaged  a file that cannot be what was written
 ├── LoadError             one file could not be read; the run goes on without it
 ├── ModelError            the language model or embedding endpoint
 │   ├── NoModel           none is configured and the task cannot be done without one
@@ -71,6 +72,10 @@ class StoreBusy(StoreError):
 
 
 class StoreFailed(StoreError):
+    pass
+
+
+class StoreDamaged(StoreFailed):
     pass
 
 

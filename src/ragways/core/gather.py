@@ -37,7 +37,12 @@ async def in_turn(work: Iterable[Coroutine[Any, Any, None]], at_once: int) -> No
                 failed = True
                 raise
 
-    done = await asyncio.gather(*map(one, work), return_exceptions=True)
+    waiting = list(work)
+    try:
+        done = await asyncio.gather(*map(one, waiting), return_exceptions=True)
+    finally:
+        for each in waiting:
+            each.close()  # what was never begun, when the whole was cancelled
     for result in done:
         if isinstance(result, BaseException):
             raise result

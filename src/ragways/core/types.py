@@ -10,6 +10,7 @@ joined by rank. Offsets are characters of `Document.text`, start included and en
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -32,7 +33,7 @@ def content_hash(*parts: str) -> str:
 
 def title_name(title: str) -> str:
     """A title as titles are compared: `Old_Harbour`, `old harbour` and `Old  Harbour` are one."""
-    return " ".join(title.replace("_", " ").casefold().split())
+    return " ".join(unicodedata.normalize("NFC", title.replace("_", " ").casefold()).split())
 
 
 @dataclass(frozen=True, slots=True)

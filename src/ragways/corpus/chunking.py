@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
@@ -47,6 +48,10 @@ PRESETS: dict[str, Chunking] = {
 }
 
 
+STRETCH = 50_000
+"""Characters cut at once."""
+
+
 @cache
 def _splitter(chunking: Chunking) -> TextSplitter:
     from semantic_text_splitter import TextSplitter
@@ -62,8 +67,22 @@ def cut(text: str, start: int, end: int, chunking: Chunking) -> list[tuple[int, 
     length = end - start if chunking.unit == "characters" else len(text[start:end].encode())
     if length <= chunking.size:
         return _trimmed(text, start, end)
-    pieces = _splitter(chunking).chunk_indices(text[start:end])
-    return [(start + offset, start + offset + len(piece)) for offset, piece in pieces]
+    splitter = _splitter(chunking)
+    return [
+        (begin + offset, begin + offset + len(piece))
+        for begin, stop in _stretches(text, start, end)
+        for offset, piece in splitter.chunk_indices(text[begin:stop])
+    ]
+
+
+def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Parts that the splitter can take: its time grows with the square of a text that has no borders to cut at."""
+    while end - start > STRETCH:
+        borders = (text.rfind(mark, start + STRETCH // 2, start + STRETCH) for mark in ("\n\n", "\n", " "))
+        stop = next((border for border in borders if border > 0), start + STRETCH)
+        yield start, stop
+        start = stop
+    yield start, end
 
 
 def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:

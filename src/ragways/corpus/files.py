@@ -47,6 +47,9 @@ class Walk:
         pending = [(root, "")]
         while pending:
             folder, prefix = pending.pop()
+            if folder != root and (folder / "index.sqlite").is_file():
+                self.hidden += 1  # an index of ours is no corpus
+                continue
             try:
                 entries = sorted(os.scandir(folder), key=lambda entry: os.fsencode(entry.name))
             except OSError as error:

@@ -79,16 +79,18 @@ def load(file: SourceFile, options: LoadOptions | None = None) -> Iterator[Docum
     loader = loader_of(file.path.name)
     if loader is None:
         raise LoadError(f"{file.key} has no loader", "see the list of formats")
-    found = False
+    found, empty = False, []
     try:
         for document in loader.load(file, options):
             if document.text or document.redirect:
                 found = True
                 yield replace(document, format=loader.name)
             else:
-                options.notice(Skipped(document.key, "holds no text"))
+                empty.append(Skipped(document.key, "holds no text"))
         if not found:
             raise LoadError("holds no text")
+        for skipped in empty:
+            options.notice(skipped)
     except LoadError as error:
         raise LoadError(f"{file.key} {error.message}", error.cure) from error
     except MemoryError:

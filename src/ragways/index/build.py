@@ -57,7 +57,8 @@ async def build(
 ) -> Summary:
     """Index these files and folders. Files that vanished from a folder since the last run go from the index too."""
     with writing(folder, rebuild) as (store, paid):
-        run = _Run(store, paid, report)
+        started = time.perf_counter()
+        run = _Run(store, paid, report, anew=rebuild)
         with spending() as meter:
             try:
                 await run.prepare(recipe)
@@ -66,6 +67,7 @@ async def build(
             finally:
                 await run.aclose()
         run.summary.usage = meter.spent
+        run.summary.wall = time.perf_counter() - started
         return run.summary
 
 
@@ -92,7 +94,8 @@ def rebuild_derived(folder: Path) -> None:
 class _Run:
     """One run of the builder; holds the write lock."""
 
-    def __init__(self, store: Store, paid: Paid, report: Report) -> None:
+    def __init__(self, store: Store, paid: Paid, report: Report, *, anew: bool = False) -> None:
+        self.anew = anew
         self.store = store
         self.paid = paid
         self.meta = store.meta()
@@ -138,6 +141,8 @@ class _Run:
 
     async def update(self, paths: Sequence[Path]) -> None:
         found, self.summary.skipped, self.summary.hidden = find_files(paths, self.recipe.options)
+        found = self.under_known_names(found)
+        self.keep_what_is_skipped()
         try:
             for done, (root, file) in enumerate(found):
                 self.report(Progress("reading", done, len(found), file.key))
@@ -150,6 +155,21 @@ class _Run:
         for path in paths:
             for key in sorted(self.store.sources_of_root(str(path.resolve())) - seen):
                 self.drop_source(key)
+
+    def under_known_names(self, found: list[tuple[str, SourceFile]]) -> list[tuple[str, SourceFile]]:
+        """A file that was read before below another folder keeps its name, or it would be there twice."""
+        known = self.store.places()
+        named = []
+        for root, file in found:
+            place = known.get(os.path.realpath(file.path))
+            named.append((root, file) if place is None else (place[0], replace(file, key=place[1])))
+        return named
+
+    def keep_what_is_skipped(self) -> None:
+        """What was read before and is left out now stays as it was, and is said to be out of date."""
+        for entry in self.summary.skipped:
+            if self.store.source(entry.key) is not None:
+                self.summary.failed.append(Skipped(entry.key, f"{entry.reason}; its earlier version is kept"))
 
     async def update_file(self, root: str, file: SourceFile) -> None:
         try:
@@ -175,7 +195,7 @@ class _Run:
                 if self.waiting >= PENDING_CHUNKS:
                     await self.flush()
         except LoadError as error:
-            self.summary.failed.append(Skipped(file.key, error.message))
+            self.summary.failed.append(Skipped(file.key, error.message.removeprefix(f"{file.key} ")))
             return
         read = (file.key, root, stat.st_size, stat.st_mtime_ns)
         self.finished.append((read, set(before) - numbers))
@@ -272,7 +292,7 @@ class _Run:
         generation = int(self.meta["generation"])
         grown = self.layers != self.built
         lost = not derived_folder(self.store.folder, generation).is_dir()
-        gone = bool(self.summary.changed or self.summary.removed or self.meta.get("forget"))
+        gone = bool(self.anew or self.summary.changed or self.summary.removed or self.meta.get("forget"))
         undone = bool(self.meta.get("unfinished") or self.meta.get("again"))
         undone |= self.meta.get("layer_settings", "{}") != self.layer_settings()
         if not (self.summary.touched or grown or lost or gone or undone):
@@ -319,7 +339,7 @@ class _Run:
         return json.dumps(dict(self.recipe_settings), sort_keys=True, default=str)
 
     def site(self, generation: int) -> Site:
-        only_new = not (self.summary.changed or self.summary.removed) and self.layers == self.built
+        only_new = not (self.anew or self.summary.changed or self.summary.removed) and self.layers == self.built
         return Site(
             self.store,
             self.paid,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from ragways.core.errors import StoreBusy, StoreError, StoreFailed
+from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 
 WAIT_SECONDS = 5.0
 
@@ -19,7 +19,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """A connection in WAL mode: readers see the last whole commit while one writer works."""
     with explained(path):
         if write:
-            connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(path.resolve(), timeout=WAIT_SECONDS, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             # What is removed must not be readable in the file's free pages.
@@ -44,7 +44,7 @@ def explained(place: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         raise _meaning(place, str(error)) from error
     except sqlite3.DatabaseError as error:
-        raise StoreFailed(
+        raise StoreDamaged(
             f"{place} is damaged ({error})", "build it again with: ragways index --rebuild PATH"
         ) from error
     except OSError as error:

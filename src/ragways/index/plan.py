@@ -151,7 +151,7 @@ class _Reading:
             try:
                 self.read(root, file)
             except LoadError as error:
-                self.planned.failed.append(Skipped(file.key, error.message))
+                self.planned.failed.append(Skipped(file.key, error.message.removeprefix(f"{file.key} ")))
         seen = {file.key for _, file in found} | {skipped.key for skipped in self.planned.skipped}
         for path in paths:
             for key in self.store.sources_of_root(str(path.resolve())) - seen:

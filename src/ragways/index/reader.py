@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragways.core.errors import MissingLayer, StoreBusy
+from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged
 from ragways.core.types import Document, Infobox, Link, Piece
 from ragways.index.derive import derived_folder
 from ragways.index.store import Store, number_of, path_of
@@ -73,14 +74,16 @@ class Index:
         from ragways.index.vectors import Vectors
 
         self.require(["vectors"])
-        return Vectors.load(self._derived(), "chunks")
+        with self._whole():
+            return Vectors.load(self._derived(), "chunks")
 
     @cached_property
     def words(self) -> Words:
         from ragways.index.words import Words
 
         self.require(["words"])
-        return Words(self._derived() / "words")
+        with self._whole():
+            return Words(self._derived() / "words")
 
     @cached_property
     def graph(self) -> Graph:
@@ -105,6 +108,18 @@ class Index:
 
         self.require(["windows"])
         return windows_of(self)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """A derived file that cannot be read is damaged, or was replaced a moment ago; both have a cure."""
+        try:
+            yield
+        except (OSError, ValueError, EOFError) as error:
+            folder = self._derived()
+            raise StoreDamaged(
+                f"a file in {folder} is damaged ({type(error).__name__})",
+                f"remove the folder {folder}; it is made again",
+            ) from error
 
     def _derived(self) -> Path:
         folder = derived_folder(self.folder, self.generation)

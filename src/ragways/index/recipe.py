@@ -44,6 +44,8 @@ class Summary:
     """Units of work that a layer could not do (unusable replies); they are tried again on the next run."""
     stopped: str = ""
     usage: Usage = field(default_factory=Usage)
+    wall: float = 0.0
+    """Seconds of the whole run; those of its stages overlap."""
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ragways.core.errors import UsageError
 from ragways.corpus.files import walk
 from ragways.corpus.source import LoadOptions, Skipped, SourceFile
 
@@ -17,6 +18,7 @@ def find_files(paths: Sequence[Path], options: LoadOptions) -> tuple[list[tuple[
     A key begins with the name of its folder, so that two folders of one index do not mix up their files.
     """
     found: dict[str, tuple[str, SourceFile]] = {}
+    keys: dict[str, str] = {}
     skipped: list[Skipped] = []
     hidden = 0
     for path in sorted({path.resolve() for path in paths} if all(p.exists() for p in paths) else paths):
@@ -25,7 +27,13 @@ def find_files(paths: Sequence[Path], options: LoadOptions) -> tuple[list[tuple[
             key = f"{path.name}/{entry.key}" if path.is_dir() else entry.key
             if isinstance(entry, Skipped):
                 skipped.append(Skipped(key, entry.reason))
-            else:
-                found.setdefault(os.path.realpath(entry.path), (str(path), replace(entry, key=key)))
+                continue
+            real = os.path.realpath(entry.path)
+            if keys.setdefault(key, real) != real:
+                raise UsageError(
+                    f"{real} and {keys[key]} would both be called {key}",
+                    "index the folder that holds both, or rename one",
+                )
+            found.setdefault(real, (str(path), replace(entry, key=key)))
         hidden += walked.hidden
     return list(found.values()), skipped, hidden

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ragways.core.errors import NoIndex, WrongVersion
+from ragways.core.errors import NoIndex, StoreFailed, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
 from ragways.index.database import connect, explained
 from ragways.index.schema import INDEX, PARTS, VERSION
@@ -29,6 +29,8 @@ class Store:
     @classmethod
     def create_or_open(cls, folder: Path) -> Store:
         """Open for writing; an empty or missing folder becomes a new index."""
+        if folder.exists() and not folder.is_dir():
+            raise StoreFailed(f"{folder} is a file, not a folder", "choose another folder with --index")
         with explained(folder / FILE):
             folder.mkdir(parents=True, exist_ok=True)
         store = cls(folder, connect(folder / FILE, write=True))
@@ -48,7 +50,10 @@ class Store:
         with explained(store.path):
             store.db.execute("BEGIN")
             if not store.db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-                raise NoIndex(f"the index in {folder} is still being built", "wait for the build to end")
+                raise NoIndex(
+                    f"the index in {folder} is not whole yet",
+                    "wait for its build to end; if none is running, run ragways index again",
+                )
             store._check_version()
         return store
 
@@ -169,6 +174,14 @@ class Store:
         """Root, size and time of a file as it was last read."""
         row = self.db.execute("SELECT root, size, modified FROM sources WHERE key = ?", (key,)).fetchone()
         return None if row is None else (row[0], row[1], row[2])
+
+    def places(self) -> dict[str, tuple[str, str]]:
+        """Root and key of every file that was read, by where it lies."""
+        rows = self.db.execute("SELECT root, key FROM sources")
+        return {
+            str(Path(root).parent / key) if key.startswith(f"{Path(root).name}/") else root: (root, key)
+            for root, key in rows
+        }
 
     def put_source(self, key: str, root: str, size: int, modified: int) -> None:
         self.db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)", (key, root, size, modified))

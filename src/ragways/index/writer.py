@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ragways.core.errors import StoreError
+from ragways.core.errors import NoIndex, StoreDamaged, WrongVersion
 from ragways.index.database import explained
+from ragways.index.paid import FILE as PAID
 from ragways.index.paid import Paid
 from ragways.index.store import FILE, Store
 
@@ -40,8 +41,13 @@ def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, Paid]]:
 
 def _discard_other_version(folder: Path) -> None:
     """`--rebuild` is the cure for a store that this version cannot read, so it must not fail on one."""
-    try:
-        Store.open(folder).close()
-    except StoreError:
-        for name in ("index.sqlite", "index.sqlite-wal", "index.sqlite-shm"):
-            (folder / name).unlink(missing_ok=True)
+    for file, opened in ((FILE, Store.open), (PAID, Paid)):
+        if not (folder / file).is_file():
+            continue
+        try:
+            opened(folder).close()
+        except (WrongVersion, StoreDamaged):
+            for suffix in ("", "-wal", "-shm"):
+                (folder / f"{file}{suffix}").unlink(missing_ok=True)
+        except NoIndex:
+            pass  # another process is building it for the first time; the lock decides

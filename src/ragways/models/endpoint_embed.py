@@ -22,7 +22,7 @@ from ragways.models.wire import Refused, Wire
 if TYPE_CHECKING:
     from ragways.models.embed import Vectors
 
-_CURE = "check the settings of the embedder (`base_url`, `model`, `dimension`)"
+_CURE = "check the settings of the embedder (`embedder.base_url`, `embedder.name`, `embedder.dimension`)"
 
 
 class EndpointEmbedder:

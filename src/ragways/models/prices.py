@@ -45,7 +45,7 @@ class Prices:
         if usd is None and any(one.budget.usd is not None for one in meter.chain()):
             raise SettingsError(
                 f"the price of model {model!r} is not known, so a budget in USD cannot be kept",
-                f"set the price of {model!r} in USD per million tokens (0 if it costs nothing), or budget tokens",
+                f'set it, 0 if it costs nothing: [prices."{model}"] input = … output = … (USD per million tokens)',
             )
         return usd or 0.0
 

@@ -36,14 +36,17 @@ class Refused(Exception):
     def explained(self, base_url: str, model: str) -> ModelRefused:
         """As an error for a person, naming the setting that cures it."""
         if self.status in (401, 403):
-            what, cure = "refused the key", "set the key of this endpoint (setting `key`)"
+            what, cure = "refused the key", "set the key of this endpoint (settings `model.key`, `embedder.key`)"
         elif self.status == 404 or 300 <= self.status < 400:
             what = f"does not know this address or the model {model!r}"
-            cure = "check the settings `base_url` (most end in /v1) and `model`"
+            cure = "check the settings `base_url` (most end in /v1) and `name`, of `model` or `embedder`"
         elif self.status == 429:
-            what, cure = "has no credit left for this key", "add credit there, or set another key (setting `key`)"
+            what, cure = (
+                "has no credit left for this key",
+                "add credit there, or set another key",
+            )
         else:
-            what, cure = f"refused the request to {model!r}", "check the setting `model`, and its longest context"
+            what, cure = f"refused the request to {model!r}", "check the setting `model.name`, and its longest context"
         return ModelRefused(f"the endpoint {base_url} {what} ({self})", cure)
 
 

@@ -39,7 +39,7 @@ class Result:
 
 def check_question(question: str) -> str:
     """The question without white space at its ends, or an error if it is none."""
-    question = question.strip()
+    question = question.encode("utf-8", "replace").decode().strip()
     if not question:
         raise UsageError("the question is empty", 'ask something: ragways ask "Who built the lighthouse?"')
     if len(question) > LONGEST_QUESTION:
