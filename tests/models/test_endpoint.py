@@ -252,7 +252,7 @@ def test_statuses_that_another_try_would_not_change():
         for key in (None, "wrong"):
             with pytest.raises(ModelRefused, match="401") as caught:
                 complete(server, key=key)
-            assert "`key`" in caught.value.cure
+            assert "`model.key`" in caught.value.cure
         assert complete(server, key=f" {KEY}\n").text
         assert server.count == 3
 

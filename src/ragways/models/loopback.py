@@ -108,7 +108,7 @@ class Loopback:
         asyncio.set_event_loop(loop)
         loop.call_soon(ready.set)
         loop.run_forever()
-        loop.run_until_complete(asyncio.sleep(0))  # sockets hung up on are closed one turn later
+        loop.run_until_complete(_turns())  # sockets hung up on are closed some turns later
         loop.close()
 
     def _do(self, work: Coroutine[object, object, T]) -> T:
@@ -133,8 +133,7 @@ class Loopback:
         if server is None:
             return
         server.close()
-        for _ in range(3):  # connections just accepted begin, so that each is closed by its own task
-            await asyncio.sleep(0)
+        await _turns()  # connections just accepted begin, so that each is closed by its own task
         rest = asyncio.all_tasks() - {asyncio.current_task()}
         for task in rest:
             task.cancel()
@@ -167,6 +166,12 @@ class Loopback:
             if fault.kind == "slow":
                 await asyncio.sleep(fault.seconds or 0.0)
         return self._routes.answer(request, next((fault for fault in struck if fault.kind != "slow"), None))
+
+
+async def _turns(number: int = 20) -> None:
+    """Let the loop go round: accepting a connection, and closing one, each takes it several turns."""
+    for _ in range(number):
+        await asyncio.sleep(0)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
