@@ -40,7 +40,7 @@ def build(
 
 PARADIGM = Paradigm(
     name="fused",
-    summary="Meaning, words and a walk over the graph together; the best of them at finding evidence.",
+    summary="Meaning, words and a walk over the graph together, joined by weighted rank.",
     source="beyond",
     needs=frozenset({"vectors", "words", "graph"}),
     build=build,
