@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from hypothesis import HealthCheck, settings
+
 from ragways.settings import limit_threads
 
 limit_threads()
+
+# The machine may be busy: how long an example takes says nothing about the code.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 from tests.no_network import no_network  # noqa: E402, F401 - guards every test
 

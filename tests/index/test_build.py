@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sqlite3
@@ -136,6 +137,16 @@ def test_remove_by_title_key_or_id(tmp_path: Path, corpus: Path):
     opened.close()
     with pytest.raises(UsageError, match="no document"):
         asyncio.run(remove(index, ["nobody"]))
+    assert run(index, [corpus]).added == 3  # an index mirrors its folder
+
+
+def test_a_removed_record_comes_back_as_a_removed_file_does(tmp_path: Path):
+    rows = [{"title": "One", "text": "A light."}, {"title": "Two", "text": "A storm."}]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    run(tmp_path / "index", [tmp_path / "rows.json"])
+    asyncio.run(remove(tmp_path / "index", ["Two"]))
+    again = run(tmp_path / "index", [tmp_path / "rows.json"])
+    assert (again.added, again.unchanged) == (1, 1)
 
 
 def test_a_build_that_dies_goes_on_where_it_was(tmp_path: Path):

@@ -137,7 +137,10 @@ def remove(
     settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Remove documents from an index, with everything that was made of their text."""
+    """Remove documents from an index, with everything that was made of their text.
+
+    An index mirrors its folders: a file that is still there comes back when its folder is indexed again.
+    """
     from ragways.apps.as_json import summary_data
     from ragways.apps.terminal import print_json
     from ragways.index.build import remove as remove_documents

@@ -77,8 +77,9 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
     with writing(folder, rebuild=False) as (store, paid):
         run = _Run(store, paid, silent)
         for name in names:
-            run.drop(run.find(name))
-        store.remove_empty_sources()
+            found = run.find(name)
+            store.forget_sources(found)
+            run.drop(found)
         await run.publish()
         return run.summary
 

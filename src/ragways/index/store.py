@@ -189,9 +189,11 @@ class Store:
     def remove_source(self, key: str) -> None:
         self.db.execute("DELETE FROM sources WHERE key = ?", (key,))
 
-    def remove_empty_sources(self) -> None:
-        """Forget files of which no document is left."""
-        self.db.execute("DELETE FROM sources WHERE key NOT IN (SELECT source FROM documents)")
+    def forget_sources(self, numbers: Iterable[int]) -> None:
+        """Forget that the files of these documents were read, so that the next run reads them again."""
+        self.db.executemany(
+            "DELETE FROM sources WHERE key = (SELECT source FROM documents WHERE number = ?)", [(n,) for n in numbers]
+        )
 
     def sources_of_root(self, root: str) -> set[str]:
         return {row[0] for row in self.db.execute("SELECT key FROM sources WHERE root = ?", (root,))}
