@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from hypothesis import HealthCheck, settings
 
 from ragways.settings import limit_threads
