@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--index", type=Path)
     parser.add_argument("--questions", type=Path)
     parser.add_argument("--format", default="2wiki-results")
-    parser.add_argument("--paradigms", default="naive,words,kg,graph-ppr,hybrid,light,fast-graph,fused")
+    parser.add_argument("--paradigms", default="naive,words,kg,graph-ppr,hybrid,iterative,light,fast-graph,fused")
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from ragways.core.errors import EmbedderChanged, SettingsError, StoreError
 from ragways.core.suggest import did_you_mean
 from ragways.corpus.chunking import PRESETS, Chunking
-from ragways.settings import ChunkingSettings, CorpusSettings, Settings
+from ragways.settings import ChunkingSettings, CorpusSettings, ModelSettings, Settings
 
 if TYPE_CHECKING:
     from ragways.corpus.source import LoadOptions
+    from ragways.evaluation.judges.judge import Bench
     from ragways.index.paid import Paid
     from ragways.index.recipe import Recipe
+    from ragways.models.cache import ReplyCache
     from ragways.models.door import Door
     from ragways.models.embed import Embedder
     from ragways.models.prices import Prices
@@ -52,16 +54,27 @@ async def embedder_of(settings: Settings) -> Embedder:
     )
 
 
-def door_of(settings: Settings, cache: Paid | None = None) -> Door:
+def door_of(settings: Settings, cache: ReplyCache | None = None) -> Door:
     """The door to the model that is set, or one that leads to none."""
+    return _door(settings, settings.model, "model", cache)
+
+
+def judge_of(settings: Settings, cache: ReplyCache | None = None) -> Door:
+    """The door to the model that judges: the one set for it, else the language model itself."""
+    if settings.judge.name or settings.judge.base_url:
+        return _door(settings, settings.judge, "judge", cache)
+    return door_of(settings, cache)
+
+
+def _door(settings: Settings, chosen: ModelSettings, section: str, cache: ReplyCache | None) -> Door:
     from ragways.models.door import Door
 
-    chosen = settings.model
     if not chosen.name and not chosen.base_url:
         return Door(None)
     if not chosen.name or not chosen.base_url:
         missing = "name" if not chosen.name else "base_url"
-        raise SettingsError(f"model.{missing} is not set", "set both model.name and model.base_url, or neither")
+        cure = f"set both {section}.name and {section}.base_url, or neither"
+        raise SettingsError(f"{section}.{missing} is not set", cure)
     from ragways.models.endpoint import Endpoint
 
     return Door(
@@ -117,38 +130,51 @@ async def opened(settings: Settings) -> AsyncIterator[Resources]:
     from ragways.index.reader import Index
     from ragways.modules.resources import Resources
 
-    index = Index.open(settings.index)
-    embedder = await embedder_of(settings)
-    if "vectors" in index.layers and index.embedder != embedder.name:
-        index.close()
-        raise EmbedderChanged(
-            f"this index was built with embedder {index.embedder}, and the settings now say {embedder.name}",
-            "set it back, or build anew with: ragways index --rebuild PATH",
-        )
-    paid = _reply_cache(settings.index) if settings.model.name else None
-    door = door_of(settings, paid)
-    try:
+    async with AsyncExitStack() as stack:
+        index = stack.enter_context(closing(Index.open(settings.index)))
+        embedder = await stack.enter_async_context(_embedder(settings))
+        if "vectors" in index.layers and index.embedder != embedder.name:
+            raise EmbedderChanged(
+                f"this index was built with embedder {index.embedder}, and the settings now say {embedder.name}",
+                "set it back, or build anew with: ragways index --rebuild PATH",
+            )
+        paid = _kept_replies(settings.index, stack) if settings.model.name else None
         yield Resources(
             index,
             embedder,
-            door,
+            await stack.enter_async_context(door_of(settings, paid)),
             care=settings.answer.care,
             sentences=settings.answer.sentences,
             prompts=settings.answer.prompts,
         )
+
+
+@asynccontextmanager
+async def bench_of(settings: Settings, run: Path | None = None) -> AsyncIterator[Bench]:
+    """What judges work with; the replies to them are kept in the folder of the run."""
+    from ragways.evaluation.judges.judge import Bench
+
+    async with AsyncExitStack() as stack:
+        embedder = await stack.enter_async_context(_embedder(settings))
+        asked = settings.judge.name or settings.model.name
+        paid = _kept_replies(run, stack) if asked and run is not None else None
+        yield Bench(await stack.enter_async_context(judge_of(settings, paid)), embedder)
+
+
+@asynccontextmanager
+async def _embedder(settings: Settings) -> AsyncIterator[Embedder]:
+    embedder = await embedder_of(settings)
+    try:
+        yield embedder
     finally:
-        await door.aclose()
         await embedder.aclose()
-        if paid is not None:
-            paid.close()
-        index.close()
 
 
-def _reply_cache(folder: Path) -> Paid | None:
-    """Replies are kept beside the index; where it cannot be written, they are not kept."""
+def _kept_replies(folder: Path, stack: AsyncExitStack) -> Paid | None:
+    """Replies are kept in a folder; where it cannot be written, they are not kept."""
     from ragways.index.paid import Paid
 
     try:
-        return Paid(folder)
+        return stack.enter_context(closing(Paid(folder)))
     except StoreError:
         return None

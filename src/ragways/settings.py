@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from ragways.core.errors import SettingsError
 from ragways.core.suggest import did_you_mean
@@ -45,6 +45,10 @@ class ModelSettings(_Section):
     concurrency: int = Field(16, ge=1, description="calls under way at once")
     requests_per_minute: int | None = Field(None, ge=1, description="rate limit; unset is none")
     tokens_per_minute: int | None = Field(None, ge=1, description="rate limit; unset is none")
+
+
+class JudgeSettings(ModelSettings):
+    """The model that judges answers; unset, the language model judges its own, which is warned of."""
 
 
 class EmbedderSettings(_Section):
@@ -105,6 +109,7 @@ class Settings(_Section):
     index: Path = Field(Path(".ragways"), description="folder of the index")
     cache: Path = Field(Path(), description="folder for what all indexes share; unset is the user's cache folder")
     model: ModelSettings = ModelSettings()
+    judge: JudgeSettings = JudgeSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     corpus: CorpusSettings = CorpusSettings()
@@ -121,6 +126,13 @@ class Settings(_Section):
     paradigms: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="settings of a paradigm, e.g. [paradigms.naive] k = 20"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_cache(cls, values: Any) -> Any:  # noqa: ANN401 - whatever was given; the fields say what it must be
+        if isinstance(values, dict) and "cache" not in values:
+            return {**values, "cache": _user_cache(os.environ)}
+        return values
 
 
 def read_settings(
@@ -189,7 +201,7 @@ def _explained(error: ValidationError) -> SettingsError:
     if first["type"] == "extra_forbidden":
         return SettingsError(f"there is no setting {name}", did_you_mean(where[-1], _names(where[:-1])))
     # A key must not be shown, not even a wrong one.
-    secret = where[-1] in ("key", "token") or where in (["model"], ["embedder"], ["mcp"])
+    secret = where[-1] in ("key", "token") or where in (["model"], ["judge"], ["embedder"], ["mcp"])
     now = "" if secret else f"it is {str(first.get('input'))[:80]!r} now"
     return SettingsError(f"setting {name}: {first['msg'][:1].lower()}{first['msg'][1:]}", now)
 

@@ -21,7 +21,8 @@ from typer.testing import CliRunner, Result
 from ragways.apps.graph import app
 from ragways.apps.picture.names import nearest_names
 from ragways.apps.picture.neighbourhood import gather
-from ragways.apps.picture.page import page, script_json
+from ragways.apps.picture.page import page
+from ragways.apps.picture.shell import script_json
 from ragways.core.errors import MissingLayer, UsageError
 from ragways.index.build import build
 from ragways.index.graph.layer import GRAPH
@@ -248,11 +249,25 @@ def test_export(folder: Path, tmp_path: Path):
     assert run("export", "--format", "dot", "--out", str(tmp_path / "x"), "--index", str(folder)).exit_code == 2
 
 
+@pytest.mark.parametrize("place", ["/", ".", "..", "no/such/folder/x.html"])
+@pytest.mark.parametrize("command", [("show", "Anna Brack"), ("heatmap", "Anna Brack")])
+def test_a_place_that_is_no_file_is_one_line(folder: Path, command: tuple[str, ...], place: str):
+    error = run(*command, "--html", place, "--index", str(folder)).exception
+    assert isinstance(error, UsageError)
+    assert str(error).startswith(f"cannot write {place}")
+
+
 def test_a_heat_map_of_a_document(folder: Path, tmp_path: Path):
     for name in ("Anna Brack", "anna_brack", "docs/anna.md"):
         done = run("heatmap", name, "--html", str(tmp_path / "map.html"), "--index", str(folder))
         assert done.exit_code == 0, done.exception
-    assert "Anna Brack" in (tmp_path / "map.html").read_text(encoding="utf-8")
+    text = (tmp_path / "map.html").read_text(encoding="utf-8")
+    read = Page(text)
+    assert "Anna Brack" in text
+    assert "prefers-color-scheme: dark" in text
+    for part in ("script", "style"):
+        digest = base64.b64encode(hashlib.sha256(read.texts[part].encode()).digest()).decode()
+        assert f"{part}-src 'sha256-{digest}'" in read.policy
     error = run("heatmap", "Ana Brack", "--html", str(tmp_path / "no.html"), "--index", str(folder)).exception
     assert isinstance(error, UsageError)
     assert "did you mean Anna Brack?" in str(error)

@@ -1,4 +1,4 @@
-"""Metrics are values, and agree with their definitions."""
+"""Cuts are values, and agree with their definitions."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.intervals import interval
-from ragways.evaluation.ranking import FAMILIES, USUAL, Metric
+from ragways.evaluation.metrics.ranking import FAMILIES, USUAL, Cut
 
 RANKS = st.lists(st.one_of(st.none(), st.integers(1, 20)), min_size=1, max_size=6)
 
 
 @pytest.mark.parametrize("family", list(FAMILIES))
 def test_a_metric_prints_and_parses_as_itself(family: str):
-    metric = Metric(family, 5)
-    assert Metric.parse(str(metric)) == metric
-    assert Metric.parse(f" {family.upper()} @ 5 ") == metric
-    assert len({metric, Metric.parse(str(metric))}) == 1
+    metric = Cut(family, 5)
+    assert Cut.parse(str(metric)) == metric
+    assert Cut.parse(f" {family.upper()} @ 5 ") == metric
+    assert len({metric, Cut.parse(str(metric))}) == 1
 
 
 @pytest.mark.parametrize("text", ["recall", "recall@0", "recall@-1", "recal@5", "@5", "recall@5.5"])
 def test_what_is_no_metric(text: str):
     with pytest.raises(UsageError):
-        Metric.parse(text)
+        Cut.parse(text)
 
 
 @pytest.mark.parametrize("metric", USUAL, ids=str)
-def test_without_gold_it_is_unscored_and_not_zero(metric: Metric):
+def test_without_gold_it_is_unscored_and_not_zero(metric: Cut):
     assert metric.score([]) is None
     assert metric.score([None, None]) == 0
     assert metric.score([1]) == 1
@@ -36,7 +36,7 @@ def test_without_gold_it_is_unscored_and_not_zero(metric: Metric):
 
 def test_by_hand():
     ranks = [1, 3, None]
-    scores = {str(m): m.score(ranks) for m in map(Metric.parse, ("recall@2", "recall@5", "all-evidence@8", "mrr@10",
+    scores = {str(m): m.score(ranks) for m in map(Cut.parse, ("recall@2", "recall@5", "all-evidence@8", "mrr@10",
                                                                  "hits@2", "map@5"))}  # fmt: skip
     assert scores == {
         "recall@2": pytest.approx(1 / 3),
@@ -51,7 +51,7 @@ def test_by_hand():
 @given(RANKS, st.integers(1, 10))
 def test_a_deeper_look_never_loses(ranks, k):
     for family in ("recall", "all-evidence", "hits", "mrr"):
-        assert (Metric(family, k + 1).score(ranks) or 0) >= (Metric(family, k).score(ranks) or 0)
+        assert (Cut(family, k + 1).score(ranks) or 0) >= (Cut(family, k).score(ranks) or 0)
 
 
 def test_intervals_hold_the_mean_and_shrink_with_more_questions():

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.exact import EXACT, normal
 from ragways.evaluation.gate import Requirement, worse
+from ragways.evaluation.metrics import ALONE, METRICS
+from ragways.evaluation.normal import normal
 from ragways.evaluation.record import FILE, Record, Records
-from ragways.evaluation.score import metrics, score
+from ragways.evaluation.score import score as score_rows
+from ragways.evaluation.score import score_run
+from ragways.evaluation.scored import score_all
 from tests.apps.conftest import CORPUS, Run, home, one_line, ragways  # noqa: F401 - fixtures
 from tests.fakes import write
 
@@ -29,6 +32,10 @@ def record(**changes) -> Record:
     base = {"question": "q", "text": "?", "type": "factual", "gold": ("Anna Brack",), "paradigm": "naive", "repeat": 0,
             "usage": {"calls": 0, "input": 0, "output": 0, "usd": 0.0, "evidence": 9}}  # fmt: skip
     return Record(**{**base, **changes})
+
+
+def score(records):
+    return score_rows(score_all(records))
 
 
 @pytest.mark.parametrize(
@@ -50,17 +57,22 @@ def record(**changes) -> Record:
 )
 def test_exact_metrics_by_hand(answer, gold, abstained, expected):
     one = record(answer=answer, gold=gold, abstained=abstained)
-    assert {name: EXACT[name](one) for name in expected} == expected
+    assert {name: METRICS[name].score(one).value for name in expected} == expected
 
 
 def test_f1_is_the_harmonic_mean_of_shared_words():
-    assert EXACT["f1"](record(answer="Anna of Brack", gold=("Anna Brack Hall",))) == pytest.approx(2 * 2 / (3 + 3))
+    assert METRICS["f1"].score(record(answer="Anna of Brack", gold=("Anna Brack Hall",))).value == pytest.approx(
+        2 * 2 / (3 + 3)
+    )
     assert normal("The  Anna-Brack! [12]") == "anna brack"
 
 
-@pytest.mark.parametrize("name", list(metrics()))
-def test_every_metric_is_unscored_and_not_zero_where_nothing_is_known(name: str):
-    assert metrics()[name](record(gold=(), ranks=())) is None
+@pytest.mark.parametrize("metric", ALONE, ids=str)
+def test_every_metric_is_unscored_with_a_reason_where_nothing_is_known(metric):
+    found = metric.score(record(gold=(), ranks=()))
+    assert found.value is None
+    assert found.why
+    assert metric.score(record(error="down")).why == "failed"
 
 
 def test_counts_of_scored_unscored_and_failed_stand_in_every_row():
@@ -68,7 +80,7 @@ def test_counts_of_scored_unscored_and_failed_stand_in_every_row():
     assert (rows[0]["records"], rows[0]["failed"]) == (3, 1)
     assert rows[0]["metrics"]["accuracy"]["n"] == 1
     assert rows[0]["metrics"]["accuracy"]["unscored"] == 1
-    assert rows[0]["metrics"]["recall@5"] == {"mean": None, "n": 0, "unscored": 2}
+    assert rows[0]["metrics"]["recall@5"] == {"mean": None, "n": 0, "unscored": 2, "why": {"no gold evidence": 2}}
 
 
 def test_a_run_is_recorded_resumed_and_scored(ragways: Run, home: Path):  # noqa: F811
@@ -106,7 +118,7 @@ def test_a_run_is_recorded_resumed_and_scored(ragways: Run, home: Path):  # noqa
     again = (home / "run" / FILE).read_text().splitlines()
     assert again[:4] == kept
     assert len(again) == 6
-    assert ragways("eval", "score", "run", "--json").data == score(Records(home / "run"))
+    assert ragways("eval", "score", "run", "--json").data == json.loads(json.dumps(score_run(home / "run")))
     assert ragways("eval", "score", "run").code == 0
     one_line(ragways("eval", "score", "nowhere"), 2, "holds no run")
 

@@ -20,6 +20,7 @@ from ragways.core.errors import EmbedderChanged, StoreBusy, StoreFailed, UsageEr
 from ragways.core.trace import Budget, Usage, current_meter, spending
 from ragways.corpus.chunking import PRESETS
 from ragways.index.build import build, remove
+from ragways.index.derive import FORMAT
 from ragways.index.reader import Index
 from ragways.index.recipe import Summary
 from ragways.index.store import Store
@@ -272,6 +273,41 @@ def test_derived_files_can_be_thrown_away(tmp_path: Path, corpus: Path):
     before = contents(index)
     shutil.rmtree(index / "derived")
     assert contents(index) == before
+
+
+def test_derived_files_of_another_format_are_made_again(tmp_path: Path, corpus: Path):
+    index = tmp_path / "index"
+    run(index, [corpus])
+    before = contents(index)
+    derived = index / "derived" / "1"
+    for other in (None, "format-1"):
+        (derived / "chunks.npy").unlink()
+        (derived / f"format-{FORMAT}").unlink()
+        if other is not None:
+            (derived / other).touch()
+        assert contents(index) == before
+        assert (derived / "chunks.npy").is_file()
+        assert [file.name for file in derived.glob("format*")] == [f"format-{FORMAT}"]
+    [only] = (index / "derived").iterdir()
+    assert only == derived
+
+
+def test_derived_files_of_another_format_serve_while_a_build_goes_on(
+    tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from ragways.index.writer import writing
+
+    monkeypatch.setattr("ragways.index.database.WAIT_SECONDS", 0.05)
+    index = tmp_path / "index"
+    run(index, [corpus])
+    before = contents(index)
+    mark = index / "derived" / "1" / f"format-{FORMAT}"
+    mark.unlink()
+    with writing(index, rebuild=False):
+        assert contents(index) == before
+    assert not mark.is_file()
+    assert contents(index) == before
+    assert mark.is_file()
 
 
 def test_a_run_killed_before_it_forgot_is_made_up_for(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch):

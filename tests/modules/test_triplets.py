@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.types import Hit, Piece, Query
 from ragways.index.build import remove
+from ragways.index.graph.terms import DESCRIPTION
 from ragways.index.reader import Index
-from ragways.modules.bonds import Bonds, naming
+from ragways.index.words import terms
+from ragways.modules.bonds import naming, nodes, summed
 from ragways.modules.link import Likeness, matching
 from ragways.modules.refine import pack
-from ragways.modules.triplets import by_date, cut, entity_pieces, in_turn, interleaved, temporal, triplet_pieces
+from ragways.modules.triplets import (
+    by_date,
+    cut,
+    entity_pieces,
+    in_turn,
+    interleaved,
+    said,
+    temporal,
+    triplet_pieces,
+)
 from ragways.paradigms import fast_graph, graph_ppr, hybrid, iterative, kg, light, recursive
 from ragways.paradigms.paradigm import Paradigm
 from tests.fakes import WordHashes
@@ -133,22 +146,74 @@ def test_an_index_of_nothing_is_answered_with_an_abstention(tmp_path: Path):
 
 
 def test_bonds_are_the_relations_that_the_graph_reads(index: Index):
-    bonds, graph = Bonds.of(index.graph), index.graph
-    assert Bonds.of(graph) is bonds
+    graph, bonds = index.graph, index.graph.bonds
     for ids in ([], graph.named("Ness Light"), list(graph.ids[:12]), list(graph.ids)):
-        for limit in (3, 10_000):
-            assert [b.id for b in bonds.touching(ids, limit)] == [t.id for t in graph.triplets(ids, limit)]
-            assert [b.id for b in bonds.between(ids, limit)] == [t.id for t in graph.induced(ids, limit)]
-    every = bonds.between(graph.ids, 10_000)
-    assert {b.id: list(b.chunks) for b in every} == graph.relation_chunks([b.id for b in every])
-    rows = graph.relations([b.id for b in every])
-    assert all(
-        (b.subject, b.object, b.weight) == (rows[b.id].subject, rows[b.id].object, rows[b.id].weight) for b in every
-    )
+        for limit in (0, 3, 10_000):
+            chosen = nodes(graph, ids)
+            assert bonds.names(bonds.touching(chosen, limit)) == [t.id for t in graph.triplets(ids, limit)]
+            assert bonds.names(bonds.between(chosen, limit)) == [t.id for t in graph.induced(ids, limit)]
+    every = bonds.between(range(len(graph.ids)), 10_000)
+    assert len(every) == len(bonds) == graph.counts()["relations"]
+    names = bonds.names(every)
+    assert bonds.numbers(names).tolist() == every.tolist()
+    stating, which = bonds.sources(every)
+    stated: dict[str, list[str]] = {}
+    for chunk, place in zip(stating, which, strict=True):
+        stated.setdefault(names[place], []).append(graph.chunks[chunk])
+    assert stated == graph.relation_chunks(names)
+    rows, by_number = graph.relations(names), graph.relations_at(every.tolist())
+    for number, name in zip(every.tolist(), names, strict=True):
+        row = rows[name]
+        ends = graph.ids[bonds.subjects[number]], graph.ids[bonds.objects[number]]
+        assert (*ends, bonds.weights[number]) == (row.subject, row.object, row.weight)
+        assert by_number[number] == row
+
+
+def test_the_words_of_relations_are_those_that_are_shown(index: Index):
+    graph = index.graph
+    rows = graph.relations_at(range(len(graph.bonds)))
+    wanted = {*terms("the Ness Light was built by Bertil Oakes of the harbour in 1871"), "nowhere", "x" * 200}
+    shared = graph.relation_terms.shared(np.arange(len(graph.bonds)), wanted)
+    assert shared.max() > 1
+    for number, row in rows.items():
+        assert shared[number] == len(wanted & set(terms(f"{said(row)} {row.description[:DESCRIPTION]}")))
+    assert not graph.relation_terms.shared(np.arange(len(graph.bonds)), []).any()
+    assert graph.relation_terms.shared(np.arange(0), wanted).tolist() == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.floats(0.0, 1.0)), max_size=60))
+def test_the_sum_of_a_chunk_is_exact_in_any_order(pairs: list[tuple[int, float]]):
+    chunks, scores = np.array([c for c, _ in pairs], dtype=np.int64), np.array([s for _, s in pairs])
+    found, first, total = summed(chunks, scores)
+    assert dict(zip(found.tolist(), total.tolist(), strict=True)) == {
+        chunk: math.fsum(score for other, score in pairs if other == chunk) for chunk in set(chunks.tolist())
+    }
+    assert [chunks.tolist().index(chunk) for chunk in found.tolist()] == first.tolist()
+
+
+def test_few_names_find_what_many_do(index: Index):
+    names = ("Ness Light", "Bertil Oakes", "Skelwick", "a harbour in the north")
+    vectors = asyncio.run(WordHashes().embed(names))
+    graph = index.graph
+    assert graph.vectors is not None
+    for size in range(1, len(names) + 1):
+        for k in (1, 3, 10_000):
+            for least in (-1.0, 0.2, 0.9):
+                found = dict(Likeness(graph, names[:size], vectors[:size]).nearest(k, least))
+                expected = {id: 1.0 for name in names[:size] for id in graph.named(name)}
+                for vector in vectors[:size]:
+                    for id, score in graph.nearest(vector, k, least):
+                        if score > least:
+                            expected[id] = max(score, expected.get(id, score))
+                assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_chunks_that_name_an_entity(index: Index):
     for id in index.graph.named("Bertil Oakes"):
-        assert set(naming(index.graph, id, 100)) == {chunk for chunk, _ in index.graph.mentions([id])}
-        [first] = naming(index.graph, id, 1)
+        chunks = [index.graph.chunks[number] for number in naming(index.graph, id, 100)]
+        assert set(chunks) == {chunk for chunk, _ in index.graph.mentions([id])}
+        assert [[index.graph.chunks[n] for n in naming(index.graph, id, k)] for k in (0, 1, 2)] == [
+            chunks[:k] for k in (0, 1, 2)
+        ]
+        first = chunks[0]
         assert index.pieces([first])[first].title == "Bertil Oakes"

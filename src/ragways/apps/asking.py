@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from ragways.paradigms.ask import Result, ask
 from ragways.settings import Settings
 
 USUAL = "hybrid-words"
+_BETWEEN = re.compile(r",(?![^\[]*\])")
+"""A comma outside of brackets."""
 
 
 def parse_names(given: Sequence[str]) -> list[str]:
@@ -21,6 +24,22 @@ def parse_names(given: Sequence[str]) -> list[str]:
     names = [name.strip() for value in given for name in value.split(",") if name.strip()]
     chosen = [find_paradigm(name).name for name in dict.fromkeys(names or [USUAL]) if name != "all"]
     return list(PARADIGMS) if "all" in names else chosen
+
+
+def parse_ways(given: str, settings: Settings) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Paradigms joined by commas, each with settings of its own if need be: `naive,naive[k=20;least=0.4]`."""
+    ways = {}
+    for text in _BETWEEN.split(given):
+        name, bracket, rest = text.strip().partition("[")
+        if bracket and not rest.endswith("]"):
+            raise UsageError(f"{text.strip()!r} has no closing bracket", "write it as naive[k=20]")
+        values = parse_settings([part for part in rest.removesuffix("]").split(";") if part.strip()])
+        for one in parse_names([name]) if name else ():
+            label = f"{one}[{';'.join(f'{key}={value}' for key, value in values.items())}]" if values else one
+            ways[label] = (one, settings_of(one, [one], settings, values))
+    if not ways:
+        raise UsageError("no paradigm is named", "see: ragways paradigms")
+    return ways
 
 
 def parse_settings(given: Sequence[str]) -> dict[str, str]:

@@ -12,10 +12,11 @@ import typer
 
 from ragways import __version__
 from ragways.apps import health
-from ragways.apps.evaluate import app as evaluate
+from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.mcp import mcp
 from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings, printable
+from ragways.apps.reproduce import reproduce
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
 from ragways.threads import limit_threads
 
@@ -61,7 +62,10 @@ def init(
 def index(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to index.", metavar="PATH…")],
     index: IndexOption = None,
-    layers: Annotated[str, typer.Option("--with", help="Layers to build, joined by commas.")] = "vectors,words",
+    layers: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Layers to build; repeat it or join by commas.", show_default="vectors,words"),
+    ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Tell what would be done and what it would cost.")] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
@@ -70,7 +74,7 @@ def index(
 ) -> None:
     """Index files and folders, or bring an index up to date with them."""
     chosen = chosen_settings(settings, index)
-    names = [name.strip() for name in layers.split(",") if name.strip()]
+    names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
     from ragways.assemble import recipe_of
     from ragways.index.layers import check_layers
 
@@ -233,6 +237,7 @@ app.command()(health.check)
 app.command()(mcp)
 app.add_typer(graph, name="graph")
 app.add_typer(evaluate, name="eval")
+app.command()(reproduce)
 
 
 INTERRUPTED = 130

@@ -78,8 +78,9 @@ def show(
         namesakes = list(graph.entities(others).values())
     if html is not None:
         from ragways.apps.picture.page import page
+        from ragways.apps.picture.shell import write_page
 
-        _write(html, page(shown))
+        write_page(html, page(shown))
     if json:
         from ragways.apps.terminal import print_json
 
@@ -98,12 +99,13 @@ def heatmap(
     settings: SettingsOption = None,
 ) -> None:
     """Write a picture of how similar the windows of a document are to each other."""
+    from ragways.apps.picture.shell import write_page
     from ragways.index.windows.heatmap import heatmap as draw
 
     with _opened(settings, index) as opened:
         opened.require(["windows"])
         text = draw(opened, _document(opened, document))
-    _write(html, text)
+    write_page(html, text)
     typer.echo(f"wrote {html}")
 
 
@@ -194,13 +196,6 @@ def _document(index: Index, name: str) -> str:
     near = did_you_mean(name, (title for _, _, title in documents)) if documents else ""
     cure = near if near.startswith("did") else "see them with: ragways status --documents"
     raise UsageError(f"no document is called {name!r}", cure)
-
-
-def _write(path: Path, text: str) -> None:
-    from ragways.index.export import replacing
-
-    with replacing(path) as draft:
-        draft.write_text(text, encoding="utf-8")
 
 
 # As text

@@ -21,12 +21,15 @@ def show_paradigms(as_json: bool) -> None:
             ]
         )
         return
+    from rich import box
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table()
-    for column in ("paradigm", "what it does", "needs", "settings", "source"):
-        table.add_column(column, no_wrap=column == "paradigm")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("paradigm", no_wrap=True)
+    table.add_column("what it does, what it needs, its settings", overflow="fold")
     for p in PARADIGMS.values():
         settings = ", ".join(f"{name}={value}" for name, value in p.settings.items())
-        table.add_row(p.name, p.summary, ", ".join(sorted(p.needs)) or "nothing", settings, p.source)
+        needs = f"needs {', '.join(sorted(p.needs))}" if p.needs else "needs no layer"
+        table.add_row(p.name, Text.assemble(p.summary, "\n", (f"{needs}; source {p.source}; {settings}", "dim")))
     console().print(table)

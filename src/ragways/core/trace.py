@@ -106,12 +106,16 @@ class Reservation:
 
 @dataclass
 class Span:
-    """One stretch of work. `usage` is its own spending; `total` adds that of the spans inside it."""
+    """One stretch of work. `usage` is its own spending; `total` adds that of the spans inside it.
+
+    `spared` is what replies that were known already had cost when they were asked for.
+    """
 
     name: str
     details: dict[str, object] = field(default_factory=dict)
     children: list[Span] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    spared: Usage = field(default_factory=Usage)
     way: str = ""
     seconds: float = 0.0
     error: str = ""
@@ -119,6 +123,11 @@ class Span:
     @property
     def total(self) -> Usage:
         return sum((child.total for child in self.children), self.usage)
+
+    @property
+    def worth(self) -> Usage:
+        """What this would have cost had no reply been known already."""
+        return sum((child.worth for child in self.children), self.usage + self.spared)
 
     def walk(self) -> Iterator[Span]:
         yield self

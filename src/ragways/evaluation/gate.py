@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.evaluation.metric import Metric
+from ragways.evaluation.metrics import find_metric
 
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
-LESS_IS_BETTER = ("abstained", "hallucinated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,17 @@ class Requirement:
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
-        match = re.fullmatch(r"\s*(?:([\w-]+):)?([\w@-]+)\s*(>=|<=|>|<)\s*([0-9.]+)\s*", text)
+        match = re.fullmatch(r"\s*(?:([\w-]+):)?([\w@ -]+?)\s*(>=|<=|>|<)\s*([0-9.]+)\s*", text)
         if match is None:
             raise UsageError(f"{text!r} is not a requirement", "write it as accuracy>=0.8 or fused:recall@5>=0.9")
         try:
             return cls(match[1] or "", match[2], match[3], float(match[4]))
         except ValueError:
             raise UsageError(f"{match[4]!r} is not a number", "write it as 0.8") from None
+
+    @property
+    def found(self) -> Metric:
+        return find_metric(self.metric)
 
     def misses(self, rows: Sequence[dict[str, Any]]) -> list[str]:
         """In words, each paradigm that does not reach it. Unscored is a miss: nothing was shown."""
@@ -43,9 +47,7 @@ class Requirement:
             raise UsageError(f"the run has no paradigm {self.paradigm!r}", "see: ragways eval score RUN")
         found = []
         for row in chosen:
-            if self.metric not in row["metrics"]:
-                raise UsageError(f"there is no metric {self.metric!r}", did_you_mean(self.metric, row["metrics"]))
-            mean = row["metrics"][self.metric]["mean"]
+            mean = row["metrics"].get(self.found.name, {"mean": None})["mean"]
             if mean is None:
                 found.append(f"{row['paradigm']}: {self.metric} is unscored")
             elif not _SIGNS[self.sign](mean, self.value):
@@ -63,6 +65,6 @@ def worse(rows: Sequence[dict[str, Any]], baseline: Sequence[dict[str, Any]], to
             if old is None:
                 continue
             change = (figure["mean"] if figure["mean"] is not None else -1.0) - old
-            if (change if metric not in LESS_IS_BETTER else -change) < -tolerance:
+            if (-change if find_metric(metric).less_is_better else change) < -tolerance:
                 found.append(f"{row['paradigm']}: {metric} went from {old:.3f} to {old + change:.3f}")
     return found

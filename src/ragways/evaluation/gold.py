@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from ragways.core.types import Hits, title_name
 from ragways.evaluation.question import Gold, Question, holds, plain_words
 from ragways.index.reader import Index
+from ragways.index.words import terms
+
+MOST = 0.7
+"""Share of a statement's words that a piece must have: of GraphRAG-Bench's, 70 of 100 are then in the text at all."""
 
 
 class GoldIndex:
@@ -18,7 +23,8 @@ class GoldIndex:
         self._index = index
         for id, key, title in index.documents():
             self._by_title[title_name(title)].append(id)
-            self._by_key[key.rpartition("#")[2]] = id
+            self._by_key[key] = id
+            self._by_key.setdefault(key.rpartition("#")[2], id)
 
     def documents(self, gold: Gold) -> set[str]:
         """The documents any of which will do; none where it is not in the index."""
@@ -36,9 +42,20 @@ class GoldIndex:
     def ranks(self, question: Question, hits: Hits) -> list[int | None]:
         """For each piece of gold, the rank at which it was found: among documents, or among pieces for a quote."""
         order = {id: n for n, id in enumerate(dict.fromkeys(hit.piece.document for hit in hits.items), start=1)}
-        return [self._rank(gold, hits, order) for gold in question.gold]
+        stated = any(gold.statement for gold in question.gold)
+        said = [frozenset(terms(hit.piece.text)) for hit in hits.items] if stated else []
+        return [_stated(gold, said) if gold.statement else self._rank(gold, hits, order) for gold in question.gold]
 
     def _rank(self, gold: Gold, hits: Hits, order: dict[str, int]) -> int | None:
         if gold.quote:
             return next((n for n, hit in enumerate(hits.items, start=1) if holds(hit.piece, gold)), None)
+        if gold.id and not (gold.key or gold.title or gold.text):
+            return next((n for n, hit in enumerate(hits.items, start=1) if hit.piece.id == gold.id), None)
         return min((order[id] for id in self.documents(gold) if id in order), default=None)
+
+
+def _stated(gold: Gold, said: Sequence[frozenset[str]]) -> int | None:
+    """The first piece that has most of a statement's words. Two texts that say the same seldom share all of them."""
+    words = set(terms(gold.statement))
+    most = MOST * len(words)
+    return next((n for n, text in enumerate(said, start=1) if words and len(words & text) >= most), None)

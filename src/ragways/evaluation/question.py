@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ragways.core.types import Piece, title_name
@@ -12,23 +13,34 @@ _NOT_WORDS = re.compile(r"\W+")
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """Evidence that must be found: a whole document, by key, title or text, or a quote wherever it stands."""
+    """Evidence that must be found: a whole document, by key, title or text, or a quote wherever it stands.
+
+    `statement` is what the evidence says in other words than its own: a piece that has most of them says it too.
+    `id` is the chunk that it came from. It names that text in the index it was made on alone, so it counts only where
+    nothing else is given.
+    """
 
     title: str = ""
     text: str = ""
     key: str = ""
     quote: str = ""
+    id: str = ""
+    statement: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`answers` are all accepted ones; no gold evidence means that none is known."""
+    """`answers` are all accepted ones; no gold evidence means that none is known.
+
+    `provenance` is what a generated one was made from.
+    """
 
     id: str
     text: str
     answers: tuple[str, ...] = ()
     type: str = ""
     gold: tuple[Gold, ...] = field(default=())
+    provenance: Mapping[str, object] = field(default_factory=dict, hash=False)
 
 
 def plain_words(text: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 from ragways.core.progress import Progress, Report, silent
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.intervals import interval
+from ragways.evaluation.metrics.ranking import USUAL, Cut
 from ragways.evaluation.question import Question
-from ragways.evaluation.ranking import USUAL, Metric
 from ragways.modules.resources import Resources
 from ragways.paradigms.ask import ask
 
@@ -53,7 +53,7 @@ async def measure(
     questions: Sequence[Question],
     paradigms: Mapping[str, Mapping[str, Any]],
     *,
-    metrics: Sequence[Metric] = USUAL,
+    metrics: Sequence[Cut] = USUAL,
     report: Report = silent,
 ) -> list[Figures]:
     """Figures of each paradigm (by name, with its settings) over the questions."""
@@ -76,7 +76,7 @@ async def _measure_one(
     name: str,
     settings: Mapping[str, Any],
     gold: GoldIndex,
-    metrics: Sequence[Metric],
+    metrics: Sequence[Cut],
     figures: Figures,
 ) -> None:
     started = time.process_time()
@@ -86,7 +86,7 @@ async def _measure_one(
     figures.tokens.append(evidence.tokens)
     ranks = gold.ranks(question, evidence.hits)
     figures.ranks[question.id] = ranks
-    figures.missing += sum(not one.quote and not gold.documents(one) for one in question.gold)
+    figures.missing += sum(bool(one.key or one.title) and not gold.documents(one) for one in question.gold)
     figures.unscored += not ranks
     for metric in metrics:
         score = metric.score(ranks)

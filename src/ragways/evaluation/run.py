@@ -1,94 +1,175 @@
-"""A run: questions × paradigms × repeats over one index, a record each. Stopped, it goes on where it was."""
+"""A run: questions × paradigms × repeats over one index, a record each. Stopped, it goes on where it was.
+
+Paradigms are run one after the other, so that what the machine does meanwhile can be put down to one of them. The
+questions of one are asked side by side where a model is waited for; without one there is nothing to wait for.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import ragways
 from ragways.core.errors import BudgetExceeded, RagwaysError
+from ragways.core.gather import in_turn
 from ragways.core.progress import Progress, Report, silent
 from ragways.core.trace import Budget, Span, current_meter, spending
+from ragways.evaluation.about import About
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import Record, Records
+from ragways.evaluation.resources.sampler import Sampler
+from ragways.evaluation.resources.samples import Samples
+from ragways.models.door import trial
 from ragways.modules.resources import Resources
 from ragways.paradigms.ask import Result, ask
 
-Answered = Mapping[str, Mapping[str, Any]]
-"""Paradigms by name, with their settings."""
+Ways = Mapping[str, tuple[str, Mapping[str, Any]]]
+"""Paradigms with their settings, by the name they have in the records: one may run twice, with other settings."""
+SPANS = 300
+"""Steps of a trace that a record keeps."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One thing to ask: a record once it is answered."""
+
+    question: Question
+    paradigm: str
+    repeat: int
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.question.id, self.paradigm, self.repeat
 
 
 async def run(
     use: Resources,
     questions: Sequence[Question],
-    paradigms: Answered,
+    ways: Ways,
     records: Records,
+    about: About,
     *,
     repeats: int = 1,
+    at_once: int = 1,
     budget: float | None = None,
     report: Report = silent,
 ) -> int:
     """Ask what has not been asked yet; returns how many answers failed. A spent budget ends it, all records kept."""
     done = records.mend()
-    gold = GoldIndex(use.index)
-    work = [(q, name, n) for n in range(repeats) for q in questions for name in paradigms]
-    failed = 0
-    with spending(Budget(usd=budget)):
-        for at, (question, name, repeat) in enumerate(work):
-            report(Progress("asking", at, len(work), f"{name}  ${current_meter().spent.usd:.4f}"))
-            if (question.id, name, repeat) in done:
-                continue
-            record = await _answer(use, question, name, paradigms[name], repeat, gold)
-            records.append(record)
-            failed += bool(record.error)
-    return failed
+    total = len(questions) * len(ways) * repeats
+    runner = _Runner(use, records, about, ways, at_once, total, report)
+    with spending(Budget(usd=budget)), Sampler(Samples(records.folder)) as sampler:
+        for name in ways:
+            work = [Asked(question, name, repeat) for repeat in range(repeats) for question in questions]
+            left = [asked for asked in work if asked.key not in done]
+            if left:
+                sampler.label = name
+            await runner.all(left, len(work))
+    return runner.failed
 
 
-async def _answer(
-    use: Resources, question: Question, name: str, settings: Mapping[str, Any], repeat: int, gold: GoldIndex
-) -> Record:
-    asked = {
-        "question": question.id,
-        "text": question.text,
-        "type": question.type,
-        "gold": question.answers,
-        "paradigm": name,
-        "repeat": repeat,
-    }
-    use.forget()
-    started, cpu = time.perf_counter(), time.process_time()
-    try:
-        result = await ask(use, question.text, name, settings)
-    except BudgetExceeded:
-        raise
-    except RagwaysError as error:
-        return Record(**asked, error=str(error), seconds=time.perf_counter() - started)  # type: ignore[arg-type]
-    answer = result.answer
-    return Record(
-        **asked,  # type: ignore[arg-type]
-        answer=answer.text,
-        abstained=answer.abstained,
-        way=answer.way,
-        ranks=tuple(gold.ranks(question, answer.evidence.hits)),
-        evidence=tuple(
-            {"id": hit.piece.id, "title": hit.piece.title, "text": hit.piece.text, "score": hit.score}
+class _Runner:
+    def __init__(
+        self,
+        use: Resources,
+        records: Records,
+        about: About,
+        ways: Ways,
+        at_once: int,
+        total: int,
+        report: Report,
+    ) -> None:
+        self._use, self._records, self._about, self._ways = use, records, about, ways
+        self._gold = GoldIndex(use.index)
+        self._at_once, self._total, self._report = at_once, total, report
+        self._done = self.failed = 0
+
+    async def all(self, work: Sequence[Asked], of: int) -> None:
+        self._done += of - len(work)
+        await in_turn(map(self._one, work), self._at_once)
+
+    async def _one(self, asked: Asked) -> None:
+        self._tell(asked.paradigm)
+        if self._at_once == 1:
+            self._use.forget()
+        record = await self._record(asked)
+        self._records.append(record)
+        self.failed += bool(record.error)
+        self._done += 1
+        self._tell(asked.paradigm)
+
+    def _tell(self, paradigm: str) -> None:
+        note = f"{self._done:,} of {self._total:,}  {paradigm}  ${current_meter().spent.usd:.4f}"
+        self._report(Progress("asking", self._done, self._total, note))
+
+    async def _record(self, asked: Asked) -> Record:
+        question, seed = asked.question, self._about.seed + asked.repeat
+        said: dict[str, Any] = {
+            "question": question.id,
+            "text": question.text,
+            "type": question.type,
+            "gold": question.answers,
+            "paradigm": asked.paradigm,
+            "repeat": asked.repeat,
+            "wanted": tuple({k: v for k, v in asdict(gold).items() if v} for gold in question.gold),
+            "seed": seed,
+        }
+        started, cpu = time.perf_counter(), time.process_time()
+        try:
+            with trial(f"{self._about.id} {asked.repeat}", seed or None):
+                result = await ask(self._use, question.text, *self._ways[asked.paradigm])
+        except BudgetExceeded:
+            raise
+        except RagwaysError as error:
+            return Record(**said, error=str(error), seconds=time.perf_counter() - started)
+        spent = time.process_time() - cpu if self._at_once == 1 else None
+        ranks = tuple(self._gold.ranks(question, result.answer.evidence.hits))
+        return Record(**said, **_answered(result), ranks=ranks, cpu=spent, made=_made(self._use, result))
+
+
+def _answered(result: Result) -> dict[str, Any]:
+    answer, worth = result.answer, result.trace.worth
+    return {
+        "answer": answer.text,
+        "abstained": answer.abstained,
+        "way": answer.way,
+        "evidence": tuple(
+            {"id": hit.piece.id, "kind": hit.piece.kind, "title": hit.piece.title, "text": hit.piece.text,
+             "date": hit.piece.date, "score": hit.score, "by": [found.by for found in hit.found]}
             for hit in answer.evidence.items
         ),
-        citations=tuple(asdict(citation) for citation in answer.citations),
-        usage={**asdict(result.usage), "evidence": answer.evidence.tokens},
-        steps=tuple(_step(step) for step in result.trace.children),
-        settings=dict(result.settings),
-        seconds=round(result.seconds, 4),
-        cpu=round(time.process_time() - cpu, 4),
-        made=_made(use, result),
-    )
+        "citations": tuple(asdict(citation) for citation in answer.citations),
+        "usage": {**asdict(worth), "evidence": answer.evidence.tokens, "spent": result.usage.usd},
+        "steps": _steps(result.trace),
+        "tools": dict(sorted(Counter(_tools(result.trace)).items())),
+        "settings": dict(result.settings),
+        "seconds": round(result.seconds, 4),
+    }  # fmt: skip
 
 
-def _step(step: Span) -> dict[str, Any]:
-    return {"name": step.name, "way": step.way, "seconds": round(step.seconds, 4), "usage": asdict(step.total)}
+def _tools(trace: Span) -> list[str]:
+    return [step.name.removeprefix("tool ") for step in trace.walk() if step.name.startswith("tool ")]
+
+
+def _steps(trace: Span) -> tuple[dict[str, Any], ...]:
+    """The trace as rows, a depth each, in order: the first `SPANS` of them."""
+    found: list[dict[str, Any]] = []
+
+    def walk(span: Span, depth: int) -> None:
+        for child in span.children:
+            if len(found) == SPANS:
+                return
+            usage = {name: value for name, value in asdict(child.worth).items() if value}
+            found.append({"name": child.name, "depth": depth, "way": child.way, "seconds": round(child.seconds, 4),
+                          "usage": usage, **({"error": child.error} if child.error else {})})  # fmt: skip
+            walk(child, depth + 1)
+
+    walk(trace, 0)
+    return tuple(found)
 
 
 def _made(use: Resources, result: Result) -> dict[str, Any]:
@@ -97,8 +178,10 @@ def _made(use: Resources, result: Result) -> dict[str, Any]:
     model = use.model.model
     return {
         "version": ragways.__version__,
+        "paradigm": result.paradigm,
         "generation": use.index.generation,
         "embedder": use.index.embedder,
         "model": model.name if model is not None else "",
+        "preset": result.prompts,
         "prompts": prompts,
     }

@@ -1,73 +1,90 @@
-"""Figures of a run, computed from its records alone, so that they can be computed again at any time."""
+"""Figures of a run, computed from its records and judgements alone, so that they can be computed again at any time."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from ragways.evaluation.exact import EXACT
+from ragways.evaluation.about import About
 from ragways.evaluation.intervals import interval
-from ragways.evaluation.ranking import USUAL as RANKINGS
-from ragways.evaluation.record import Record
-
-Scored = Callable[[Record], float | None]
-
-
-def metrics() -> dict[str, Scored]:
-    """Every metric that needs no model, by name."""
-    found: dict[str, Scored] = dict(EXACT)
-    for metric in RANKINGS:
-        found[str(metric)] = lambda record, metric=metric: metric.score(record.ranks)  # type: ignore[misc]
-    return found
+from ragways.evaluation.metric import Metric, Score
+from ragways.evaluation.resources.samples import Sample, Samples
+from ragways.evaluation.resources.usage import Use, usage
+from ragways.evaluation.scored import Scored, scored
 
 
-def score(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """A row a paradigm: means with intervals, by question type too, counts of scored and unscored, and what it cost."""
-    by_paradigm: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        by_paradigm[record.paradigm].append(record)
-    return [_row(name, rows) for name, rows in by_paradigm.items()]
+def score(
+    run: Iterable[Scored],
+    *,
+    built: Mapping[str, Mapping[str, float]] | None = None,
+    samples: Iterable[Sample] = (),
+) -> list[dict[str, Any]]:
+    """A row a paradigm: means with intervals, by question type too; counts of scored, unscored by reason and failed;
+    what it cost, with what the index had cost (`built`) and the machine's load (`samples`) where they are known.
+    """
+    by_paradigm: dict[str, list[Scored]] = defaultdict(list)
+    for one in run:
+        by_paradigm[one.record.paradigm].append(one)
+    records = [row.record for rows in by_paradigm.values() for row in rows]
+    used = usage(records, built=built, samples=samples)
+    return [_row(name, rows, used[name]) for name, rows in by_paradigm.items()]
 
 
-def _row(name: str, rows: Sequence[Record]) -> dict[str, Any]:
-    answered = [row for row in rows if not row.error]
-    types = sorted({row.type for row in answered if row.type})
+def score_run(folder: Path, *more: Metric) -> list[dict[str, Any]]:
+    """The rows of a run, with all that its folder tells."""
+    about = About.read(folder)
+    return score(scored(folder, *more), built=about.construction if about else None, samples=Samples(folder))
+
+
+def _row(name: str, rows: Sequence[Scored], used: Use) -> dict[str, Any]:
+    answered = [row for row in rows if not row.record.error]
+    types = sorted({row.record.type for row in answered if row.record.type})
     return {
         "paradigm": name,
         "records": len(rows),
+        "questions": len({row.record.question for row in rows}),
+        "repeats": len({row.record.repeat for row in rows}),
         "failed": len(rows) - len(answered),
-        "metrics": {metric: _figure(answered, value) for metric, value in metrics().items()},
+        "metrics": _figures(answered, rows[0].values),
         "by_type": {
-            type: {metric: _figure([r for r in answered if r.type == type], EXACT[metric]) for metric in EXACT}
-            for type in types
+            type: _figures([row for row in answered if row.record.type == type], rows[0].values) for type in types
         },
-        "resources": _resources(answered),
+        "resources": used.data(),
     }
 
 
-def _figure(rows: Sequence[Record], metric: Scored) -> dict[str, Any]:
-    values = [value for row in rows if (value := metric(row)) is not None]
-    if not values:
-        return {"mean": None, "n": 0, "unscored": len(rows)}
+def _figures(rows: Sequence[Scored], names: Iterable[str]) -> dict[str, Any]:
+    return {name: _figure(rows, name) for name in names}
+
+
+def _figure(rows: Sequence[Scored], name: str) -> dict[str, Any]:
+    """The mean over questions, each the mean of its repeats, so that repeats do not make an interval look narrow."""
+    found: dict[str, list[float]] = defaultdict(list)
+    by_repeat: dict[int, list[float]] = defaultdict(list)
+    why: Counter[str] = Counter()
+    for row in rows:
+        one: Score = row.values[name]
+        if one.value is None:
+            why[one.why] += 1
+        else:
+            found[row.record.question].append(one.value)
+            by_repeat[row.record.repeat].append(one.value)
+    unscored = {"unscored": sum(why.values()), "why": dict(sorted(why.items()))}
+    if not found:
+        return {"mean": None, "n": 0, **unscored}
+    values = [sum(some) / len(some) for some in found.values()]
     low, high = interval(values)
-    return {"mean": sum(values) / len(values), "low": low, "high": high, "n": len(values),
-            "unscored": len(rows) - len(values)}  # fmt: skip
+    return {"mean": sum(values) / len(values), "low": low, "high": high, "n": len(values), **unscored,
+            **_over_repeats(by_repeat)}  # fmt: skip
 
 
-def _resources(rows: Sequence[Record]) -> dict[str, float]:
-    import numpy as np
+def _over_repeats(by_repeat: dict[int, list[float]]) -> dict[str, Any]:
+    """Median and range of the repeats' means, where there was more than one."""
+    from statistics import median
 
-    if not rows:
+    if len(by_repeat) < 2:
         return {}
-    seconds = [row.seconds for row in rows]
-    return {
-        "calls": float(np.mean([row.usage["calls"] for row in rows])),
-        "input": float(np.mean([row.usage["input"] for row in rows])),
-        "output": float(np.mean([row.usage["output"] for row in rows])),
-        "evidence": float(np.mean([row.usage["evidence"] for row in rows])),
-        "usd": float(np.sum([row.usage["usd"] for row in rows])),
-        "seconds_p50": float(np.percentile(seconds, 50)),
-        "seconds_p95": float(np.percentile(seconds, 95)),
-        "cpu": float(np.mean([row.cpu for row in rows])),
-    }
+    means = [sum(values) / len(values) for values in by_repeat.values()]
+    return {"repeats": {"median": median(means), "least": min(means), "most": max(means)}}

@@ -13,6 +13,9 @@ from pathlib import Path
 from ragways.index.database import explained
 from ragways.index.layer import Layer, Site
 
+FORMAT = "2"
+"""Which files a derived folder has and what is in them; a folder of another format is made again when it is opened."""
+
 KEPT = 2
 """Generations that stay on disk: the newest, and one for readers that began before it."""
 
@@ -21,16 +24,28 @@ def derived_folder(folder: Path, generation: int) -> Path:
     return folder / "derived" / str(generation)
 
 
+def is_current(folder: Path, generation: int) -> bool:
+    """Whether the derived files of a generation are there, in the format that this version reads."""
+    return _mark(derived_folder(folder, generation)).is_file()
+
+
+def _mark(derived: Path) -> Path:
+    """An empty file whose name tells the format."""
+    return derived / f"format-{FORMAT}"
+
+
 def derive(site: Site, generation: int, layers: Iterable[Layer]) -> None:
     """Make the derived files of a generation."""
     final = derived_folder(site.store.folder, generation)
     draft = final.with_name(f"{generation}.draft")
     with explained(final):
-        for litter in (draft, final):
-            shutil.rmtree(litter, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
         for layer in layers:
             layer.derive(site, draft)
+        _mark(draft).touch()
+        # Until here, readers have what there was.
+        shutil.rmtree(final, ignore_errors=True)
         draft.rename(final)
 
 

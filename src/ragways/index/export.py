@@ -84,6 +84,8 @@ def _rows(db: sqlite3.Connection, query: str, fields: Mapping[str, type]) -> Ite
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A draft to write to, which takes the place of `path` when it is whole: never half a file, never a lost one."""
+    if not path.name:
+        raise UsageError(f"cannot write {path}: it is a folder", "name a file")
     draft = path.with_name(f"{path.name}.draft")
     try:
         try:

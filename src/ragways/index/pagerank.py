@@ -112,22 +112,29 @@ def push(links: Links, start: Floats, *, damping: float = 0.85, epsilon: float =
     home = _normalised(start)
     walk = links.transitions
     steps = _steps(damping, epsilon)
-    near = _explore(walk, home, damping, epsilon, max(4, steps - 2))
-    chosen = np.flatnonzero((near > epsilon / 10) | (home > 0))
-    places, counts = walk.edges(chosen)
-    targets = walk.indices[places]
-    local = np.full(len(home), -1, dtype=np.int64)
+    seen, near, local = _explore(walk, home, damping, epsilon, max(4, steps - 2))
+    kept = np.flatnonzero((near > epsilon / 10) | (home.take(seen) > 0))
+    kept = kept.take(np.argsort(seen.take(kept)))
+    chosen, near = seen.take(kept), near.take(kept)
+    local[seen] = -1
     local[chosen] = np.arange(len(chosen))
-    inside = local[targets] >= 0
-    part = _Part.of(local[targets[inside]], inside, counts, damping * walk.back[places[inside]])
-    visits = part.solve(home[chosen], near[chosen], damping, steps)
-    given = walk.shares[places] * np.repeat(damping * visits, counts)
+    places, counts = walk.edges(chosen)
+    targets = walk.indices.take(places)
+    columns = local.take(targets)
+    # Numbers, not a mask: most edges lead out, and to take some by number costs as much as they are.
+    inside = np.flatnonzero(columns >= 0)
+    part = _Part.of(columns.take(inside), inside, counts, damping * walk.back.take(places.take(inside)))
+    visits = part.solve(home.take(chosen), near, damping, steps)
+    given = walk.shares.take(places)
+    given *= np.repeat(damping * visits, counts)
     # One more step, over all edges, so that nodes around the chosen ones get their part as well.
-    mass: Floats = home + _totals(targets, given, len(home))
+    mass = _totals(targets, given, len(home))
+    mass += home
     if damping > 0:
-        mass += float(given[~inside].sum()) * damping / (1.0 - damping) * walk.stationary
+        given[inside] = 0.0
+        mass += (float(given.sum()) * damping / (1.0 - damping)) * walk.stationary
     # Mass at a node without edges goes home; that only makes all of it larger in proportion.
-    mass /= mass.sum()
+    mass *= 1.0 / mass.sum()
     return mass
 
 
@@ -138,29 +145,40 @@ def _steps(damping: float, epsilon: float) -> int:
     return max(4, math.ceil(math.log(min(0.1, 1000.0 * epsilon)) / math.log(rate)))
 
 
-def _explore(walk: Transitions, home: Floats, damping: float, epsilon: float, rounds: int) -> Floats:
-    """A rough count of visits: mass goes outwards round by round, and ends where there is little of it for an edge."""
-    visits = home.copy()
-    front = np.flatnonzero(home)
-    mass = home[front]
+def _explore(walk: Transitions, home: Floats, damping: float, epsilon: float, rounds: int) -> tuple[Ints, Floats, Ints]:
+    """A rough count of visits: mass goes outwards round by round, and ends where there is little of it for an edge.
+
+    The nodes that were seen, how often each was visited, and the place of every node among those seen, or -1.
+    """
+    local = np.full(len(home), -1, dtype=np.int64)
+    seen = front = np.flatnonzero(home)
+    visits = mass = home.take(seen)
+    local[seen] = np.arange(len(seen))
     for _ in range(rounds):
-        going = mass > epsilon * walk.degrees[front]
-        front, mass = front[going], mass[going]
-        if not len(front):
+        going = np.flatnonzero(mass > epsilon * walk.degrees.take(front))
+        if not len(going):
             break
+        front = front.take(going)
         places, counts = walk.edges(front)
-        targets = walk.indices[places]
-        given = walk.shares[places] * np.repeat(damping * mass, counts)
-        if len(targets) > len(home) // 64:
-            # Past so many edges, a pass over all nodes is quicker than sorting the targets.
-            total = _totals(targets, given, len(home))
-            front = np.flatnonzero(total > 0)
-            mass = total[front]
-        else:
-            front, where = np.unique(targets, return_inverse=True)
-            mass = _totals(where, given, len(front))
-        visits[front] += mass
-    return visits
+        given = walk.shares.take(places)
+        given *= np.repeat(damping * mass.take(going), counts)
+        targets = walk.indices.take(places)
+        new = _once(targets.take(np.flatnonzero(local.take(targets) < 0)), local)
+        local[new] = np.arange(len(seen), len(seen) + len(new))
+        seen = np.concatenate([seen, new])
+        total = _totals(local.take(targets), given, len(seen))
+        got = np.flatnonzero(total)
+        front, mass = seen.take(got), total.take(got)
+        total[: len(visits)] += visits
+        visits = total
+    return seen, visits, local
+
+
+def _once(nodes: Ints, scratch: Ints) -> Ints:
+    """Each of these nodes once, without sorting: of those that are equal, one is found where it was written last."""
+    turns = np.arange(len(nodes))
+    scratch[nodes] = turns
+    return nodes.take(np.flatnonzero(scratch.take(nodes) == turns))
 
 
 @dataclass(frozen=True)
@@ -188,9 +206,11 @@ class Transitions:
 
     def edges(self, nodes: Ints) -> tuple[Ints, Ints]:
         """The places of all edges of these nodes, and how many each has."""
-        counts = self.degrees[nodes]
-        firsts = np.cumsum(counts) - counts
-        return np.arange(int(counts.sum())) + np.repeat(self.indptr[nodes] - firsts, counts), counts
+        counts = self.degrees.take(nodes)
+        ends = np.cumsum(counts)
+        places = np.repeat(self.indptr.take(nodes) - ends + counts, counts)
+        places += np.arange(len(places))
+        return places, counts
 
 
 @dataclass(frozen=True)
@@ -203,12 +223,12 @@ class _Part:
     begins: Ints
 
     @classmethod
-    def of(cls, columns: Ints, inside: NDArray[np.bool_], counts: Ints, values: Floats) -> _Part:
-        before = np.concatenate([[0], np.cumsum(inside)])
-        ends = np.cumsum(counts)
-        low, high = before[ends - counts], before[ends]
-        filled = np.flatnonzero(high > low)
-        return cls(columns, values, filled, low[filled])
+    def of(cls, columns: Ints, inside: Ints, counts: Ints, values: Floats) -> _Part:
+        """`inside` are its edges, by number among all that its nodes have; `counts` tells how many each has."""
+        ends = np.searchsorted(inside, np.cumsum(counts))
+        begins = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1]])
+        filled = np.flatnonzero(ends > begins)
+        return cls(columns, values, filled, begins.take(filled))
 
     def solve(self, home: Floats, guess: Floats, damping: float, steps: int) -> Floats:
         """x = home + damping · A · x, by Chebyshev's semi-iteration: the graph is undirected, so all eigenvalues of A
@@ -224,7 +244,9 @@ class _Part:
     def _step(self, visits: Floats) -> Floats:
         got = np.zeros_like(visits)
         if len(self.filled):
-            got[self.filled] = np.add.reduceat(self.values * visits[self.columns], self.begins)
+            given = visits.take(self.columns)
+            given *= self.values
+            got[self.filled] = np.add.reduceat(given, self.begins)
         return got
 
 
@@ -242,9 +264,10 @@ def _row_sums(indptr: Ints, values: Floats) -> Floats:
 
 
 def _normalised(start: Floats) -> Floats:
-    positive = np.maximum(np.asarray(start, dtype=np.float64), 0.0)
-    total = positive.sum()
-    if total <= 0:
-        return np.full(len(positive), 1.0 / max(len(positive), 1))
-    normalised: Floats = positive / total
+    given = np.asarray(start, dtype=np.float64)
+    seeds = np.flatnonzero(given > 0)
+    if not len(seeds):
+        return np.full(len(given), 1.0 / max(len(given), 1))
+    normalised = np.zeros(len(given))
+    normalised[seeds] = given[seeds] / given[seeds].sum()
     return normalised

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged
+from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreError
 from ragways.core.types import Document, Infobox, Link, Piece
-from ragways.index.derive import derived_folder
+from ragways.index.derive import derived_folder, is_current
 from ragways.index.store import Store, number_of, path_of
 
 if TYPE_CHECKING:
@@ -24,8 +24,24 @@ if TYPE_CHECKING:
     from ragways.index.words import Words
 
 _CHARACTERS_KEPT = 20_000_000
+_CHUNK = 200  # characters that the place of a chunk counts for
+_AT_ONCE = 200
 _ID = re.compile(r"article:\d{1,18}(:s\d+(:p\d+(:[ct]\d+)?)?)?")
 _TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks", "t": "sentences"}
+
+
+class _Article(NamedTuple):
+    """A document as pieces are made of it: start, end and tokens of its chunks, by path."""
+
+    id: str
+    title: str
+    text: str
+    date: str
+    chunks: dict[str, tuple[int, int, int]]
+
+    @property
+    def size(self) -> int:
+        return len(self.text) + _CHUNK * len(self.chunks)
 
 
 class Index:
@@ -39,17 +55,22 @@ class Index:
         self.layers = frozenset(meta.get("layers", "").split())
         self.embedder = meta.get("embedder", "")
         self.chunking = meta.get("chunking", "")
-        self._articles: OrderedDict[int, tuple[str, str, str]] = OrderedDict()
+        self._articles: OrderedDict[int, _Article] = OrderedDict()
         self._characters = 0
 
     @classmethod
     def open(cls, folder: Path) -> Index:
         index = cls(Store.open(folder))
-        if index.generation and not derived_folder(folder, index.generation).is_dir():
+        if index.generation and not is_current(folder, index.generation):
             index.close()
             from ragways.index.build import rebuild_derived
 
-            rebuild_derived(folder)
+            try:
+                rebuild_derived(folder)
+            except StoreError:
+                # Files of an older format serve for most things where nothing may be written, or a build is going on.
+                if not derived_folder(folder, index.generation).is_dir():
+                    raise
             index = cls(Store.open(folder))
         return index
 
@@ -129,16 +150,14 @@ class Index:
 
     def pieces(self, ids: Iterable[str]) -> dict[str, Piece]:
         """Chunks by id, each with its text and place. An id that is not in this snapshot is left out."""
+        places = {id: _place(id) for id in ids}
+        articles = self._read(number for number, _ in places.values())
         found = {}
-        for id in ids:
-            number, path = number_of(id), path_of(id)
-            row = self._store.db.execute(
-                "SELECT start, end, tokens FROM chunks WHERE document = ? AND path = ?", (number, path)
-            ).fetchone()
-            if row is not None:
-                start, end, tokens = row
-                title, text, date = self._article(number)
-                found[id] = Piece(id, "chunk", text[start:end], f"article:{number}", title, start, end, tokens, date)
+        for id, (number, path) in places.items():
+            if number in articles and (place := articles[number].chunks.get(path)) is not None:
+                name, title, text, date, _ = articles[number]
+                start, end, tokens = place
+                found[id] = Piece(id, "chunk", text[start:end], name, title, start, end, tokens, date)
         return found
 
     def text(self, document: str, start: int, end: int) -> str:
@@ -206,16 +225,44 @@ class Index:
         return {table: self._store.count(table) for table in tables}
 
     def _article(self, number: int) -> tuple[str, str, str]:
-        """Title, text and date of a document; those used last are kept, up to so many characters."""
-        kept = self._articles.get(number)
-        if kept is not None:
-            self._articles.move_to_end(number)
-            return kept
-        title, text, date = self._store.db.execute(
-            "SELECT title, text, coalesce(metadata ->> '$.date', '') FROM documents WHERE number = ?", (number,)
-        ).fetchone()
-        self._articles[number] = title, text, date
-        self._characters += len(text)
-        while self._characters > _CHARACTERS_KEPT and len(self._articles) > 1:
-            self._characters -= len(self._articles.popitem(last=False)[1][1])
+        """Title, text and date of a document."""
+        _, title, text, date, _ = self._read([number])[number]
         return title, text, date
+
+    def _read(self, numbers: Iterable[int]) -> dict[int, _Article]:
+        """Articles by number, as far as they are there. Those used last are kept, up to so many characters."""
+        wanted = dict.fromkeys(numbers)
+        found = {}
+        for number in wanted:
+            if (kept := self._articles.get(number)) is not None:
+                self._articles.move_to_end(number)
+                found[number] = kept
+        missing = [number for number in wanted if number not in found]
+        for at in range(0, len(missing), _AT_ONCE):
+            some = missing[at : at + _AT_ONCE]
+            chunks: dict[int, dict[str, tuple[int, int, int]]] = {number: {} for number in some}
+            columns = "document, path, start, end, tokens"
+            for number, path, start, end, tokens in self._rows(columns, "chunks", "document", some):
+                chunks[number][path] = start, end, tokens
+            columns = "number, title, text, coalesce(metadata ->> '$.date', '')"
+            for number, title, text, date in self._rows(columns, "documents", "number", some):
+                found[number] = _Article(f"article:{number}", title, text, date, chunks[number])
+                self._keep(number, found[number])
+        return found
+
+    def _keep(self, number: int, article: _Article) -> None:
+        self._articles[number] = article
+        self._characters += article.size
+        while self._characters > _CHARACTERS_KEPT and len(self._articles) > 1:
+            self._characters -= self._articles.popitem(last=False)[1].size
+
+    def _rows(self, columns: str, table: str, key: str, values: Sequence[int]) -> list[Any]:
+        marks = ",".join("?" * len(values))
+        query = f"SELECT {columns} FROM {table} WHERE {key} IN ({marks})"  # noqa: S608 - our own names and marks
+        return self._store.db.execute(query, values).fetchall()
+
+
+def _place(id: str) -> tuple[int, str]:
+    """Number of the document and path of a chunk's id."""
+    _, number, path = id.split(":", 2)
+    return int(number), path

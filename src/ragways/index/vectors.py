@@ -46,7 +46,7 @@ class Vectors:
 def best(ids: Sequence[str], scores: NDArray[np.float32], k: int, least: float = -np.inf) -> Scored:
     """The k best scores; where several are equal at the border, the smallest ids are kept."""
     if k < len(scores):
-        border = scores[np.argpartition(-scores, k - 1)[k - 1]]
+        border = np.partition(scores, -k)[-k]
         chosen = np.flatnonzero(scores >= max(border, np.float32(least)))
     else:
         chosen = np.flatnonzero(scores >= least)

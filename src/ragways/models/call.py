@@ -70,7 +70,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said. A cached reply has an empty `usage`, because it cost nothing.
+    """What a model said. A cached reply has an empty `usage`, because it cost nothing; `spared` is what it once cost.
 
     `estimated` says that the endpoint sent no usage and the tokens are our own count.
     """
@@ -83,6 +83,7 @@ class Reply:
     tool_calls: tuple[ToolCall, ...] = ()
     finish: str = "stop"
     estimated: bool = False
+    spared: Usage = field(default_factory=Usage)
 
     @property
     def cut(self) -> bool:
@@ -90,7 +91,9 @@ class Reply:
         return self.finish == "length"
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False)
+        data = asdict(self)
+        del data["spared"]
+        return json.dumps(data, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Reply:
@@ -105,7 +108,7 @@ class Reply:
 
     def again(self) -> Reply:
         """The same reply, given a second time: it costs nothing."""
-        return replace(self, usage=Usage(), cached=True)
+        return replace(self, usage=Usage(), spared=self.usage + self.spared, cached=True)
 
 
 class Model(Protocol):

@@ -14,13 +14,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TypeVar, cast
 
 from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, SettingsError, UnusableReply
 from ragways.core.trace import Span, Usage, current_meter, span
+from ragways.core.types import content_hash
 from ragways.models.bound import Bound
 from ragways.models.cache import ReplyCache
 from ragways.models.call import Call, Model, Reply
@@ -32,6 +35,28 @@ from ragways.models.traffic import Traffic
 T = TypeVar("T")
 
 CURE_NO_MODEL = "set a model and its endpoint in the settings"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One of several times the same is asked: what another trial was told is not an answer here."""
+
+    name: str = ""
+    seed: int | None = None
+
+
+@contextmanager
+def trial(name: str, seed: int | None = None) -> Iterator[None]:
+    """Replies asked for inside are kept under this name, and asked for with this seed where a task has none."""
+    token = _TRIAL.set(Trial(name, seed))
+    try:
+        yield
+    finally:
+        _TRIAL.reset(token)
+
+
+_NO_TRIAL = Trial()
+_TRIAL: ContextVar[Trial] = ContextVar("ragways_trial", default=_NO_TRIAL)
 
 
 class Door:
@@ -97,6 +122,8 @@ class Door:
     async def _ask(self, task: Task[T], variables: Mapping[str, object], here: Span) -> T:
         """Ask, and ask again with the complaint, until a reply can be used."""
         first = call = task.call(variables)
+        if call.seed is None:
+            first = call = replace(call, seed=_TRIAL.get().seed)
         cut: CutOff | None = None
         for asked in range(1, self._asks + 1):
             last = asked == self._asks
@@ -146,10 +173,10 @@ class Door:
                 except Complaint:
                     here.details["cache"] = "unusable reply, asked again"
                 else:
-                    here.way = self._way(kept)
+                    here.way, here.spared = self._way(kept), kept.spared
                     return kept, value
             reply = await self._once(key, call, here)
-            here.way = self._way(reply)
+            here.way, here.spared = self._way(reply), reply.spared
             value = read(reply, True)
             if self._cache is not None and not reply.cached:
                 self._cache.put(self._key(keep_as or call), reply.to_json())
@@ -213,7 +240,8 @@ class Door:
             reservation.settle(usage)
 
     def _key(self, call: Call) -> str:
-        return call.key(self._model.name, self._model.base_url)
+        key, trial = call.key(self._model.name, self._model.base_url), _TRIAL.get().name
+        return content_hash(key, trial) if trial else key
 
     @property
     def _model(self) -> Model:

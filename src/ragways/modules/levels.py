@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.vectors import Scored
 from ragways.index.words import terms
-from ragways.modules.bonds import Bonds, naming
+from ragways.modules.bonds import naming, nodes, of_ends
 from ragways.modules.link import likeness
 from ragways.modules.resources import Resources
 from ragways.modules.retrieve import dense
 from ragways.modules.rewrite import keywords
 from ragways.modules.told import told
 from ragways.modules.triplets import (
-    DESCRIPTION,
     by_date,
     cut,
     entity_pieces,
     hits_of,
     in_turn,
     interleaved,
-    said,
     triplet_pieces,
 )
 
+T = TypeVar("T")
 Mode = Literal["local", "global", "hybrid", "mix"]
 
 EDGES = 200
@@ -40,13 +39,17 @@ AROUND, NEARBY, WORDED = 10, 100, 100
 """Where relations have no vectors: chunks near a theme, entities in them, and relations between these to look at."""
 
 
+Numbered = list[tuple[int, float]]
+"""Relations by number, with scores."""
+
+
 @dataclass(frozen=True, slots=True)
 class Level:
     """What the keywords of one level led to, each best first."""
 
     name: str
     entities: Scored
-    relations: Scored
+    relations: Numbered
     chunks: Scored
 
 
@@ -82,14 +85,16 @@ def two_levels(
 
 async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, least: float) -> Level:
     """The entities nearest the keywords, the relations that touch them, and the chunks that speak of both."""
+    import numpy as np
+
     graph = use.index.graph
     alike = await likeness(use, low)
     entities = alike.nearest(top, least)[:top]
     score = dict(entities)
-    bonds = Bonds.of(graph).touching(score, EDGES)
-    near = {bond.id: max(score.get(bond.subject, 0.0), score.get(bond.object, 0.0)) for bond in bonds}
-    bonds.sort(key=lambda bond: (-near[bond.id], -bond.weight, bond.id))
-    relations = [(bond.id, near[bond.id]) for bond in bonds[:top]]
+    numbers = graph.bonds.touching(nodes(graph, score), EDGES)
+    near = np.maximum(*of_ends(graph, numbers, score))
+    best = np.lexsort((numbers, -graph.bonds.weights[numbers], -near))[:top]
+    relations = list(zip(numbers[best].tolist(), near[best].tolist(), strict=True))
     return Level("local", entities, relations, _chunks(use, entities, relations)[:k])
 
 
@@ -98,43 +103,46 @@ async def high_level(use: Resources, high: Sequence[str], *, top: int, k: int, l
     graph = use.index.graph
     theme = ", ".join(high)
     if graph.relation_vectors is not None:
-        relations = graph.nearest_relations(await use.embed_question(theme), top, least)
+        nearest = graph.nearest_relations(await use.embed_question(theme), top, least)
+        numbers = graph.bonds.numbers([id for id, _ in nearest]).tolist()
+        relations = [(number, score) for number, (_, score) in zip(numbers, nearest, strict=True)]
     else:
         relations = (await _by_words(use, theme))[:top]
-    rows = graph.relations([id for id, _ in relations])
     ends: dict[str, float] = {}
-    for id, score in relations:
-        for end in (rows[id].subject, rows[id].object):
-            ends.setdefault(end, score)
+    for number, score in relations:
+        for end in (graph.bonds.subjects[number], graph.bonds.objects[number]):
+            ends.setdefault(graph.ids[end], score)
     return Level("global", list(ends.items())[:top], relations, _chunks(use, [], relations)[:k])
 
 
-async def _by_words(use: Resources, theme: str) -> Scored:
+async def _by_words(use: Resources, theme: str) -> Numbered:
     """Relations around the chunks nearest a theme, by the share of the theme's words that they hold."""
+    import numpy as np
+
     graph = use.index.graph
     around = use.index.vectors.search(await use.embed_question(theme), AROUND)
     named = [id for id, _ in graph.mentioned([id for id, _ in around], NEARBY)]
     wanted = set(terms(theme))
-    found = []
-    bonds = Bonds.of(graph).between(named, WORDED)
-    for triplet in graph.relations([bond.id for bond in bonds]).values():
-        shared = wanted & set(terms(f"{said(triplet)} {triplet.description[:DESCRIPTION]}"))
-        found += [(triplet, len(shared) / len(wanted))] if shared else []
-    found.sort(key=lambda pair: (-pair[1], -pair[0].weight, pair[0].id))
-    return [(triplet.id, score) for triplet, score in found]
+    numbers = graph.bonds.between(nodes(graph, named), WORDED)
+    shared = graph.relation_terms.shared(numbers, wanted)
+    order = np.lexsort((numbers, -graph.bonds.weights[numbers], -shared))
+    best = zip(numbers[order].tolist(), shared[order].tolist(), strict=True)
+    return [(number, count / len(wanted)) for number, count in best if count]
 
 
-def _chunks(use: Resources, entities: Scored, relations: Scored) -> Scored:
+def _chunks(use: Resources, entities: Scored, relations: Numbered) -> Scored:
     """Source chunks, by the scores of the best entities they name and of all relations they state."""
-    total: dict[str, float] = defaultdict(float)
+    import numpy as np
+
+    graph = use.index.graph
+    total: dict[int, float] = defaultdict(float)
     for id, score in entities[:NAMED]:
-        for chunk in naming(use.index.graph, id, MENTIONS):
+        for chunk in naming(graph, id, MENTIONS):
             total[chunk] += score
-    stated = use.index.graph.relation_chunks([id for id, _ in relations])
-    for id, score in relations:
-        for chunk in stated.get(id, ()):
-            total[chunk] += score
-    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
+    stating, which = graph.bonds.sources(np.array([number for number, _ in relations], dtype=np.int64))
+    for chunk, place in zip(stating.tolist(), which.tolist(), strict=True):
+        total[chunk] += relations[place][1]
+    return sorted(((graph.chunks[n], score) for n, score in total.items()), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _merged(
@@ -144,11 +152,12 @@ def _merged(
     entities = _union([(level.name, level.entities) for level in levels], top)
     relations = _union([(level.name, level.relations) for level in levels], top)
     chunks = _union([(level.name, level.chunks) for level in levels], k)
-    rows = graph.relations(relations)
+    triplets = graph.relations_at(relations)
+    rows = {row.id: row for row in triplets.values()}
     known = graph.entities(entities)
     kinds = (
         (entity_pieces(use, [known[id] for id in entities]), entities),
-        (triplet_pieces(use, rows.values()), relations),
+        (triplet_pieces(use, rows.values()), {triplets[number].id: found for number, found in relations.items()}),
         (use.index.pieces(chunks), chunks),
     )
     hits = [
@@ -159,10 +168,10 @@ def _merged(
     return interleaved(query, (hits[2], by_date(query.text, hits[1], lambda hit: rows[hit.piece.id]), hits[0]))
 
 
-def _union(lists: Sequence[tuple[str, Scored]], most: int) -> dict[str, tuple[float, str]]:
-    """Ids merged in turn, each once, with its score and level where it came first."""
+def _union(lists: Iterable[tuple[str, Sequence[tuple[T, float]]]], most: int) -> dict[T, tuple[float, str]]:
+    """Things merged in turn, each once, with its score and level where it came first."""
     turns = in_turn([[(id, (score, level)) for id, score in scored] for level, scored in lists])
-    first: dict[str, tuple[float, str]] = {}
+    first: dict[T, tuple[float, str]] = {}
     for id, found in turns:
         first.setdefault(id, found)
     return dict(list(first.items())[:most])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,9 @@ from ragways.tasks.question_entities import QUESTION_ENTITIES
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+_FEW = 3
+"""Names up to which a product with each vector is quicker than one with all of them (BLAS packs matrices first)."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,7 @@ class Likeness:
         """The k nearest entities of each name that are more than `least` alike. Seen twice, the best score counts."""
         found = dict(self.exact)
         if self.graph.vectors is not None:
-            # One pass over the matrix for all names: reading it is what costs.
-            for scores in self.vectors @ self.graph.vectors.matrix.T:
+            for scores in self._cosines:
                 for id, score in best(self.graph.vectors.ids, scores, k, least):
                     if score > least:
                         found[id] = max(score, found.get(id, score))
@@ -57,13 +58,29 @@ class Likeness:
     def of(self, ids: Collection[str]) -> dict[str, float]:
         """The likeness of these entities; 0 for one that has no vector and another name."""
         known = {id: self.exact.get(id, 0.0) for id in ids}
-        held = self.graph.vectors
-        places = {id: at for id in ids if held is not None and (at := _place(held.ids, id)) is not None}
-        if held is not None and places:
-            scores = (held.matrix[list(places.values())] @ self.vectors.T).max(axis=1)
+        rows = self.graph.vector_places
+        places = {id: rows[id] for id in ids if id in rows}
+        if places:
+            scores = self._cosines[:, list(places.values())].max(axis=0)
             for id, score in zip(places, scores.tolist(), strict=True):
                 known[id] = max(known[id], score)
         return known
+
+    @cached_property
+    def _cosines(self) -> NDArray[np.float32]:
+        """Of each name to each entity that has a vector."""
+        import numpy as np
+
+        held = self.graph.vectors
+        if held is None:
+            return np.zeros((len(self.names), 0), dtype=np.float32)
+        if len(self.vectors) > _FEW:
+            cosines = self.vectors @ held.matrix.T
+        else:
+            cosines = np.stack([held.matrix @ vector for vector in self.vectors])
+        # Two vectors of one text have a cosine of 1 give or take the last bit, which must not decide on an order.
+        capped: NDArray[np.float32] = np.minimum(cosines, np.float32(1.0), out=cosines)
+        return capped
 
 
 @dataclass(frozen=True)
@@ -141,9 +158,3 @@ def _by_word(graph: Graph) -> dict[str, frozenset[str]]:
         for word in {word for name in (entity.name, *entity.aliases) for word in tokens(name)}:
             index.setdefault(word, set()).add(id)
     return {word: frozenset(ids) for word, ids in index.items()}
-
-
-def _place(ids: Sequence[str], id: str) -> int | None:
-    """Where an id stands in a sorted list."""
-    at = bisect_left(ids, id)
-    return at if at < len(ids) and ids[at] == id else None

@@ -39,10 +39,13 @@ class Resources:
 
         if len(self._vectors) + len(texts) > _VECTORS_KEPT:
             self._vectors.clear()
-        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        known = {text: self._vectors[text] for text in texts if text in self._vectors}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
-            self._vectors.update(zip(missing, await self.embedder.embed(missing), strict=True))
-        return np.stack([self._vectors[text] for text in texts])
+            known |= zip(missing, await self.embedder.embed(missing), strict=True)
+            self._vectors.update(known)
+        # From `known`: another question that is asked at the same time may have emptied the store meanwhile.
+        return np.stack([known[text] for text in texts])
 
     def forget(self) -> None:
         """Forget the vectors made so far, so that the next question is timed as if it were the first."""

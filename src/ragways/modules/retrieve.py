@@ -34,20 +34,36 @@ def words(use: Resources, *, k: int = 10) -> Step[Query, Hits]:
     return Step("words", run, k=k)
 
 
+PRIOR = 10
+"""Passages that a walk starts from where the question names no entity."""
+
+
 def linked(use: Resources, *, k: int = 10, damping: float = 0.7) -> Step[Query, Hits]:
-    """The k chunks that a walk from the entities of the question visits most (PageRank over entities and passages)."""
+    """The k chunks that a walk from the entities of the question visits most (PageRank over entities and passages).
+
+    A question that names none starts from the passages nearest it. Beside named entities they would only blur the walk
+    (docs/figures.md).
+    """
 
     @told
     async def run(query: Query) -> Hits:
         from ragways.index.graph.retrieve import passages, question_seeds
 
         seeds = question_seeds(use.index.graph, query.text)
-        found = passages(use.index.graph, query.text, k=k, seeds=seeds, damping=damping)
-        best = sorted(seeds.items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
+        prior = {} if seeds or "vectors" not in use.index.layers else await _nearest(use, query)
+        found = passages(use.index.graph, query.text, k=k, seeds=seeds, prior=prior, damping=damping)
+        best = sorted((seeds or prior).items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
         current_span().details.update(seeds=_rounded(best), reached=_rounded(found[:SHOWN]))
         return _hits(use, query, "linked", found)
 
     return Step("linked", run, k=k, damping=damping)
+
+
+async def _nearest(use: Resources, query: Query) -> dict[str, float]:
+    """The passages nearest the question, with shares that make 1 together."""
+    near = use.index.vectors.search(await use.embed_question(query.text), PRIOR, least=0.0)
+    total = sum(score for _, score in near)
+    return {id: score / total for id, score in near} if total > 0 else {}
 
 
 def _rounded(scored: Scored) -> Scored:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeVar
 
 from ragways.core.step import Step
 from ragways.core.trace import current_span
-from ragways.core.types import Found, Hit, Hits, Piece, Query, ranked
+from ragways.core.types import Found, Hit, Hits, Piece, Query
 from ragways.index.graph.rows import GraphEntity, Triplet
+from ragways.index.graph.terms import DESCRIPTION
 from ragways.index.words import terms
 from ragways.models.tokens import count_each
 from ragways.modules.bonds import naming
@@ -21,8 +21,6 @@ from ragways.modules.told import told
 
 T = TypeVar("T")
 
-DESCRIPTION = 240
-"""Characters of a description that a piece shows."""
 _TEMPORAL = re.compile(
     r"\b(when|year|date|month|century|decade|before|after|since|until|during|first|last|earlier|earliest|later|"
     r"latest|timeline|chronolog\w*|how long|1\d{3}|20\d{2})\b",
@@ -51,8 +49,12 @@ def said(triplet: Triplet) -> str:
 def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: int = DESCRIPTION) -> dict[str, Piece]:
     """Triplets as pieces, by id. Their place is the first chunk that states them."""
     rows = {triplet.id: triplet for triplet in triplets}
-    stated = use.index.graph.relation_chunks(rows)
-    places = {id: chunks[0] for id, chunks in stated.items() if chunks}
+    graph = use.index.graph
+    numbers = graph.bonds.numbers(list(rows))
+    begin, end = graph.bonds.stated[numbers].tolist(), graph.bonds.stated[numbers + 1].tolist()
+    places = {
+        id: graph.chunks[graph.bonds.stating[low]] for id, low, high in zip(rows, begin, end, strict=True) if low < high
+    }
     texts = {id: _with(said(rows[id]), rows[id].description, described) for id in rows}
     return _pieces(use, texts, places, {id: triplet.date for id, triplet in rows.items()})
 
@@ -64,7 +66,8 @@ def entity_pieces(use: Resources, entities: Iterable[GraphEntity], *, described:
     Their place is the chunk that says most of them: of their own article, if there is one.
     """
     rows = {entity.id: entity for entity in entities if entity.type or entity.description}
-    places = {id: chunks[0] for id in rows if (chunks := naming(use.index.graph, id, 1))}
+    graph = use.index.graph
+    places = {id: graph.chunks[chunks[0]] for id in rows if (chunks := naming(graph, id, 1))}
     texts = {
         id: _with(f"{row.name} — is — {row.type}" if row.type else row.name, row.description, described)
         for id, row in rows.items()
@@ -76,10 +79,9 @@ def hits_of(
     query: Query, by: str, pieces: Mapping[str, Piece], order: Iterable[str], why: Callable[[str], tuple[float, str]]
 ) -> Hits:
     """Pieces in a given order: the score is 1 / place; score and note of their own are what `why` says."""
-    known = [id for id in order if id in pieces]
-    return ranked(
-        query, (Hit(pieces[id], 1 / rank, (Found(by, rank, *why(id)),)) for rank, id in enumerate(known, start=1))
-    )
+    known = dict.fromkeys(id for id in order if id in pieces)
+    hits = (Hit(pieces[id], 1 / rank, (Found(by, rank, *why(id)),)) for rank, id in enumerate(known, start=1))
+    return Hits(query, tuple(hits))
 
 
 def in_turn(lists: Iterable[Sequence[T]]) -> list[T]:
@@ -102,7 +104,8 @@ def cut(hits: Sequence[Hit], tokens: int) -> list[Hit]:
 
 def interleaved(query: Query, kinds: Iterable[Sequence[Hit]]) -> Hits:
     """Lists of different kinds as one, in turn; the score is 1 / place."""
-    return Hits(query, tuple(replace(hit, score=1 / place) for place, hit in enumerate(in_turn(kinds), start=1)))
+    turns = enumerate(in_turn(kinds), start=1)
+    return Hits(query, tuple(Hit(hit.piece, 1 / place, hit.found) for place, hit in turns))
 
 
 def edges(use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500) -> Step[Query, Hits]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ragways.core.step import Step
@@ -11,7 +10,7 @@ from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.rows import Triplet
-from ragways.modules.bonds import Bond, Bonds
+from ragways.modules.bonds import nodes, of_ends, summed
 from ragways.modules.link import Seeds, link_entities
 from ragways.modules.resources import Resources
 from ragways.modules.told import counted, told
@@ -70,27 +69,31 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
 
     @told
     async def run(reached: Spread) -> Hits:
+        import numpy as np
+
         graph, mass = use.index.graph, reached.mass
-        alike = reached.seeds.likeness.of(mass)
-        bonds = Bonds.of(graph).between(mass, limit)
-        share = {bond.id: mass[bond.subject] + mass[bond.object] for bond in bonds}
-        near = {bond.id: max(alike[bond.subject], alike[bond.object]) for bond in bonds}
-        bonds.sort(key=lambda bond: (-near[bond.id], -share[bond.id], -bond.weight, bond.id))
-        first = {chunk: bond.id for bond in reversed(bonds) for chunk in bond.chunks}
-        total = _chunk_scores(bonds, share)
-        order = sorted(first, key=lambda id: (-near[first[id]], -total[id], id))[:chunks]
+        numbers = graph.bonds.between(nodes(graph, mass), limit)
+        near = np.maximum(*of_ends(graph, numbers, reached.seeds.likeness.of(mass)))
+        share = np.add(*of_ends(graph, numbers, mass))
+        rank = np.lexsort((numbers, -graph.bonds.weights[numbers], -share, -near))
+        numbers, near, share = numbers[rank], near[rank], share[rank]
+        stating, which = graph.bonds.sources(numbers)
+        found, first, total = summed(stating, share[which])
+        # What a chunk is found by is the first triplet that it states.
+        by = which[first]
+        columns = ((-near[by]).tolist(), (-total).tolist(), [graph.chunks[n] for n in found.tolist()], by.tolist())
+        best = sorted(zip(*columns, strict=True))[:chunks]
         current_span().details.update(
-            triplets=len(bonds), found=len(order), reached=[(id, round(total[id], 6)) for id in order[:SHOWN]]
+            triplets=len(numbers),
+            found=len(best),
+            reached=[(id, round(-total, 6)) for _, total, id, _ in best[:SHOWN]],
         )
-        rows = graph.relations({first[id] for id in order})
+        stated = numbers.tolist()
+        rows = graph.relations_at({stated[place] for *_, place in best})
         seeds = {id for id, _ in reached.seeds.nodes}
-        return hits_of(
-            reached.seeds.query,
-            "graph-ppr",
-            use.index.pieces(order),
-            order,
-            lambda id: (near[first[id]], _why(rows[first[id]], seeds)),
-        )
+        notes = {number: _why(row, seeds) for number, row in rows.items()}
+        why = {id: (-alike, notes[stated[place]]) for alike, _, id, place in best}
+        return hits_of(reached.seeds.query, "graph-ppr", use.index.pieces(why), why, why.__getitem__)
 
     return Step("sources", run, limit=limit, chunks=chunks)
 
@@ -105,11 +108,18 @@ def short_forms(
 
     @told
     async def run(reached: Spread) -> Hits:
+        import numpy as np
+
         graph, mass, query = use.index.graph, reached.mass, reached.seeds.query
-        bonds = Bonds.of(graph).between(mass, limit)
-        of_relations = {bond.id: mass[bond.subject] + mass[bond.object] for bond in bonds}
-        named, stated = _best(mass, entities), _best(of_relations, relations)
-        source = _best(_chunk_scores(bonds, of_relations), chunks)
+        numbers = graph.bonds.between(nodes(graph, mass), limit)
+        share = np.add(*of_ends(graph, numbers, mass))
+        # Relations are in the order of their ids, chunks are not.
+        best = np.lexsort((numbers, -share))[:relations]
+        stated = dict(zip(graph.bonds.names(numbers[best]), share[best].tolist(), strict=True))
+        stating, which = graph.bonds.sources(numbers)
+        found, _, total = summed(stating, share[which])
+        source = _best({graph.chunks[n]: sum for n, sum in zip(found.tolist(), total.tolist(), strict=True)}, chunks)
+        named = _best(mass, entities)
         known, rows = graph.entities(named), graph.relations(stated)
         entity = entity_pieces(use, [known[id] for id in named], described=SHORT)
         triplet = triplet_pieces(use, [rows[id] for id in stated], described=SHORT)
@@ -161,18 +171,11 @@ def _kept(graph: Graph, seeds: Seeds, *, damping: float, rounds: int, least: flo
         mass = push(graph.adjacency, start, damping=damping, epsilon=NEAR)
     border = max(least, float(np.partition(mass, -keep)[-keep])) if keep < len(mass) else least
     # Nodes are in the order of their ids, so equals go by id.
-    best = sorted(np.flatnonzero(mass >= border).tolist(), key=lambda n: (-mass[n], n))[:keep]
-    chosen = {*best, *(graph.ordinals[id] for id, _ in seeds.nodes)}
-    return {graph.ids[n]: float(mass[n]) for n in sorted(chosen, key=lambda n: (-mass[n], n))}
-
-
-def _chunk_scores(bonds: Sequence[Bond], scores: Mapping[str, float]) -> dict[str, float]:
-    """Of each chunk, the scores of the relations it states, in sum."""
-    parts: dict[str, list[float]] = {}
-    for bond in bonds:
-        for chunk in bond.chunks:
-            parts.setdefault(chunk, []).append(scores[bond.id])
-    return {chunk: math.fsum(some) for chunk, some in parts.items()}
+    able = np.flatnonzero(mass >= border)
+    best = able[np.argsort(-mass[able], kind="stable")][:keep]
+    chosen = np.union1d(best, nodes(graph, (id for id, _ in seeds.nodes)))
+    order = chosen[np.argsort(-mass[chosen], kind="stable")]
+    return dict(zip([graph.ids[n] for n in order.tolist()], mass[order].tolist(), strict=True))
 
 
 def _best(scores: Mapping[str, float], k: int) -> dict[str, float]:

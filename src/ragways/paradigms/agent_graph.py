@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-from typing import Annotated
-
-from annotated_types import Gt
-
 from ragways.modules.agent import agent
 from ragways.modules.agent_text import defuse
 from ragways.modules.generate import answer
 from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
-from ragways.paradigms.paradigm import Paradigm, Strategy
+from ragways.paradigms.paradigm import Count, Paradigm, Strategy, Tokens
 
 
-def build(use: Resources, *, rounds: Annotated[int, Gt(0)] = 10, tools: str = "all", tokens: int = 8000) -> Strategy:
+def build(use: Resources, *, rounds: Count = 10, tools: str = "all", tokens: Tokens = 8000) -> Strategy:
     """`tools`: `all`, names joined by commas, or `-name` for all but that one."""
     from ragways.tools import TOOLS, Toolbox
     from ragways.tools.choice import chosen_tools

@@ -60,7 +60,8 @@ async def ask(
     """Answer one question in one way."""
     question = check_question(question)
     chosen = find_paradigm(paradigm)
-    strategy = chosen.strategy(use, settings)
+    own = chosen.check(settings or {})
+    strategy = chosen.strategy(use, own)
     with spending(budget), span(paradigm) as trace:
         answer = await strategy(Query(question))
-    return Result(question, paradigm, {**chosen.settings, **(settings or {})}, answer, trace, use.prompts)
+    return Result(question, paradigm, {**chosen.settings, **own}, answer, trace, use.prompts)

@@ -1,26 +1,22 @@
 from __future__ import annotations
 
-from typing import Annotated
-
-from annotated_types import Gt
-
 from ragways.core.step import fuse
 from ragways.modules.generate import answer
 from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
 from ragways.modules.retrieve import dense
 from ragways.modules.walk import by_pagerank
-from ragways.paradigms.paradigm import Paradigm, Strategy
+from ragways.paradigms.paradigm import Count, Paradigm, Strategy, Tokens
 
 
 def build(
     use: Resources,
     *,
-    k: Annotated[int, Gt(0)] = 100,
+    k: Count = 100,
     least: float = 0.4,
-    nodes: Annotated[int, Gt(0)] = 100,
-    smoothing: Annotated[int, Gt(0)] = 60,
-    tokens: int = 8000,
+    nodes: Count = 100,
+    smoothing: Count = 60,
+    tokens: Tokens = 8000,
 ) -> Strategy:
     both = fuse(dense(use, k=k, least=least), by_pagerank(use, least=least, nodes=nodes), k=smoothing)
     return both >> pack(tokens) >> answer(use)

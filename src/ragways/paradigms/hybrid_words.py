@@ -1,19 +1,19 @@
 from __future__ import annotations
 
-from typing import Annotated
-
-from annotated_types import Gt
-
 from ragways.core.step import fuse
 from ragways.modules.generate import answer
 from ragways.modules.refine import pack, top
 from ragways.modules.resources import Resources
 from ragways.modules.retrieve import dense, words
-from ragways.paradigms.paradigm import Paradigm, Strategy
+from ragways.paradigms.paradigm import Count, Paradigm, Strategy, Tokens
 
 
 def build(
-    use: Resources, *, k: Annotated[int, Gt(0)] = 10, depth: Annotated[int, Gt(0)] = 50, tokens: int = 8000
+    use: Resources,
+    *,
+    k: Count = 10,
+    depth: Count = 50,
+    tokens: Tokens = 8000,
 ) -> Strategy:
     both = fuse(dense(use, k=depth), words(use, k=depth))
     return both >> top(k) >> pack(tokens) >> answer(use)

@@ -2,21 +2,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from annotated_types import Ge, Gt
+from annotated_types import Ge
 
 from ragways.modules.generate import answer
 from ragways.modules.levels import Mode, two_levels
 from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
-from ragways.paradigms.paradigm import Paradigm, Strategy
+from ragways.paradigms.paradigm import Count, Paradigm, Strategy
 
 
 def build(
     use: Resources,
     *,
     mode: Mode = "mix",
-    top: Annotated[int, Gt(0)] = 40,
-    k: Annotated[int, Gt(0)] = 20,
+    top: Count = 40,
+    k: Count = 20,
     least: float = 0.2,
     entity_tokens: Annotated[int, Ge(0)] = 2000,
     relation_tokens: Annotated[int, Ge(0)] = 2000,

@@ -1,24 +1,20 @@
 from __future__ import annotations
 
-from typing import Annotated
-
-from annotated_types import Gt
-
 from ragways.modules.generate import answer
 from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
 from ragways.modules.traverse import llm_guided
-from ragways.paradigms.paradigm import Paradigm, Strategy
+from ragways.paradigms.paradigm import Count, Paradigm, Strategy, Tokens
 
 
 def build(
     use: Resources,
     *,
-    max_sentences: Annotated[int, Gt(0)] = 15,
-    min_sentences: Annotated[int, Gt(0)] = 8,
-    previews: Annotated[int, Gt(0)] = 5,
-    characters: Annotated[int, Gt(0)] = 200,
-    tokens: int = 8000,
+    max_sentences: Count = 15,
+    min_sentences: Count = 8,
+    previews: Count = 5,
+    characters: Count = 200,
+    tokens: Tokens = 8000,
 ) -> Strategy:
     walk = llm_guided(
         use, max_sentences=max_sentences, min_sentences=min_sentences, previews=previews, characters=characters

@@ -5,7 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt
 
 from ragways.core.errors import UsageError
 from ragways.core.step import Step
@@ -14,6 +17,10 @@ from ragways.core.types import Answer, Query
 from ragways.modules.resources import Resources
 
 Strategy = Step[Query, Answer]
+Count = Annotated[int, Gt(0)]
+"""A setting that must be at least 1."""
+Tokens = Annotated[int, Ge(0)]
+"""A budget; none at all leaves the question without evidence."""
 
 
 @dataclass(frozen=True)
@@ -54,5 +61,10 @@ class Paradigm:
         return checked
 
     def _parameters(self) -> dict[str, inspect.Parameter]:
-        signature = inspect.signature(self.build, eval_str=True)
-        return {p.name: p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
+        return _keyword_only(self.build)
+
+
+@cache
+def _keyword_only(build: Callable[..., Strategy]) -> dict[str, inspect.Parameter]:
+    signature = inspect.signature(build, eval_str=True)
+    return {p.name: p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-from typing import Annotated
-
-from annotated_types import Gt
-
 from ragways.modules.generate import answer
 from ragways.modules.loops import gather_in_rounds
 from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
-from ragways.paradigms.paradigm import Paradigm, Strategy
+from ragways.paradigms.paradigm import Count, Paradigm, Strategy, Tokens
 
 
 def build(
-    use: Resources, *, rounds: Annotated[int, Gt(0)] = 5, k: Annotated[int, Gt(0)] = 7, tokens: int = 8000
+    use: Resources,
+    *,
+    rounds: Count = 5,
+    k: Count = 7,
+    tokens: Tokens = 8000,
 ) -> Strategy:
     return gather_in_rounds(use, rounds=rounds, k=k) >> pack(tokens) >> answer(use, "rounds")
 

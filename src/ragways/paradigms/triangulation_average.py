@@ -1,22 +1,18 @@
 from __future__ import annotations
 
-from typing import Annotated
-
-from annotated_types import Gt
-
 from ragways.modules.generate import answer
 from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
 from ragways.modules.traverse import triangulation_average
-from ragways.paradigms.paradigm import Paradigm, Strategy
+from ragways.paradigms.paradigm import Count, Paradigm, Strategy, Tokens
 
 
 def build(
     use: Resources,
     *,
-    max_sentences: Annotated[int, Gt(0)] = 15,
-    min_sentences: Annotated[int, Gt(0)] = 8,
-    tokens: int = 8000,
+    max_sentences: Count = 15,
+    min_sentences: Count = 8,
+    tokens: Tokens = 8000,
 ) -> Strategy:
     walk = triangulation_average(use, max_sentences=max_sentences, min_sentences=min_sentences)
     return walk >> pack(tokens) >> answer(use)

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-from typing import Annotated
-
-from annotated_types import Gt
-
 from ragways.modules.generate import answer
 from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
 from ragways.modules.traverse import triangulation_full
-from ragways.paradigms.paradigm import Paradigm, Strategy
+from ragways.paradigms.paradigm import Count, Paradigm, Strategy, Tokens
 
 
-def build(use: Resources, *, max_sentences: Annotated[int, Gt(0)] = 15, tokens: int = 8000) -> Strategy:
+def build(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
     walk = triangulation_full(use, max_sentences=max_sentences)
     return walk >> pack(tokens) >> answer(use)
 

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-from typing import Annotated
-
-from annotated_types import Gt
-
 from ragways.modules.generate import answer
 from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
 from ragways.modules.retrieve import words
-from ragways.paradigms.paradigm import Paradigm, Strategy
+from ragways.paradigms.paradigm import Count, Paradigm, Strategy, Tokens
 
 
-def build(use: Resources, *, k: Annotated[int, Gt(0)] = 10, tokens: int = 8000) -> Strategy:
+def build(use: Resources, *, k: Count = 10, tokens: Tokens = 8000) -> Strategy:
     return words(use, k=k) >> pack(tokens) >> answer(use)
 
 

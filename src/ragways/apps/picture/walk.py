@@ -80,13 +80,12 @@ def show_walks(folder: Path, results: Sequence[Result], *, html: Path | None, as
                 show_trace(result.trace, names)
         if html is None:
             return
+        from ragways.apps.picture.shell import write_page
         from ragways.apps.picture.walk_page import walk_page
         from ragways.apps.terminal import console
-        from ragways.index.export import replacing
 
         text = walk_page([(result, pictures(index, result)) for result in results])
-    with replacing(html) as draft:
-        draft.write_text(text, encoding="utf-8", errors="replace")
+    write_page(html, text)
     console(error=True).print(f"wrote {html}", markup=False)
 
 

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ragways.apps.options import printable
-from ragways.apps.picture.page import PLACE, page_file, page_hash
+from ragways.apps.picture.shell import page_file, shell
 from ragways.apps.picture.walk import Journey, Picture, Reach, Visit
 from ragways.apps.picture.walk_drawing import journey_drawing, lanes, measured, reach_drawing
 from ragways.apps.picture.walk_text import cost, facts
@@ -21,21 +21,13 @@ _PASSAGE = 240  # characters of a passage that are shown
 
 def walk_page(results: Sequence[tuple[Result, Sequence[Picture]]]) -> str:
     """A section for each answer: the answer, the pictures of its walks, and its steps."""
-    style = page_file("walk.css")
     question = results[0][0].question
-    parts = {
-        "title": said(f"{question[:80]}: the way to the answer"),
-        # No script at all, and only this very style, even if text got out of its place after all.
-        "policy": escape(
-            f"default-src 'none'; style-src '{page_hash(style)}'; base-uri 'none'; form-action 'none'", quote=False
-        ),
-        "style": style,
-        "question": said(question),
-        "contents": _contents([result for result, _ in results]),
-        "sections": "\n".join(_section(result, pictures) for result, pictures in results),
-    }
-    # In one pass, so that no part is searched for the places of others.
-    return PLACE.sub(lambda match: parts[match[1]], page_file("walk.html"))
+    contents = _contents([result for result, _ in results])
+    sections = "\n".join(_section(result, pictures) for result, pictures in results)
+    body = f"<header><h1>{said(question)}</h1>{contents}</header>\n<main>{sections}</main>"
+    # No script at all.
+    title = printable(f"{question[:80]}: the way to the answer")
+    return shell(title, body, style=page_file("walk.css"))
 
 
 def said(text: str) -> str:

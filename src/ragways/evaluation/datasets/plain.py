@@ -1,12 +1,32 @@
-"""A set of one's own: a line a question, `{"question", "answers", "type", "evidence": [{"title", "quote"}]}`."""
+"""A set of one's own: a line a question, `{"question", "answers", "type", "evidence": [{"title", "quote"}]}`.
+
+Of a piece of evidence, `key` names its document and `id` its chunk where they are known; `provenance` says what a
+generated question was made from. Nothing of a set that ragways wrote is lost in reading it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ragways.evaluation.datasets.reading import rows
 from ragways.evaluation.question import Gold, Question
+
+_FIELDS = ("title", "text", "key", "quote", "id", "statement")
+
+
+def row(question: Question) -> dict[str, Any]:
+    """A question as a line of this layout, with nothing left out."""
+    said: dict[str, Any] = {
+        "id": question.id,
+        "question": question.text,
+        "answers": list(question.answers),
+        "type": question.type,
+        "evidence": [{name: value for name, value in asdict(gold).items() if value} for gold in question.gold],
+    }
+    return said | ({"provenance": dict(question.provenance)} if question.provenance else {})
 
 
 def questions(file: Path) -> list[Question]:
@@ -15,16 +35,18 @@ def questions(file: Path) -> list[Question]:
 
 def _question(row: dict[str, Any], number: int) -> Question:
     answers = row.get("answers", row.get("answer", []))
-    gold = (
-        Gold(title=str(e.get("title", "")), quote=str(e.get("quote", "")))
-        if isinstance(e, dict)
-        else Gold(quote=str(e))
-        for e in row.get("evidence", [])
-    )
+    provenance = row.get("provenance", {})
     return Question(
         str(row.get("id", number)),
         str(row["question"]),
         tuple(map(str, answers)) if isinstance(answers, list) else (str(answers),),
         str(row.get("type", "")),
-        tuple(gold),
+        tuple(map(_gold, row.get("evidence", []))),
+        provenance if isinstance(provenance, Mapping) else {},
     )
+
+
+def _gold(evidence: object) -> Gold:
+    if not isinstance(evidence, Mapping):
+        return Gold(quote=str(evidence))
+    return Gold(**{name: str(evidence.get(name, "")) for name in _FIELDS})

@@ -6,28 +6,33 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.core.errors import StoreDamaged
 from ragways.index.database import connect, explained
+from ragways.index.graph.bonds import Bonds
+from ragways.index.graph.forms import name_spans
 from ragways.index.graph.names import TOKEN, fold
 from ragways.index.graph.rows import GraphEntity, Named, Triplet
-from ragways.index.graph.rules.words import STOP
 from ragways.index.graph.tables import FILE
+from ragways.index.graph.terms import RelationTerms
 from ragways.index.pagerank import Links
 from ragways.index.vectors import Scored, Vectors
 
 LIMIT = 500
 """Rows of one answer, unless more or fewer are asked for."""
-_LONGEST = 12  # words of a name in a question
 _MOST_WORDS = 400  # of a question that are looked at
 _AT_ONCE = 500
+_NONE = "[]"  # most entities have no alias
 _MAPPED = 1 << 30  # bytes of the file
 
 
+_RELATION = "ordinal, id, subject, predicate, object, description, weight, date, way"
 _TRIPLET = (
     "SELECT r.id, s.id, s.name, r.predicate, o.id, o.name, r.description, r.weight, r.date, r.way FROM relations r "
     "JOIN entities s ON s.ordinal = r.subject JOIN entities o ON o.ordinal = r.object "
@@ -84,8 +89,9 @@ class Graph:
         found = {}
         for some in _slices(sorted(set(ids))):
             query = "SELECT id, name, type, description, aliases, count, chunks, way FROM entities WHERE id IN"
-            for id, name, type, said, aliases, count, chunks, way in self._rows(f"{query} ({_marks(some)})", some):
-                found[id] = GraphEntity(id, name, type, said, tuple(json.loads(aliases)), count, chunks, way)
+            for id, name, type, said, aliases, count, chunks, way in self._all(f"{query} ({_marks(some)})", some):
+                others = tuple(json.loads(aliases)) if aliases != _NONE else ()
+                found[id] = GraphEntity(id, name, type, said, others, count, chunks, way)
         return found
 
     def named(self, text: str, limit: int = 20) -> list[str]:
@@ -100,18 +106,15 @@ class Graph:
     def in_question(self, question: str, limit: int = 50) -> list[Named]:
         """Names of entities in a text: the longest from the left, none inside another."""
         matches = list(TOKEN.finditer(question))[:_MOST_WORDS]
-        spans = [
-            (i, j, question[matches[i].start() : matches[j - 1].end()])
-            for i in range(len(matches))
-            for j in range(i + 1, min(len(matches), i + _LONGEST) + 1)
-        ]
-        known = self._called({form for _, _, text in spans for form in _forms(text)})
+        words = [match.group() for match in matches]
+        spans = name_spans(words)
+        known = self._called({form for _, _, forms in spans for form in forms})
         found, here = [], 0
-        for i, j, text in sorted(spans, key=lambda span: (span[0], -span[1])):
+        for i, j, forms in spans:
             if i < here:
                 continue
-            bare = j - i == 1 and (i == 0 or not text[:1].isupper())
-            ids = next((ids for form in _forms(text) if (ids := known.get((form, bare)))), None)
+            bare = j - i == 1 and (i == 0 or not words[i][:1].isupper())
+            ids = next((ids for form in forms if (ids := known.get((form, bare)))), None)
             if ids:
                 found.append(Named(matches[i].start(), matches[j - 1].end(), tuple(ids)))
                 here = j
@@ -125,7 +128,7 @@ class Graph:
                 "SELECT n.name, n.everyday, e.id FROM names n JOIN entities e ON e.ordinal = n.entity "
                 f"WHERE n.name IN ({_marks(some)}) ORDER BY n.own DESC, e.count DESC, e.id"
             )
-            for name, everyday, id in self._rows(query, some):
+            for name, everyday, id in self._all(query, some):
                 found.setdefault((name, False), []).append(id)
                 if not everyday:
                     found.setdefault((name, True), []).append(id)
@@ -139,6 +142,11 @@ class Graph:
     @cached_property
     def relation_vectors(self) -> Vectors | None:
         return Vectors.load(self._folder, "relations") if (self._folder / "relations.npy").is_file() else None
+
+    @cached_property
+    def vector_places(self) -> dict[str, int]:
+        """Where in `vectors` an entity stands."""
+        return {} if self.vectors is None else {id: i for i, id in enumerate(self.vectors.ids)}
 
     def nearest(self, vector: NDArray[np.float32], k: int = 20, least: float = 0.4) -> Scored:
         """The entities nearest a vector by cosine; none where the index has no vectors of them."""
@@ -156,7 +164,7 @@ class Graph:
         for side in ("subject", "object"):
             for some in _slices(places):
                 query = f"{_TRIPLET} WHERE r.{side} IN ({_marks(some)}) ORDER BY r.weight DESC, r.id LIMIT ?"
-                found.update((row[0], Triplet(*row)) for row in self._rows(query, (*some, limit)))
+                found.update((row[0], Triplet(*row)) for row in self._all(query, (*some, limit)))
         return _heaviest(found.values(), limit)
 
     def induced(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
@@ -173,10 +181,31 @@ class Graph:
         """Relations by id."""
         found, known, names = {}, self.ids, self._names
         for some in _slices(sorted(set(ids))):
-            # Without joins: every question reads a hundred of them, and names are in memory.
-            query = "SELECT id, subject, predicate, object, description, weight, date, way FROM relations WHERE id IN"
-            for id, s, predicate, o, *rest in self._rows(f"{query} ({_marks(some)})", some):
+            query = f"SELECT {_RELATION} FROM relations WHERE id IN ({_marks(some)})"
+            for _, id, s, predicate, o, *rest in self._all(query, some):
                 found[id] = Triplet(id, known[s], names[s], predicate, known[o], names[o], *rest)
+        return found
+
+    @cached_property
+    def bonds(self) -> Bonds:
+        """All relations as numbers; entity i is `ids[i]`, chunk i is `chunks[i]`."""
+        with self._whole():
+            return Bonds.load(self._folder)
+
+    @cached_property
+    def relation_terms(self) -> RelationTerms:
+        """The words of all relations; relation i is that of `bonds`."""
+        with self._whole():
+            return RelationTerms.load(self._folder)
+
+    def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
+        """Relations by their number in `bonds`."""
+        found, known, names = {}, self.ids, self._names
+        for some in _slices(sorted(set(numbers))):
+            # Without joins: every question reads a hundred of them, and names are in memory.
+            query = f"SELECT {_RELATION} FROM relations WHERE ordinal IN ({_marks(some)})"
+            for number, id, s, predicate, o, *rest in self._all(query, some):
+                found[number] = Triplet(id, known[s], names[s], predicate, known[o], names[o], *rest)
         return found
 
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
@@ -198,21 +227,21 @@ class Graph:
                 "SELECT c.id, m.count FROM mentions m JOIN chunks c ON c.ordinal = m.chunk "
                 f"WHERE m.entity IN ({_marks(some)})"
             )
-            for chunk, count in self._rows(query, some):
+            for chunk, count in self._all(query, some):
                 total[chunk] = total.get(chunk, 0.0) + count
         return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def mentioned(self, chunks: Collection[str], limit: int = LIMIT) -> Scored:
         """Entities that these chunks name, each with how often, in all."""
-        total: dict[str, float] = {}
-        for some in _slices(sorted(set(chunks))):
-            query = (
-                "SELECT e.id, m.count FROM mentions m JOIN chunks c ON c.ordinal = m.chunk "
-                f"JOIN entities e ON e.ordinal = m.entity WHERE c.id IN ({_marks(some)})"
-            )
-            for entity, count in self._rows(query, some):
-                total[entity] = total.get(entity, 0.0) + count
-        return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+        here = [self.places[id] - len(self.ids) for id in set(chunks) if id in self.places]
+        total: dict[int, int] = {}
+        for some in _slices(sorted(here)):
+            query = f"SELECT entity, count FROM mentions WHERE chunk IN ({_marks(some)})"
+            for entity, count in self._all(query, some):
+                total[entity] = total.get(entity, 0) + count
+        # Entities are in the order of their ids.
+        best = sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+        return [(self.ids[entity], float(count)) for entity, count in best]
 
     def relation_chunks(self, relations: Collection[str]) -> dict[str, list[str]]:
         """The chunks that state each of these relations, in the corpus's order."""
@@ -222,19 +251,9 @@ class Graph:
                 "SELECT r.id, c.id FROM relation_chunks l JOIN relations r ON r.ordinal = l.relation "
                 f"JOIN chunks c ON c.ordinal = l.chunk WHERE r.id IN ({_marks(some)}) ORDER BY r.id, c.ordinal"
             )
-            for relation, chunk in self._rows(query, some):
+            for relation, chunk in self._all(query, some):
                 found.setdefault(relation, []).append(chunk)
         return found
-
-    # For all of it at once
-
-    def relation_ends(self) -> Iterator[tuple[str, int, int, float]]:
-        """Id, numbers of both ends and weight of every relation, by id."""
-        return self._rows("SELECT id, subject, object, weight FROM relations ORDER BY ordinal")
-
-    def statements(self) -> Iterator[tuple[int, int]]:
-        """Numbers of every relation, in the order of `relation_ends`, and of the chunks that state it."""
-        return self._rows("SELECT relation, chunk FROM relation_chunks ORDER BY relation, chunk")
 
     # For PageRank
 
@@ -264,12 +283,27 @@ class Graph:
         tables = ("entities", "relations", "mentions", "merges")
         return {table: int(next(self._rows(f"SELECT count(*) FROM {table}"))[0]) for table in tables}
 
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError, EOFError) as error:
+            raise StoreDamaged(
+                f"a file in {self._folder} is damaged, or missing since an earlier version made the folder",
+                f"remove the folder {self._folder}; it is made again",
+            ) from error
+
     def _places(self, ids: Iterable[str]) -> list[int]:
         return [
             row[0]
             for some in _slices(sorted(set(ids)))
             for row in self._rows(f"SELECT ordinal FROM entities WHERE id IN ({_marks(some)}) ORDER BY ordinal", some)
         ]
+
+    def _all(self, query: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
+        """Rows that are few, at once: it is quicker than one by one."""
+        with explained(self._folder / FILE):
+            return self._db.execute(query, values).fetchall()
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple]:  # type: ignore[type-arg]
         with explained(self._folder / FILE):
@@ -278,17 +312,6 @@ class Graph:
 
 def _heaviest(found: Iterable[Triplet], limit: int) -> list[Triplet]:
     return sorted(found, key=lambda t: (-t.weight, t.id))[:limit]
-
-
-def _forms(text: str) -> list[str]:
-    """A text as names are compared, and its singular. Nothing for a text that begins or ends with a small stop word:
-    `the country` is no name even where `Country` is one.
-    """
-    words = TOKEN.findall(text)
-    if words[0] in STOP or words[-1] in STOP:
-        return []
-    form = fold(text)
-    return [form, form[:-1]] if len(form) > 4 and form.endswith("s") else [form]
 
 
 def _slices(items: Sequence[object]) -> Iterator[Sequence[object]]:

@@ -6,8 +6,10 @@ walk finds them where neither words nor vectors do.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,8 +23,24 @@ HOMONYMS = 3
 """Entities of one name that are followed, where the question does not say which it means."""
 
 
+_last: WeakKeyDictionary[Graph, tuple[str, dict[str, float]]] = WeakKeyDictionary()
+"""The last question and its seeds: several steps ask for them."""
+
+
 def question_seeds(graph: Graph, question: str) -> dict[str, float]:
     """Entities that the question names. One that few passages name says more about where to look than one of many."""
+    known = _last.get(graph)
+    if known is None or known[0] != question:
+        known = _last[graph] = (question, _seeds(graph, question))
+    return dict(known[1])
+
+
+def sureness(seeds: Mapping[str, float]) -> float:
+    """How much a walk from these entities tells: 1 where a single passage names one of them, little from hubs alone."""
+    return math.sqrt(min(1.0, max(seeds.values(), default=0.0)))
+
+
+def _seeds(graph: Graph, question: str) -> dict[str, float]:
     seeds: dict[str, float] = {}
     for name in graph.in_question(question):
         if not _may_be_name(question, name.start, name.end):

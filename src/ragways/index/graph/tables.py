@@ -1,4 +1,4 @@
-"""The graph's files: `graph.sqlite` for looking things up, compressed rows for PageRank."""
+"""The graph's files: `graph.sqlite` for looking things up, compressed rows for PageRank and relations."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from ragways.index.database import explained
+from ragways.index.graph.bonds import Bonds
 from ragways.index.graph.draft import Draft
 from ragways.index.graph.kinds import coarse
 from ragways.index.graph.names import fold, split_title
+from ragways.index.graph.terms import DESCRIPTION, RelationTerms
 from ragways.index.pagerank import Links
 
 FILE = "graph.sqlite"
@@ -76,6 +78,8 @@ def write(draft: Draft, folder: Path) -> None:
             db.close()
     entity_links(draft, entities).save(folder, "graph-entities")
     passage_links(draft, entities, chunks).save(folder, "graph-passages")
+    bonds(draft, entities, chunks).save(folder)
+    relation_terms(draft).save(folder)
 
 
 def _fill(db: sqlite3.Connection, draft: Draft, entities: dict[str, int], chunks: dict[str, int]) -> None:
@@ -103,12 +107,17 @@ def _fill(db: sqlite3.Connection, draft: Draft, entities: dict[str, int], chunks
     )
     rows(
         "INSERT INTO relation_chunks VALUES (?, ?)",
-        sorted((i, chunks[chunk]) for i, edge in enumerate(draft.relations) for chunk in edge.chunks),
+        _statements(draft, chunks),
     )
     rows(
         "INSERT INTO merges VALUES (?, ?, ?, ?, ?)",
         sorted((entities[m.entity], m.name, m.into, m.reason, m.documents) for m in draft.merges),
     )
+
+
+def _statements(draft: Draft, chunks: dict[str, int]) -> list[tuple[int, int]]:
+    """Numbers of relations and of the chunks that state them."""
+    return sorted((i, chunks[chunk]) for i, edge in enumerate(draft.relations) for chunk in edge.chunks)
 
 
 def _names(draft: Draft) -> Iterable[tuple[str, int, int, int]]:
@@ -120,6 +129,21 @@ def _names(draft: Draft) -> Iterable[tuple[str, int, int, int]]:
             yield own, i, 1, own in draft.everyday
         for alias in others:
             yield alias, i, 0, alias in draft.everyday
+
+
+def bonds(draft: Draft, entities: dict[str, int], chunks: dict[str, int]) -> Bonds:
+    """Relations as numbers, for what a question touches."""
+    rows = [(edge.id, entities[edge.subject], entities[edge.object], edge.weight) for edge in draft.relations]
+    return Bonds.of(len(entities), rows, _statements(draft, chunks))
+
+
+def relation_terms(draft: Draft) -> RelationTerms:
+    """The words of relations as they are shown: ends, predicate, date and the beginning of the description."""
+    names = {node.id: node.name for node in draft.entities}
+    return RelationTerms.of(
+        (names[e.subject], e.predicate.replace("_", " "), names[e.object], e.date, e.description[:DESCRIPTION])
+        for e in draft.relations
+    )
 
 
 def entity_links(draft: Draft, entities: dict[str, int]) -> Links:

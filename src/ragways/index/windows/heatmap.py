@@ -7,6 +7,7 @@ apart. The picture is a PNG inside the page, so it shows without scripts; a scri
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import struct
 import zlib
@@ -43,6 +44,9 @@ def heatmap(index: Index, document: str, *, most: int = MOST) -> str:
         texts.append(" ".join(found.text[start:end] for start, end in sentences.tolist())[:_CHARACTERS])
     themed = layer.themes(document)
     return _PAGE.format(
+        policy=_policy(),
+        style=_STYLE,
+        script=_SCRIPT,
         title=escape(found.title),
         themes=escape(", ".join(themed.themes)),
         way=escape(themed.way),
@@ -115,6 +119,15 @@ def _palette() -> bytes:
     return bytes(colours.round().astype(np.uint8))
 
 
+def _policy() -> str:
+    """Only this very style and script, and pictures that stand in the page; nothing is fetched."""
+    style, script = (base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (_STYLE, _SCRIPT))
+    return (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
 def _script_json(value: object) -> str:
     """JSON that cannot end the script it stands in."""
     text = json.dumps(value, ensure_ascii=False)
@@ -123,36 +136,28 @@ def _script_json(value: object) -> str:
     return text
 
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}: windows</title>
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #222; }}
-#map {{ width: min(100%, 40rem); aspect-ratio: 1; image-rendering: pixelated; border: 1px solid #ccc; }}
-.legend img {{ width: 12rem; height: .8rem; vertical-align: middle; }}
-#told {{ min-height: 9rem; }}
-#told b {{ font-weight: 600; }}
-</style>
-<h1>{title}</h1>
-<p>Themes ({way}): {themes}.</p>
-<p>Similarity of each window to each other: {size}.</p>
-<p class="legend">{low} <img alt="from blue to red" src="data:image/png;base64,{legend}"> {high}</p>
-<img id="map" alt="Heat map of the similarities between the windows of {title}" src="data:image/png;base64,{picture}">
-<div id="told"></div>
-<script type="application/json" id="data">{data}</script>
-<script>
+_STYLE = """
+:root { color-scheme: light dark; --paper: #fbfaf7; --ink: #1f2328; --rule: #dedbd3; }
+@media (prefers-color-scheme: dark) { :root { --paper: #16181c; --ink: #e8e6e1; --rule: #343941; } }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
+body { background: var(--paper); color: var(--ink); overflow-wrap: anywhere; }
+#map { width: min(100%, 40rem); aspect-ratio: 1; image-rendering: pixelated; border: 1px solid var(--rule); }
+.legend img { width: 12rem; height: .8rem; vertical-align: middle; }
+#told { min-height: 9rem; }
+#told b { font-weight: 600; }
+"""
+
+_SCRIPT = """
 const data = JSON.parse(document.getElementById("data").textContent);
 const levels = atob(data.levels), count = data.names.length;
 const map = document.getElementById("map"), told = document.getElementById("told");
-function line(number) {{
+function line(number) {
   const p = document.createElement("p"), b = document.createElement("b");
   b.textContent = data.names[number] + " ";
   p.append(b, data.texts[number]);
   return p;
-}}
-map.addEventListener("pointermove", (event) => {{
+}
+map.addEventListener("pointermove", (event) => {
   const box = map.getBoundingClientRect();
   const place = (at, length) => Math.min(count - 1, Math.max(0, Math.floor(at / length * count)));
   const x = place(event.clientX - box.left, box.width), y = place(event.clientY - box.top, box.height);
@@ -160,7 +165,24 @@ map.addEventListener("pointermove", (event) => {{
   const similarity = document.createElement("p");
   similarity.textContent = x === y ? "the same window" : (data.low + level * (data.high - data.low)).toFixed(2);
   told.replaceChildren(similarity, line(y), line(x));
-}});
-</script>
+});
+"""
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}: windows</title>
+<style>{style}</style>
+<h1>{title}</h1>
+<p>Themes ({way}): {themes}.</p>
+<p>Similarity of each window to each other: {size}.</p>
+<p class="legend">{low} <img alt="from blue to red" src="data:image/png;base64,{legend}"> {high}</p>
+<img id="map" alt="Heat map of the similarities between the windows of {title}" src="data:image/png;base64,{picture}">
+<div id="told"></div>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
 </html>
 """

@@ -1,0 +1,139 @@
+"""`ragways eval compare`: paradigms, or runs, against each other, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragways.apps.options import JsonOption
+from ragways.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragways.evaluation.metric import Metric
+    from ragways.evaluation.statistics.repeats import Repeats
+    from ragways.evaluation.statistics.table import Comparisons, Row
+    from ragways.evaluation.statistics.values import Counts, Value
+
+_FRAME: dict[str, Any] = {"padding": (0, 1, 0, 0), "box": None, "header_style": "bold"}
+_NAME = 21
+"""Columns that the longest name of a paradigm takes."""
+MOST_REASONS = 12
+"""Reasons for missing values that are shown; JSON has them all."""
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; of several, paradigms are told apart by run.")],
+    metric: Annotated[str, typer.Option("--metric", help="E.g. accuracy, f1 or recall@5.")] = "accuracy",
+    baseline: Annotated[
+        str, typer.Option("--baseline", help="Compare all with this one.", show_default="every pair")
+    ] = "",
+    json: JsonOption = False,
+) -> None:
+    """Compare paradigms on the questions they share: differences, intervals, and what could not have been shown."""
+    from ragways.apps.terminal import print_json
+    from ragways.evaluation.metrics import find_metric
+    from ragways.evaluation.statistics.table import compare_all
+
+    chosen = find_metric(metric)
+    values = read_values(runs, chosen)
+    if len(values) < 2:
+        raise UsageError(
+            f"there is only one paradigm to compare: {next(iter(values), 'none')}",
+            "ask more of them (ragways eval run --paradigms) or name a second run",
+        )
+    found = compare_all(values, metric=chosen.name, less_is_better=chosen.less_is_better, baseline=baseline)
+    if json:
+        print_json(found.data())
+    else:
+        show(found)
+
+
+def read_values(runs: Sequence[Path], metric: Metric) -> dict[str, dict[str, list[Value]]]:
+    """By paradigm and question; where several runs hold a paradigm, `run/paradigm` says which."""
+    from ragways.evaluation.scored import scored
+    from ragways.evaluation.statistics.values import gather
+
+    by_run = {name: gather(scored(folder, metric), metric.name) for name, folder in _names(runs)}
+    all_of = [paradigm for values in by_run.values() for paradigm in values]
+    return {
+        paradigm if all_of.count(paradigm) == 1 else f"{run}/{paradigm}": rows
+        for run, values in by_run.items()
+        for paradigm, rows in values.items()
+    }
+
+
+def _names(runs: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """A run is called as its folder is, or by its whole path where two folders have one name."""
+    folders = list(dict.fromkeys(run.resolve() for run in runs))
+    short = [folder.name for folder in folders]
+    for folder in folders:
+        yield (folder.name if short.count(folder.name) == 1 else str(folder)), folder
+
+
+def show(found: Comparisons) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from ragways.apps.options import printable
+    from ragways.apps.terminal import console
+
+    out = console()
+    less = ", less is better" if found.less_is_better else ""
+    counts = Table(title=f"{found.metric}{less}: median and range of repeats, and what was scored", **_FRAME)
+    counts.add_column("paradigm", min_width=_NAME, overflow="fold")
+    for column in ("median\nrange", "ques-\ntions", "an-\nswers", "scored", "un-\nscored", "failed", "not\nasked"):
+        counts.add_column(column, justify="right", no_wrap=True)
+    for name, count in found.counts.items():
+        counts.add_row(Text(printable(name), style="bold"), _mean(found.repeats[name]), *_counts(count))
+    out.print(counts)
+    pairs = Table(title="differences with 95 % intervals; p after Holm; the least effect it could show", **_FRAME)
+    pairs.add_column("paradigm\nagainst", min_width=_NAME, overflow="fold")
+    for column in ("difference\ninterval", "p", "won/tied\n/lost", "pairs\ngaps"):
+        pairs.add_column(column, justify="right", no_wrap=True)
+    pairs.add_column("verdict\nleast effect")
+    for row in found.rows:
+        pairs.add_row(Text(f"{printable(row.a)}\n{printable(row.b)}"), *_cells(row))
+    out.print(pairs)
+    out.print(found.sentence, markup=False)
+    for line in _missing(found.counts):
+        out.print(line, style="dim", markup=False)
+
+
+def _mean(repeats: Repeats) -> str:
+    if repeats.median is None or repeats.low is None or repeats.high is None:
+        return "unscored"
+    range = f"\n{repeats.low:.3f}–{repeats.high:.3f}" if len(repeats.means) > 1 else ""
+    return f"{repeats.median:.3f}{range}"
+
+
+def _counts(count: Counts) -> tuple[str, ...]:
+    figures = (count.questions, count.answers, count.scored, sum(count.unscored.values()), count.failed)
+    return tuple(f"{figure:,}" for figure in (*figures, count.not_asked))
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    one = row.comparison
+    if one.difference is None:
+        return "–", "–", "–", f"0\n{one.dropped:,}", row.verdict
+    interval = "no interval" if one.low is None else f"{one.low:+.3f} to {one.high:+.3f}"
+    p = "–" if row.adjusted is None else f"{row.adjusted:.3f}" if row.adjusted >= 0.001 else "<0.001"
+    least = "" if row.least.effect is None else f"{row.least.effect:.3f}"
+    won = f"{one.wins:,}/{one.ties:,}\n/{one.losses:,}"
+    return f"{one.difference:+.3f}\n{interval}", p, won, f"{one.n:,}\n{one.dropped:,}", f"{row.verdict}\n{least}"
+
+
+def _missing(counts: Mapping[str, Counts]) -> Iterator[str]:
+    """Why values are missing: by reason, with the paradigms it befell."""
+    from ragways.apps.options import printable
+
+    found: dict[str, list[str]] = {}
+    for name, count in counts.items():
+        for why, many in count.unscored.items():
+            found.setdefault(why, []).append(f"{name} {many:,}")
+    for why in list(found)[:MOST_REASONS]:
+        yield printable(f"unscored, {why}: {', '.join(found[why])}")
+    if len(found) > MOST_REASONS:
+        yield f"and {len(found) - MOST_REASONS} more reasons: see --json"

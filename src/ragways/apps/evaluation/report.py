@@ -1,0 +1,42 @@
+"""`ragways eval report`: everything that is known of runs, as a page, as Markdown, as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragways.apps.options import JsonOption, printable
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; of several, paradigms are told apart by run.")],
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Write Markdown to this file.")] = None,
+    baseline: Annotated[
+        str, typer.Option("--baseline", help="Compare all with this one.", show_default="every pair")
+    ] = "",
+    json: JsonOption = False,
+) -> None:
+    """Report on runs: figures, comparisons, costs, duels, and every question with all its answers."""
+    from ragways.apps.picture.shell import write_page
+    from ragways.evaluation.report.data import report_data
+    from ragways.evaluation.report.markdown import markdown as as_markdown
+
+    data = report_data(runs, baseline=baseline)
+    written = f"{len(data['questions']):,} questions, {len(data['paradigms']):,} paradigms"
+    if html is not None:
+        from ragways.apps.report.page import report_page
+
+        write_page(html, report_page(data))
+        typer.echo(f"wrote {html}: {written}", err=json)
+    if markdown is not None:
+        write_page(markdown, as_markdown(data))
+        typer.echo(f"wrote {markdown}: {written}", err=json)
+    if json:
+        from ragways.apps.terminal import print_json
+
+        print_json(data)
+    elif html is None and markdown is None:
+        typer.echo(printable(as_markdown(data, answers=False)), nl=False)

@@ -1,0 +1,95 @@
+"""`ragways eval run`: every question of every paradigm, recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragways.apps.evaluation.options import AtOnceOption, BudgetOption, FormatOption, LimitOption
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings
+from ragways.core.errors import PARTLY, UsageError
+
+if TYPE_CHECKING:
+    from ragways.core.progress import Report
+    from ragways.evaluation.question import Question
+    from ragways.evaluation.record import Records
+    from ragways.evaluation.run import Ways
+    from ragways.settings import Settings
+
+
+def run(
+    questions: Annotated[Path, typer.Option("--questions", help="File of questions.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the run; an unfinished one goes on.")],
+    format: FormatOption = "plain",
+    paradigms: Annotated[
+        str, typer.Option("--paradigms", help="Joined by commas, or all; with settings: naive,naive[k=20].")
+    ] = "naive,words,hybrid-words",
+    repeats: Annotated[int, typer.Option("--repeats", help="How often each question is asked.", min=1)] = 1,
+    per_type: Annotated[
+        int | None, typer.Option("--per-type", help="A sample: so many questions of each type.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample, and of the model where it takes one.", min=0)] = 0,
+    at_once: AtOnceOption = None,
+    budget: BudgetOption = None,
+    limit: LimitOption = None,
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Ask every question of every paradigm and record the answers; then show the figures."""
+    from ragways.apps.asking import parse_ways
+    from ragways.apps.evaluation.figures import show_run
+    from ragways.apps.terminal import progress_bar
+    from ragways.evaluation.datasets import load_questions
+    from ragways.evaluation.record import Records
+    from ragways.evaluation.sampling import sample
+
+    asked = load_questions(format, questions)
+    if per_type is not None:
+        asked = list(sample(asked, per_type=per_type, seed=seed).questions)
+    asked = asked[:limit]
+    if not asked:
+        raise UsageError(f"{questions} holds no question", "name a file of questions")
+    chosen, records = chosen_settings(settings, index), Records(out)
+    ways = parse_ways(paradigms, chosen)
+    data = {"questions": questions.name, "format": format, "count": len(asked), "per_type": per_type, "limit": limit}
+    with progress_bar(not json) as report:
+        failed = asyncio.run(_run(chosen, asked, ways, records, repeats, seed, data, at_once, budget, report))
+    show_run(out, json)
+    if failed:
+        raise typer.Exit(PARTLY)
+
+
+async def _run(
+    settings: Settings,
+    asked: Sequence[Question],
+    ways: Ways,
+    records: Records,
+    repeats: int,
+    seed: int,
+    data: dict[str, Any],
+    at_once: int | None,
+    budget: float | None,
+    report: Report,
+) -> int:
+    from dataclasses import asdict
+
+    from ragways.apps.health import layer_status
+    from ragways.assemble import opened
+    from ragways.evaluation.about import begin
+    from ragways.evaluation.run import run as run_all
+    from ragways.paradigms import find_paradigm
+
+    built = {layer.name: asdict(layer.spent) for layer in layer_status(settings.index) if layer.built}
+    async with opened(settings) as use:
+        for name, chosen in ways.values():
+            find_paradigm(name).strategy(use, chosen)  # a layer that is missing is said before anything is paid
+        about = begin(records.folder, seed=seed, prompts=settings.answer.prompts, data=data, construction=built)
+        side_by_side = at_once or (settings.model.concurrency if use.model.model is not None else 1)
+        return await run_all(
+            use, asked, ways, records, about, repeats=repeats, at_once=side_by_side, budget=budget, report=report
+        )

@@ -1,0 +1,70 @@
+"""What every page has around it: one file that needs nothing else, and a policy that lets nothing else in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ragways.core.errors import UsageError
+
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_HERE = "ragways.apps.picture"
+
+
+def shell(title: str, body: str, *, style: str, script: str = "", data: Mapping[str, Any] | None = None) -> str:
+    """The page. `title` is text, `body` is HTML; `data` stands in script tags of these ids, where `script` reads it."""
+    style = page_file("theme.css") + style
+    policy = f"default-src 'none'; style-src '{page_hash(style)}'; "
+    if script:
+        # Only this very style and script may run, even if text got out of the data after all.
+        policy += f"script-src '{page_hash(script)}'; "
+    tags = [
+        f'<script type="application/json" id="{id}">{script_json(value)}</script>' for id, value in (data or {}).items()
+    ]
+    tags += [f"<script>{script}</script>"] if script else []
+    parts = {
+        "title": escape(title),
+        "policy": escape(policy + "base-uri 'none'; form-action 'none'", quote=False),
+        "style": style,
+        "body": "\n".join((body, *tags)),
+    }
+    return filled(page_file("shell.html"), parts)
+
+
+def filled(template: str, parts: Mapping[str, str]) -> str:
+    """A template with its places filled: in one pass, so that no part is searched for the places of others."""
+    return _PLACE.sub(lambda match: parts[match[1]], template)
+
+
+def script_json(value: Any) -> str:  # noqa: ANN401
+    """JSON that cannot end the script tag it stands in, nor open anything else."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    # A lone half of a pair cannot be written as UTF-8, but can as JSON.
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def page_hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def page_file(name: str, package: str = _HERE) -> str:
+    return (resources.files(package) / name).read_text(encoding="utf-8")
+
+
+def write_page(path: Path, text: str) -> None:
+    """In one go: never half a page, and never a traceback about a place that is none."""
+    from ragways.index.export import replacing
+
+    if not path.name:
+        raise UsageError(f"cannot write {path}: it is a folder", "name a file")
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8", errors="replace")

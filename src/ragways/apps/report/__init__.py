@@ -1,0 +1,1 @@
+"""The report of runs as one page: no network, no library, no word of a document as code."""

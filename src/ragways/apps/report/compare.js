@@ -1,0 +1,54 @@
+// Differences between paradigms, question by question.
+function drawComparisons() {
+  const section = part("comparisons");
+  if (!section) return;
+  const { tables, left_out: left } = data.comparisons;
+  const bar = add(section, "div", undefined, "controls"), place = add(section, "div"), state = { metric: tables[0].metric, name: "", differ: false };
+  choice(bar, "Metric", tables.map((table) => table.metric), state.metric, (value) => { state.metric = value; show(); });
+  choice(bar, "Paradigm", [["", "every pair"], ...names.map((name) => [name, shown(name)])], "", (value) => { state.name = value; show(); });
+  const box = add(bar, "label", undefined, "tick"), tick = add(box, "input");
+  tick.type = "checkbox";
+  box.append(" only where a difference was shown");
+  tick.addEventListener("change", () => { state.differ = tick.checked; show(); });
+  if (left.length) add(section, "p", `Not compared here, as that would take ${left.length} × ${tables[0].rows.length} more comparisons: ${left.join(", ")} (ragways eval compare RUN --metric NAME, or a report with --baseline NAME).`, "soft");
+  function show() {
+    place.replaceChildren();
+    const table = tables.find((one) => one.metric === state.metric);
+    const list = table.rows.filter((row) => (!state.name || row.a === state.name || row.b === state.name) && (!state.differ || row.verdict === "better" || row.verdict === "worse"))
+      .map((row) => (state.name ? row.b === state.name : row.difference * better(table.metric) < 0) && !table.baseline ? turned(row) : row);
+    add(place, "p", table.sentence);
+    const reach = Math.max(.05, ...list.flatMap((row) => [Math.abs(row.low ?? 0), Math.abs(row.high ?? 0), Math.abs(row.difference ?? 0)]));
+    if (!list.length) { add(place, "p", "No such pair.", "soft"); return; }
+    grid(place, `${table.metric}${table.less_is_better ? " (less is better)" : ""}: the first less the second, on the questions both have`, [
+      { label: "first", head: true, value: (row) => row.a, cell: (th, row) => named(th, row.a) },
+      { label: "second", text: true, value: (row) => row.b, cell: (td, row) => named(td, row.b) },
+      { label: "difference", title: "with a 95 % interval (paired bootstrap)", value: (row) => row.difference, cell: difference },
+      { label: "p", title: "sign-flip test, after Holm's correction over all pairs", value: (row) => row.adjusted, show: chance, down: false },
+      { label: "verdict", text: true, value: (row) => row.verdict, cell: verdict },
+      { label: "won / tied / lost", value: (row) => row.wins - row.losses, cell: (td, row) => { td.textContent = `${row.wins} / ${row.ties} / ${row.losses}`; } },
+      { label: "questions", title: "questions that both have a value for, and those left out", value: (row) => row.n, cell: (td, row) => {
+        add(td, "span", whole(row.n));
+        if (row.dropped) add(td, "small", `${row.dropped} left out`).title = shown(`${row.a}: ${reasons(row.missing_a) || "none"} – ${row.b}: ${reasons(row.missing_b) || "none"}`);
+      } },
+      { label: "least effect", title: "a true difference below this would have been missed 1 time in 5 or more", value: (row) => row.least.effect, show: figure },
+    ], list, { sort: 2, down: better(table.metric) > 0, most: 30 });
+    function difference(td, row) {
+      if (row.difference === null) { add(td, "span", "–", "soft"); return; }
+      const top = add(td, "div", undefined, "scored");
+      whisker(top, { mean: row.difference, low: row.low, high: row.high }, -reach, reach, 120, 0);
+      add(top, "span", signed(row.difference), "value");
+      add(td, "small", row.low === null ? "no interval" : `${signed(row.low)} to ${signed(row.high)}`);
+    }
+  }
+  show();
+}
+function verdict(td, row) {
+  const sign = { better: "▲ ", worse: "▼ " }[row.verdict] ?? "", kind = { better: "right", worse: "wrong" }[row.verdict] ?? "soft";
+  add(td, "span", sign + row.verdict, kind);
+}
+// The same comparison, seen from the other side.
+function turned(row) {
+  const minus = (value) => known(value) ? -value : value;
+  return { ...row, a: row.b, b: row.a, difference: minus(row.difference), low: minus(row.high), high: minus(row.low), wins: row.losses, losses: row.wins,
+    missing_a: row.missing_b, missing_b: row.missing_a, mean_a: row.mean_b, mean_b: row.mean_a, verdict: { better: "worse", worse: "better" }[row.verdict] ?? row.verdict };
+}

@@ -1,0 +1,41 @@
+"""The report as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragways.apps.picture.shell import page_file, shell
+
+SCRIPTS = (
+    "base",
+    "grid",
+    "table",
+    "plot",
+    "pareto",
+    "compare",
+    "duels",
+    "timeline",
+    "costs",
+    "answers",
+    "questions",
+    "start",
+)
+"""In the order in which they need each other; on the page they are one."""
+_BODY = ("questions", "pieces", "evidence_cut_at")
+_HERE = "ragways.apps.report"
+
+
+def report_page(data: Mapping[str, Any]) -> str:
+    """The page. Questions stand apart from the figures, which so are seen before the questions are read."""
+    runs = ", ".join(run["name"] for run in data["runs"])
+    return shell(
+        f"{runs}: evaluation",
+        page_file("report.html", _HERE),
+        style=page_file("report.css", _HERE),
+        script="\n".join(page_file(f"{name}.js", _HERE) for name in SCRIPTS),
+        data={
+            "data": {name: value for name, value in data.items() if name not in _BODY},
+            "answers": {name: data[name] for name in _BODY},
+        },
+    )

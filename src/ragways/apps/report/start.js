@@ -1,0 +1,34 @@
+// The head at once; then section by section, so that the first is seen while the others are drawn.
+by("title").textContent = shown(data.runs.map((run) => run.name).join(", "));
+{
+  const asked = new Set(data.runs.flatMap((run) => run.made.model ?? [])), records = data.runs.reduce((sum, run) => sum + run.records, 0), failed = data.runs.reduce((sum, run) => sum + run.failed, 0);
+  const said = [count(data.asked, "question"), count(names.length, "paradigm"), `${count(records, "answer")} (${failed.toLocaleString("en")} failed)`,
+    asked.size ? `model ${[...asked].join(", ")}` : "no language model", ...new Set(data.runs.flatMap((run) => (run.made.embedder ?? []).map((name) => `embedder ${name}`))), `ragways ${[...new Set(data.runs.flatMap((run) => run.made.version ?? []))].join(", ") || data.ragways}`];
+  by("summary").textContent = shown(said.join(" · "));
+  for (const note of data.notes) add(document.querySelector("body > header"), "p", `⚠ ${note}`, "wrong");
+  for (const section of document.querySelectorAll("main > section")) {
+    const link = add(document.querySelector("nav"), "a", section.querySelector("h2").textContent);
+    link.href = `#${section.id}`;
+  }
+}
+const work = [drawFigures, drawQuestions, drawTypes, drawComparisons, drawPareto, drawDuels, drawCosts, drawBreakevens, drawTimeline, drawTools];
+function next() {
+  const act = work.shift();
+  if (!act) {
+    document.body.dataset.drawn = "all";
+    // What was drawn above may have moved what the address names.
+    if (location.hash.includes("=")) reach();
+    else if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    return;
+  }
+  act();
+  setTimeout(next);
+}
+next();
+let width = innerWidth, wait = 0;
+addEventListener("resize", () => {
+  if (innerWidth === width) return;
+  width = innerWidth;
+  clearTimeout(wait);
+  wait = setTimeout(() => { for (const act of redrawn) act(); }, 150);
+});

@@ -1,0 +1,202 @@
+"""`ragways reproduce`: a source's experiment on the data that one has, our figures beside the published ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragways.apps.options import JsonOption, SettingsOption, chosen_settings
+
+if TYPE_CHECKING:
+    from ragways.core.progress import Report
+    from ragways.evaluation.question import Question
+    from ragways.evaluation.reproduce.experiment import Experiment, Located, Way
+    from ragways.settings import Settings
+
+
+NO_MODEL = (
+    "answers: taken from the evidence by rule, as no model is set; the order of ways may be compared, not the level"
+)
+
+
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="thesis, router-bench, windows, agentic or unbiased.")],
+    data: Annotated[Path, typer.Option("--data", help="Folder that holds the data, or folders of it.")],
+    limit: Annotated[int | None, typer.Option("--limit", help="Only so many questions.", min=1)] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the runs.", show_default="reproduced")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample.", min=0)] = 0,
+    budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Run a source's experiment with its preset; without a model, what can be run without one."""
+    from ragways.apps.reproduced import show_reproduced
+    from ragways.apps.terminal import print_json, progress_bar
+    from ragways.core.trace import Budget, spending
+    from ragways.evaluation.reproduce import find_experiment
+    from ragways.evaluation.reproduce.experiment import locate
+
+    chosen, wanted = chosen_settings(settings), find_experiment(experiment)
+    found = locate(wanted, data)
+    with progress_bar(not json) as report, spending(Budget(usd=budget)):
+        results = [
+            asyncio.run(_reproduce(chosen, wanted, one, out or Path("reproduced"), limit, seed, report))
+            for one in found
+        ]
+    if json:
+        print_json(results)
+    else:
+        for result in results:
+            show_reproduced(result)
+
+
+async def _reproduce(
+    settings: Settings, wanted: Experiment, found: Located, out: Path, limit: int | None, seed: int, report: Report
+) -> dict[str, Any]:
+    from ragways.evaluation.reproduce.table import table
+    from ragways.evaluation.score import score_run
+
+    folder = out / f"{wanted.name}-{found.data.name.lower().replace(' ', '-')}"
+    skipped = [way for way in wanted.ways if way.needs_model and not settings.model.name]
+    ways = [way for way in wanted.ways if way not in skipped]
+    questions, corpus = _prepared(wanted, found, folder, limit, seed)
+    chosen = _preset(settings, wanted, folder)
+    await _index(chosen, ways, corpus, report)
+    asked = await _questions(chosen, wanted, questions, limit, seed, report)
+    await _ask(chosen, ways, asked, folder, seed, report)
+    judged = await _judge(chosen, wanted, found, folder, report)
+    duels, undone = await _duel(chosen, wanted, ways, folder, report)
+    cuts = [column.metric for column in wanted.columns_on(found.data) if column.metric is not None]
+    rows = score_run(folder, *cuts)
+    told = table(wanted, found.data, ways, rows)
+    if not settings.model.name:
+        told["differs"].insert(0, NO_MODEL)
+    return {
+        **told,
+        "run": str(folder),
+        "questions": len(asked),
+        "not_run": [*(f"{way.published}: needs a model" for way in skipped), *judged, *undone],
+        "duels": duels,
+    }
+
+
+def _preset(settings: Settings, wanted: Experiment, folder: Path) -> Settings:
+    """The user's settings with the source's chunking and its own prompts, and an index of its own."""
+    from ragways.settings import ChunkingSettings
+
+    return settings.model_copy(update={"index": folder / "index", "chunking": ChunkingSettings(preset=wanted.chunking)})
+
+
+def _prepared(
+    wanted: Experiment, found: Located, folder: Path, limit: int | None, seed: int
+) -> tuple[list[Question], Path]:
+    """The questions, sampled as the source did, and the corpus, cut down to their evidence if the source did that."""
+    from ragways.evaluation.datasets import find_dataset, load_questions, write_corpus
+    from ragways.evaluation.sampling import documents, kept_documents, sample, write_documents
+
+    questions: list[Question] = []
+    if found.questions is not None and not wanted.generated:
+        questions = load_questions(found.data.format, found.questions)
+        if wanted.per_type is not None:
+            questions = list(sample(questions, per_type=wanted.per_type, seed=seed).questions)
+        elif limit is not None:
+            questions = list(sample(questions, count=limit, seed=seed).questions)
+        questions = questions[:limit]
+    corpus = found.corpus
+    if corpus is None:
+        assert found.questions is not None  # noqa: S101 - a data set without a corpus holds it in its questions
+        corpus = write_corpus(find_dataset(found.data.format), found.questions, folder / "corpus")
+    if wanted.evidence_only:
+        kept = kept_documents(questions, documents(corpus), seed=seed)
+        corpus = write_documents(documents(corpus), kept.keys, folder / "corpus" / "documents.jsonl")
+    return questions, corpus
+
+
+async def _index(settings: Settings, ways: Sequence[Way], corpus: Path, report: Report) -> None:
+    from ragways.assemble import recipe_of
+    from ragways.index.build import build
+    from ragways.index.layers import check_layers
+    from ragways.paradigms import find_paradigm
+
+    layers = check_layers(sorted({"vectors", *(need for way in ways for need in find_paradigm(way.paradigm).needs)}))
+    await build(settings.index, [corpus], recipe_of(settings, layers), report=report)
+
+
+async def _questions(
+    settings: Settings, wanted: Experiment, questions: list[Question], limit: int | None, seed: int, report: Report
+) -> list[Question]:
+    """Those of the data, or generated over the index."""
+    if not wanted.generated:
+        return questions
+    from ragways.assemble import opened
+    from ragways.evaluation.questions.generate import generate
+
+    share = len(wanted.generated)
+    counts = {kind: min(count, -(-limit // share)) if limit else count for kind, count in wanted.generated.items()}
+    async with opened(settings) as use:
+        made = await generate(use, kinds=list(counts), count=max(counts.values()), seed=seed, report=report)
+    return list(made.questions)[:limit]
+
+
+async def _ask(
+    settings: Settings, ways: Sequence[Way], questions: Sequence[Question], folder: Path, seed: int, report: Report
+) -> None:
+    from ragways.apps.health import layer_status
+    from ragways.assemble import opened
+    from ragways.evaluation.about import begin
+    from ragways.evaluation.record import Records
+    from ragways.evaluation.run import run
+
+    built = {layer.name: asdict(layer.spent) for layer in layer_status(settings.index) if layer.built}
+    async with opened(settings) as use:
+        about = begin(folder, seed=seed, prompts=settings.answer.prompts, construction=built)
+        at_once = settings.model.concurrency if use.model.model is not None else 1
+        named = {way.label: (way.paradigm, way.settings) for way in ways}
+        await run(use, questions, named, Records(folder), about, at_once=at_once, report=report)
+
+
+async def _judge(settings: Settings, wanted: Experiment, found: Located, folder: Path, report: Report) -> list[str]:
+    """Ask the judges that the columns need; says in words which could not be asked."""
+    from ragways.assemble import bench_of
+    from ragways.evaluation.judgement import Judgements
+    from ragways.evaluation.judges import find_judge
+    from ragways.evaluation.judging import judge
+    from ragways.evaluation.record import Records
+
+    names = list(dict.fromkeys(column.judge for column in wanted.columns_on(found.data) if column.judge))
+    judges = {one.name: one for one in map(find_judge, names)}
+    async with bench_of(settings, folder) as bench:
+        able = [one for one in judges.values() if one.by == "embedder" or bench.model.model is not None]
+        at_once = settings.judge.concurrency if bench.model.model is not None else 1
+        await judge(bench, list(Records(folder)), able, Judgements(folder), at_once=at_once, report=report)
+    return [f"{one.name}: needs a judge, set model or judge" for one in judges.values() if one not in able]
+
+
+async def _duel(
+    settings: Settings, wanted: Experiment, ways: Sequence[Way], folder: Path, report: Report
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """The answers in unbiased pairs, where the source did that; says in words why if it could not be done."""
+    if not wanted.duel:
+        return None, []
+    if not (settings.judge.name or settings.model.name):
+        return None, ["the duels: need a judge, set model or judge"]
+    from ragways.assemble import door_of, judge_of
+    from ragways.evaluation.duel.contest import contest
+    from ragways.evaluation.duel.result import result
+    from ragways.evaluation.duel.rules import Rules
+    from ragways.evaluation.duel.sitting import judged_by
+    from ragways.evaluation.duel.trials import Trials
+    from ragways.evaluation.record import Records
+
+    rules = Rules()
+    entries = contest(list(Records(folder)), rules, [way.label for way in ways])
+    by = judged_by(settings.judge.name or settings.model.name, rules.mode)
+    async with judge_of(settings) as judge, door_of(settings) as generator:
+        at_once = (settings.judge if settings.judge.name else settings.model).concurrency
+        await Trials(judge, generator, folder, rules, at_once=at_once, report=report).run(entries)
+    return result(entries, folder, by, rules).data(), []

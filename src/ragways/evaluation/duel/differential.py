@@ -1,0 +1,36 @@
+"""What only one of two answers says, and points for that alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ragways.evaluation.duel.aspects import ASPECTS
+from ragways.evaluation.duel.sitting import Sitting
+from ragways.tasks.duel_difference import DUEL_DIFFERENCE, Differences
+from ragways.tasks.duel_score import DUEL_DIFFERENTIAL, BothPoints, Points
+
+if TYPE_CHECKING:
+    from ragways.models.door import Door
+
+NOTHING = BothPoints(Points(*([0] * len(ASPECTS))), Points(*([0] * len(ASPECTS))))
+
+
+async def differences(door: Door, sitting: Sitting) -> Differences:
+    """Once a sitting: its samples judge the same lists."""
+    first, second = sitting.in_order
+    task = replace(DUEL_DIFFERENCE, sample=sitting.number(0))
+    said = await door.do(task, question=sitting.text, first=first, second=second)
+    return Differences(_said(said.first), _said(said.second))
+
+
+async def points(door: Door, sitting: Sitting, sample: int, said: Differences) -> BothPoints:
+    """Where neither says anything of its own there is nothing to judge: a tie, without a call."""
+    if not said.first and not said.second:
+        return NOTHING
+    task = replace(DUEL_DIFFERENTIAL, sample=sitting.number(sample))
+    return await door.do(task, question=sitting.text, first=said.first, second=said.second)
+
+
+def _said(statements: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(statement.strip() for statement in statements if statement.strip())

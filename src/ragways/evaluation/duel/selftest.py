@@ -1,0 +1,156 @@
+"""The judge tested on itself: an answer against itself, and against a copy with remarks that say nothing, must tie.
+
+The unit is the answer: replies about one answer hang together. A bias is the share of replies that prefer one side less
+the share that prefer the other, ties counted as fair. The judge fails where a sign-flip test over the answers says that
+this is no accident and it is large enough to matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ragways.evaluation.duel.lengths import padded_copy
+from ragways.evaluation.duel.line import Key, Line
+from ragways.evaluation.duel.rules import Rules
+from ragways.evaluation.duel.sitting import ORDERS, Judged, Sitting
+from ragways.evaluation.intervals import interval
+from ragways.evaluation.judges.shown import said
+from ragways.evaluation.record import Record
+from ragways.evaluation.statistics.paired import sign_flip
+
+ALPHA = 0.01
+EFFECT = 0.1
+"""A bias below this is no reason to dismiss a judge: order is exchanged and length aligned besides."""
+LEAST = 8
+"""Answers, with fewer of which no test by signs reaches ALPHA."""
+SAMPLE = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """How often a side was preferred: the first of two equal answers, or the padded copy (`for_it`), or the other.
+
+    `difference`: mean points for that side less the other's, of 20. `replies` = for_it + ties + against + unscored.
+    """
+
+    name: str
+    answers: int
+    replies: int
+    for_it: int
+    ties: int
+    against: int
+    unscored: Mapping[str, int]
+    bias: float | None = None
+    low: float | None = None
+    high: float | None = None
+    difference: float | None = None
+    p: float | None = None
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is enough to tell: enough answers, and most replies could be read."""
+        return self.answers >= LEAST and 2 * sum(self.unscored.values()) <= self.replies
+
+    @property
+    def fails(self) -> bool:
+        return self.p is not None and self.bias is not None and self.p < ALPHA and abs(self.bias) > EFFECT
+
+    def data(self) -> dict[str, Any]:
+        return {**asdict(self), "judged": self.judged, "fails": self.fails}
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    position: Bias
+    length: Bias
+
+    @property
+    def passed(self) -> bool:
+        return not self.why
+
+    @property
+    def why(self) -> str:
+        """Why there can be no verdict; empty where there can."""
+        failed = [f"{bias.name} bias of {bias.bias:+.0%}".replace("%", " %") for bias in (self.position, self.length)
+                  if bias.fails]  # fmt: skip
+        if failed:
+            return f"the judge failed its own test: {' and '.join(failed)}"
+        thin = next((bias for bias in (self.position, self.length) if not bias.judged), None)
+        if thin is None:
+            return ""
+        read = thin.replies - sum(thin.unscored.values())
+        return (
+            f"the judge could not be tested for {thin.name} bias: {read:,} of {thin.replies:,} replies could be read, "
+            f"about {thin.answers:,} answers; {LEAST} answers and half of the replies are needed"
+        )
+
+    def data(self) -> dict[str, Any]:
+        return {"passed": self.passed, "why": self.why, "position": self.position.data(), "length": self.length.data()}
+
+
+def selftest_sittings(records: Iterable[Record], names: Iterable[str], rules: Rules) -> list[Sitting]:
+    """Answers drawn from those of the duel, each different; more replies about each where there are few."""
+    drawn = _drawn(records, set(names), rules)
+    each = -(-rules.selftest // max(1, len(drawn)))
+    found: list[Sitting] = []
+    for record in drawn:
+        answer = said(record)
+        about = (record.question, record.text, record.repeat, record.paradigm, record.paradigm)
+        # Both orders of an answer and itself are the same prompt, so one is asked as often as two would be.
+        found += [Sitting("same", *about, "ab", trial, (answer, answer)) for trial in range(each)]
+        found += [
+            Sitting("padded", *about, order, trial, (answer, padded_copy(answer)))
+            for trial in range(-(-each // len(ORDERS)))
+            for order in ORDERS
+        ]
+    return found
+
+
+def _drawn(records: Iterable[Record], names: set[str], rules: Rules) -> list[Record]:
+    import random
+
+    fit = {(record.question, said(record)): record for record in records
+           if record.paradigm in names and not record.error and not record.abstained and said(record)}  # fmt: skip
+    every = [fit[key] for key in sorted(fit)]
+    few = min(rules.answers, len(every))
+    return random.Random(rules.seed).sample(every, few)  # noqa: S311 - a draw, not a secret
+
+
+def selftest(wanted: Sequence[Sitting], by: Judged, lines: Mapping[Key, Line]) -> SelfTest:
+    """From lines alone."""
+    return SelfTest(
+        position=_bias("position", _of("same", wanted, by, lines), sign=1),
+        length=_bias("length", _of("padded", wanted, by, lines), sign=-1),  # the padded copy is b
+    )
+
+
+def _of(
+    kind: str, wanted: Sequence[Sitting], by: Judged, lines: Mapping[Key, Line]
+) -> Iterator[tuple[Sitting, Line | None]]:
+    for sitting in wanted:
+        if sitting.kind == kind:
+            yield sitting, lines.get(sitting.key(by, SAMPLE))
+
+
+def _bias(name: str, replies: Iterator[tuple[Sitting, Line | None]], *, sign: int) -> Bias:
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    unscored: Counter[str] = Counter()
+    for sitting, line in replies:
+        if line is None or line.points is None:
+            unscored["not asked" if line is None else line.why] += 1
+        else:
+            found[sitting.question, sitting.answers[0]].append(sign * line.difference)
+    every = [difference for row in found.values() for difference in row]
+    counts = (sum(d > 0 for d in every), sum(d == 0 for d in every), sum(d < 0 for d in every))
+    replied = len(every) + unscored.total()
+    if not every:
+        return Bias(name, 0, replied, *counts, dict(unscored))
+    by_answer = [sum((d > 0) - (d < 0) for d in row) / len(row) for row in found.values()]
+    low, high = interval(by_answer)
+    return Bias(
+        name, len(found), replied, *counts, dict(unscored), (counts[0] - counts[2]) / len(every), low, high,
+        sum(every) / len(every), sign_flip(by_answer)[0],
+    )  # fmt: skip

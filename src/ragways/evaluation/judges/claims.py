@@ -1,0 +1,107 @@
+"""Metrics from claims: a text is split into claims, and each is checked against another text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragways.core.gather import together
+from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.shown import evidence, said
+from ragways.evaluation.metric import Metric, Score
+from ragways.evaluation.record import Record
+from ragways.tasks.judge_claims import CLAIMS
+from ragways.tasks.judge_support import SUPPORT
+
+NO_CLAIMS = "no claims"
+
+
+async def claims_of(bench: Bench, record: Record, text: str) -> tuple[str, ...]:
+    """The same text of the same question is split once, where the door keeps replies."""
+    return (await bench.model.do(CLAIMS, question=record.text, text=text)).claims
+
+
+async def supported(bench: Bench, record: Record, text: str, by: str) -> Score:
+    """The share of the text's claims that the other text supports."""
+    claims = await claims_of(bench, record, text)
+    if not claims:
+        return Score(None, NO_CLAIMS)
+    verdicts = (await bench.model.do(SUPPORT, claims=claims, text=by)).in_order()
+    details = _details(claims, [(verdict.supported, verdict.why) for verdict in verdicts])
+    return Score(sum(verdict.supported for verdict in verdicts) / len(claims), details=details)
+
+
+def _details(claims: Sequence[str], verdicts: Sequence[tuple[bool, str]]) -> dict[str, Any]:
+    rows = [
+        {"claim": claim, "supported": supported, "why": why}
+        for claim, (supported, why) in zip(claims, verdicts, strict=True)
+    ]
+    return {"claims": rows}
+
+
+def accepted(record: Record) -> str:
+    """The accepted answers, a line each: what an answer's claims are checked against."""
+    return "\n".join(record.gold)
+
+
+async def _faithfulness(bench: Bench, record: Record) -> Mapping[str, Score]:
+    return {"faithfulness": await supported(bench, record, said(record), evidence(record))}
+
+
+async def _context_recall(bench: Bench, record: Record) -> Mapping[str, Score]:
+    return {"context-recall": await supported(bench, record, record.gold[0], evidence(record))}
+
+
+async def _factual(bench: Bench, record: Record) -> Mapping[str, Score]:
+    precision, recall = await together(
+        (
+            supported(bench, record, said(record), accepted(record)),
+            supported(bench, record, record.gold[0], said(record)),
+        )
+    )
+    return {"factual-precision": precision, "factual-recall": recall, "factual-f1": _f1(precision, recall)}
+
+
+def _f1(precision: Score, recall: Score) -> Score:
+    p, r = precision.value, recall.value
+    if p is None or r is None:
+        return Score(None, precision.why or recall.why)
+    return Score(2 * p * r / (p + r) if p + r else 0.0)
+
+
+FAITHFULNESS = Judge(
+    "faithfulness",
+    "claims of the answer that the evidence supports",
+    "model",
+    (
+        Metric(
+            "faithfulness", "judged", "share of the answer's claims that the evidence supports", ("said", "evidence")
+        ),
+    ),
+    _faithfulness,
+)
+
+CONTEXT_RECALL = Judge(
+    "context-recall",
+    "claims of the gold answer that the evidence supports",
+    "model",
+    (
+        Metric("context-recall", "judged", "share of the first gold answer's claims that the evidence supports",
+               ("gold", "answer", "evidence")),
+    ),
+    _context_recall,
+)  # fmt: skip
+
+FACTUAL = Judge(
+    "factual",
+    "claims of the answer against the gold answer, and the other way round",
+    "model",
+    (
+        Metric("factual-precision", "judged", "share of the answer's claims that a gold answer supports",
+               ("gold", "answer", "said")),
+        Metric("factual-recall", "judged", "share of the first gold answer's claims that the answer supports",
+               ("gold", "answer", "said")),
+        Metric("factual-f1", "judged", "harmonic mean of the two", ("gold", "answer", "said")),
+    ),
+    _factual,
+)  # fmt: skip

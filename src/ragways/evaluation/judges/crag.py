@@ -1,0 +1,81 @@
+"""The scores of CRAG (Yang et al. 2024), for which a wrong answer is worse than none.
+
+Both come from one matching of the answer's claims with the gold ones: asked for each score apart, a judge contradicts
+itself. On a question without an answer, abstaining is the right answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ragways.core.gather import together
+from ragways.evaluation.judges.claims import NO_CLAIMS, claims_of
+from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.shown import said
+from ragways.evaluation.metric import Metric, Score, unanswerable
+from ragways.evaluation.record import Record
+from ragways.tasks.judge_match import MATCH
+
+
+def fine(precision: float, recall: float) -> float:
+    """+1 all of it and no more, +0.5 a part of it and no more, −0.5 right and wrong mixed, −1 nothing right."""
+    if recall == 0 or precision == 0:
+        return -1.0
+    if precision < 1:
+        return -0.5
+    return 1.0 if recall == 1 else 0.5
+
+
+def coarse(precision: float, recall: float) -> float:
+    """+1 all of it and no more, −1 anything else that was said."""
+    return 1.0 if precision == 1 and recall == 1 else -1.0
+
+
+def truthfulness(values: Iterable[float | None]) -> float:
+    """The sum of scores over the questions; what is unscored adds nothing."""
+    return sum(value for value in values if value is not None)
+
+
+async def _score(bench: Bench, record: Record) -> Mapping[str, Score]:
+    if record.abstained or not said(record):
+        return _unanswered(record)
+    if unanswerable(record):
+        return _both(-1.0, -1.0, {}) if await claims_of(bench, record, said(record)) else _unanswered(record)
+    texts = (said(record), record.gold[0])
+    claims, gold = await together(claims_of(bench, record, text) for text in texts)
+    if not claims:
+        return _unanswered(record)
+    if not gold:
+        return {name: Score(None, f"{NO_CLAIMS} in the gold answer") for name in ("crag-coarse", "crag-fine")}
+    matches = (await bench.model.do(MATCH, question=record.text, claims=claims, gold=gold)).matches
+    stated = {n for match in matches for n in match.gold}
+    precision, recall = sum(bool(match.gold) for match in matches) / len(claims), len(stated) / len(gold)
+    rows = [
+        {"claim": claims[match.claim - 1], "gold": sorted(set(match.gold)), "why": match.why}
+        for match in sorted(matches, key=lambda match: match.claim)
+    ]
+    details = {"precision": precision, "recall": recall, "claims": rows, "gold": list(gold)}
+    return _both(coarse(precision, recall), fine(precision, recall), details)
+
+
+def _unanswered(record: Record) -> Mapping[str, Score]:
+    value = 1.0 if unanswerable(record) else 0.0
+    return _both(value, value, {"unanswered": True})
+
+
+def _both(coarse: float, fine: float, details: Mapping[str, object]) -> Mapping[str, Score]:
+    return {"crag-coarse": Score(coarse, details=details), "crag-fine": Score(fine, details=details)}
+
+
+CRAG = Judge(
+    "crag",
+    "a wrong answer is worse than none",
+    "model",
+    (
+        Metric("crag-coarse", "judged", "+1 right, 0 unanswered, −1 wrong in any part", ("gold",)),
+        Metric(
+            "crag-fine", "judged", "+1 right, +0.5 partly given, 0 unanswered, −0.5 partly wrong, −1 wrong", ("gold",)
+        ),
+    ),
+    _score,
+)

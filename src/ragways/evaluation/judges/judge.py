@@ -1,0 +1,33 @@
+"""A judge scores a record with help from outside it: an embedder, or a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ragways.evaluation.metric import Metric, Score
+from ragways.evaluation.record import Record
+
+if TYPE_CHECKING:
+    from ragways.models.door import Door
+    from ragways.models.embed import Embedder
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What judges work with: the door to the judging model (it may lead to none) and the embedder."""
+
+    model: Door
+    embedder: Embedder
+
+
+@dataclass(frozen=True)
+class Judge:
+    """`score` gives a value for each of `metrics`; it is asked only of records that have what one of them needs."""
+
+    name: str
+    summary: str
+    by: Literal["embedder", "model"]
+    metrics: tuple[Metric, ...]
+    score: Callable[[Bench, Record], Awaitable[Mapping[str, Score]]]

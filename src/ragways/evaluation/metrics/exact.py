@@ -1,0 +1,53 @@
+"""Exact metrics of an answer against the accepted ones, after normalising.
+
+`accuracy` asks whether an accepted answer stands in the answer, whole words in a row, which suits answers in sentences;
+on a question without an answer it asks whether the system abstained. `em` and `f1` are those of SQuAD.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ragways.evaluation.metric import Metric, unanswerable
+from ragways.evaluation.normal import normal
+from ragways.evaluation.record import Record
+
+
+def _accuracy(record: Record) -> float:
+    if unanswerable(record):
+        return float(record.abstained)
+    said = f" {normal(record.answer)} "
+    return float(not record.abstained and any(f" {normal(gold)} " in said for gold in record.gold))
+
+
+def _exact_match(record: Record) -> float:
+    return float(any(normal(gold) == normal(record.answer) for gold in record.gold))
+
+
+def _token_f1(record: Record) -> float:
+    return max(_f1(normal(record.answer).split(), normal(gold).split()) for gold in record.gold)
+
+
+def _f1(said: list[str], wanted: list[str]) -> float:
+    shared = sum((Counter(said) & Counter(wanted)).values())
+    return 2 * shared / (len(said) + len(wanted)) if shared else 0.0
+
+
+def _abstained(record: Record) -> float:
+    return float(record.abstained)
+
+
+def _hallucinated(record: Record) -> float:
+    return float(not record.abstained)
+
+
+EXACT = (
+    Metric("accuracy", "exact", "an accepted answer stands in the answer; on a null question: abstained", ("gold",),
+           of=_accuracy),
+    Metric("em", "exact", "the answer is an accepted one, word for word", ("gold", "answer"), of=_exact_match),
+    Metric("f1", "exact", "words shared with the best accepted answer", ("gold", "answer"), of=_token_f1),
+    Metric("abstained", "exact", "questions with an answer that were not answered", ("gold", "answer"),
+           less_is_better=True, of=_abstained),
+    Metric("hallucinated", "exact", "questions without an answer that were answered all the same", ("gold", "null"),
+           less_is_better=True, of=_hallucinated),
+)  # fmt: skip

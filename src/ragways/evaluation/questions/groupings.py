@@ -1,0 +1,167 @@
+"""Four ways to put together a context that a question is written from, before it is known what will be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TYPE_CHECKING
+
+from ragways.evaluation.questions.draft import Nothing, Support
+from ragways.evaluation.questions.material import Material
+from ragways.evaluation.questions.reasons import NO_MATERIAL
+
+if TYPE_CHECKING:
+    from ragways.index.windows.reader import Windows
+
+SENTENCES = 10
+"""Sentences of a context, but for `sequential_multi_hop`."""
+DOCUMENTS, READ = 3, 5
+"""Documents of `sequential_multi_hop`, and sentences read in each."""
+CHUNKS = 3
+"""Chunks of `native`."""
+Grouping = Callable[[Material, Random], tuple[Support, ...]]
+
+
+def intra_document(material: Material, random: Random) -> tuple[Support, ...]:
+    """From a random window on, each time to the nearest of its document that holds no sentence seen before."""
+    windows = material.index.windows
+    here = _start(windows, random)
+    path, seen = [here], set(windows.sentences_of(here))
+    while len(seen) < SENTENCES:
+        near, _ = windows.within.of(here)
+        fresh = [row for row in near.tolist() if not seen & set(windows.sentences_of(row))]
+        if not fresh:
+            break
+        here = fresh[0]
+        path.append(here)
+        seen |= set(windows.sentences_of(here))
+    return _supports(material, windows, [list(windows.sentences_of(row)) for row in path])
+
+
+def theme_based(material: Material, random: Random) -> tuple[Support, ...]:
+    """From a random window on, each time to another document, the one of those near it whose themes are most alike."""
+    windows = material.index.windows
+    here = _start(windows, random)
+    runs = [list(windows.sentences_of(here))]
+    documents = [windows.document_of(here)]
+    while sum(map(len, runs)) < SENTENCES:
+        following = _by_theme(windows, here, documents)
+        if following is None:
+            break
+        here = following
+        documents.append(windows.document_of(here))
+        runs.append(list(windows.sentences_of(here)))
+    return _several(_supports(material, windows, runs))
+
+
+def sequential_multi_hop(material: Material, random: Random) -> tuple[Support, ...]:
+    """Read five sentences on, forwards or backwards; then to the document most alike in its themes; three times."""
+    windows = material.index.windows
+    here: int | None = _start(windows, random)
+    runs: list[list[int]] = []
+    documents: list[str] = []
+    while here is not None and len(runs) < DOCUMENTS:
+        run, here = _read_on(windows, here)
+        runs.append(run)
+        documents.append(windows.document_of(here))
+        here = _by_theme(windows, here, documents)
+    return _several(_supports(material, windows, runs))
+
+
+def native(material: Material, random: Random) -> tuple[Support, ...]:
+    """A few chunks: of different documents, or one after the other; no sentence twice."""
+    if random.random() < 0.5:
+        first = material.chunk(random)
+        following = material.chunks_of(first.document)
+        at = [piece.id for piece in following].index(first.id)
+        pieces = following[at : at + CHUNKS]
+    else:
+        drawn = [material.chunk(random) for _ in range(CHUNKS)]
+        pieces = list({piece.document: piece for piece in reversed(drawn)}.values())
+    seen: set[str] = set()
+    found = []
+    for piece in pieces:
+        sentences = [piece.text[s - piece.start : e - piece.start] for s, e in material.index.sentences(piece)]
+        fresh = [sentence for sentence in sentences if sentence not in seen]
+        seen.update(fresh)
+        if fresh:
+            found.append(material.support(piece))
+    return tuple(found)
+
+
+GROUPINGS: dict[str, Grouping] = {
+    "intra_document": intra_document,
+    "theme_based": theme_based,
+    "sequential_multi_hop": sequential_multi_hop,
+    "native": native,
+}
+
+
+def _start(windows: Windows, random: Random) -> int:
+    if not len(windows):
+        raise Nothing(NO_MATERIAL)
+    return random.randrange(len(windows))
+
+
+def _several(found: tuple[Support, ...]) -> tuple[Support, ...]:
+    """A context over documents that stayed in one is none."""
+    if len({one.document for one in found}) < 2:
+        raise Nothing(NO_MATERIAL)
+    return found
+
+
+def _by_theme(windows: Windows, here: int, documents: Sequence[str]) -> int | None:
+    """Of the windows near this one in documents not seen, the one whose themes are most alike; then the nearest."""
+    rows, nearness = windows.across.of(here)
+    own = windows.document_of(here)
+    by_theme = dict(windows.neighbours_by_theme(own))
+    themes = _words(windows, own)
+    best: tuple[float, float, int] | None = None
+    for row, near in zip(rows.tolist(), nearness.tolist(), strict=True):
+        document = windows.document_of(row)
+        if document in documents:
+            continue
+        others = _words(windows, document)
+        shared = len(themes & others) / max(1, len(themes | others))
+        ranked = (by_theme.get(document, 0.0) + shared, near, -row)
+        best = max(best, ranked) if best is not None else ranked
+    return None if best is None else -best[2]
+
+
+def _words(windows: Windows, document: str) -> set[str]:
+    return set(" ".join(windows.themes(document).themes).casefold().split())
+
+
+def _read_on(windows: Windows, here: int) -> tuple[list[int], int]:
+    """Sentences around a window in reading order, and the window where the reading ends."""
+    rows = windows.windows_of(windows.document_of(here))
+    after, before = here + 1, here - 1
+    matrix = windows.windows.matrix
+    forwards = float(matrix[after] @ matrix[here]) if after in rows else -2.0
+    backwards = float(matrix[before] @ matrix[here]) if before in rows else -2.0
+    step = 1 if forwards >= backwards else -1
+    seen = dict.fromkeys(windows.sentences_of(here))
+    while len(seen) < READ and here + step in rows:
+        here += step
+        seen.update(dict.fromkeys(windows.sentences_of(here)))
+    run = sorted(seen)
+    return (run[:READ] if step == 1 else run[-READ:]), here
+
+
+def _supports(material: Material, windows: Windows, runs: list[list[int]]) -> tuple[Support, ...]:
+    """Each run of sentences as far as it lies in one chunk, the one that holds most of it."""
+    found: dict[tuple[str, str], Support] = {}
+    for run in runs:
+        document = ":".join(windows.sentences.ids[run[0]].split(":")[:2])
+        places = [tuple(windows.sentence_at[row].tolist()) for row in run]
+        best: tuple[int, Support] | None = None
+        for piece in material.chunks_of(document):
+            inside = [(start, end) for start, end in places if piece.start <= start and end <= piece.end]
+            text = " ".join(" ".join(material.index.text(document, *place).split()) for place in inside)
+            if inside and (best is None or len(inside) > best[0]):
+                best = len(inside), material.support(piece, text)
+        if best is not None:
+            found.setdefault((best[1].chunk, best[1].quote), best[1])
+    if not found:
+        raise Nothing(NO_MATERIAL)
+    return tuple(found.values())

@@ -1,0 +1,130 @@
+"""What questions are made from: the corpus, its facts, and the graph, each read when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from random import Random
+from typing import Any, TypeVar
+
+from ragways.core.types import Piece
+from ragways.evaluation.questions.draft import Nothing, Support
+from ragways.evaluation.questions.fact import Fact
+from ragways.evaluation.questions.facts import Facts
+from ragways.evaluation.questions.reasons import NO_MATERIAL
+from ragways.evaluation.questions.subjects import Subjects
+from ragways.evaluation.questions.texts import Texts, chunk_ids
+from ragways.index.graph.reader import Graph
+from ragways.modules.resources import Resources
+
+T = TypeVar("T")
+K = TypeVar("K")
+MOST_CHAINS = 200_000
+SHORTEST = 80
+"""Characters of a chunk worth asking about."""
+Chain = tuple[Fact, ...]
+
+
+class Material:
+    """`use` is what steps work with; everything else is made from it, in an order that never changes."""
+
+    def __init__(self, use: Resources) -> None:
+        self.use = use
+        self.index = use.index
+        self._kept: dict[str, Any] = {}
+        self._keys = {id: key for id, key, _ in use.index.documents()}
+
+    @cached_property
+    def chunks(self) -> list[str]:
+        return chunk_ids(self.index)
+
+    @cached_property
+    def texts(self) -> Texts:
+        return Texts(self.index)
+
+    @cached_property
+    def subjects(self) -> Subjects:
+        return Subjects(self.texts)
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(self.index, self.texts, self.subjects)
+
+    @property
+    def graph(self) -> Graph:
+        return self.index.graph
+
+    def chunk(self, random: Random) -> Piece:
+        """A random chunk that is long enough to say something."""
+        for _ in range(20):
+            if not self.chunks:
+                break
+            id = random.choice(self.chunks)
+            piece = self.index.pieces([id]).get(id)
+            if piece is not None and len(piece.text.strip()) >= SHORTEST:
+                return piece
+        raise Nothing(NO_MATERIAL)
+
+    def chunks_of(self, document: str) -> list[Piece]:
+        """The chunks of a document in reading order."""
+        found = self.index.pieces(self._by_document.get(document, ())).values()
+        return sorted(found, key=lambda piece: (piece.start, piece.end, piece.id))
+
+    @cached_property
+    def _by_document(self) -> dict[str, list[str]]:
+        return grouped(self.chunks, lambda id: ":".join(id.split(":")[:2]))
+
+    def support(self, piece: Piece, quote: str = "") -> Support:
+        return Support(piece.id, piece.document, self._keys.get(piece.document, ""), piece.title, piece.text, quote)
+
+    def support_of(self, chunk: str, quote: str = "") -> Support:
+        return self.support(self.index.pieces([chunk])[chunk], quote)
+
+    def chains(self, hops: int) -> dict[tuple[str, ...], list[Chain]]:
+        """Facts in a row, each about what the one before leads to and of another document; by their relations."""
+        if hops not in self._chains:
+            self._chains[hops] = self._enumerate(hops)
+        return self._chains[hops]
+
+    def leading_to(self, document: str) -> list[Fact]:
+        """Facts whose value is what a document is about."""
+        return self.once("leading", lambda: grouped(self.facts.every, lambda fact: fact.leads_to)).get(document, [])
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What drafters make of the whole corpus and need again."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        kept: T = self._kept[name]
+        return kept
+
+    @cached_property
+    def _chains(self) -> dict[int, dict[tuple[str, ...], list[Chain]]]:
+        return {}
+
+    def _enumerate(self, hops: int) -> dict[tuple[str, ...], list[Chain]]:
+        chains: list[Chain] = [(fact,) for fact in self.facts.every if fact.leads_to]
+        for hop in range(1, hops):
+            last = hop == hops - 1
+            chains = [
+                (*chain, fact)
+                for chain in chains
+                for fact in self.facts.about.get(chain[-1].leads_to, ())
+                if (last or fact.leads_to) and _goes_on(chain, fact)
+            ][:MOST_CHAINS]
+        return dict(sorted(grouped(chains, lambda chain: tuple(fact.wording.name for fact in chain)).items()))
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by what they share, each in the order given."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
+def _goes_on(chain: Chain, fact: Fact) -> bool:
+    """No document twice, no way back, and nothing asked for as `Where is the place where`, `Where is the owner`."""
+    seen = {one.subject.id for one in chain} | {one.document for one in chain}
+    if fact.document in seen or fact.subject.id in {one.subject.id for one in chain} or fact.leads_to in seen:
+        return False
+    return not (fact.wording.name == "location" and chain[-1].wording.sort in ("place", "person"))

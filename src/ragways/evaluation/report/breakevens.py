@@ -1,0 +1,34 @@
+"""After how many questions a layer has paid for itself, in every run that knows what its index cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragways.evaluation.about import About
+from ragways.evaluation.metric import Metric
+from ragways.evaluation.report.runs import Run
+from ragways.evaluation.resources.breakeven import break_evens
+from ragways.evaluation.resources.usage import usage
+from ragways.evaluation.statistics.table import compare_all
+from ragways.evaluation.statistics.values import gather
+
+
+def breakevens_data(runs: Sequence[Run], metric: Metric | None) -> dict[str, Any] | None:
+    """Soonest first. None where nothing was paid for: then every layer pays from the first question."""
+    lines = [line for run in runs for line in _lines(run, metric)] if metric is not None else []
+    return {"metric": metric.name, "lines": lines} if metric is not None and lines else None
+
+
+def _lines(run: Run, metric: Metric) -> list[dict[str, Any]]:
+    about = About.read(run.folder)
+    uses = usage(run.records, built=about.construction if about is not None else None)
+    paid = any(use.total.tokens or (use.construction is not None and use.construction.tokens) for use in uses.values())
+    if about is None or not about.construction or not paid or len(uses) < 2:
+        return []
+    named = {run.paradigms[name]: replace(use, paradigm=run.paradigms[name]) for name, use in uses.items()}
+    compared = compare_all(
+        gather(run.rows, metric.name), metric=metric.name, less_is_better=metric.less_is_better
+    )  # fmt: skip
+    return [{"run": run.name, **even.data()} for even in break_evens(named, compared.rows, about.construction)]

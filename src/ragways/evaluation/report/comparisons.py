@@ -1,0 +1,47 @@
+"""Paradigms against each other: as many metrics as can be compared in a reasonable time, the telling ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ragways.evaluation.metric import Metric
+from ragways.evaluation.scored import Scored
+from ragways.evaluation.statistics.table import compare_all
+from ragways.evaluation.statistics.values import gather
+
+TELLING = (
+    "accuracy", "judged-correct", "crag-fine", "f1", "faithfulness", "recall@5", "all-evidence@8", "hallucinated",
+    "abstained",
+)  # fmt: skip
+"""The metrics that are shown first."""
+MOST = 1200
+"""Comparisons in all."""
+MOST_QUESTIONS = 250_000
+"""Questions of all comparisons together: some seconds of work."""
+
+
+def telling_first(metrics: Sequence[Metric]) -> list[Metric]:
+    """Those of a judge first among the others: who paid for them wants to see them."""
+    order = {name: place for place, name in enumerate(TELLING)}
+    return sorted(metrics, key=lambda one: (order.get(one.name, len(order)), one.of is not None))
+
+
+def comparisons_data(
+    rows: Sequence[Scored], metrics: Sequence[Metric], *, baseline: str = "", most: int = MOST
+) -> dict[str, Any] | None:
+    """A table a metric. None where there is nothing to compare with."""
+    names = list(dict.fromkeys(row.record.paradigm for row in rows))
+    if len(names) < 2:
+        return None
+    pairs = len(names) - 1 if baseline else len(names) * (len(names) - 1) // 2
+    asked = len({row.record.question for row in rows})
+    ordered = telling_first(metrics)
+    chosen = ordered[: max(1, min(most // pairs, MOST_QUESTIONS // (pairs * asked)))]
+    tables = [
+        compare_all(
+            gather(rows, one.name), metric=one.name, less_is_better=one.less_is_better, baseline=baseline
+        ).data()
+        for one in chosen
+    ]
+    return {"tables": tables, "left_out": [one.name for one in ordered[len(chosen) :]]}

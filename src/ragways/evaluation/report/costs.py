@@ -1,0 +1,47 @@
+"""What the answers of each paradigm cost, and its share of what building the index cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ragways.evaluation.about import About
+from ragways.evaluation.report.runs import Run
+from ragways.evaluation.resources.samples import Samples
+from ragways.evaluation.resources.usage import Use, usage
+
+COSTS = {
+    "tokens": "tokens per answer",
+    "usd": "US dollars per answer",
+    "seconds": "seconds per answer (median)",
+    "cpu": "CPU seconds per answer",
+    "evidence": "tokens of evidence per answer",
+    "tokens_with_index": "tokens per answer with its share of the index",
+    "usd_with_index": "US dollars per answer with its share of the index",
+}
+
+
+def costs_data(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+    """By paradigm: `use` is all that is known, `cost` a figure for each kind of cost that is known."""
+    found: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        about = About.read(run.folder)
+        built = about.construction if about is not None and about.construction else None
+        for name, use in usage(run.records, built=built, samples=Samples(run.folder)).items():
+            here = run.paradigms[name]
+            found[here] = {"use": use.data() | {"paradigm": here}, "cost": _cost(use)}
+    return found
+
+
+def _cost(use: Use) -> dict[str, float]:
+    full = use.with_construction
+    cost = {
+        "tokens": use.total.tokens,
+        "usd": use.total.usd,
+        "seconds": use.seconds_p50,
+        "cpu": use.cpu,
+        "evidence": use.evidence,
+        "tokens_with_index": full.tokens if full is not None else None,
+        "usd_with_index": full.usd if full is not None else None,
+    }
+    return {name: value for name, value in cost.items() if value is not None}

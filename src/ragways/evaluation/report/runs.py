@@ -1,0 +1,101 @@
+"""Several runs as one: names that two of them use for different things are told apart by the run's own name."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ragways.core.errors import UsageError
+from ragways.evaluation.about import About
+from ragways.evaluation.record import Record
+from ragways.evaluation.scored import Scored, scored
+
+
+@dataclass(frozen=True)
+class Run:
+    """A folder, the name it goes by in the report, its records as they were made, and `rows`: as they are called there.
+
+    `paradigms` and `questions` lead from the names in its files to those in the report.
+    """
+
+    name: str
+    folder: Path
+    records: tuple[Record, ...]
+    rows: tuple[Scored, ...]
+    paradigms: dict[str, str]
+    questions: dict[str, str]
+
+    def data(self) -> dict[str, Any]:
+        about = About.read(self.folder)
+        return {
+            "name": self.name,
+            "records": len(self.rows),
+            "failed": sum(bool(row.record.error) for row in self.rows),
+            "questions": len(self.questions),
+            "paradigms": list(self.paradigms.values()),
+            "made": _made(row.record.made for row in self.rows),
+            **({"seed": about.seed, "data": dict(about.data)} if about is not None else {}),
+        }
+
+
+def read_runs(folders: Sequence[Path]) -> list[Run]:
+    """The runs in these folders, one named twice only once."""
+    places = list({folder.resolve(): folder for folder in folders}.values())
+    if not places:
+        raise UsageError("no run was named", "name the folder of one: ragways eval report RUN")
+    read = [(name, folder, list(scored(folder))) for name, folder in zip(_names(places), places, strict=True)]
+    for _, folder, rows in read:
+        if not rows:
+            raise UsageError(f"{folder} holds no record", "make some with: ragways eval run")
+    twice = _twice({row.record.paradigm for row in rows} for _, _, rows in read)
+    texts: dict[str, set[str]] = defaultdict(set)
+    for _, _, rows in read:
+        for row in rows:
+            texts[row.record.question].add(row.record.text)
+    # The same id with the same text is the same question, in whichever run it was asked.
+    differ = {id for id, said in texts.items() if len(said) > 1}
+    return [_run(name, folder, rows, twice, differ) for name, folder, rows in read]
+
+
+def _run(name: str, folder: Path, rows: Sequence[Scored], twice: set[str], differ: set[str]) -> Run:
+    paradigms = {row.record.paradigm: _told(row.record.paradigm, name, twice) for row in rows}
+    questions = {row.record.question: _told(row.record.question, name, differ) for row in rows}
+    renamed = tuple(_renamed(row, paradigms[row.record.paradigm], questions[row.record.question]) for row in rows)
+    return Run(name, folder, tuple(row.record for row in rows), renamed, paradigms, questions)
+
+
+def _renamed(row: Scored, paradigm: str, question: str) -> Scored:
+    if (row.record.paradigm, row.record.question) == (paradigm, question):
+        return row
+    return replace(row, record=replace(row.record, paradigm=paradigm, question=question))
+
+
+def _told(one: str, run: str, unclear: set[str]) -> str:
+    return f"{run}/{one}" if one in unclear else one
+
+
+def _twice(sets: Iterable[set[str]]) -> set[str]:
+    return {one for one, count in Counter(one for found in sets for one in found).items() if count > 1}
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """The last parts of the paths: as many as it takes to tell them apart."""
+    parts = [folder.resolve().parts for folder in folders]
+    for length in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(one[-length:]) for one in parts]
+        if len(set(names)) == len(names):
+            break
+    return names
+
+
+def _made(rows: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+    """By which versions, models and embedders; more than one of a kind is worth seeing."""
+    found: dict[str, dict[str, None]] = {"version": {}, "model": {}, "embedder": {}, "preset": {}}
+    for made in rows:
+        for name, values in found.items():
+            if made.get(name):
+                values[str(made[name])] = None
+    return {name: list(values) for name, values in found.items() if values}

@@ -1,0 +1,40 @@
+"""A run's records with every value that is known of them: computed from the record, or judged and kept beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragways.evaluation.judgement import Judgement, Judgements, Key
+from ragways.evaluation.metric import Metric, Score
+from ragways.evaluation.metrics import ALONE, METRICS
+from ragways.evaluation.record import Record, Records
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A record and its values by the name of the metric."""
+
+    record: Record
+    values: dict[str, Score]
+
+
+def scored(folder: Path, *more: Metric) -> Iterator[Scored]:
+    """Every record of a run; `more` are metrics beside the usual ones (`recall@20`)."""
+    return score_all(Records(folder), Judgements(folder).latest(), more)
+
+
+def score_all(
+    records: Iterable[Record], judged: dict[Key, Judgement] | None = None, more: Iterable[Metric] = ()
+) -> Iterator[Scored]:
+    """A metric that no judge was asked for anywhere is left out; a record it was not asked for is unscored."""
+    known = judged or {}
+    names = [name for name in METRICS if name in {judged for *_, judged in known}]
+    alone = dict.fromkeys((*ALONE, *(metric for metric in more if metric.of is not None)))
+    for record in records:
+        values = {metric.name: metric.score(record) for metric in alone}
+        for name in names:
+            found = known.get((*record.key, name))
+            values[name] = METRICS[name].score(record) if found is None else found.score
+        yield Scored(record, values)

@@ -1,0 +1,137 @@
+"""What a paradigm scored, question by question and repeat by repeat. What has no score says why, and is counted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+NO_REASON = "no reason given"
+NOT_ASKED = "not asked"
+NOT_A_NUMBER = "not a number"
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """Why there is no value: the metric says so, or (`failed`) there is no answer."""
+
+    why: str = NO_REASON
+    failed: bool = False
+
+
+Value = float | Unscored | None
+Values = Mapping[str, Sequence[Value]]
+"""By question, a value for each repeat. None is `Unscored()`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of a paradigm's answers to one metric. `answers` = `scored` + all of `unscored` + `failed`.
+
+    `questions` are those asked of any paradigm, `not_asked` those of them that this one never got; `scored_questions`
+    have a value in at least one repeat.
+    """
+
+    questions: int
+    scored_questions: int
+    not_asked: int
+    answers: int
+    scored: int
+    failed: int
+    unscored: Mapping[str, int] = field(default_factory=dict)
+
+    def data(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class _Record(Protocol):
+    @property
+    def question(self) -> str: ...
+    @property
+    def paradigm(self) -> str: ...
+    @property
+    def repeat(self) -> int: ...
+    @property
+    def error(self) -> str: ...
+
+
+class _Score(Protocol):
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def why(self) -> str: ...
+
+
+class ScoredRecord(Protocol):
+    """A record with its values by metric."""
+
+    @property
+    def record(self) -> _Record: ...
+    @property
+    def values(self) -> Mapping[str, _Score]: ...
+
+
+def gather(scored: Iterable[ScoredRecord], metric: str) -> dict[str, dict[str, list[Value]]]:
+    """By paradigm and question, the values of one metric in the order of the repeats."""
+    found: dict[str, dict[str, dict[int, Value]]] = defaultdict(lambda: defaultdict(dict))
+    for one in scored:
+        record = one.record
+        found[record.paradigm][record.question][record.repeat] = _value(one, metric)
+    return {
+        paradigm: {question: [values[repeat] for repeat in sorted(values)] for question, values in questions.items()}
+        for paradigm, questions in found.items()
+    }
+
+
+def _value(one: ScoredRecord, metric: str) -> Value:
+    if one.record.error:
+        return Unscored(one.record.error, failed=True)
+    score = one.values.get(metric)
+    if score is None:
+        return Unscored("the metric was not computed")
+    return score.value if score.value is not None else Unscored(score.why or NO_REASON)
+
+
+def lacking(value: Value) -> Unscored | None:
+    """Why this is no value to reckon with, or None where it is one."""
+    if value is None:
+        return Unscored()
+    if isinstance(value, Unscored):
+        return value
+    return None if math.isfinite(value) else Unscored(NOT_A_NUMBER)
+
+
+def count(values: Values, questions: Iterable[str] = ()) -> Counts:
+    """Counts of what was scored; `questions` are all that were asked of any paradigm."""
+    answers = [value for row in values.values() for value in row]
+    gaps = [gap for value in answers if (gap := lacking(value)) is not None]
+    every = set(values) | set(questions)
+    return Counts(
+        questions=len(every),
+        scored_questions=sum(any(lacking(value) is None for value in row) for row in values.values()),
+        not_asked=sum(not values.get(question) for question in every),
+        answers=len(answers),
+        scored=len(answers) - len(gaps),
+        failed=sum(gap.failed for gap in gaps),
+        unscored=dict(sorted(Counter(gap.why for gap in gaps if not gap.failed).items())),
+    )
+
+
+def averaged(values: Values) -> tuple[dict[str, float], dict[str, str]]:
+    """The mean of each question over its repeats that were scored; and for the others, why they have none."""
+    found: dict[str, float] = {}
+    gaps: dict[str, str] = {}
+    for question, row in values.items():
+        numbers = [float(value) for value in row if lacking(value) is None]  # type: ignore[arg-type]
+        if numbers:
+            found[question] = math.fsum(numbers) / len(numbers)
+        else:
+            gaps[question] = _why(row)
+    return found, gaps
+
+
+def _why(row: Sequence[Value]) -> str:
+    reasons = sorted({"failed" if gap.failed else gap.why for value in row if (gap := lacking(value)) is not None})
+    return "; ".join(reasons) or NOT_ASKED

@@ -1,0 +1,130 @@
+"""The relations of a graph as arrays: ends, weights and source chunks, for the many that a question touches.
+
+Written when the graph is derived, and memory-mapped. Rows with names and descriptions are read for the few that are
+shown; reading hundreds of them for each question is what costs time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Small = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Bonds:
+    """Relations by number, in the order of their ids: equal weights go by number.
+
+    Those with entity i as subject are `from_subject[by_subject[i]:by_subject[i + 1]]`, likewise for objects; the chunks
+    that state relation j, in the corpus's order, are `stating[stated[j]:stated[j + 1]]`.
+    """
+
+    ids: NDArray[np.bytes_]
+    subjects: Small
+    objects: Small
+    weights: NDArray[np.float64]
+    by_subject: Ints
+    from_subject: Small
+    by_object: Ints
+    from_object: Small
+    stated: Ints
+    stating: Small
+
+    def __len__(self) -> int:
+        return len(self.subjects)
+
+    @classmethod
+    def of(cls, size: int, rows: Sequence[tuple[str, int, int, float]], statements: Sequence[tuple[int, int]]) -> Bonds:
+        """From the id, the ends among `size` entities and the weight of every relation, by id; and pairs of relation
+        and chunk, sorted.
+        """
+        ids, subjects, objects, weights = zip(*rows, strict=True) if rows else ((), (), (), ())
+        left, right = np.array(subjects, dtype=np.int32), np.array(objects, dtype=np.int32)
+        pairs = np.array(statements, dtype=np.int64).reshape(-1, 2)
+        return cls(
+            np.array([id.encode() for id in ids], dtype=np.bytes_),
+            left,
+            right,
+            np.array(weights, dtype=np.float64),
+            *_grouped(size, left),
+            *_grouped(size, right),
+            np.searchsorted(pairs[:, 0], np.arange(len(rows) + 1)).astype(np.int64),
+            pairs[:, 1].astype(np.int32),
+        )
+
+    def save(self, folder: Path) -> None:
+        for part in fields(self):
+            np.save(_file(folder, part.name), getattr(self, part.name))
+
+    @classmethod
+    def load(cls, folder: Path) -> Bonds:
+        # Plain views of the mapped files: indexing a memmap costs as much again in bookkeeping.
+        return cls(*(np.asarray(np.load(_file(folder, part.name), mmap_mode="r")) for part in fields(cls)))
+
+    def touching(self, entities: Iterable[int], limit: int) -> Ints:
+        """Relations with an end among these entities: the `limit` heaviest, heaviest first."""
+        nodes, inside = self._chosen(entities)
+        left = self.from_subject[places_of(self.by_subject, nodes)[0]]
+        right = self.from_object[places_of(self.by_object, nodes)[0]]
+        return self._heaviest(np.concatenate([left, right[~inside[self.subjects[right]]]]), limit)
+
+    def between(self, entities: Iterable[int], limit: int) -> Ints:
+        """Relations with both ends among these entities: the `limit` heaviest, heaviest first."""
+        nodes, inside = self._chosen(entities)
+        found = self.from_subject[places_of(self.by_subject, nodes)[0]]
+        return self._heaviest(found[inside[self.objects[found]]], limit)
+
+    def sources(self, numbers: Ints) -> tuple[Ints, Ints]:
+        """The chunks that state these relations, one after the other; and for each, which of `numbers` it states."""
+        places, counts = places_of(self.stated, numbers)
+        return self.stating[places].astype(np.int64), np.repeat(np.arange(len(numbers)), counts)
+
+    def names(self, numbers: Ints) -> list[str]:
+        """The ids of these relations."""
+        return [id.decode() for id in self.ids[numbers].tolist()]
+
+    def numbers(self, ids: Sequence[str]) -> Ints:
+        """The numbers of relations by id, all of which must be there."""
+        return np.searchsorted(self.ids, np.array([id.encode() for id in ids], dtype=np.bytes_)).astype(np.int64)
+
+    def _chosen(self, entities: Iterable[int]) -> tuple[Ints, NDArray[np.bool_]]:
+        nodes = np.unique(np.fromiter(entities, dtype=np.int64))
+        inside = np.zeros(len(self.by_subject) - 1, dtype=np.bool_)
+        inside[nodes] = True
+        return nodes, inside
+
+    def _heaviest(self, found: Small, limit: int) -> Ints:
+        """A hub has relations by the ten thousand, many of the same weight, so only what is kept is sorted."""
+        numbers, weights = found.astype(np.int64), self.weights[found]
+        if limit < len(numbers):
+            border = np.partition(weights, -limit)[-limit] if limit > 0 else np.inf
+            above, equal = numbers[weights > border], numbers[weights == border]
+            wanted = max(0, limit - len(above))
+            equal = np.partition(equal, wanted)[:wanted] if wanted < len(equal) else equal
+            numbers = np.concatenate([above, equal])
+            weights = self.weights[numbers]
+        return numbers[np.lexsort((numbers, -weights))]
+
+
+def _grouped(size: int, ends: Small) -> tuple[Ints, Small]:
+    """The places of each number in a list: where the places of each begin, and the places."""
+    order = np.argsort(ends, kind="stable")
+    return np.searchsorted(ends[order], np.arange(size + 1)).astype(np.int64), order.astype(np.int32)
+
+
+def places_of(begins: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """The places of all that these rows hold, and how much each does."""
+    first = begins[rows]
+    counts = begins[rows + 1] - first
+    before = np.cumsum(counts) - counts
+    return np.arange(int(counts.sum())) + np.repeat(first - before, counts), counts
+
+
+def _file(folder: Path, part: str) -> Path:
+    return folder / f"graph-relations-{part.replace('_', '-')}.npy"

@@ -1,0 +1,171 @@
+"""What is known of each passage that several retrievers found, as a few numbers.
+
+walk      its place in the list by PageRank, less where the question names nothing but hubs
+meaning   how near the question it is, the nearest being 1
+bridge    how good a bridge leads to it from one of the best hits
+named     the same from a passage that the question names
+pair      how much of the question's words it holds together with one of the best hits
+joined    the same with one that a bridge joins it to
+title     which part of its title stands in the question
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from ragways.core.types import Hit, Hits, Piece
+from ragways.index.graph.names import split_title
+from ragways.index.graph.rules.words import STOP
+from ragways.modules.bridge import Bridge, bridges
+from ragways.modules.fusion_cover import Cover
+from ragways.modules.resources import Resources
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragways.index.vectors import Vectors
+
+_WORD = re.compile(r"\w+")
+FEATURES = ("walk", "meaning", "bridge", "named", "pair", "joined", "title")
+SOURCES = 6
+"""The best hits from which bridges are followed."""
+NAMED = 4
+"""Further hits from which they are, because the question names them."""
+PARTNERS = 5
+"""The best hits with which every other may make a pair."""
+RANK = 5
+"""Ranks become numbers by (RANK + 1) / (RANK + rank)."""
+REACHED = 20
+"""Passages that no list has, and bridges lead to."""
+
+
+class Candidates:
+    """The passages that may be evidence for one question, with their features."""
+
+    def __init__(self, use: Resources, hits: Hits, vector: NDArray[np.float32]) -> None:
+        self._use = use
+        self._hits = hits
+        self._vector = vector
+        self._asked = " ".join(["", *_WORD.findall(hits.query.text.casefold())])
+        self.pieces = {hit.piece.id: hit.piece for hit in hits.items}
+        self._cover = Cover(hits.query.text, [_whole(piece) for piece in self.pieces.values()])
+        best = hits.items[0].score if hits.items else 1.0
+        self._weights = {hit.piece.id: hit.score / best for hit in hits.items}
+        self._sources = self._choose_sources()
+        self.bridges: dict[str, list[Bridge]] = {}
+        for bridge in bridges(use.index.graph, self._cover, list(self._sources.values())):
+            self.bridges.setdefault(bridge.target, []).append(bridge)
+        self._held = self._reach()
+
+    def _choose_sources(self) -> dict[str, Piece]:
+        pieces = list(self.pieces.values())
+        named = [piece for piece in pieces[SOURCES:] if self._is_named(piece)]
+        return {piece.id: piece for piece in (*pieces[:SOURCES], *named[:NAMED])}
+
+    def _is_named(self, piece: Piece) -> bool:
+        return self._title(split_title(piece.title)[0]) == 1.0
+
+    def _title(self, title: str) -> float:
+        """Which part of a title's words stands in the question."""
+        words = beginnings(title)
+        return sum(word in self._asked for word in words) / len(words) if words else 0.0
+
+    def _reach(self) -> NDArray[np.bool_]:
+        """Take in passages that no list has and the best bridges lead to."""
+        import numpy as np
+
+        new = {id: self._bridge(id) for id in self.bridges.keys() - self.pieces.keys()}
+        chosen = sorted((id for id, value in new.items() if value > 0), key=lambda id: (-new[id], id))[:REACHED]
+        reached = self._use.index.pieces(chosen)
+        self.pieces |= reached
+        more = [self._cover.of(_whole(piece)) for piece in reached.values()]
+        return np.concatenate([self._cover.held, np.array(more, dtype=bool)]) if more else self._cover.held
+
+    def _bridge(self, id: str) -> float:
+        """How good the best bridge to a passage that is about the entity is."""
+        return max((self._worth(bridge) for bridge in self.bridges.get(id, ()) if bridge.own), default=0.0)
+
+    def _worth(self, bridge: Bridge) -> float:
+        """What its source weighs, less for a later link."""
+        return self._weights[bridge.source] / (1 + bridge.place)
+
+    def best_bridge(self, id: str) -> Bridge:
+        """The best bridge to a passage whose feature `bridge` is more than 0."""
+        return max((bridge for bridge in self.bridges[id] if bridge.own), key=self._worth)
+
+    def features(self) -> NDArray[np.float64]:
+        """A row for each of `pieces`, a column for each of `FEATURES`."""
+        import numpy as np
+
+        from ragways.index.graph.retrieve import question_seeds, sureness
+
+        ids = list(self.pieces)
+        sure = sureness(question_seeds(self._use.index.graph, self._hits.query.text))
+        walk = {hit.piece.id: sure * _rank(hit, "linked") for hit in self._hits.items}
+        named = {id for id, piece in self._sources.items() if self._is_named(piece)}
+        columns = {
+            "meaning": self._meaning(ids),
+            "walk": [walk.get(id, 0.0) for id in ids],
+            "bridge": [self._bridge(id) for id in ids],
+            "named": [
+                max((1 / (1 + b.place) for b in self.bridges.get(id, ()) if b.own and b.source in named), default=0.0)
+                for id in ids
+            ],
+            "title": [self._title(piece.title) for piece in self.pieces.values()],
+        }
+        columns |= self._pairs(ids)
+        return np.array([columns[name] for name in FEATURES], dtype=np.float64).T
+
+    def _pairs(self, ids: list[str]) -> dict[str, NDArray[np.float64]]:
+        """How much of the question a passage holds together with one of the best; with one that leads to it."""
+        import numpy as np
+
+        partners = ids[:PARTNERS]
+        weights, held = self._cover.weights, self._held
+        alone = held @ weights
+        pairs = np.stack([alone, *((held | held[n]) @ weights for n in range(len(partners)))], axis=1)
+        places, columns = {id: n for n, id in enumerate(ids)}, {id: n for n, id in enumerate(partners, start=1)}
+        leads = np.zeros(pairs.shape, dtype=bool)
+        leads[:, 0] = True
+        for target in self.bridges.keys() & places.keys():
+            leads[places[target], [columns[b.source] for b in self.bridges[target] if b.source in columns]] = True
+        return {"pair": pairs.max(axis=1), "joined": np.where(leads, pairs, 0.0).max(axis=1)}
+
+    def _meaning(self, ids: list[str]) -> NDArray[np.float64]:
+        """How near the question a passage is; the nearest of all is 1, and one without a vector 0."""
+        import numpy as np
+
+        vectors = self._use.index.vectors
+        rows = _rows(vectors)
+        near = np.zeros(len(ids))
+        known = [n for n, id in enumerate(ids) if id in rows]
+        near[known] = vectors.matrix[[rows[ids[n]] for n in known]] @ self._vector
+        return near / max(float(near.max()), 1e-6)
+
+
+_kept_rows: WeakKeyDictionary[Vectors, dict[str, int]] = WeakKeyDictionary()
+
+
+def _rows(vectors: Vectors) -> dict[str, int]:
+    """Where each chunk's vector stands; made once for an open index."""
+    if vectors not in _kept_rows:
+        _kept_rows[vectors] = {id: row for row, id in enumerate(vectors.ids)}
+    return _kept_rows[vectors]
+
+
+def _rank(hit: Hit, by: str) -> float:
+    return max(((RANK + 1) / (RANK + found.rank) for found in hit.found if found.by == by), default=0.0)
+
+
+def _whole(piece: Piece) -> str:
+    return f"{piece.title} {piece.text}"
+
+
+@lru_cache(maxsize=50_000)
+def beginnings(title: str) -> tuple[str, ...]:
+    """The words of a title, stop words aside, as they are looked for in a question."""
+    return tuple(f" {word[:5]}" for word in _WORD.findall(title.casefold()) if word not in STOP)

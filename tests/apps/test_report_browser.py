@@ -1,0 +1,245 @@
+"""The report in a real browser: it is drawn, it is searched and filtered, and text stays text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragways.apps.report.page import report_page
+from ragways.evaluation.report.data import report_data
+from tests.apps.browser import BROWSER, Browser, colours
+from tests.evaluation.report.made import EVIL, made_run
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs chromium, chromium-browser or google-chrome")
+
+SHOWN = "[...document.querySelectorAll('.question')].map((one) => one.dataset.id)"
+SECTIONS = ("figures", "types", "comparisons", "pareto", "duels", "costs", "timeline", "tools", "questions")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return report_data([made_run(tmp_path_factory.mktemp("report") / "run", questions=60, duels=True)])
+
+
+@pytest.fixture(scope="module")
+def url(data: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    file.write_text(report_page(data), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.fixture(autouse=True)
+def clean(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No test may leave the browser complaining, or send it anywhere."""
+    yield
+    opened: Browser = request.getfixturevalue("browser")
+    assert opened.errors == []
+    assert [url for url in opened.requests if not url.startswith(("file:", "about:"))] == []
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1400, False), (1400, True), (390, False), (390, True)])
+def test_it_is_drawn(browser: Browser, url: str, data: dict[str, Any], width: int, dark: bool):
+    browser.open(url, width=width, height=900, dark=dark)
+    paper = browser.ask("getComputedStyle(document.body).backgroundColor")
+    assert paper == ("rgb(22, 24, 28)" if dark else "rgb(251, 250, 247)")
+    assert browser.ask("document.documentElement.scrollWidth") <= width, "nothing sticks out sideways"
+    for section in SECTIONS:
+        assert browser.ask(f"document.getElementById('{section}').children.length") > 1
+    assert browser.ask("document.querySelectorAll('#figures tbody tr').length") == 5
+    assert browser.ask("document.querySelectorAll('#pareto .mark').length") >= 5
+    assert browser.ask("document.querySelectorAll('#duels .box').length") == 10
+    assert browser.ask("document.querySelectorAll('.heat tbody td').length") == 25
+    assert browser.ask("document.querySelectorAll('#timeline .curve').length") == 10
+    assert browser.ask("document.querySelectorAll('.missing').length") == 0
+    seen = colours(browser.screenshot(scale=0.25))
+    assert len(seen) > 50, "letters and marks, not a blank sheet"
+    assert seen.most_common(1)[0][1] < 0.97 * seen.total()
+    first = browser.ask("document.querySelector('#figures tbody th').textContent")
+    assert first == max(data["rows"], key=lambda row: row["metrics"]["accuracy"]["mean"])["paradigm"]
+
+
+def test_labels_of_the_plot_do_not_lie_upon_each_other(browser: Browser, data: dict[str, Any], tmp_path: Path):
+    """As many paradigms as there are, some of them all but alike."""
+    rows = []
+    for at in range(23):
+        row = json.loads(json.dumps(data["rows"][at % 5]))
+        row["paradigm"] = f"some-paradigm-{at}"
+        row["cost"]["tokens"] *= 1 + at % 7 / 50
+        row["metrics"]["accuracy"]["mean"] += at // 7 / 40
+        rows.append(row)
+    many = {**data, "rows": rows, "paradigms": [row["paradigm"] for row in rows]}
+    (tmp_path / "many.html").write_text(report_page(many), encoding="utf-8")
+    for width in (1400, 390):
+        browser.open((tmp_path / "many.html").as_uri(), width=width)
+        boxes = browser.ask(
+            "[...document.querySelectorAll('#pareto .name')].map((e) => e.getBoundingClientRect())"
+            ".map((b) => [b.left, b.top, b.right, b.bottom])"
+        )
+        assert len(boxes) == (23 if width == 1400 else len(boxes)) >= 15
+        for at, one in enumerate(boxes):
+            for other in boxes[at + 1 :]:
+                apart = one[0] >= other[2] or one[2] <= other[0] or one[1] + 2 >= other[3] or one[3] - 2 <= other[1]
+                assert apart, (one, other)
+
+
+def ids(data: dict[str, Any], fits: Any) -> list[str]:
+    return [question["id"] for question in data["questions"] if fits(question)]
+
+
+def values(question: dict[str, Any], metric: str, paradigm: str = "") -> list[float]:
+    return [
+        a["values"][metric] for a in question["answers"] if metric in a["values"] and paradigm in ("", a["paradigm"])
+    ]
+
+
+def test_filters_in_the_address(browser: Browser, url: str, data: dict[str, Any]):
+    def shown(fragment: str) -> list[str]:
+        browser.open(f"{url}#{fragment}")
+        browser.ask("grow(1000)")
+        found: list[str] = browser.ask(SHOWN)
+        return found
+
+    assert shown("type=null") == ids(data, lambda q: q["type"] == "null")
+    assert shown("outcome=wrong&paradigm=naive") == ids(data, lambda q: 0 in values(q, "accuracy", "naive"))
+    assert shown("outcome=right&metric=f1") == []
+    assert shown("outcome=wrong&metric=hallucinated") == ids(data, lambda q: 1 in values(q, "hallucinated"))
+    assert shown("outcome=unscored&metric=accuracy") == ids(
+        data, lambda q: any("accuracy" in a.get("why", {}) for a in q["answers"])
+    )
+    failed = ids(data, lambda q: any(a.get("error") for a in q["answers"]))
+    assert failed
+    assert shown("outcome=failed") == failed
+    disagree = ids(data, lambda q: len(set(values(q, "accuracy"))) > 1)
+    assert 0 < len(disagree) < 60
+    assert shown("disagree=1") == disagree
+    assert shown("search=THING+1&type=summary") == ids(
+        data, lambda q: q["type"] == "summary" and any("1" in text for text in (q["id"], q["text"], *_texts(q)))
+    )
+    assert shown("type=none-such") == []
+    assert "No question fits" in browser.ask("document.querySelector('.list').textContent")
+
+
+def _texts(question: dict[str, Any]) -> list[str]:
+    return [answer["answer"] for answer in question["answers"]]
+
+
+def test_a_question_by_its_address(browser: Browser, url: str):
+    browser.open(f"{url}#q=q055")
+    box = "document.querySelector('.question[data-id=q055]')"
+    assert browser.ask(f"{box}.querySelector('button').getAttribute('aria-expanded')") == "true"
+    assert browser.ask(f"{box}.querySelectorAll('.card').length") == 5
+    assert browser.ask("document.activeElement.closest('.question').dataset.id") == "q055"
+    top = browser.ask(f"{box}.getBoundingClientRect().top")
+    assert 0 <= top < 500, "it is what one sees"
+    browser.open(f"{url}#q=q003&type=factual")
+    assert "q003" in browser.ask(SHOWN), "what is asked for by name is shown, whatever the filters say"
+
+
+def test_by_mouse_and_keyboard(browser: Browser, url: str, data: dict[str, Any]):
+    browser.open(url)
+    assert len(browser.ask(SHOWN)) < 60, "the first ones alone"
+    browser.ask("document.querySelector('#questions').scrollIntoView()")
+    browser.press("/", 191)
+    assert browser.ask("document.activeElement === controls.search")
+    browser.type("thing 17")
+    browser.wait(f"{SHOWN}.length === 1")
+    assert browser.ask("status.textContent") == "1 of 60 questions"
+    assert "search=thing+17" in browser.ask("location.hash")
+    browser.press("Escape", 27)
+    browser.wait("status.textContent === '60 questions'")
+    browser.click(".question:nth-of-type(2) button")
+    assert browser.ask("location.hash") == "#q=q001"
+    assert browser.ask("document.querySelectorAll('.card').length") == 5
+    browser.press("ArrowDown", 40)
+    assert browser.ask("document.activeElement.closest('.question').dataset.id") == "q002"
+    browser.press("Enter", 13)
+    assert browser.ask("document.querySelectorAll('.question .body:not([hidden])').length") == 2
+    browser.ask("document.querySelectorAll('.card details').forEach((one) => { one.open = true; })")
+    browser.wait("document.querySelector('.piece') && document.querySelector('.scores')")
+    first = data["questions"][1]["answers"][0]["evidence"][0][0]
+    assert browser.ask("document.querySelector('.piece .text').textContent") == data["pieces"][first]["text"]
+    assert "the evidence says so" in browser.ask("document.querySelector('.list').textContent")
+
+
+def test_sorting_and_choosing(browser: Browser, url: str, data: dict[str, Any]):
+    browser.open(url)
+    browser.click("#figures thead th:first-child button")
+    names = browser.ask("[...document.querySelectorAll('#figures tbody th')].map((one) => one.textContent)")
+    assert names == sorted(data["paradigms"])
+    assert browser.ask("document.querySelector('#figures thead th').getAttribute('aria-sort')") == "ascending"
+    browser.ask(
+        "(() => { const s = document.querySelector('#types select');"
+        " s.value = 'recall@5'; s.dispatchEvent(new Event('change')); })()"
+    )
+    assert "recall@5 by type" in browser.ask("document.querySelector('#types caption').textContent")
+    for at, cost in enumerate(data["costs"]):
+        browser.ask(
+            "(() => { const s = document.querySelectorAll('#pareto select')[1];"
+            f" s.selectedIndex = {at}; s.dispatchEvent(new Event('change')); }})()"
+        )
+        assert data["costs"][cost] in browser.ask("document.querySelector('#pareto svg').getAttribute('aria-label')")
+
+
+def test_text_stays_text(browser: Browser, tmp_path: Path):
+    folder = made_run(tmp_path / "run", questions=4, hostile=True, paradigms=["naive", "words", "</script><b>x"])
+    (tmp_path / "evil.html").write_text(report_page(report_data([folder])), encoding="utf-8")
+    browser.open(f"{(tmp_path / 'evil.html').as_uri()}#q=q001")
+    browser.ask("document.querySelectorAll('.card details').forEach((one) => { one.open = true; })")
+    browser.wait("document.querySelector('.piece')")
+    assert browser.ask("document.querySelectorAll('script').length") == 2, "the questions' own is read and dropped"
+    assert browser.ask("document.querySelectorAll('img, .card b b, h4 b').length") == 0
+    shown = browser.ask("document.querySelector('.card .answer').textContent")
+    assert EVIL.split("\u202e")[0] in shown
+    assert "\u202e" not in browser.ask("document.body.innerText")
+    assert "\x1b" not in browser.ask("document.body.innerText")
+    longest = browser.ask(
+        "Math.max(...[...document.querySelectorAll('.piece .text')].map((one) => one.textContent.length))"
+    )
+    assert longest < 2100
+    assert browser.ask("document.documentElement.scrollWidth") <= 1400
+
+
+def test_without_duels_samples_and_tools(browser: Browser, tmp_path: Path):
+    folder = made_run(tmp_path / "run", questions=5, paradigms=["naive"], judged=False, sampled=False)
+    (tmp_path / "few.html").write_text(report_page(report_data([folder])), encoding="utf-8")
+    browser.open((tmp_path / "few.html").as_uri())
+    said = browser.ask("[...document.querySelectorAll('.missing')].map((one) => one.textContent)")
+    assert "Left out: no duel was run: ragways eval duel RUN." in said
+    assert len(said) == 5
+
+
+def test_no_verdict_is_shown_as_such(browser: Browser, data: dict[str, Any], tmp_path: Path):
+    some = json.loads(json.dumps({**data, "questions": data["questions"][:3]}))
+    duel = some["duels"][0]
+    duel["selftest"] |= {"passed": False, "why": "the judge failed its own test: position bias of +40 %"}
+    for pair in duel["pairs"]:
+        pair["verdict"] = {"outcome": "no verdict", "winner": "", "words": "no verdict: x", "adjusted": None}
+    outcomes = duel["map"]["outcomes"]
+    duel["map"]["outcomes"] = [[one and "no verdict" for one in row] for row in outcomes]
+    (tmp_path / "none.html").write_text(report_page(some), encoding="utf-8")
+    browser.open((tmp_path / "none.html").as_uri())
+    assert browser.ask("document.querySelectorAll('.heat td.none').length") == 20
+    assert browser.ask("document.querySelectorAll('.heat td.over, .heat td.under').length") == 0
+    assert browser.ask("document.querySelectorAll('.box.none').length") == 10
+    assert "position bias of +40 %" in browser.ask("document.getElementById('duels').textContent")
+
+
+def test_many_questions_are_quick(browser: Browser, data: dict[str, Any], tmp_path: Path):
+    """2,000 questions: what is drawn at once does not grow with them."""
+    many = data["questions"] * 34
+    many = [{**question, "id": f"x{at}"} for at, question in enumerate(many)]
+    (tmp_path / "many.html").write_text(report_page({**data, "questions": many}), encoding="utf-8")
+    browser.open((tmp_path / "many.html").as_uri())
+    assert browser.ask("status.textContent") == "2,040 questions"
+    assert browser.ask("document.querySelectorAll('.question').length") <= 120
+    assert browser.ask("document.querySelectorAll('*').length") < 12_000

@@ -1,0 +1,51 @@
+"""Every id that evidence shows can be looked up, whatever it is an id of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.apps.conftest import Run, one_line
+from tests.fakes import write
+
+TOWN = {
+    "Tollen.md": "# Tollen\n\nTollen is a harbour town. Anna Brack was born in Tollen. Carl Dorn lives in Tollen.\n",
+    "Anna Brack.md": "# Anna Brack\n\nAnna Brack was an engineer. Anna Brack designed the Tern Bridge in 1801.\n",
+    "Tern Bridge.md": "# Tern Bridge\n\nThe Tern Bridge was designed by Anna Brack. It stands in Tollen.\n",
+    "Carl Dorn.md": "# Carl Dorn\n\nCarl Dorn was a keeper of the Tern Bridge and a friend of Anna Brack.\n",
+}
+
+
+@pytest.fixture
+def town(ragways: Run, home: Path) -> Run:
+    write(home / "docs", TOWN)
+    assert ragways("index", "docs", "--with", "graph", "--with", "vectors,words,communities").code == 0
+    return ragways
+
+
+def test_ids_of_every_kind_of_evidence_are_shown(town: Run):
+    found: dict[str, str] = {}
+    for paradigm in ("kg", "community-local", "words"):
+        for piece in town("ask", "Who designed the Tern Bridge?", "-p", paradigm, "--json").data["evidence"]:
+            found.setdefault(piece["id"].partition(":")[0], piece["id"])
+    assert {"article", "relation", "community"} <= set(found)
+    for kind, id in found.items():
+        data = town("show", id, "--json").data
+        assert data["id"] == id
+        assert not any(name.startswith("_") for name in data)
+        assert data["title"] in town("show", id).out, kind
+    relation = town("show", found["relation"], "--json").data
+    entity = town("show", relation["subject"], "--json").data
+    assert found["relation"] in entity["relations"]
+    assert all(entity["title"].split()[0] in text for text in entity["chunks"].values())
+
+
+def test_a_title_will_do_and_a_part_is_marked_without_colour(town: Run):
+    assert town("show", "tern_bridge", "--json").data["title"] == "Tern Bridge"
+    chunk = next(p for p in town("ask", "bridge", "-p", "words", "--json").data["evidence"])
+    whole = town("show", chunk["document"], "--json").data["text"]
+    shown = town("show", chunk["id"]).out
+    assert ("⟦" in shown) == (len(chunk["text"]) < len(whole))
+    one_line(town("show", "relation:nothing"), 2, "nothing in this index")
+    one_line(town("show", "community:'; DROP TABLE x"), 2, "nothing in this index")

@@ -1,0 +1,92 @@
+"""Records, and a judge whose every reply is a function of the call."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ragways.core.trace import Usage
+from ragways.evaluation.duel.contest import contest
+from ragways.evaluation.duel.result import Result, result
+from ragways.evaluation.duel.rules import Rules
+from ragways.evaluation.duel.sitting import judged_by
+from ragways.evaluation.duel.trials import Trials
+from ragways.evaluation.record import Record
+from ragways.models.call import Call, Reply
+from ragways.models.door import Door
+
+FENCED = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)
+NAMES = ("comprehensiveness", "relevance", "empowerment", "directness")
+SMALL: dict[str, Any] = {"answers": 8, "selftest": 8}
+
+
+def record(paradigm: str, question: str = "q", answer: str = "An answer.", **changes: Any) -> Record:
+    base: dict[str, Any] = {"text": f"What of {question}?", "type": "", "gold": (), "repeat": 0}
+    return Record(**{**base, "question": question, "paradigm": paradigm, "answer": answer, **changes})
+
+
+def points(*values: int) -> dict[str, int]:
+    return dict(zip(NAMES, values, strict=True))
+
+
+def both(first: int, second: int) -> dict[str, object]:
+    return {"first": points(*[first] * 4), "second": points(*[second] * 4)}
+
+
+def fences(call: Call) -> tuple[str, ...]:
+    """What is fenced in the question as it was first asked."""
+    asked = next(message.content for message in call.messages if message.role == "user")
+    return tuple(text for _, text in FENCED.findall(asked))
+
+
+class Says:
+    """A model that says what the function makes of a call: a text, or an object to be sent as JSON."""
+
+    base_url = ""
+
+    def __init__(self, say: Callable[[Call], object], name: str = "judge") -> None:
+        self.say, self.name = say, name
+        self.calls: list[Call] = []
+
+    async def send(self, call: Call) -> Reply:
+        self.calls.append(call)
+        said = self.say(call)
+        if isinstance(said, BaseException):
+            raise said
+        text = said if isinstance(said, str) else json.dumps(said)
+        return Reply(text, usage=Usage(calls=1, input=10, output=5), model=self.name)
+
+    async def aclose(self) -> None:
+        pass
+
+
+def marked(call: Call) -> dict[str, object]:
+    """Points as the answers themselves say: "4 points"; without such words, 3."""
+    found = [re.search(r"(\d) points", text) for text in fences(call)]
+    return both(*(int(one[1]) if one else 3 for one in found))
+
+
+async def fight(
+    records: list[Record], folder: Path, judge: Says, rules: Rules, generator: Says | None = None, **named: Any
+) -> Result:
+    entries = contest(records, rules, **named)
+    await Trials(Door(judge), Door(generator), folder, rules, at_once=4).run(entries)
+    return result(entries, folder, judged_by(judge.name, rules.mode), rules)
+
+
+def benchmark() -> ModuleType:
+    """The simulation in `benchmarks/duel.py`."""
+    file = Path(__file__).parents[3] / "benchmarks" / "duel.py"
+    spec = importlib.util.spec_from_file_location("duel_benchmark", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

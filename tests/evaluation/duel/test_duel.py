@@ -1,0 +1,346 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragways.core.errors import BudgetExceeded, UsageError
+from ragways.evaluation.duel.contest import contest
+from ragways.evaluation.duel.lengths import FILE as LENGTHS
+from ragways.evaluation.duel.lengths import UNEQUAL
+from ragways.evaluation.duel.line import FILE, Lines
+from ragways.evaluation.duel.pair import ALONE, EMPTY, FAILED, SPARE, pairs_of
+from ragways.evaluation.duel.plan import plan
+from ragways.evaluation.duel.result import result
+from ragways.evaluation.duel.rules import Rules
+from ragways.evaluation.duel.sitting import judged_by
+from ragways.evaluation.duel.trials import Trials
+from ragways.models.door import Door
+from ragways.models.prices import Price, Prices
+from tests.evaluation.duel.duel_fakes import SMALL, Says, benchmark, both, fences, fight, marked, record
+
+RULES = Rules(trials=2, samples=2, **SMALL)
+
+
+def records(count: int = 12, names: str = "xy", **points: int):
+    return [
+        record(name, f"q{n}", f"{name} says of {n} what is worth {points.get(name, 3)} points.")
+        for n in range(count)
+        for name in names
+    ]
+
+
+def test_the_better_one_wins_and_every_reply_is_kept(tmp_path: Path):
+    judge = Says(marked)
+    found = asyncio.run(fight(records(x=4, y=3), tmp_path, judge, RULES))
+    (pair,) = found.pairs
+    assert (pair.verdict.outcome, pair.verdict.winner) == ("win", "x")
+    assert pair.figures.rate == 1.0
+    assert pair.figures.box is not None
+    assert [aspect.a for aspect in pair.figures.aspects] == [4.0] * 4
+    assert found.selftest.passed
+    kept = list(Lines(tmp_path))
+    assert len(kept) == len(judge.calls) == 12 * 2 * 2 * 2 + 8 + 16
+    assert {(line.judge, line.prompt) for line in kept} == {("judge", judged_by("judge", "whole").prompt)}
+    assert json.loads(json.dumps(found.data()))["pairs"][0]["verdict"]["winner"] == "x"
+    assert found.map.cells["y", "x"].rate == -1.0
+    assert found.map.cells["y", "x"].outcome == "loss"
+
+
+def test_figures_come_from_the_files_alone_and_nothing_is_asked_twice(tmp_path: Path):
+    some = records(x=4)
+    first = asyncio.run(fight(some, tmp_path, Says(marked), RULES))
+    silent = Says(lambda call: AssertionError("asked again"))
+    again = asyncio.run(fight(some, tmp_path, silent, RULES))
+    assert silent.calls == []
+    assert again.data() == first.data()
+    assert result(contest(some, RULES), tmp_path, judged_by("judge", "whole"), RULES).data() == first.data()
+
+
+def test_stopped_anywhere_it_goes_on_and_ends_the_same(tmp_path: Path):
+    some = records(x=4, count=9)
+    whole = asyncio.run(fight(some, tmp_path / "whole", Says(marked), RULES))
+    calls = len(list(Lines(tmp_path / "whole")))
+    folder = tmp_path / "stopped"
+    asked = 0
+    for stop in (3, 20, 31, 50):
+
+        def stopping(call, stop=stop):
+            nonlocal asked
+            asked += 1
+            return KeyboardInterrupt() if asked % stop == 0 else marked(call)
+
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(fight(some, folder, Says(stopping), RULES))
+        half = result(contest(some, RULES), folder, judged_by("judge", "whole"), RULES)
+        assert half.pairs[0].verdict.outcome == "no verdict"
+        with (folder / FILE).open("a") as stream:
+            stream.write('{"kind": "duel", "mo')  # a line cut short by a kill
+    done = asyncio.run(fight(some, folder, Says(marked), RULES))
+    assert len(list(Lines(folder))) == calls
+    assert done.data()["pairs"] == whole.data()["pairs"]
+
+
+def test_what_one_prompt_was_answered_before_a_stop_is_kept(tmp_path: Path):
+    """The second sample fails; the first has been paid for."""
+
+    def second_fails(call):
+        return KeyboardInterrupt() if call.sample == 1 else marked(call)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(fight(records(), tmp_path, Says(second_fails), RULES))
+    assert [line.sample for line in Lines(tmp_path) if line.kind == "duel"][:1] == [0]
+
+
+def test_more_trials_ask_only_for_those_that_are_new(tmp_path: Path):
+    asyncio.run(fight(records(), tmp_path, Says(marked), RULES))
+    judge = Says(marked)
+    asyncio.run(fight(records(), tmp_path, judge, Rules(trials=3, samples=3, **SMALL)))
+    assert len(judge.calls) == 12 * 2 * (3 * 3 - 2 * 2)
+
+
+def test_another_judge_or_another_answer_is_asked_anew(tmp_path: Path):
+    asyncio.run(fight(records(x=5), tmp_path, Says(marked), RULES))
+    other = Says(lambda call: both(3, 3), name="other")
+    found = asyncio.run(fight(records(x=5), tmp_path, other, RULES))
+    assert len(other.calls) == len(list(Lines(tmp_path))) / 2
+    assert found.pairs[0].verdict.outcome == "tie"
+    changed = Says(marked)
+    asyncio.run(fight([*records(x=5)[:-1], record("y", "q11", "Now 5 points.")], tmp_path, changed, RULES))
+    assert len([call for call in changed.calls if "What of q11?" in call.messages[-1].content]) >= 8
+
+
+def test_swapping_the_names_negates_the_rate_exactly(tmp_path: Path):
+    def noisy(call):
+        first, second = fences(call)
+        return both(hash_points(first, call.sample), hash_points(second, call.sample))
+
+    def hash_points(text: str, sample: int) -> int:
+        # By the words after the name, which alone tells the two runs apart.
+        return sum(map(ord, text.split(" ", 1)[1])) * (sample + 3) % 6
+
+    turned = {"x": "y", "y": "x"}
+    some = [
+        record(name, f"q{n}", f"{name} is {n * (7 if name == 'x' else 11)} high.") for n in range(9) for name in "xy"
+    ]
+    other = [record(turned[one.paradigm], one.question, f"{turned[one.paradigm]}{one.answer[1:]}") for one in some]
+    rules = Rules(trials=3, go_on=True, **SMALL)
+    first = asyncio.run(fight(some, tmp_path / "a", Says(noisy), rules)).pairs[0].figures
+    second = asyncio.run(fight(other, tmp_path / "b", Says(noisy), rules)).pairs[0].figures
+    assert first.rate != 0
+    assert first.rate is not None
+    assert (second.rate, second.trials) == (-first.rate, tuple(-rate for rate in first.trials))
+    # And whoever is named first on the command line, the pair is the same.
+    assert contest(some, rules, ["y", "x"]).pairs == contest(some, rules, ["x", "y"]).pairs
+
+
+def test_after_a_failed_test_nobody_wins_and_nothing_more_is_asked(tmp_path: Path):
+    def prefers_first(call):
+        first, second = fences(call)
+        return both(5, 1) if first == second else marked(call)
+
+    judge = Says(prefers_first)
+    found = asyncio.run(fight(records(x=5, y=1), tmp_path, judge, RULES))
+    assert found.pairs[0].verdict.outcome == "no verdict"
+    assert found.pairs[0].verdict.winner == ""
+    assert "position bias of +100 %" in found.pairs[0].verdict.words
+    assert "there is no winner" in found.warnings[0]
+    assert {line.kind for line in Lines(tmp_path)} == {"same", "padded"}
+    assert not (tmp_path / LENGTHS).exists()
+    # Told to go on, it shows the figures and still names nobody.
+    on = asyncio.run(fight(records(x=5, y=1), tmp_path, judge, Rules(trials=2, go_on=True, **SMALL)))
+    assert on.pairs[0].figures.rate == 1.0
+    assert on.pairs[0].verdict.winner == ""
+    assert set(on.map.data()["outcomes"][0]) == {None, "no verdict"}
+
+
+def test_a_paradigm_against_its_double_ties(tmp_path: Path):
+    judge = Says(marked)
+    some = [record(name, f"q{n}", f"It is {n}.") for n in range(10) for name in "xy"]
+    found = asyncio.run(fight(some, tmp_path, judge, RULES))
+    assert found.pairs[0].verdict.outcome == "tie"
+    assert found.pairs[0].figures.rate == 0
+    assert found.pairs[0].rounds.identical == 20
+    assert len(judge.calls) == len(list(Lines(tmp_path)))
+    assert {line.kind for line in Lines(tmp_path)} == {"same", "padded"}
+
+
+def test_pairs_that_make_none_are_counted_by_reason():
+    some = [
+        record("x", "ok", "Fine."), record("y", "ok", "Good."),
+        record("x", "alone"),
+        record("x", "failed"), record("y", "failed", error="down"),
+        record("x", "empty", "[1]"), record("y", "empty"),
+        *(record(name, "many", f"{name}{n}", repeat=n) for n in range(5) for name in "xy"),
+        record("z", "ok"),
+    ]  # fmt: skip
+    pairs, left_out = pairs_of(some, "x", "y", trials=2)
+    assert left_out == {ALONE: 1, FAILED: 1, EMPTY: 1, SPARE: 3}
+    assert [(pair.question, pair.repeat) for pair in pairs] == [("ok", 0), ("many", 0), ("many", 1)]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("xyz"), st.integers(0, 4), st.integers(0, 3), st.sampled_from(["", "Yes.", "down"])),
+        unique_by=lambda row: row[:3],
+    ),
+    st.integers(1, 3),
+)
+def test_every_question_and_repeat_is_a_pair_or_counted(rows: list[tuple[str, int, int, str]], trials: int):
+    some = [
+        record(name, f"q{n}", "" if said == "down" else said, repeat=repeat, error="down" if said == "down" else "")
+        for name, n, repeat, said in rows
+    ]
+    pairs, left_out = pairs_of(some, "x", "y", trials=trials)
+    asked = {(one.question, one.repeat) for one in some if one.paradigm in "xy"}
+    assert len(pairs) + left_out.total() == len(asked)
+    assert max(Counter(pair.question for pair in pairs).values(), default=0) <= trials
+
+
+def test_the_marks_of_citations_are_not_shown(tmp_path: Path):
+    judge = Says(marked)
+    some = [record(name, f"q{n}", f"{name} saw it [1]. And {n} more [2][3].") for n in range(8) for name in "xy"]
+    asyncio.run(fight(some, tmp_path, judge, RULES))
+    assert not any("[1]" in text or "[3]" in text for call in judge.calls for text in fences(call))
+
+
+def test_left_out_lengths_are_counted_warned_of_and_add_up(tmp_path: Path):
+    long = " ".join(["word"] * 200)
+    some = [*records(8), *(record(name, f"l{n}", long if name == "x" else "Short.") for n in range(6) for name in "xy")]
+    found = asyncio.run(fight(some, tmp_path, Says(marked), RULES))
+    (pair,) = found.pairs
+    assert pair.left_out == {UNEQUAL: 6}
+    assert pair.pairs == 14 == pair.judged + pair.not_aligned + sum(pair.left_out.values())
+    assert any("lengths stayed unequal" in warning for warning in found.warnings)
+    # With a generator at hand, they are tried again.
+    writer = Says(lambda call: {"answered": True, "answer": long}, name="writer")
+    withheld = [
+        *some[:16],
+        *(record(one.paradigm, one.question, one.answer, evidence=({"text": "t"},)) for one in some[16:]),
+    ]
+    later = asyncio.run(fight(withheld, tmp_path, Says(marked), RULES, writer))
+    assert len(writer.calls) == 6
+    assert later.pairs[0].left_out == {}
+    assert later.pairs[0].again == 6
+
+
+def test_unreadable_replies_are_counted_and_warned_of(tmp_path: Path):
+    def mumbling(call):
+        first, second = fences(call)
+        return "hm" if call.sample % 1000 and first.split()[0] != second.split()[0] else marked(call)
+
+    found = asyncio.run(fight(records(x=5), tmp_path, Says(mumbling), RULES))
+    rounds = found.pairs[0].rounds
+    assert rounds.unscored == {"unreadable reply": 48}
+    assert rounds.wanted == 96 == rounds.scored + 48
+    assert len(rounds.rounds) == 24
+    assert found.pairs[0].verdict.winner == "x"
+    assert any("could not be used" in warning for warning in found.warnings)
+
+
+def test_many_paradigms_make_a_heat_map_under_holm(tmp_path: Path):
+    found = asyncio.run(fight(records(names="wxyz", w=5, x=4), tmp_path, Says(marked), RULES))
+    assert len(found.pairs) == 6
+    data = found.map.data()
+    assert data["names"] == ["w", "x", "y", "z"]
+    for row in range(4):
+        assert data["rates"][row][row] is None
+        for column in range(4):
+            if row != column:
+                assert data["rates"][row][column] == -data["rates"][column][row]
+    # 12 of 12 won: p is 2/4096 alone, and no less than six times that after Holm's first step.
+    best = found.map.cells["w", "x"]
+    assert best.adjusted is not None
+    assert found.pairs[0].figures.p == pytest.approx(2 / 4096)
+    assert best.adjusted > 2 / 4096
+    assert found.map.cells["y", "z"].outcome == "tie"
+
+
+def test_a_judge_of_the_generators_family_is_warned_of(tmp_path: Path):
+    some = [record(name, f"q{n}", f"{name} {n}", made={"model": "gpt-4o-mini"}) for n in range(8) for name in "xy"]
+    warned = asyncio.run(fight(some, tmp_path, Says(marked, name="gpt-4.1"), RULES)).warnings
+    assert any("same family" in warning for warning in warned)
+    other = asyncio.run(fight(some, tmp_path, Says(marked, name="claude-opus"), RULES)).warnings
+    assert not any("same family" in warning for warning in other)
+
+
+def test_differential_mode_runs_through_and_is_kept_apart(tmp_path: Path):
+    def say(call):
+        if call.schema_name == "duel_difference":
+            first, second = fences(call)
+            same = first.split()[0] == second.split()[0]
+            return {"first": [] if same else [first], "second": [] if same else [second]}
+        return marked(call)
+
+    rules = Rules(trials=2, samples=2, mode="differential", **SMALL)
+    asyncio.run(fight(records(), tmp_path, Says(marked), RULES))
+    judge = Says(say)
+    found = asyncio.run(fight(records(x=5), tmp_path, judge, rules))
+    assert found.pairs[0].verdict.winner == "x"
+    assert found.selftest.passed
+    assert found.selftest.position.difference == 0
+    assert len([call for call in judge.calls if call.schema_name == "duel_difference"]) == 12 * 2 * 2 + 8 + 16
+
+
+def test_the_plan_counts_exactly_what_is_asked_later(tmp_path: Path):
+    some, by = records(x=4), judged_by("judge", "whole")
+    entries = contest(some, RULES)
+    before = plan(entries, tmp_path, by, RULES)
+    judge = Says(marked)
+    asyncio.run(fight(some, tmp_path, judge, RULES))
+    assert before.calls == len(judge.calls)
+    assert before.usage.calls == before.calls
+    assert before.usage.input > 400 * before.calls
+    after = plan(entries, tmp_path, by, RULES)
+    assert (after.calls, after.known, after.usage.tokens) == (0, before.calls, 0)
+    long = [record(name, "q", "word " * (90 if name == "x" else 20)) for name in "xy"]
+    unequal = contest([*some, *long], RULES)
+    assert plan(unequal, tmp_path, by, RULES).lengths == 3
+    assert plan(unequal, tmp_path, by, RULES, generator=False).lengths == 0
+    apart = Rules(trials=2, samples=2, mode="differential", **SMALL)
+    both_steps = plan(contest(some, apart), tmp_path, judged_by("judge", "differential"), apart)
+    assert both_steps.duel == 12 * 2 * 2 * 3
+
+
+def test_a_budget_ends_it_with_what_is_done_kept(tmp_path: Path):
+    prices = Prices({"judge": Price(100.0, 100.0)})
+    entries = contest(records(), RULES)
+    run = Trials(Door(Says(marked), prices=prices), None, tmp_path, RULES, at_once=1).run(entries, budget=0.2)
+    with pytest.raises(BudgetExceeded):
+        asyncio.run(run)
+    kept = len(list(Lines(tmp_path)))
+    assert 0 < kept < 100
+    assert sum(line.made["usd"] for line in Lines(tmp_path)) <= 0.2
+
+
+def test_a_duel_takes_two_and_known_names():
+    with pytest.raises(UsageError, match="takes two"):
+        contest(records(names="x"), RULES)
+    with pytest.raises(UsageError, match="did you mean"):
+        contest([record("naive"), record("words")], RULES, ["naiv", "words"])
+    with pytest.raises(UsageError, match="between 1 and"):
+        Rules(trials=0)
+    assert len(contest(records(), RULES, limit=5).texts) == 5
+
+
+QUICK = Rules(trials=1, answers=50, selftest=100)
+
+
+@pytest.mark.parametrize("name", ["equal-first-80", "equal-longer-80"])
+def test_a_biased_judge_gives_no_verdict_on_equal_systems(name: str):
+    simulation = benchmark()
+    scenario = next(one for one in simulation.SCENARIOS if one.name == name)
+    row = simulation.measure(scenario, range(5), 40, QUICK)
+    assert row["no verdict"] == 5
+
+
+def test_a_fair_judge_finds_a_true_difference_of_20_points():
+    simulation = benchmark()
+    scenario = next(one for one in simulation.SCENARIOS if one.name == "fair-quality-20")
+    row = simulation.measure(scenario, range(2), 150, QUICK)
+    assert (row["a wins"], row["self-test passed"]) == (2, 2)

@@ -1,0 +1,135 @@
+"""Judging a run: what was judged stays, what was not is taken up again, and two judges are never mixed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from ragways.core.errors import BudgetExceeded, ModelUnavailable
+from ragways.core.progress import Progress
+from ragways.evaluation.judgement import FILE, Judgements
+from ragways.evaluation.judges import JUDGES
+from ragways.evaluation.judging import Tally, judge
+from ragways.evaluation.record import Record
+from ragways.evaluation.scored import score_all
+from ragways.models.scripted import ScriptedModel
+from tests.evaluation.judges.bench import SAID, agreeable, bench, record
+from tests.fakes import WordHashes
+
+RECORDS = [record(question=f"q{n}", paradigm=way, repeat=0) for way in ("naive", "words") for n in range(3)]
+
+
+def judged(
+    folder: Path, names: str, model: ScriptedModel | None = None, records: list[Record] = RECORDS, **settings
+) -> Tally:
+    embedder = settings.pop("embedder", None)
+    judges = [JUDGES[name] for name in names.split()]
+    return asyncio.run(judge(bench(model, embedder), records, judges, Judgements(folder), **settings))
+
+
+def test_what_was_judged_is_not_asked_again(tmp_path: Path):
+    first = agreeable()
+    tally = judged(tmp_path, "correct faithfulness support", first)
+    names = ("judged-correct", "judged-incorrect", "judged-incomplete", "faithfulness", "support-hard", "support-soft")
+    assert tally.scored == dict.fromkeys(names, 6)
+    held, second = (tmp_path / FILE).read_bytes(), agreeable()
+    assert judged(tmp_path, "correct faithfulness support", second).scored == {}
+    assert not second.calls
+    assert (tmp_path / FILE).read_bytes() == held
+    more = judged(tmp_path, "correct", second, [*RECORDS, record(question="new")])
+    assert more.scored["judged-correct"] == 1
+
+
+def test_a_kill_in_the_middle_costs_only_what_was_not_written(tmp_path: Path):
+    judged(tmp_path, "faithfulness", agreeable())
+    whole = (tmp_path / FILE).read_text().splitlines()
+    (tmp_path / FILE).write_text("\n".join(whole[:4]) + "\n")
+    model = agreeable()
+    judged(tmp_path, "faithfulness", model)
+    assert len(model.calls) == 4  # claims and verdicts of two records
+    assert sorted((tmp_path / FILE).read_text().splitlines()) == sorted(whole)
+
+
+def test_what_another_model_judged_is_judged_again(tmp_path: Path):
+    judged(tmp_path, "correct", agreeable(judge_correct={"why": "", "verdict": "incorrect"}))
+    other = ScriptedModel([{"why": "", "verdict": "correct"}] * 6, name="judge-2")
+    judged(tmp_path, "correct", other)
+    latest = Judgements(tmp_path).latest().values()
+    assert {one.made["by"] for one in latest} == {"judge-2"}
+    assert {one.value for one in latest if one.metric == "judged-correct"} == {1}
+    judged(tmp_path, "support", embedder=WordHashes("one"))
+    again = judged(tmp_path, "support", embedder=WordHashes("two"))
+    assert again.scored["support-soft"] == 6
+
+
+def test_a_failure_is_told_kept_and_tried_again(tmp_path: Path):
+    down = ScriptedModel([ModelUnavailable("the endpoint is down")] * 6, name="judge-1")
+    tally = judged(tmp_path, "correct", down)
+    assert tally.unscored["judged-correct"] == {"the judge failed": 6}
+    assert tally.errors == {"the judge failed": "the endpoint is down"}
+    assert judged(tmp_path, "correct", agreeable()).scored["judged-correct"] == 6
+    assert Tally.of(Judgements(tmp_path).latest().values()).unscored == {}
+
+
+def test_a_reply_with_half_a_character_is_kept_as_far_as_it_can_be(tmp_path: Path):
+    judged(tmp_path, "correct", ScriptedModel(["no \ud83d idea"] * 18))
+    assert {one.details["reply"] for one in Judgements(tmp_path).latest().values()} == {"no ? idea"}
+
+
+def test_an_embedder_without_token_vectors_is_told(tmp_path: Path):
+    from ragways.core.errors import ModelError
+
+    class Whole(WordHashes):
+        async def tokens(self, texts):
+            raise ModelError("it gives one vector a text")
+
+    tally = judged(tmp_path, "bertscore coverage", embedder=Whole())
+    assert tally.unscored["bertscore-f1"] == {"the judge failed": 6}
+    assert tally.scored["coverage"] == 6
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_a_spent_budget_ends_it_and_all_is_kept(tmp_path: Path, at_once: int):
+    from ragways.models.door import Door
+    from ragways.models.prices import Price, Prices
+
+    model = agreeable()
+    door = Door(model, prices=Prices({"judge-1": Price(1e-3, 1e-3)}))
+    use = bench(None)
+    use = type(use)(door, use.embedder)
+    held = Judgements(tmp_path)
+    with pytest.raises(BudgetExceeded):
+        asyncio.run(judge(use, RECORDS, [JUDGES["faithfulness"]], held, at_once=at_once, budget=1e-9))
+    assert not model.calls
+    assert held.latest() == {}
+    judged(tmp_path, "faithfulness", agreeable())
+    assert len(held.latest()) == 6
+
+
+def test_progress_counts_records_and_says_what_is_judged(tmp_path: Path):
+    seen: list[Progress] = []
+    judged(tmp_path, "support", report=seen.append)
+    judged(tmp_path, "coverage support", report=seen.append)
+    assert [(one.stage, one.done, one.total) for one in seen if one.done == one.total] == [
+        ("judging support", 6, 6), ("judging coverage", 6, 6),
+    ]  # fmt: skip
+
+
+def test_side_by_side_gives_the_same(tmp_path: Path):
+    for folder, at_once in (("one", 1), ("many", 8)):
+        judged(tmp_path / folder, " ".join(JUDGES), agreeable(), at_once=at_once)
+    one, many = (Judgements(tmp_path / folder).latest() for folder in ("one", "many"))
+    assert one == many
+    assert len(one) == 6 * sum(len(by.metrics) for by in JUDGES.values())
+
+
+def test_judged_values_stand_beside_the_computed_ones(tmp_path: Path):
+    judged(tmp_path, "faithfulness", agreeable(judge_support=SAID["judge_support"]))
+    (first, *_) = score_all(RECORDS, Judgements(tmp_path).latest())
+    assert first.values["faithfulness"].value == 0.5
+    assert "crag-fine" not in first.values
+    assert Judgements(tmp_path).latest()["q0", "naive", 0, "faithfulness"].made["prompts"].keys() == {
+        "judge claims", "judge support", "model call",
+    }  # fmt: skip

@@ -1,0 +1,124 @@
+"""Every kind of question keeps the same promises, with a model and without one."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ragways.core.errors import MissingLayer, UsageError
+from ragways.core.types import ABSTENTION
+from ragways.evaluation.gold import GoldIndex
+from ragways.evaluation.question import Question, holds, plain_words
+from ragways.evaluation.questions.draft import NULL
+from ragways.evaluation.questions.generate import Generated
+from ragways.evaluation.questions.kinds import KINDS, find_kinds
+from ragways.evaluation.questions.reasons import PASSED, REASONS
+from ragways.index.reader import Index
+from ragways.models.prompt import FENCE_RULE
+from tests.evaluation.questions.players import KIND_LINES, Player, indexed, made
+
+
+def keeps_promises(index: Index, found: Generated, kind: str, way: str) -> None:
+    gold_index = GoldIndex(index)
+    assert found.counts[kind][PASSED] == len(found.questions)
+    assert set(found.counts[kind]) <= set(REASONS)
+    assert len({question.id for question in found.questions}) == len(found.questions)
+    for question in found.questions:
+        assert question.type == (KINDS[kind].type or kind)
+        assert question.text.strip().endswith(("?", "."))
+        assert question.answers
+        assert all(answer.strip() for answer in question.answers)
+        assert question.provenance["kind"] == kind
+        assert question.provenance["way"] == way
+        assert question.provenance["seed"] == found.provenance["seed"]
+        assert question.provenance["path"]
+        if question.type == NULL:
+            assert question.answers == (ABSTENTION,)
+            assert not question.gold
+        else:
+            gold_stands_in_the_index(index, gold_index, question)
+
+
+def gold_stands_in_the_index(index: Index, gold_index: GoldIndex, question: Question) -> None:
+    assert question.gold
+    for gold in question.gold:
+        piece = index.pieces([gold.id])[gold.id]
+        assert gold.quote
+        assert holds(piece, gold)
+        assert gold_index.documents(gold) == {piece.document}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_model(demo: Index, kind: str):
+    found = made(demo, kinds=[kind], count=4, seed=3)
+    assert found.questions, found.counts
+    keeps_promises(demo, found, kind, "rule")
+    assert found.provenance["model"] == ""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_a_model(demo: Index, kind: str):
+    # The player writes one question again and again, so one of a kind is all there can be (or one an entity).
+    # A question of one passage cannot pass its test of shortcuts, nor one of several fail it.
+    lines = {**KIND_LINES, "question_grounded": lambda call: "The fourth tower"} if not multi(kind) else KIND_LINES
+    player = Player(lines)
+    found = made(demo, player, kinds=[kind], count=1, seed=3)
+    assert found.questions, found.counts
+    keeps_promises(demo, found, kind, "model")
+    assert found.provenance["model"] == "player"
+    assert set(found.provenance["prompts"].values()) <= {hash_of(name) for name in KIND_LINES}
+    assert all(FENCE_RULE in call.messages[0].content for call in player.calls)
+
+
+def multi(kind: str) -> bool:
+    return kind.startswith("reasoning") or KINDS[kind].type == NULL
+
+
+def hash_of(name: str) -> str:
+    from ragways.models.prompt import Prompt
+
+    return Prompt.load(name.replace("_", "-")).hash
+
+
+def test_an_unknown_kind_says_what_was_meant():
+    with pytest.raises(UsageError, match="did you mean factual"):
+        find_kinds(["factal"])
+    assert [kind.name for kind in find_kinds(["moved", "factual"])] == ["factual", "moved"]
+
+
+def test_kinds_without_their_layer_are_left_out_and_said_or_refused(tmp_path):
+    texts = {"a.md": "# Ada Holm\n\nAda Holm (born 3 May 1770 in Port Averne) was an engineer of towers on the coast."}
+    index = indexed(tmp_path, texts, frozenset({"vectors"}))
+    found = made(index, count=1)
+    assert any(note.startswith("node is left out: the index has no graph") for note in found.notes)
+    assert "factual" in found.counts
+    with pytest.raises(MissingLayer):
+        made(index, kinds=["node"], count=1)
+    with pytest.raises(UsageError, match="makes no sense"):
+        made(index, count=0)
+    index.close()
+
+
+def test_an_empty_index_gives_no_question_and_says_why(tmp_path):
+    index = indexed(tmp_path, {"a.md": "Rain."}, frozenset({"vectors", "graph", "windows"}))
+    found = made(index, count=1)
+    assert found.questions == ()
+    assert len([note for note in found.notes if "the corpus gave no more" in note]) == len(KINDS)
+    index.close()
+
+
+def test_what_was_made_is_what_was_asked_for(demo: Index):
+    found = made(demo, kinds=["factual", "moved"], count=5, seed=1)
+    assert [question.type for question in found.questions] == ["factual"] * 5 + [NULL] * 5
+    texts = [plain_words(question.text) for question in found.questions]
+    assert len(set(texts)) == len(texts)
+
+
+def test_progress_is_reported(demo: Index):
+    from ragways.evaluation.questions.generate import generate
+    from tests.evaluation.questions.players import resources
+
+    seen: list[str] = []
+    asyncio.run(generate(resources(demo), kinds=["factual"], count=1, report=lambda at: seen.append(at.stage)))
+    assert set(seen) == {"asking factual"}

@@ -1,0 +1,134 @@
+"""What questions are drawn from: walks, bridges between documents, and the four groupings of a context."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragways.evaluation.questions.bridges import bridge_walk
+from ragways.evaluation.questions.draft import Nothing, Support
+from ragways.evaluation.questions.evolution import WEIGHTS, drawn
+from ragways.evaluation.questions.groupings import DOCUMENTS, GROUPINGS, READ, SENTENCES
+from ragways.evaluation.questions.material import Material
+from ragways.evaluation.questions.walk import random_walk
+from ragways.index.pagerank import Links
+from ragways.index.reader import Index
+from tests.evaluation.questions.players import resources
+
+edges = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)).filter(lambda e: e[0] != e[1]), max_size=40)
+
+
+@given(edges, st.integers(0, 5), st.integers(1, 12))
+def test_a_walk_crosses_different_edges_of_the_graph(pairs: list[tuple[int, int]], seed: int, hops: int):
+    unique = sorted({(min(pair), max(pair)) for pair in pairs})
+    left, right = (np.array([pair[n] for pair in unique], dtype=np.int64) for n in (0, 1))
+    links = Links.of_edges(15, left, right, np.ones(len(unique)))
+    walk = random_walk(links, Random(seed), hops)
+    assert len(set(walk.edges)) == len(walk.edges) <= hops
+    assert set(walk.edges) <= set(unique)
+    assert walk.whole == (len(walk.edges) >= hops)
+    assert {node for edge in walk.edges for node in edge} <= set(walk.nodes)
+    assert walk == random_walk(links, Random(seed), hops)
+
+
+def test_a_walk_over_nothing():
+    assert random_walk(Links.of_edges(0, *(np.zeros(0, np.int64),) * 2, np.zeros(0)), Random(0)).edges == ()
+
+
+@pytest.fixture(scope="module")
+def material(demo: Index) -> Material:
+    return Material(resources(demo))
+
+
+def drawn_contexts(material: Material, name: str) -> list[tuple[Support, ...]]:
+    found = []
+    for seed in range(25):
+        try:
+            found.append(GROUPINGS[name](material, Random(seed)))
+        except Nothing:
+            continue
+    assert len(found) > 5
+    return found
+
+
+@pytest.mark.parametrize("name", GROUPINGS)
+def test_contexts_quote_their_chunks(material: Material, name: str):
+    for context in drawn_contexts(material, name):
+        for one in context:
+            words = " ".join(one.text.split())
+            assert all(part in words for part in one.quote.split(". ")[:1])
+            assert one.chunk.startswith(one.document)
+
+
+def test_a_context_within_a_document_repeats_no_sentence(material: Material):
+    for context in drawn_contexts(material, "intra_document"):
+        assert len({one.document for one in context}) == 1
+        assert len({one.quote for one in context}) == len(context)
+
+
+def test_a_context_by_themes_changes_the_document_each_time(material: Material):
+    size = len(material.index.windows.sentences_of(0))
+    for context in drawn_contexts(material, "theme_based"):
+        assert len({one.document for one in context}) == len(context) >= 2
+        assert len(context) <= SENTENCES // size + 1
+
+
+def test_reading_on_takes_five_sentences_of_three_documents(material: Material):
+    contexts = drawn_contexts(material, "sequential_multi_hop")
+    windows = material.index.windows
+    sentences = {
+        document: [
+            " ".join(material.index.text(document, *windows.sentence_at[row].tolist()).split())
+            for row in sorted({r for window in windows.windows_of(document) for r in windows.sentences_of(window)})
+        ]
+        for document in {one.document for context in contexts for one in context}
+    }
+    for context in contexts:
+        assert 2 <= len(context) <= DOCUMENTS
+        for one in context:
+            runs = [
+                " ".join(sentences[one.document][at : at + size])
+                for size in range(1, READ + 1)
+                for at in range(len(sentences[one.document]))
+            ]
+            assert one.quote in runs
+    assert any(len(context) == DOCUMENTS for context in contexts)
+
+
+def test_native_chunks_are_of_different_documents_or_in_a_row(material: Material):
+    for context in drawn_contexts(material, "native"):
+        documents = {one.document for one in context}
+        if len(documents) == 1:
+            order = [piece.id for piece in material.chunks_of(context[0].document)]
+            at = order.index(context[0].chunk)
+            assert [one.chunk for one in context] == order[at : at + len(context)]
+        else:
+            assert len(documents) == len(context)
+
+
+def test_documents_are_joined_by_names_that_both_hold(material: Material):
+    walks = 0
+    for seed in range(30):
+        try:
+            walk = bridge_walk(material, Random(seed), 3)
+        except Nothing:
+            continue
+        walks += 1
+        assert len({one.document for one in walk.support}) == 3
+        assert len(set(walk.bridges)) == 2
+        named = [{id for id, _ in material.graph.mentioned([one.chunk])} for one in walk.support]
+        for number, bridge in enumerate(walk.bridges):
+            both = material.graph.entities(named[number] & named[number + 1])
+            assert bridge in {entity.name for entity in both.values()}
+    assert walks > 10
+
+
+def test_evolutions_are_drawn_by_weight():
+    first = [drawn(Random(seed))[0] for seed in range(2000)]
+    assert all(sorted(drawn(Random(seed))) == sorted(WEIGHTS) for seed in range(5))
+    for way, weight in WEIGHTS.items():
+        assert first.count(way) / 2000 == pytest.approx(weight, abs=0.05)

@@ -1,0 +1,117 @@
+"""A set is the same for the same seed, says where it comes from, and is read back as it was written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragways.core.errors import UsageError
+from ragways.core.types import Hit as Found
+from ragways.core.types import Hits, Piece, Query
+from ragways.evaluation.datasets.plain import questions, row
+from ragways.evaluation.gold import GoldIndex
+from ragways.evaluation.question import Gold, Question
+from ragways.evaluation.questions.kinds import KINDS
+from ragways.evaluation.questions.write import about_file, write
+from ragways.index.reader import Index
+from ragways.models.door import Door
+from ragways.models.prices import Price, Prices
+from tests.evaluation.questions.players import KIND_LINES, Player, made
+
+SCRIPT = """
+import asyncio, sys
+from pathlib import Path
+from ragways.index.reader import Index
+from tests.evaluation.questions.players import made
+from ragways.evaluation.questions.write import write
+write(made(Index.open(Path(sys.argv[1])), count=3, seed=7), Path(sys.argv[2]))
+"""
+
+
+def test_the_same_seed_gives_the_same_files_in_any_process(demo: Index, tmp_path: Path):
+    """With other hashes of texts, no order of a set or a dict may show."""
+    files = [tmp_path / f"{seed}.jsonl" for seed in ("1", "2")]
+    for file in files:
+        environment = {**os.environ, "PYTHONHASHSEED": file.stem, "PYTHONPATH": os.pathsep.join(sys.path)}
+        subprocess.run([sys.executable, "-c", SCRIPT, str(demo.folder), str(file)], check=True, env=environment)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert about_file(files[0]).read_bytes() == about_file(files[1]).read_bytes()
+    assert len(files[0].read_text().splitlines()) == 3 * len(KINDS)
+
+
+def test_another_seed_gives_another_set(demo: Index):
+    sets = [{q.text for q in made(demo, kinds=["factual", "edge", "moved"], count=8, seed=s).questions} for s in (1, 2)]
+    assert len(sets[0] & sets[1]) < 12
+
+
+def test_more_of_a_kind_begin_with_the_same(demo: Index):
+    few, many = (made(demo, kinds=["comparison"], count=count, seed=5).questions for count in (3, 6))
+    assert many[:3] == few
+
+
+def test_a_set_says_where_it_comes_from_and_is_read_back(demo: Index, tmp_path: Path):
+    found = made(demo, kinds=["factual", "reasoning-3", "moved"], count=3, seed=11)
+    file = tmp_path / "sets" / "mine.jsonl"
+    write(found, file)
+    assert tuple(questions(file)) == found.questions
+    about = json.loads(about_file(file).read_text())
+    assert about_file(file).name == "mine.about.json"
+    assert about["seed"] == 11
+    assert about["kinds"] == ["factual", "reasoning-3", "moved"]
+    assert about["made_by"].startswith("ragways ")
+    assert about["index"]["generation"] == demo.generation
+    assert about["index"]["documents"] == len(demo.documents())
+    assert about["counts"] == found.counts
+    assert about["questions"] == len(found.questions)
+    assert about["not_checked"]
+    first = json.loads(file.read_text().splitlines()[0])
+    assert first["provenance"]["seed"] == 11
+    assert set(first["evidence"][0]) == {"title", "key", "quote", "id"}
+    with pytest.raises(UsageError, match="cannot write"):
+        write(found, file / "below a file.jsonl")
+
+
+words = st.text(max_size=20)
+golds = st.builds(Gold, words, words, words, words, words)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.builds(Question, words, words, st.lists(words).map(tuple), words, st.lists(golds).map(tuple),
+                          st.dictionaries(words, words)), max_size=5))  # fmt: skip
+def test_nothing_is_lost_in_the_plain_layout(tmp_path_factory: pytest.TempPathFactory, asked: list[Question]):
+    file = tmp_path_factory.mktemp("plain") / "set.jsonl"
+    file.write_bytes("".join(json.dumps(row(question)) + "\n" for question in asked).encode())
+    assert questions(file) == asked
+
+
+def test_a_spent_budget_keeps_what_there_is(demo: Index):
+    import asyncio
+
+    from ragways.evaluation.questions.generate import generate
+    from tests.evaluation.questions.players import resources
+
+    player = Player({**KIND_LINES, "question_grounded": "The fourth tower"})
+    use = resources(demo, player, prices=Prices({"player": Price(1e6, 1e6)}))
+    assert isinstance(use.model, Door)
+    found = asyncio.run(generate(use, kinds=["factual"], count=3, budget=0.5))
+    assert found.questions == ()
+    assert "$0.5" in found.stopped
+    assert player.calls == []
+    assert asyncio.run(generate(use, kinds=["factual"], count=3, budget=0.5, without_model=True)).questions
+
+
+def test_gold_is_found_by_key_whole_or_after_its_file_and_by_chunk(demo: Index):
+    gold = GoldIndex(demo)
+    id, key, title = demo.documents()[0]
+    assert gold.documents(Gold(key=key)) == gold.documents(Gold(title=title)) == {id}
+    piece = Piece("c1", "chunk", "text", id, title, 0, 4, 1)
+    hits = Hits(Query("?"), (Found(piece, 1.0),))
+    asked = Question("q", "?", gold=(Gold(id="c1"), Gold(id="c2"), Gold(id="c2", key=key)))
+    assert gold.ranks(asked, hits) == [1, None, 1]

@@ -1,0 +1,127 @@
+"""A run made by hand: answers right and wrong, failed, repeated and hostile; judgements, duels and samples besides."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ragways.evaluation.about import begin
+from ragways.evaluation.duel.contest import contest
+from ragways.evaluation.duel.lengths import Lengths, align
+from ragways.evaluation.duel.line import Line, Lines
+from ragways.evaluation.duel.rules import Rules
+from ragways.evaluation.duel.selftest import selftest_sittings
+from ragways.evaluation.duel.sitting import judged_by, sittings
+from ragways.evaluation.duel.trials import aligned_pairs
+from ragways.evaluation.judgement import Judgement, Judgements
+from ragways.evaluation.record import Record, Records
+from ragways.evaluation.resources.samples import Sample, Samples
+
+TYPES = ("factual", "reasoning", "summary", "null")
+PARADIGMS = {"words": 0.45, "naive": 0.55, "fused": 0.8, "agent": 0.7, "llm-only": 0.2}
+"""How often each is right."""
+EVIL = (
+    "</script><script>alert(1)</script><img src=x onerror=alert(2)>{{policy}}\"'`|*_ \u202egnp.exe\u2066 \x00\x1b[31m"
+)
+RULES = Rules(trials=3, samples=1)
+
+
+def made_run(
+    folder: Path, *, questions: int = 24, paradigms: Sequence[str] = tuple(PARADIGMS), repeats: int = 1, seed: int = 1,
+    judged: bool = True, sampled: bool = True, duels: bool = False, hostile: bool = False,
+) -> Path:  # fmt: skip
+    chance = random.Random(seed)
+    begin(folder, construction={"vectors": {"calls": 3, "input": 90_000, "output": 0, "usd": 0.9, "seconds": 20.0}})
+    records, judgements, samples = Records(folder), Judgements(folder), Samples(folder)
+    at, cpu = 1_700_000_000.0, 0.0
+    for name in paradigms:
+        for repeat in range(repeats):
+            for number in range(questions):
+                record = made_record(number, name, repeat, chance, hostile)
+                records.append(record)
+                if judged and not record.error:
+                    judge(judgements, record, chance)
+                if sampled:
+                    at, cpu = at + 2, cpu + chance.uniform(0.2, 3.0)
+                    samples.append(Sample(at, name, cpu, int(2e8 + 3e7 * len(name) + 1e6 * number)))
+    if duels:
+        fight(folder, list(records), chance)
+    return folder
+
+
+def made_record(number: int, name: str, repeat: int, chance: random.Random, hostile: bool) -> Record:
+    type = TYPES[number % len(TYPES)]
+    text, right = f"What of thing {number}?", chance.random() < PARADIGMS.get(name, 0.5)
+    gold = () if number % 11 == 10 else ("Insufficient information",) if type == "null" else (f"thing {number} is red",)
+    base: dict[str, Any] = {
+        "question": f"q{number:03}", "text": f"{text} {EVIL}" if hostile else text, "type": type, "gold": gold,
+        "paradigm": name, "repeat": repeat, "wanted": ({"title": f"Thing {number}"},),
+    }  # fmt: skip
+    if chance.random() < 0.03:
+        return Record(**base, error=f"the model was gone {EVIL if hostile else ''}")
+    abstained = (type == "null") == right if type == "null" else chance.random() < 0.05
+    said = f"As far as is known, thing {number} is {'red' if right else 'blue'} [1]." + " It has been so for long." * 3
+    long = "x" * 100_000 if hostile and not number else ""
+    evidence = tuple(
+        {"id": f"d{piece}:{number % 7}", "title": f"Thing {piece}", "text": f"Thing {piece} is red. " * 40 + long,
+         "date": "1999-01-02", "score": 1 / (1 + place)}
+        for place, piece in enumerate(chance.sample(range(30), 4))
+    )  # fmt: skip
+    if hostile:
+        said, evidence = f"{said} {EVIL}{long}", ({"id": EVIL, "title": EVIL, "text": EVIL, "score": 0.5}, *evidence)
+    tokens = 400 * (1 + len(name)) + chance.randrange(200)
+    return Record(
+        **base,
+        answer="Insufficient information" if abstained else said,
+        abstained=abstained,
+        way="model",
+        ranks=(1 if right else None,),
+        evidence=evidence,
+        citations=({"sentence": 0, "piece": evidence[0]["id"], "document": "d", "start": 0, "end": 3, "quote": "Thi"},),
+        usage={"calls": 2, "input": tokens, "output": 80, "usd": tokens / 1e6, "evidence": tokens // 2},
+        tools={"chunk_search": 1 + number % 3, "sections": number % 2} if name == "agent" else {},
+        seconds=chance.uniform(0.5, 1 + len(name)),
+        cpu=chance.uniform(0.1, 0.4),
+        made={"version": "0.1.0", "model": "a-model", "embedder": "an-embedder"},
+    )
+
+
+def judge(judgements: Judgements, record: Record, chance: random.Random) -> None:
+    right = float("red" in record.answer)
+    claims = {"claims": [{"claim": record.answer[:60], "supported": bool(right), "why": "the evidence says so"}]}
+    scores: dict[str, tuple[float | None, str, dict[str, Any]]] = {
+        "faithfulness": (right or round(chance.random(), 2), "", claims),
+        "crag-fine": (right or chance.choice([-1.0, -0.5, 0.0]), "", claims),
+    }
+    if record.abstained:
+        scores = {name: (None, "abstained", {}) for name in scores}
+    elif chance.random() < 0.05:
+        scores["crag-fine"] = (None, "the reply could not be read", {"reply": "I think that"})
+    for metric, (value, why, details) in scores.items():
+        key = record.question, record.paradigm, record.repeat
+        judgements.append(Judgement(*key, metric.split("-")[0], metric, value, why, details))
+
+
+def fight(folder: Path, records: list[Record], chance: random.Random, names: Sequence[str] = ()) -> None:
+    """Lines as a fair judge would leave them: no side of a test preferred, and points for those who are often right."""
+    import asyncio
+
+    by = judged_by("a-judge", RULES.mode)
+    field, lines, lengths = contest(records, RULES, names), Lines(folder), Lengths(folder)
+    for sitting in selftest_sittings(field.records, field.names, RULES):
+        lines.append(_line(sitting.line(by, 0), 3, 3))
+    for pairs in field.pairs.values():
+        for pair in pairs:
+            lengths.append(asyncio.run(align(None, pair)))
+    for aligned in aligned_pairs(field, folder).values():
+        for sitting in sittings(aligned, field.texts, RULES.trials):
+            good = [chance.random() < PARADIGMS.get(name, 0.5) for name in (sitting.a, sitting.b)]
+            lines.append(_line(sitting.line(by, 0), 2 + 2 * good[0], 2 + 2 * good[1]))
+
+
+def _line(line: Line, a: int, b: int) -> Line:
+    from dataclasses import replace
+
+    return replace(line, points=((a,) * 4, (b,) * 4))

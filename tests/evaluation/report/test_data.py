@@ -1,0 +1,212 @@
+"""The data of a report: every figure where it comes from, every count, and what is said where something is missing."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragways.core.errors import UsageError
+from ragways.evaluation.about import begin
+from ragways.evaluation.duel.contest import contest
+from ragways.evaluation.duel.result import result
+from ragways.evaluation.duel.sitting import judged_by
+from ragways.evaluation.judgement import Judgement, Judgements
+from ragways.evaluation.record import Record, Records
+from ragways.evaluation.report import comparisons, questions
+from ragways.evaluation.report.data import report_data
+from ragways.evaluation.report.markdown import markdown
+from ragways.evaluation.report.questions import cut
+from ragways.evaluation.score import score
+from ragways.evaluation.scored import scored
+from tests.evaluation.report.made import EVIL, PARADIGMS, RULES, fight, made_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_run(tmp_path_factory.mktemp("report") / "run", duels=True, repeats=2)
+
+
+@pytest.fixture(scope="module")
+def data(run: Path) -> dict[str, Any]:
+    return report_data([run])
+
+
+def test_figures_are_those_of_the_run(run: Path, data: dict[str, Any]):
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    expected = score(scored(run))
+    assert [row["paradigm"] for row in data["rows"]] == [row["paradigm"] for row in expected] == list(PARADIGMS)
+    for row, own in zip(expected, data["rows"], strict=True):
+        assert own["failed"] == row["failed"]
+        for name, figure in row["metrics"].items():
+            assert own["metrics"][name]["mean"] == pytest.approx(figure["mean"], abs=1e-6)
+            assert own["metrics"][name]["why"] == figure["why"]
+    assert data["types"] == ["factual", "null", "reasoning", "summary"]
+    assert data["main"][0] == data["metrics"][0]["name"] == "accuracy"
+    assert {"crag-fine", "faithfulness"} <= set(data["main"])
+    assert data["missing"] == {}
+    assert data["notes"] == []
+    assert len(data["runs"]) == 1
+    assert data["asked"] == len(data["questions"]) == 24
+    assert data["runs"][0]["made"] == {"version": ["0.1.0"], "model": ["a-model"], "embedder": ["an-embedder"]}
+
+
+def test_every_answer_is_there_with_its_scores(run: Path, data: dict[str, Any]):
+    answers = {(q["id"], a["paradigm"], a["repeat"]): a for q in data["questions"] for a in q["answers"]}
+    rows = list(scored(run))
+    assert len(answers) == len(rows) == 24 * 5 * 2
+    for row in rows:
+        answer = answers[row.record.key]
+        assert answer["answer"] == row.record.answer
+        assert answer.get("error", "") == row.record.error
+        known = {name: one.value for name, one in row.values.items() if one.value is not None}
+        assert answer["values"] == pytest.approx(known, abs=1e-4)
+        if not row.record.error:
+            assert set(answer.get("why", {})) == set(row.values) - set(known)
+        pieces = [data["pieces"][place] for place, _ in answer.get("evidence", [])]
+        assert [piece["id"] for piece in pieces] == [piece["id"] for piece in row.record.evidence]
+        assert [piece["text"] for piece in pieces] == [piece["text"] for piece in row.record.evidence]
+    assert len({(piece["id"], piece["text"]) for piece in data["pieces"]}) == len(data["pieces"])
+    said = [judged for answer in answers.values() for judged in answer.get("details", [])]
+    assert {"metrics": ["crag-fine"], "said": {"reply": "I think that"}} in said
+
+
+def test_costs_share_out_what_the_index_cost(run: Path, data: dict[str, Any]):
+    row = next(row for row in data["rows"] if row["paradigm"] == "naive")
+    answered = [r for r in Records(run) if r.paradigm == "naive" and not r.error]
+    tokens = sum(r.usage["input"] + r.usage["output"] for r in answered) / len(answered)
+    assert row["cost"]["tokens"] == pytest.approx(tokens, abs=0.01)
+    assert row["cost"]["tokens_with_index"] == pytest.approx(tokens + 90_000 / 24, abs=0.01)
+    assert row["use"]["answered"] + row["failed"] == row["records"]
+
+
+def test_duels_are_those_of_the_duel(run: Path, data: dict[str, Any]):
+    (duel,) = data["duels"]
+    field = contest(Records(run), RULES)
+    expected = result(field, run, judged_by("a-judge", RULES.mode), RULES)
+    assert [(p["a"], p["b"], p["verdict"]["outcome"]) for p in duel["pairs"]] == [
+        (p.a, p.b, p.verdict.outcome) for p in expected.pairs
+    ]
+    assert duel["map"]["rates"] == json.loads(
+        json.dumps(expected.map.data()["rates"]), parse_float=lambda x: round(float(x), 6)
+    )
+    assert duel["selftest"]["passed"]
+    assert any(pair["verdict"]["outcome"] == "win" for pair in duel["pairs"])
+
+
+def test_a_duel_over_the_first_questions_is_not_an_unfinished_one(tmp_path: Path):
+    import random
+
+    folder = made_run(tmp_path / "run", judged=False, sampled=False)
+    first = [record for record in Records(folder) if record.question < "q011"]
+    fight(folder, first, random.Random(1), ("fused", "words"))
+    (duel,) = report_data([folder])["duels"]
+    assert duel["questions"] == 11
+    assert len(duel["pairs"]) == 1
+    assert "unfinished" not in duel["pairs"][0]["verdict"]["words"]
+
+
+def test_what_is_missing_is_said_with_its_cure(tmp_path: Path):
+    folder = made_run(tmp_path / "run", paradigms=["naive"], judged=False, sampled=False)
+    missing = report_data([folder])["missing"]
+    assert set(missing) == {"comparisons", "timeline", "tools", "duels", "breakevens"}
+    assert missing["duels"] == "no duel was run: ragways eval duel RUN"
+    assert all("ragways eval" in why for why in missing.values())
+    data = report_data([folder])
+    assert not set(missing) & set(data)
+
+
+def test_runs_side_by_side_are_told_apart(tmp_path: Path):
+    one = made_run(tmp_path / "a" / "run", paradigms=["naive", "words"], questions=6, duels=True)
+    two = made_run(tmp_path / "b" / "run", paradigms=["naive", "fused"], questions=6, seed=2)
+    data = report_data([one, two, one])
+    assert [run["name"] for run in data["runs"]] == ["a/run", "b/run"]
+    assert data["paradigms"] == ["a/run/naive", "words", "b/run/naive", "fused"]
+    assert len(data["questions"]) == 6
+    assert {answer["paradigm"] for answer in data["questions"][0]["answers"]} == set(data["paradigms"])
+    assert data["duels"][0]["map"]["names"] == ["a/run/naive", "words"]
+    assert {point[1] for line in data["timeline"] for point in line["points"]} <= set(data["paradigms"])
+    assert [line["run"] for line in data["timeline"]] == ["a/run", "b/run"]
+
+
+def test_one_id_with_two_texts_is_two_questions(tmp_path: Path):
+    for name, text in (("one", "What is red?"), ("two", "What is blue?")):
+        begin(tmp_path / name)
+        Records(tmp_path / name).append(Record("q1", text, "", ("x",), f"p-{name}", 0, answer="x"))
+        Records(tmp_path / name).append(Record("q2", "Same?", "", ("x",), f"p-{name}", 0, answer="x"))
+    data = report_data([tmp_path / "one", tmp_path / "two"])
+    assert [(q["id"], len(q["answers"])) for q in data["questions"]] == [("one/q1", 1), ("q2", 2), ("two/q1", 1)]
+    (note,) = data["notes"]
+    assert "asked all 3 questions (p-one 2, p-two 2)" in note
+    assert note in markdown(data, answers=False).replace("\\", "")
+
+
+@pytest.mark.parametrize("folders", [[], ["empty"], ["none"]])
+def test_no_run(tmp_path: Path, folders: list[str]):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "records.jsonl").write_text("")
+    with pytest.raises(UsageError):
+        report_data([tmp_path / name for name in folders])
+
+
+def test_a_paradigm_that_always_fails(tmp_path: Path):
+    folder = tmp_path / "run"
+    for number in range(3):
+        for name in ("good", "bad"):
+            failed = {"error": "gone"} if name == "bad" else {"answer": "x"}
+            Records(folder).append(Record(f"q{number}", "?", "t", ("x",), name, 0, **failed))  # type: ignore[arg-type]
+    data = report_data([folder])
+    bad = data["rows"][1]
+    assert (bad["records"], bad["failed"], bad["metrics"]["accuracy"]["mean"]) == (3, 3, None)
+    assert data["comparisons"]["tables"][0]["rows"][0]["verdict"] == "not compared"
+
+
+def test_a_value_that_is_no_number_does_not_spoil_the_file(tmp_path: Path):
+    folder = made_run(tmp_path / "run", questions=3, judged=False, sampled=False)
+    Judgements(folder).append(Judgement("q000", "naive", 0, "crag", "crag-fine", float("nan"), "", {"p": float("inf")}))
+    json.dumps(report_data([folder]), allow_nan=False)
+
+
+def test_long_texts_are_cut_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = made_run(tmp_path / "run", questions=4, hostile=True, sampled=False)
+    data = report_data([folder])
+    longest = max(data["pieces"], key=lambda piece: len(piece["text"]))["text"]
+    assert longest.endswith(" more characters)")
+    assert len(longest) < 2100
+    assert max(len(a["answer"]) for q in data["questions"] for a in q["answers"]) < 20_100
+    assert EVIL in data["questions"][0]["text"]
+    monkeypatch.setattr(questions, "ALL_EVIDENCE", 1000 * len(data["pieces"]))
+    shorter = report_data([folder])
+    assert shorter["evidence_cut_at"] == 1000
+    assert all(len(piece["text"]) < 1100 for piece in shorter["pieces"])
+    assert cut("abcdef", 6) == "abcdef"
+    assert cut("abcdefg", 6) == "abcdef… (1 more characters)"
+
+
+def test_comparisons_keep_within_bounds_and_name_what_they_left_out(
+    run: Path, data: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+):
+    found = data["comparisons"]
+    assert found["left_out"] == []
+    assert all(len(one["rows"]) == 10 for one in found["tables"])
+    monkeypatch.setattr(comparisons, "MOST_QUESTIONS", 24 * 10 * 2)
+    few = report_data([run])["comparisons"]
+    assert [one["metric"] for one in few["tables"]] == ["accuracy", "crag-fine"]
+    assert len(few["left_out"]) == len(found["tables"]) - 2
+    against = report_data([run], baseline="words")["comparisons"]
+    assert all({row["b"] for row in one["rows"]} == {"words"} for one in against["tables"])
+    with pytest.raises(UsageError, match="did you mean words"):
+        report_data([run], baseline="wrods")
+
+
+def test_break_evens_stand_for_every_pair_with_other_layers(tmp_path: Path):
+    data = report_data([made_run(tmp_path / "run")])
+    lines = data["breakevens"]["lines"]
+    assert {(one["paradigm"], one["against"]) for one in lines} >= {("naive", "llm-only"), ("fused", "llm-only")}
+    paid = next(one for one in lines if (one["paradigm"], one["against"]) == ("naive", "llm-only"))
+    assert paid["construction"] == 90_000, "what the run says its vectors cost"
+    assert paid["questions"] == math.ceil(90_000 / paid["saved"])
+    assert f"{paid['questions']:,} questions" in markdown(data, answers=False)

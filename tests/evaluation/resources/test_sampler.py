@@ -1,0 +1,135 @@
+"""Samples of a run: labelled, bounded, and read again after a kill."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ragways.evaluation.resources.process import used
+from ragways.evaluation.resources.sampler import Sampler
+from ragways.evaluation.resources.samples import FILE, Sample, Samples, peaks, seconds
+
+MB = 1 << 20
+
+
+def test_what_a_process_uses_is_seen():
+    before_cpu, before = used()
+    held = bytearray(64 * MB)
+    held[:: 1 << 12] = b"x" * len(held[:: 1 << 12])
+    end = time.process_time() + 0.1
+    while time.process_time() < end:
+        pass
+    after_cpu, after = used()
+    assert after_cpu - before_cpu >= 0.09
+    assert after - before > 48 * MB
+    del held
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells of children that run")
+def test_children_are_counted_while_they_run_and_after():
+    program = (
+        "import time, sys\nx = bytearray(80 << 20)\nx[::4096] = b'x' * len(x[::4096])\n"
+        "end = time.process_time() + 0.2\nwhile time.process_time() < end: pass\nprint('ready', flush=True)\n"
+        "sys.stdin.read()"
+    )
+    cpu, memory = used()
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        during_cpu, during = used()
+        child.communicate()
+    after_cpu, after = used()
+    assert during - memory > 70 * MB
+    assert during_cpu - cpu >= 0.15
+    assert after_cpu - cpu >= 0.15
+    assert after < during - 70 * MB
+
+
+def test_memory_without_proc_is_the_largest_so_far(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    from ragways.evaluation.resources import process
+
+    monkeypatch.setattr(process, "_PROC", tmp_path)
+    cpu, memory = process.used()
+    assert cpu > 0
+    assert memory > 10 * MB
+
+
+def test_samples_come_from_a_thread_under_the_label_of_the_time(tmp_path: Path):
+    figures = {"": (0.0, 10), "naive": (1.0, 50), "words": (3.0, 20)}
+    sampler = Sampler(Samples(tmp_path / "run"), every=0.01, look=lambda: figures[sampler.label])
+    with sampler:
+        sampler.label = "naive"
+        time.sleep(0.15)
+        sampler.label = "words"
+        with sampler.under("naive"):
+            pass
+        assert sampler.label == "words"
+    kept = list(Samples(tmp_path / "run"))
+    assert kept == sampler.samples
+    assert len([sample for sample in kept if sample.label == "naive"]) > 3
+    assert sampler.peak == peaks(kept) == {"": 10, "naive": 50, "words": 20}
+    assert [sample.at for sample in kept] == sorted(sample.at for sample in kept)
+    before = len(sampler.samples)
+    time.sleep(0.05)
+    assert len(sampler.samples) == before, "it ends when it is left"
+
+
+def test_work_shorter_than_the_interval_has_its_peak():
+    memory = iter([5, 7, 90, 4, 4])
+    sampler = Sampler(every=60, look=lambda: (0.0, next(memory)))
+    with sampler:
+        sampler.label = "short"
+        sampler.label = "next"
+    assert sampler.peak == {"": 7, "short": 90, "next": 4}
+
+
+def test_many_samples_are_thinned_out_and_come_less_often():
+    sampler = Sampler(every=60, most=100, look=lambda: (0.0, 1))
+    with sampler:
+        for n in range(1000):
+            sampler.label = str(n % 7)
+    assert len(sampler.samples) <= 100
+    assert sampler.every > 60
+    assert sampler.samples[0].label == ""
+
+
+def test_a_disk_that_is_full_does_not_end_the_run(tmp_path: Path):
+    (tmp_path / "file").write_text("a file where a folder should be")
+    sampler = Sampler(Samples(tmp_path / "file"), every=60)
+    with sampler:
+        sampler.label = "naive"
+    assert len(sampler.samples) == 3
+    assert sampler.error
+
+
+def test_an_error_inside_goes_through_and_the_thread_ends():
+    sampler = Sampler(every=0.01)
+    with pytest.raises(RuntimeError), sampler:
+        raise RuntimeError("inside")
+    assert sampler._thread is not None
+    assert not sampler._thread.is_alive()
+
+
+def test_a_cut_line_is_left_out_and_the_next_is_whole(tmp_path: Path):
+    one, two, three = (Sample(float(n), "naive", n / 10, n * MB) for n in (1, 2, 3))
+    samples = Samples(tmp_path)
+    samples.append(one)
+    samples.append(two)
+    text = (tmp_path / FILE).read_text()
+    (tmp_path / FILE).write_text(text[:-9] + "", encoding="utf-8")
+    assert list(Samples(tmp_path)) == [one]
+    Samples(tmp_path).append(three)
+    assert list(Samples(tmp_path)) == [one, three]
+    (tmp_path / FILE).write_bytes(b'\xff\xfe\n[]\n{"at": "x"}\nnull\n')
+    assert list(Samples(tmp_path)) == []
+    assert list(Samples(tmp_path / "nowhere")) == []
+
+
+def test_cpu_seconds_by_label_and_over_a_restart():
+    rows = [("", 1.0), ("a", 3.0), ("a", 4.5), ("b", 5.0), ("", 0.5), ("b", 2.5)]
+    found = seconds(Sample(float(at), label, cpu, 0) for at, (label, cpu) in enumerate(rows))
+    assert found == {"a": 3.5, "b": 2.5}

@@ -1,0 +1,163 @@
+"""Runs that ask a model: side by side, each repeat anew, every token counted whether or not it was paid for now."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from ragways.core.errors import BudgetExceeded, UsageError
+from ragways.core.trace import span
+from ragways.evaluation import jsonl
+from ragways.evaluation.about import About, begin
+from ragways.evaluation.question import Gold, Question
+from ragways.evaluation.record import Records
+from ragways.evaluation.run import run
+from ragways.index.build import build
+from ragways.index.reader import Index
+from ragways.models.cache import MemoryCache
+from ragways.models.call import Call, Reply
+from ragways.models.door import Door, trial
+from ragways.models.prices import Price, Prices
+from ragways.models.scripted import ScriptedModel
+from ragways.models.task import Task
+from ragways.modules.resources import Resources
+from tests.fakes import WordHashes, recipe, write
+
+HELLO = Task("hello", prompt="recall", reply=str)
+QUESTIONS = [
+    Question(str(n), f"Who built light number {n}?", ("Anna Brack",), "factual", (Gold(title="Harbour"),))
+    for n in range(6)
+]
+
+
+class Slow:
+    """Answers the same to everything, after a while, and knows how many were waiting at once."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.name, self.base_url = "slow", ""
+        self.calls: list[Call] = []
+        self.most = self._waiting = 0
+        self._seconds = seconds
+
+    async def send(self, call: Call) -> Reply:
+        self.calls.append(call)
+        self._waiting += 1
+        self.most = max(self.most, self._waiting)
+        await asyncio.sleep(self._seconds)
+        self._waiting -= 1
+        said = (
+            {"answered": True, "sentences": [{"text": "Anna Brack built it.", "passages": [1]}]}
+            if call.schema_name == "answer"
+            else {"answered": True, "answer": "Anna Brack"}
+        )
+        return await ScriptedModel([said], name="slow").send(call)
+
+    async def aclose(self) -> None: ...
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    docs = write(tmp_path / "docs", {"Harbour.md": "# Harbour\n\nThe light was built by Anna Brack in 1801.\n"})
+    asyncio.run(build(tmp_path / "index", [docs], recipe(WordHashes())))
+    return tmp_path
+
+
+async def asked(folder: Path, model: Slow, *, out: str = "run", cache: MemoryCache | None = None, **options) -> Records:
+    index = Index.open(folder / "index")
+    door = Door(model, cache=cache, prices=Prices({"slow": Price(1.0, 1.0)}))
+    about = begin(folder / out, seed=options.pop("seed", 0))
+    try:
+        use = Resources(index, WordHashes(), door)
+        records = Records(folder / out)
+        await run(use, QUESTIONS, {"words": ("words", {})}, records, about, **options)
+        return records
+    finally:
+        index.close()
+
+
+def test_questions_are_asked_side_by_side_and_none_is_lost(folder: Path):
+    model = Slow(0.05)
+    began = time.perf_counter()
+    records = list(asyncio.run(asked(folder, model, at_once=6)))
+    assert time.perf_counter() - began < 6 * 0.05 + 2
+    assert model.most == 6
+    assert sorted(record.question for record in records) == [q.id for q in QUESTIONS]
+    assert all(record.cpu is None for record in records), "CPU seconds cannot be told apart"
+    alone = list(asyncio.run(asked(folder, Slow(), out="alone")))
+    assert all(record.cpu is not None for record in alone)
+    assert [r.answer for r in alone] == [r.answer for r in sorted(records, key=lambda r: r.question)]
+
+
+def test_each_repeat_asks_anew_and_a_second_run_is_not_answered_from_the_first(folder: Path):
+    model, cache = Slow(), MemoryCache()
+    records = list(asyncio.run(asked(folder, model, cache=cache, repeats=3)))
+    assert len(model.calls) == len(records) == 18
+    assert {record.usage["input"] for record in records if record.question == "0"} != {0}
+    asyncio.run(asked(folder, model, cache=cache, out="second"))
+    assert len(model.calls) == 18 + 6
+
+
+def test_a_reply_that_was_paid_before_a_kill_counts_with_what_it_cost(folder: Path):
+    model, cache = Slow(), MemoryCache()
+    first = list(asyncio.run(asked(folder, model, cache=cache)))
+    (folder / "run" / "records.jsonl").unlink()  # the records are lost, the replies are not
+    again = list(asyncio.run(asked(folder, model, cache=cache)))
+    assert len(model.calls) == 6
+    assert [r.usage["input"] for r in again] == [r.usage["input"] for r in first]
+    assert all(record.usage["spent"] == 0 for record in again)
+    assert all(record.usage["spent"] == record.usage["usd"] > 0 for record in first)
+
+
+def test_a_seed_reaches_the_model_and_the_record(folder: Path):
+    model = Slow()
+    records = list(asyncio.run(asked(folder, model, seed=40, repeats=2)))
+    assert {call.seed for call in model.calls} == {40, 41}
+    assert {record.seed for record in records} == {40, 41}
+    unseeded = Slow()
+    asyncio.run(asked(folder, unseeded, out="unseeded"))
+    assert {call.seed for call in unseeded.calls} == {None}
+    with pytest.raises(UsageError, match="seed 40"):
+        begin(folder / "run", seed=41)
+    kept = About.read(folder / "run")
+    assert kept is not None
+    assert begin(folder / "run", seed=40).id == kept.id
+
+
+def test_a_spent_budget_keeps_what_was_answered(folder: Path):
+    model = Slow()
+    with pytest.raises(BudgetExceeded):
+        asyncio.run(asked(folder, model, budget=0.004))
+    kept = len(list(Records(folder / "run"))) if (folder / "run" / "records.jsonl").exists() else 0
+    assert 0 < kept < 6
+    assert len(list(asyncio.run(asked(folder, model)))) == 6
+    assert len(model.calls) == 6
+
+
+def test_trials_do_not_share_replies_and_one_trial_does():
+    model, cache = Slow(), MemoryCache()
+    door = Door(model, cache=cache)
+
+    async def ask() -> None:
+        for name in ("one", "two", "one", ""):
+            with trial(name), span("all") as here:
+                await door.do(HELLO, question="?")
+            assert here.worth.calls == 1
+            assert here.total.calls == (0 if len(model.calls) == 2 and name == "one" else 1)
+
+    asyncio.run(ask())
+    assert len(model.calls) == 3
+
+
+def test_a_line_that_was_cut_short_takes_no_other_with_it(tmp_path: Path):
+    file = tmp_path / "lines.jsonl"
+    jsonl.append(file, {"n": 1})
+    with file.open("a") as stream:
+        stream.write('{"n": 2, "tex')
+    jsonl.append(file, {"n": 3, "text": "half a letter \ud83d"})
+    assert [row["n"] for row in jsonl.read(file)] == [1, 3]
+    jsonl.replace(file, [{"n": 4}])
+    assert list(jsonl.read(file)) == [{"n": 4}]
+    assert list(jsonl.read(tmp_path / "none.jsonl")) == []

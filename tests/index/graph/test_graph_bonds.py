@@ -1,0 +1,103 @@
+"""Relations as arrays against brute force over the same rows, and words of names against `fold`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragways.core.errors import StoreDamaged
+from ragways.index.graph.bonds import Bonds
+from ragways.index.graph.forms import name_spans
+from ragways.index.graph.names import TOKEN, fold
+from ragways.index.graph.reader import Graph
+from ragways.index.graph.rules.words import STOP
+from ragways.index.graph.terms import RelationTerms
+from ragways.index.words import terms
+
+SIZE = 7
+ROWS = st.lists(
+    st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1), st.sampled_from([0.5, 1.0, 2.0])), max_size=40
+)
+
+
+def made(rows: list[tuple[int, int, float]], size: int = SIZE) -> Bonds:
+    named = [(f"relation:{i:016x}", *row) for i, row in enumerate(rows)]
+    return Bonds.of(size, named, [(i, i % 5) for i in range(len(rows)) if i % 3])
+
+
+@given(ROWS, st.lists(st.integers(0, SIZE - 1), max_size=9), st.integers(0, 45))
+def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit) -> None:
+    bonds = made(rows)
+
+    def heaviest(found: list[int]) -> list[int]:
+        return sorted(found, key=lambda n: (-rows[n][2], n))[:limit]
+
+    ends = [{s, o} for s, o, _ in rows]
+    touching = [n for n, both in enumerate(ends) if both & set(entities)]
+    between = [n for n, both in enumerate(ends) if both <= set(entities)]
+    assert bonds.touching(entities, limit).tolist() == heaviest(touching)
+    assert bonds.between(entities, limit).tolist() == heaviest(between)
+
+
+@given(ROWS)
+def test_relations_are_read_as_they_were_saved(tmp_path_factory, rows) -> None:
+    folder, bonds = tmp_path_factory.mktemp("bonds"), made(rows)
+    bonds.save(folder)
+    read = Bonds.load(folder)
+    assert len(read) == len(rows)
+    every = np.arange(len(rows))
+    assert read.names(every) == [f"relation:{i:016x}" for i in every]
+    assert read.numbers(read.names(every)).tolist() == every.tolist()
+    stating, which = read.sources(every)
+    assert list(zip(which.tolist(), stating.tolist(), strict=True)) == [(i, i % 5) for i in every if i % 3]
+
+
+def test_a_hub_of_a_hundred_thousand_relations_does_not_stall() -> None:
+    size = 100_001
+    bonds = made([(0, n, 1.0) for n in range(1, size)], size)
+    started = time.process_time()
+    for _ in range(5):
+        assert bonds.touching([0, 7], 200).tolist() == list(range(200))
+        assert bonds.between([0, 7, 50_000], 200).tolist() == [6, 49_999]
+    assert (time.process_time() - started) / 10 < 0.05
+
+
+@given(st.lists(st.lists(st.text("abcst -é_1", max_size=12), max_size=4), max_size=8), st.text("abcst é", max_size=20))
+def test_terms_that_relations_share_with_a_text(tmp_path_factory, relations, asked) -> None:
+    folder = tmp_path_factory.mktemp("terms")
+    RelationTerms.of(relations).save(folder)
+    wanted = set(terms(asked))
+    found = RelationTerms.load(folder).shared(np.arange(len(relations)), wanted)
+    assert found.tolist() == [len(wanted & set(terms(" — ".join(parts)))) for parts in relations]
+
+
+@given(st.text("aAtThe sS.'’_-é日 of", max_size=40))
+def test_what_may_be_a_name_has_the_forms_of_its_text(question: str) -> None:
+    """Words that are folded one by one make the same forms as the text between them does."""
+    matches = list(TOKEN.finditer(question))
+    found = {(i, j): forms for i, j, forms in name_spans([match.group() for match in matches])}
+    for i in range(len(matches)):
+        for j in range(i + 1, min(len(matches), i + 12) + 1):
+            text = question[matches[i].start() : matches[j - 1].end()]
+            words = TOKEN.findall(text)
+            if words[0] in STOP or words[-1] in STOP:
+                assert (i, j) not in found
+            else:
+                form = fold(text)
+                assert found[i, j] == [form, *([form[:-1]] if len(form) > 4 and form.endswith("s") else [])]
+    assert list(found) == sorted(found, key=lambda span: (span[0], -span[1]))
+
+
+def test_arrays_that_are_missing_are_named_with_their_cure(tmp_path: Path) -> None:
+    import sqlite3
+
+    sqlite3.connect(tmp_path / "graph.sqlite").close()
+    graph = Graph.open(tmp_path)
+    with pytest.raises(StoreDamaged, match="remove the folder"):
+        graph.bonds  # noqa: B018
+    graph.close()
