@@ -12,10 +12,18 @@ from typer.testing import CliRunner
 
 from ragways.apps.cli import app
 from ragways.apps.settings_file import settings_text
+from ragways.evaluation.datasets import DATASETS
+from ragways.evaluation.judges import JUDGES
+from ragways.evaluation.metrics import METRICS
+from ragways.evaluation.questions.kinds import KINDS
 from ragways.index.layers import LAYERS
 from ragways.paradigms import PARADIGMS
 
 HERE = Path(__file__).parent
+NEEDED = {
+    "gold": "a gold answer", "answer": "a question with an answer", "null": "a question without one",
+    "ranks": "gold evidence", "evidence": "that something was found", "said": "an answer", "citations": "citations",
+}  # fmt: skip
 NOTE = "<!-- Made by docs/generate.py from the code; change that, then run `make docs`. -->\n"
 
 
@@ -55,7 +63,28 @@ def settings_page() -> str:
     return f"{NOTE}\n# Settings\n\n{intro}\n```toml\n{settings_text()}```\n"
 
 
-PAGES = {"cli.md": cli_page, "paradigms.md": paradigms_page, "settings.md": settings_page}
+def evaluation_page() -> str:
+    lines = [NOTE, "# Evaluation\n", (HERE / "evaluation.intro.md").read_text(), "## Metrics\n"]
+    lines += ["Metrics are values: `Recall @ 5` is `recall@5`, at any rank.\n"]
+    lines += ["| metric | family | what it says | needs |", "|---|---|---|---|"]
+    for metric in METRICS.values():
+        name = f"`{metric.name}`" + (" (less is better)" if metric.less_is_better else "")
+        needs = ", ".join(NEEDED[need] for need in metric.needs) or "nothing"
+        lines.append(f"| {name} | {metric.family} | {metric.summary} | {needs} |")
+    lines += ["", "## Judges\n", "| judge | by | what it does |", "|---|---|---|"]
+    lines += [f"| `{judge.name}` | {judge.by} | {judge.summary} |" for judge in JUDGES.values()]
+    lines += ["", "## Data sets\n", "| format | what | licence | citation |", "|---|---|---|---|"]
+    lines += [
+        f"| `{x.name}`{'' if x.seen else ' (layout not tried on the data)'} | {x.summary} | {x.licence} | {x.citation} |"
+        for x in DATASETS.values()
+    ]
+    lines += ["", "## Kinds of generated questions\n", "| kind | what | layers |", "|---|---|---|"]
+    lines += [f"| `{x.name}` | {x.summary} | {', '.join(sorted(x.needs)) or 'none'} |" for x in KINDS.values()]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"cli.md": cli_page, "paradigms.md": paradigms_page, "settings.md": settings_page,
+         "evaluation.md": evaluation_page}  # fmt: skip
 
 
 def main() -> None:

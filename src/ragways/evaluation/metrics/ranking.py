@@ -35,7 +35,8 @@ def _reciprocal(ranks: Ranks, k: int) -> float:
 
 def _average_precision(ranks: Ranks, k: int) -> float:
     found = sorted(rank for rank in ranks if rank is not None and rank <= k)
-    return sum(n / rank for n, rank in enumerate(found, start=1)) / min(len(ranks), k)
+    # By all gold, found or not, as trec_eval has it: with more gold than k it cannot reach 1.
+    return sum(n / rank for n, rank in enumerate(found, start=1)) / len(ranks)
 
 
 SAID = {
