@@ -75,7 +75,7 @@ def evaluation_page() -> str:
     lines += [f"| `{judge.name}` | {judge.by} | {judge.summary} |" for judge in JUDGES.values()]
     lines += ["", "## Data sets\n", "| format | what | licence | citation |", "|---|---|---|---|"]
     lines += [
-        f"| `{x.name}`{'' if x.seen else ' (layout not tried on the data)'} | {x.summary} | {x.licence} | {x.citation} |"
+        f"| `{x.name}`{'' if x.seen else ' (not tried on the data)'} | {x.summary} | {x.licence} | {x.citation} |"
         for x in DATASETS.values()
     ]
     lines += ["", "## Kinds of generated questions\n", "| kind | what | layers |", "|---|---|---|"]

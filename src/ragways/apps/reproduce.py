@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways.apps.options import JsonOption, SettingsOption, chosen_settings
+from ragways.core.errors import UsageError
 
 if TYPE_CHECKING:
     from ragways.core.progress import Report
@@ -67,7 +68,7 @@ async def _reproduce(
     questions, corpus = _prepared(wanted, found, folder, limit, seed)
     chosen = _preset(settings, wanted, folder)
     await _index(chosen, ways, corpus, report)
-    asked = await _questions(chosen, wanted, questions, limit, seed, report)
+    asked = await _questions(chosen, wanted, questions, folder / "questions.jsonl", limit, seed, report)
     await _ask(chosen, ways, asked, folder, seed, report)
     judged = await _judge(chosen, wanted, found, folder, report)
     duels, undone = await _duel(chosen, wanted, ways, folder, report)
@@ -128,18 +129,32 @@ async def _index(settings: Settings, ways: Sequence[Way], corpus: Path, report: 
 
 
 async def _questions(
-    settings: Settings, wanted: Experiment, questions: list[Question], limit: int | None, seed: int, report: Report
+    settings: Settings,
+    wanted: Experiment,
+    questions: list[Question],
+    file: Path,
+    limit: int | None,
+    seed: int,
+    report: Report,
 ) -> list[Question]:
-    """Those of the data, or generated over the index."""
+    """Those of the data, or generated over the index: once, for a model would not say the same again."""
+    from ragways.evaluation.datasets import load_questions
+
     if not wanted.generated:
         return questions
+    if file.is_file():
+        return load_questions("plain", file)[:limit]
     from ragways.assemble import opened
     from ragways.evaluation.questions.generate import generate
+    from ragways.evaluation.questions.write import write
 
     share = len(wanted.generated)
     counts = {kind: min(count, -(-limit // share)) if limit else count for kind, count in wanted.generated.items()}
     async with opened(settings) as use:
         made = await generate(use, kinds=list(counts), count=max(counts.values()), seed=seed, report=report)
+    if not made.questions:
+        raise UsageError("no question could be made from this corpus", "set a model, or take a larger corpus")
+    write(made, file)
     return list(made.questions)[:limit]
 
 
@@ -154,7 +169,7 @@ async def _ask(
 
     built = {layer.name: asdict(layer.spent) for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
-        about = begin(folder, seed=seed, prompts=settings.answer.prompts, construction=built)
+        about = begin(folder, seed=seed, prompts=settings.answer.prompts, model=settings.model.name, construction=built)
         at_once = settings.model.concurrency if use.model.model is not None else 1
         named = {way.label: (way.paradigm, way.settings) for way in ways}
         await run(use, questions, named, Records(folder), about, at_once=at_once, report=report)

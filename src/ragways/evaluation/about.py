@@ -24,6 +24,7 @@ class About:
     version: str
     seed: int = 0
     prompts: str = ""
+    model: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     construction: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
@@ -40,14 +41,15 @@ def begin(
     *,
     seed: int = 0,
     prompts: str = "",
+    model: str = "",
     data: Mapping[str, Any] | None = None,
     construction: Mapping[str, Mapping[str, float]] | None = None,
 ) -> About:
-    """That of a folder: as it was written when the run began, or new. Another seed is another run."""
+    """That of a folder: as it was written when the run began, or new. Another seed or model is another run."""
     known = About.read(folder)
-    if known is not None and (known.seed, known.prompts) != (seed, prompts):
+    if known is not None and (known.seed, known.prompts, known.model) != (seed, prompts, model):
         raise UsageError(
-            f"{folder} holds a run with seed {known.seed} and {known.prompts} prompts",
+            f"{folder} holds a run with seed {known.seed}, {known.prompts} prompts and {known.model or 'no'} model",
             "name another folder with --out, or give the same --seed and settings",
         )
     about = About(
@@ -55,6 +57,7 @@ def begin(
         ragways.__version__,
         seed,
         prompts,
+        model,
         {**(known.data if known is not None else {}), **(data or {})},
         {**(known.construction if known is not None else {}), **(construction or {})},
     )

@@ -88,7 +88,14 @@ async def _run(
     async with opened(settings) as use:
         for name, chosen in ways.values():
             find_paradigm(name).strategy(use, chosen)  # a layer that is missing is said before anything is paid
-        about = begin(records.folder, seed=seed, prompts=settings.answer.prompts, data=data, construction=built)
+        about = begin(
+            records.folder,
+            seed=seed,
+            prompts=settings.answer.prompts,
+            model=settings.model.name,
+            data=data,
+            construction=built,
+        )
         side_by_side = at_once or (settings.model.concurrency if use.model.model is not None else 1)
         return await run_all(
             use, asked, ways, records, about, repeats=repeats, at_once=side_by_side, budget=budget, report=report

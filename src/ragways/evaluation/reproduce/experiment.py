@@ -107,7 +107,7 @@ def locate(experiment: Experiment, folder: Path) -> list[Located]:
 
 
 def _first(place: Path, names: tuple[str, ...]) -> Path | None:
-    return next((file for name in names for file in sorted(place.glob(name)) if file.is_file()), None)
+    return next((file for name in names for file in sorted(place.glob(name))), None)
 
 
 def mean(metric: str, *, scale: float = 100.0, of_type: str = "") -> Value:

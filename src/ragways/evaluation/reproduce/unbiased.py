@@ -16,7 +16,7 @@ UNBIASED = Experiment(
     ),
     data=(
         Data("UltraDomain", "ultradomain", ("mix*.jsonl*", "agriculture*.jsonl*", "music*.jsonl*")),
-        Data("a corpus", "plain", (), ("corpus*.json*", "*.jsonl*", "*.md", "*.txt")),
+        Data("a corpus", "plain", (), ("corpus", "corpus*.json*", "*.jsonl*", "*.md", "*.txt")),
     ),
     generated={"node": 50, "edge": 50, "subgraph": 50},
     duel=True,

@@ -1,0 +1,144 @@
+"""Experiments of the sources: their declarations hold together, and they run on small data with and without a model."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragways.core.errors import UsageError
+from ragways.evaluation.judges import find_judge
+from ragways.evaluation.record import Records
+from ragways.evaluation.reproduce import EXPERIMENTS
+from ragways.evaluation.reproduce.experiment import locate, mean, seconds, tokens, total
+from ragways.models.loopback import Loopback
+from ragways.paradigms import find_paradigm
+from tests.apps.conftest import Run, one_line
+
+ARTICLES = [
+    {"title": f"Tollen {n}", "body": f"The light of Tollen {n} was built by Anna Brack {n} in 18{n:02}. "
+     f"Anna Brack {n} was born in Harl {n}. The keeper of Tollen {n} was Carl Dorn {n}.", "source": "The Gazette",
+     "published_at": f"2023-10-{n + 1:02}T00:00:00+00:00", "url": f"https://example.org/{n}"}
+    for n in range(8)
+]  # fmt: skip
+
+
+def multihop(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "corpus.json").write_text(json.dumps(ARTICLES))
+    rows = []
+    for n, article in enumerate(ARTICLES[:6]):
+        for type in ("inference", "comparison", "temporal", "null"):
+            rows.append({
+                "query": f"Who built the light of Tollen {n}, {type}?", "question_type": f"{type}_query",
+                "answer": "Insufficient information." if type == "null" else f"Anna Brack {n}",
+                "evidence_list": [] if type == "null" else [{"title": article["title"], "fact": "x"}],
+            })  # fmt: skip
+    (folder / "MultiHopRAG.json").write_text(json.dumps(rows))
+    return folder
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda one: one.name)
+def test_declarations_hold_together(experiment):
+    for way in experiment.ways:
+        find_paradigm(way.paradigm).check(way.settings)
+    assert len({way.label for way in experiment.ways}) == len(experiment.ways)
+    names = {way.published for way in experiment.ways}
+    for data in experiment.data:
+        for column in experiment.columns_on(data):
+            assert set(column.published) <= names, column.label
+            if column.judge:
+                find_judge(column.judge)
+    assert experiment.differs
+    assert any(column.published for data in experiment.data for column in experiment.columns_on(data))
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda one: one.name)
+def test_what_is_missing_is_named(experiment, tmp_path: Path):
+    with pytest.raises(UsageError, match="holds no data") as error:
+        locate(experiment, tmp_path)
+    assert experiment.data[0].name in error.value.cure
+    with pytest.raises(UsageError):
+        locate(experiment, tmp_path / "nowhere")
+
+
+def test_figures_are_read_off_a_row():
+    row: dict[str, Any] = {
+        "metrics": {"accuracy": {"mean": 0.5, "n": 8}, "f1": {"mean": None, "n": 0}},
+        "by_type": {"null": {"accuracy": {"mean": 1.0, "n": 2}}},
+        "resources": {"total": {"tokens": 1200.0, "calls": 2.0}, "seconds": 1.5},
+    }
+    assert mean("accuracy")(row) == 50
+    assert mean("accuracy", of_type="null")(row) == 100
+    assert mean("accuracy", of_type="temporal")(row) is None
+    assert mean("f1")(row) is None
+    assert total("accuracy")(row) == 4
+    assert (tokens(row), seconds(row)) == (1200, 1.5)
+    row["resources"]["total"]["calls"] = 0
+    assert tokens(row) is None
+
+
+def test_the_thesis_without_a_model(ragways: Run, home: Path):
+    multihop(home / "data")
+    done = ragways("reproduce", "thesis", "--data", "data", "--limit", "8", "--json")
+    assert done.code == 0, done.err
+    result = done.data[0]
+    assert result["questions"] == 8
+    assert [row["published_name"] for row in result["rows"]][:2] == ["KG-Graph", "Recursive"]
+    naive = next(row for row in result["rows"] if row["paradigm"] == "naive")
+    assert naive["published"][0] == 76.0
+    assert naive["ours"][0] is not None
+    assert naive["answered"] == 8
+    assert "no model is set" in result["differs"][0]
+    records = list(Records(home / result["run"]))
+    assert {record.type for record in records} == {"inference", "comparison", "temporal", "null"}
+    kept = (home / result["run"] / "corpus" / "documents.jsonl").read_text().splitlines()
+    assert 0 < len(kept) <= 6, "only documents that hold evidence"
+    again = ragways("reproduce", "thesis", "--data", "data", "--limit", "8")
+    assert "published, with GPT-4o mini" in again.out
+    assert len(list(Records(home / result["run"]))) == len(records), "nothing is asked twice"
+    one_line(ragways("reproduce", "thesys", "--data", "data"), 2, "did you mean thesis?")
+    one_line(ragways("reproduce", "agentic", "--data", "data"), 2, "holds no data of agentic")
+
+
+def test_the_windows_without_a_model(ragways: Run, home: Path):
+    (home / "data").mkdir()
+    articles = {one["title"]: {"title": one["title"], "content": one["body"]} for one in ARTICLES}
+    (home / "data" / "wiki-articles.json").write_text(json.dumps({"metadata": {}, "articles": articles}))
+    with (home / "data" / "50qa.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "input", "expectedOutput", "context"])
+        rows.writerow(["1", "Who built the light of Tollen 3?", "Anna Brack 3", json.dumps([ARTICLES[3]["body"]])])
+    done = ragways("reproduce", "windows", "--data", "data", "--json")
+    assert done.code == 0, done.err
+    labels = [column["label"] for column in done.data[0]["columns"]]
+    ours = dict(zip(labels, done.data[0]["rows"][0]["ours"], strict=True))
+    assert ours["gold @ 15"] is not None
+    assert ours["precision"] is None
+    assert any("context-precision: needs a judge" in line for line in done.data[0]["not_run"])
+
+
+def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: Path, monkeypatch: pytest.MonkeyPatch):
+    (home / "data" / "corpus").mkdir(parents=True)
+    for file in sorted((demo_corpus / "corpus" / "wiki").glob("*.wiki"))[:8]:
+        shutil.copy(file, home / "data" / "corpus")
+    done = ragways("reproduce", "unbiased", "--data", "data", "--limit", "3", "--json")
+    assert done.code == 0, done.err
+    assert done.data[0]["not_run"] == ["the duels: need a judge, set model or judge"]
+    assert done.data[0]["duels"] is None
+    made = home / "reproduced" / "unbiased-a-corpus" / "questions.jsonl"
+    assert len(made.read_text().splitlines()) == 3
+    (home / "asked" / "unbiased-a-corpus").mkdir(parents=True)
+    shutil.copy(made, home / "asked" / "unbiased-a-corpus")  # the server's replies make no question that holds
+    with Loopback() as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        done = ragways("reproduce", "unbiased", "--data", "data", "--limit", "2", "--out", "asked", "--json")
+    assert done.code == 0, done.err
+    pairs = done.data[0]["duels"]["pairs"]
+    assert len(pairs) == 6
+    assert {pair["verdict"]["outcome"] for pair in pairs} == {"no verdict"}, "two questions show nothing"
