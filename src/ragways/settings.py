@@ -108,6 +108,7 @@ class Settings(_Section):
 
     index: Path = Field(Path(".ragways"), description="folder of the index")
     cache: Path = Field(Path(), description="folder for what all indexes share; unset is the user's cache folder")
+    data: Path | None = Field(None, description="folder of public data sets, for ragways eval --dataset")
     model: ModelSettings = ModelSettings()
     judge: JudgeSettings = JudgeSettings()
     embedder: EmbedderSettings = EmbedderSettings()

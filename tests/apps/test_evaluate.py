@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ragways.evaluation.record import Records
 from tests.apps.conftest import Run, one_line
 
 
@@ -38,3 +39,19 @@ def test_on_a_small_corpus(ragways: Run, home: Path, monkeypatch: pytest.MonkeyP
     assert "unscored: 1 questions without gold" in " ".join(shown.out.split())
     one_line(ragways(*arguments[:3], "hippo", *arguments[4:]), 2, "did you mean hipporag?")
     one_line(ragways(*arguments, "--paradigms", "wrods"), 2, "did you mean words?")
+
+
+def test_the_bundled_data_set_by_its_name(ragways: Run, home: Path):
+    done = ragways(
+        "eval", "run", "--dataset", "demo", "--paradigms", "words,words[k=3]", "--limit", "2", "--out", "run"
+    )
+    assert done.code == 0, done.err
+    records = list(Records(home / "run"))
+    assert {record.paradigm for record in records} == {"words", "words[k=3]"}
+    assert all(len(record.evidence) <= 3 for record in records if record.paradigm == "words[k=3]")
+    assert {record.settings["k"] for record in records} == {10, 3}
+    one_line(ragways("eval", "run", "--out", "x"), 2, "--dataset NAME")
+    one_line(ragways("eval", "run", "--dataset", "musique", "--out", "x"), 2, "--data FOLDER")
+    one_line(
+        ragways("eval", "run", "--dataset", "demo", "--paradigms", "words[k=3", "--out", "x"), 2, "closing bracket"
+    )

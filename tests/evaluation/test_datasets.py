@@ -18,6 +18,7 @@ from ragways.core.errors import UsageError
 from ragways.core.types import content_hash
 from ragways.corpus.load import SourceFile, load
 from ragways.evaluation.datasets import DATASETS, find_dataset, load_questions, write_corpus
+from ragways.evaluation.datasets.known import KNOWN, find_data
 from ragways.evaluation.datasets.reading import answers, read_json, words
 from ragways.evaluation.question import Gold
 
@@ -309,3 +310,27 @@ def test_a_value_of_another_kind_is_no_text():
     for value in others:
         with pytest.raises(TypeError):
             words(value)
+
+
+def test_a_data_set_is_found_by_its_name(tmp_path: Path):
+    with pytest.raises(UsageError, match="--data"):
+        find_data("musique", None)
+    with pytest.raises(UsageError, match="did you mean musique"):
+        find_data("musik", tmp_path)
+    with pytest.raises(UsageError, match="holds no musique"):
+        find_data("musique", tmp_path)
+    (tmp_path / "musique").mkdir()
+    (tmp_path / "musique" / "questions.json.gz").touch()
+    with pytest.raises(UsageError, match="corpus"):
+        find_data("musique", tmp_path)
+    (tmp_path / "musique" / "corpus.json.gz").touch()
+    for place in (tmp_path, tmp_path / "musique"):
+        found = find_data("musique", place)
+        assert (found.format, found.questions.name) == ("hipporag", "questions.json.gz")
+        assert found.corpus == tmp_path / "musique" / "corpus.json.gz"
+
+
+@pytest.mark.parametrize("name", list(KNOWN))
+def test_every_known_data_set_has_a_layout_that_is_read(name: str):
+    layout = DATASETS[KNOWN[name].format]
+    assert KNOWN[name].corpus or layout.corpus is not None or name == "monaco"

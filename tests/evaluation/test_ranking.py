@@ -61,3 +61,10 @@ def test_intervals_hold_the_mean_and_shrink_with_more_questions():
     narrow = interval(many)
     assert narrow[1] - narrow[0] < (high - low) / 2
     assert interval(few) == interval(few)
+
+
+@given(RANKS, st.integers(1, 10))
+def test_every_metric_lies_between_0_and_1_however_gold_is_spread(ranks, k):
+    for family in FAMILIES:
+        assert 0 <= (Cut(family, k).score(ranks) or 0) <= 1
+    assert Cut("map", 5).score([1, 1, 1]) == 1, "three quotes in the first hit"

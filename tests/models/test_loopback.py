@@ -1,8 +1,14 @@
+import contextlib
+import gc
 import json
+import socket
 import subprocess
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
+import warnings
 
 import pytest
 
@@ -74,6 +80,91 @@ def test_faults_in_words():
 def test_outside_its_block_it_is_not_there():
     with pytest.raises(UsageError):
         Loopback().pause()
+
+
+@contextlib.contextmanager
+def nothing_left_open():
+    """The warnings of Python about what was collected before it was closed."""
+    gc.collect()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ResourceWarning)
+        yield
+        gc.collect()
+    assert [str(warning.message) for warning in caught] == []
+
+
+def wait_for(ready):
+    until = time.monotonic() + 10
+    while not (found := ready()):
+        assert time.monotonic() < until
+        time.sleep(0.001)
+    return found
+
+
+def asking():
+    body = json.dumps({"messages": [{"role": "user", "content": "hi"}]}).encode()
+    return b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+
+
+@pytest.mark.parametrize("leave", [Loopback.pause, Loopback._end])
+def test_a_caller_who_comes_as_it_hangs_up_is_hung_up_on(leave, caplog):
+    def busy(body):
+        is_busy.set()
+        assert go_on.wait(10)
+        return "x"
+
+    is_busy, go_on = threading.Event(), threading.Event()
+    with nothing_left_open(), socket.socket() as first, socket.socket() as late:
+        with Loopback(busy) as server:
+            first.connect(("127.0.0.1", server._port))
+            first.sendall(asking())
+            assert is_busy.wait(10)
+            # Both wait for the busy server, which then finds them in the same turn: the hanging up and the caller.
+            hanging_up = threading.Thread(target=leave, args=(server,))
+            loop = server._loop
+            hanging_up.start()
+            wait_for(lambda: len(loop._ready) > 0)
+            late.connect(("127.0.0.1", server._port))
+            go_on.set()
+            hanging_up.join()
+        for caller in (first, late):
+            caller.settimeout(10)
+            with contextlib.suppress(ConnectionError):
+                while caller.recv(1 << 16):
+                    pass
+        del server, loop, hanging_up
+    assert caplog.text == ""
+
+
+def test_a_reply_that_nobody_reads_does_not_keep_its_connection():
+    def unsent():
+        return [writer for writer in list(server._open) if writer.transport.get_write_buffer_size()]
+
+    with nothing_left_open(), socket.socket() as caller:
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        with Loopback(lambda body: "x" * 5_000) as server:
+            caller.connect(("127.0.0.1", server._port))
+            (writer,) = wait_for(lambda: list(server._open))
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+            while not unsent():
+                count = server.count
+                caller.sendall(asking())
+                wait_for(lambda count=count: server.count > count)
+            caller.shutdown(socket.SHUT_WR)  # the server has no more to do than to send what is left
+            wait_for(writer.is_closing)
+            assert unsent() == [writer]
+        del server, writer
+
+
+def test_a_caller_who_left_before_the_end():
+    with nothing_left_open():
+        for seconds in (0.0, 0.001, 0.003):
+            with Loopback(faults=[Fault("slow", seconds=0.002), Fault("cut", share=0.5)]) as server:
+                for at in range(20):
+                    with socket.create_connection(("127.0.0.1", server._port)) as caller:
+                        if at % 3:
+                            caller.sendall(asking()[: 20 * at])
+                        time.sleep(seconds)
 
 
 def test_in_a_process_of_its_own():

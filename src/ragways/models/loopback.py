@@ -93,7 +93,6 @@ class Loopback:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.pause()
         self._end()
 
     def pause(self) -> None:
@@ -107,9 +106,11 @@ class Loopback:
     def _run(self, loop: asyncio.AbstractEventLoop, ready: threading.Event) -> None:
         asyncio.set_event_loop(loop)
         loop.call_soon(ready.set)
-        loop.run_forever()
-        loop.run_until_complete(_turns())  # sockets hung up on are closed some turns later
-        loop.close()
+        try:
+            loop.run_forever()
+            loop.run_until_complete(self._hang_up())
+        finally:
+            loop.close()
 
     def _do(self, work: Coroutine[object, object, T]) -> T:
         if self._loop is None:
@@ -118,10 +119,12 @@ class Loopback:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
 
     def _end(self) -> None:
-        if self._loop is not None and self._thread is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(timeout=10)
-            self._loop = self._thread = None
+        loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(timeout=10)
+            if thread.is_alive():
+                raise TimeoutError("the loopback server is still busy with a reply")
 
     async def _listen(self) -> None:
         if self._server is None:
@@ -132,25 +135,30 @@ class Loopback:
         server, self._server = self._server, None
         if server is None:
             return
+        # asyncio loses the socket of a connection that it accepted in the turn in which its server closes (CPython
+        # issue 109564). So: accept no more, let each connection already accepted get its own task, and then close.
+        for listener in server.sockets:
+            asyncio.get_running_loop().remove_reader(listener.fileno())
+        await _turns()
         server.close()
-        await _turns()  # connections just accepted begin, so that each is closed by its own task
         rest = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in rest:
+        for writer in self._open:
+            _cut_off(writer.transport)
+        for task in rest:  # after the cutting off, so that a task ends with its socket closed
             task.cancel()
-        for writer in list(self._open):
-            writer.transport.abort()
         await asyncio.gather(*rest, return_exceptions=True)
         await server.wait_closed()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
         try:
-            await serve(reader, writer, self._answer)
+            with contextlib.suppress(asyncio.CancelledError):  # we hung up
+                await serve(reader, writer, self._answer)
         finally:
-            self._open.discard(writer)
             writer.close()
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
+            self._open.discard(writer)
 
     async def _answer(self, request: Request) -> Answer:
         self.count += 1
@@ -168,8 +176,14 @@ class Loopback:
         return self._routes.answer(request, next((fault for fault in struck if fault.kind != "slow"), None))
 
 
+def _cut_off(transport: asyncio.WriteTransport) -> None:
+    """Close without sending what is left. To abort what has just closed by itself is an error in asyncio."""
+    if not transport.is_closing() or transport.get_write_buffer_size():
+        transport.abort()
+
+
 async def _turns(number: int = 20) -> None:
-    """Let the loop go round: accepting a connection, and closing one, each takes it several turns."""
+    """Let the loop go round: from accepting a connection to its own task takes it three turns."""
     for _ in range(number):
         await asyncio.sleep(0)
 

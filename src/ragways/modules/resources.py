@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -31,6 +32,8 @@ class Resources:
     """Whether all paradigms answer by one prompt, or some by their own."""
     retrieve_only: bool = False
     """Stop before answering, to measure retrieval alone."""
+    embedding: float = 0.0
+    """CPU seconds that embedding has taken so far, for those who measure what else a question takes."""
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -42,7 +45,9 @@ class Resources:
         known = {text: self._vectors[text] for text in texts if text in self._vectors}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
+            began = time.process_time()
             known |= zip(missing, await self.embedder.embed(missing), strict=True)
+            self.embedding += time.process_time() - began
             self._vectors.update(known)
         # From `known`: another question that is asked at the same time may have emptied the store meanwhile.
         return np.stack([known[text] for text in texts])

@@ -31,11 +31,13 @@ def show_run(folder: Path, as_json: bool) -> None:
 
 
 def show_figures(rows: Sequence[dict[str, Any]]) -> None:
+    from rich import box
     from rich.table import Table
 
     from ragways.apps.terminal import console
 
-    table = Table(title="means with half of their 95 % intervals; below, how many were scored", padding=(0, 0, 0, 1))
+    title = "means with half of their 95 % intervals; below, how many questions were scored"
+    table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False)
     for column in ("paradigm", *SHOWN.values(), "tokens", "s p50", "failed"):
         table.add_column(column, justify="left" if column == "paradigm" else "right", no_wrap=True)
     for row in rows:
@@ -44,8 +46,24 @@ def show_figures(rows: Sequence[dict[str, Any]]) -> None:
         cells = [_cell(row["metrics"][name]) for name in SHOWN]
         table.add_row(row["paradigm"], *cells, *costs, str(row["failed"]))
     console().print(table)
+    _show_repeats(rows)
     _show_judged(rows)
     _show_unscored(rows)
+
+
+def _show_repeats(rows: Sequence[dict[str, Any]]) -> None:
+    """How much the same question differs from one time to the next: the median and range of the repeats' means."""
+    from ragways.apps.terminal import console
+
+    for row in rows:
+        told = [
+            f"{name} {over['median']:.3f} ({over['least']:.3f}–{over['most']:.3f})"
+            for name in SHOWN
+            if (over := row["metrics"][name].get("repeats")) is not None
+        ]
+        if told:
+            said = f"{row['paradigm']}, median and range of {row['repeats']} repeats: {', '.join(told)}"
+            console().print(said, style="dim", markup=False, soft_wrap=True)
 
 
 def _show_judged(rows: Sequence[dict[str, Any]]) -> None:
@@ -89,5 +107,5 @@ def _number(value: float | None, digits: int) -> str:
 
 def _cell(figure: dict[str, Any]) -> str:
     if figure["mean"] is None:
-        return "unscored"
+        return "–"
     return f"{figure['mean']:.3f}\n±{(figure['high'] - figure['low']) / 2:.2f}\n{figure['n']}"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ragways.apps.evaluation.options import FormatOption, QuestionsOption
+from ragways.apps.evaluation.options import LayoutOption, QuestionsFile
 from ragways.apps.options import JsonOption, printable
 from ragways.core.errors import PARTLY, UsageError
 
@@ -17,10 +17,10 @@ SHOWN = 5
 
 def import_answers(
     answers: Annotated[Path, typer.Argument(help="File of answers: JSON, JSON lines or CSV.")],
-    questions: QuestionsOption,
+    questions: QuestionsFile,
     name: Annotated[str, typer.Option("--name", help="What the system is called in tables.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of a run; made where there is none.")],
-    format: FormatOption = "plain",
+    format: LayoutOption = "plain",
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of answers under that name.")] = False,
     json: JsonOption = False,
 ) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.evaluation.options import FormatHelp
+from ragways.apps.evaluation.options import DataOption, DatasetOption, FormatOption, LimitOption, QuestionsOption
 from ragways.apps.options import JsonOption, SettingsOption, chosen_settings
-from ragways.core.errors import UsageError
 
 if TYPE_CHECKING:
     from ragways.core.progress import Report
@@ -20,43 +18,45 @@ if TYPE_CHECKING:
 
 
 def retrieval(
-    format: Annotated[str, typer.Option("--format", help=FormatHelp)],
-    questions: Annotated[Path, typer.Option("--questions", help="File of questions.")],
+    questions: QuestionsOption = None,
+    format: FormatOption = None,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="File or folder to index; unset, what the questions hold.")
     ] = None,
     paradigms: Annotated[str, typer.Option("--paradigms", help="Joined by commas.")] = "naive,words,hybrid-words",
     openie: Annotated[Path | None, typer.Option("--openie", help="Facts to import instead of finding them.")] = None,
-    limit: Annotated[int | None, typer.Option("--limit", help="Only the first so many questions.", min=1)] = None,
+    dataset: DatasetOption = None,
+    data: DataOption = None,
+    limit: LimitOption = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
     settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Index a corpus (once) and see how well paradigms find the gold evidence."""
     from ragways.apps.asking import parse_names, parse_settings
+    from ragways.apps.evaluation.source import corpus_of, source
     from ragways.apps.terminal import print_json, progress_bar
-    from ragways.evaluation.datasets import find_dataset, load_questions, write_corpus
+    from ragways.evaluation.datasets import find_dataset, load_questions
 
     names, values = parse_names([paradigms]), parse_settings(set_ or [])
-    dataset, asked = find_dataset(format), load_questions(format, questions)[:limit]
-    if not asked:
-        raise UsageError(f"{questions} holds no question", "name a file of questions")
     chosen = chosen_settings(settings)
-    corpus = corpus or write_corpus(dataset, questions, chosen.cache / "evaluation" / "corpora")
+    found = source(chosen, dataset, data, questions, format, corpus)
+    layout, asked = find_dataset(found.format), load_questions(found.format, found.questions)[:limit]
+    place = corpus_of(found, chosen)
     with progress_bar(not json) as report:
-        rows = asyncio.run(_measure(chosen, corpus, openie, asked, names, values, report))
-    data = {
-        "format": format,
-        "corpus": corpus.name,
+        rows = asyncio.run(_measure(chosen, place, openie, asked, names, values, report))
+    told = {
+        "format": found.format,
+        "corpus": place.name,
         "questions": len(asked),
-        "licence": dataset.licence,
-        "citation": dataset.citation,
+        "licence": layout.licence,
+        "citation": layout.citation,
         "paradigms": rows,
     }
     if json:
-        print_json(data)
+        print_json(told)
     else:
-        _show(data)
+        _show(told)
 
 
 async def _measure(
@@ -69,25 +69,13 @@ async def _measure(
     report: Report,
 ) -> list[dict[str, Any]]:
     from ragways.apps.asking import settings_of
-    from ragways.assemble import opened, recipe_of
+    from ragways.apps.evaluation.source import indexed
+    from ragways.assemble import opened
     from ragways.evaluation.retrieval import measure
-    from ragways.index.build import build
-    from ragways.index.layers import check_layers
-    from ragways.paradigms import find_paradigm
 
-    layers = check_layers(sorted({"vectors", *(need for name in names for need in find_paradigm(name).needs)}))
-    chosen = settings.model_copy(update={"index": _place(settings.cache, corpus, openie)})
-    recipe = recipe_of(chosen, layers, graph={"way": "import", "import": str(openie)} if openie else None)
-    await build(chosen.index, [corpus], recipe, report=report)
-    async with opened(chosen) as use:
+    async with opened(await indexed(settings, corpus, names, report, openie=openie)) as use:
         paradigms = {name: settings_of(name, names, settings, values) for name in names}
         return [figures.as_data() for figures in await measure(use, asked, paradigms, report=report)]
-
-
-def _place(cache: Path, corpus: Path, openie: Path | None) -> Path:
-    """An index for each corpus, found again by where the corpus lies; the build itself notices what changed in it."""
-    named = f"{corpus.resolve()}|{openie.resolve() if openie else ''}"
-    return cache / "evaluation" / hashlib.sha256(named.encode()).hexdigest()[:16]
 
 
 def _show(data: dict[str, Any]) -> None:
@@ -108,6 +96,7 @@ def _show(data: dict[str, Any]) -> None:
         table.add_row(row["paradigm"], *figures, f"{row['evidence_tokens']:.0f}", cpu)
     out = console()
     out.print(table)
+    out.print("CPU is that of a question, apart from embedding it", style="dim")
     for row in data["paradigms"][:1]:
         if row["unscored"] or row["gold_not_in_index"]:
             out.print(

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.evaluation.options import AtOnceOption, BudgetOption, FormatOption, LimitOption
+from ragways.apps.evaluation.options import (
+    AtOnceOption,
+    BudgetOption,
+    DataOption,
+    DatasetOption,
+    FormatOption,
+    LimitOption,
+    QuestionsOption,
+)
 from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings
-from ragways.core.errors import PARTLY, UsageError
+from ragways.core.errors import PARTLY
 
 if TYPE_CHECKING:
     from ragways.core.progress import Report
@@ -22,9 +30,11 @@ if TYPE_CHECKING:
 
 
 def run(
-    questions: Annotated[Path, typer.Option("--questions", help="File of questions.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the run; an unfinished one goes on.")],
-    format: FormatOption = "plain",
+    questions: QuestionsOption = None,
+    format: FormatOption = None,
+    dataset: DatasetOption = None,
+    data: DataOption = None,
     paradigms: Annotated[
         str, typer.Option("--paradigms", help="Joined by commas, or all; with settings: naive,naive[k=20].")
     ] = "naive,words,hybrid-words",
@@ -40,25 +50,30 @@ def run(
     settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Ask every question of every paradigm and record the answers; then show the figures."""
+    """Ask every question of every paradigm and record the answers; then show the figures.
+
+    Over the index that is there; with --dataset and without --index, over one of that data set, made in the cache.
+    """
     from ragways.apps.asking import parse_ways
     from ragways.apps.evaluation.figures import show_run
+    from ragways.apps.evaluation.source import corpus_of, source
     from ragways.apps.terminal import progress_bar
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.record import Records
     from ragways.evaluation.sampling import sample
 
-    asked = load_questions(format, questions)
+    chosen, records = chosen_settings(settings, index), Records(out)
+    found = source(chosen, dataset, data, questions, format, None)
+    asked = load_questions(found.format, found.questions)
     if per_type is not None:
         asked = list(sample(asked, per_type=per_type, seed=seed).questions)
     asked = asked[:limit]
-    if not asked:
-        raise UsageError(f"{questions} holds no question", "name a file of questions")
-    chosen, records = chosen_settings(settings, index), Records(out)
     ways = parse_ways(paradigms, chosen)
-    data = {"questions": questions.name, "format": format, "count": len(asked), "per_type": per_type, "limit": limit}
+    corpus = corpus_of(found, chosen) if dataset is not None and index is None else None
+    told = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
+            "per_type": per_type, "limit": limit}  # fmt: skip
     with progress_bar(not json) as report:
-        failed = asyncio.run(_run(chosen, asked, ways, records, repeats, seed, data, at_once, budget, report))
+        failed = asyncio.run(_run(chosen, asked, ways, records, repeats, seed, told, corpus, at_once, budget, report))
     show_run(out, json)
     if failed:
         raise typer.Exit(PARTLY)
@@ -72,18 +87,22 @@ async def _run(
     repeats: int,
     seed: int,
     data: dict[str, Any],
+    corpus: Path | None,
     at_once: int | None,
     budget: float | None,
     report: Report,
 ) -> int:
     from dataclasses import asdict
 
+    from ragways.apps.evaluation.source import indexed
     from ragways.apps.health import layer_status
     from ragways.assemble import opened
     from ragways.evaluation.about import begin
     from ragways.evaluation.run import run as run_all
     from ragways.paradigms import find_paradigm
 
+    if corpus is not None:
+        settings = await indexed(settings, corpus, [name for name, _ in ways.values()], report)
     built = {layer.name: asdict(layer.spent) for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
         for name, chosen in ways.values():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.evaluation.options import FormatOption, QuestionsOption
+from ragways.apps.evaluation.options import LayoutOption, QuestionsFile
 from ragways.apps.options import JsonOption, printable
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ QUESTIONS, CORPUS = "questions.jsonl", "corpus.jsonl"
 
 
 def sample(
-    questions: QuestionsOption,
+    questions: QuestionsFile,
     out: Annotated[Path, typer.Option("--out", help=f"Folder for {QUESTIONS} (plain) and {CORPUS}.")],
-    format: FormatOption = "plain",
+    format: LayoutOption = "plain",
     per_type: Annotated[int | None, typer.Option("--per-type", help="So many of each type.", min=1)] = None,
     count: Annotated[int | None, typer.Option("--count", help="So many in all, types alike.", min=1)] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the draw.")] = 0,

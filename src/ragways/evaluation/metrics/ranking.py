@@ -35,8 +35,10 @@ def _reciprocal(ranks: Ranks, k: int) -> float:
 
 def _average_precision(ranks: Ranks, k: int) -> float:
     found = sorted(rank for rank in ranks if rank is not None and rank <= k)
+    # Two pieces of gold in one hit are one relevant hit: precision counts hits, and is 1 at most.
+    relevant = {rank: n for n, rank in enumerate(dict.fromkeys(found), start=1)}
     # By all gold, found or not, as trec_eval has it: with more gold than k it cannot reach 1.
-    return sum(n / rank for n, rank in enumerate(found, start=1)) / len(ranks)
+    return sum(relevant[rank] / rank for rank in found) / len(ranks)
 
 
 SAID = {
