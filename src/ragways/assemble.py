@@ -48,7 +48,7 @@ async def embedder_of(settings: Settings) -> Embedder:
         key,
         chosen.name,
         dimension=dimension,
-        prices=_prices(settings),
+        prices=prices_of(settings),
         concurrency=settings.model.concurrency,
         patience=settings.model.patience,
     )
@@ -80,7 +80,7 @@ def _door(settings: Settings, chosen: ModelSettings, section: str, cache: ReplyC
     return Door(
         Endpoint(chosen.base_url, chosen.key.get_secret_value(), chosen.name, timeout=chosen.timeout),
         cache=cache,
-        prices=_prices(settings),
+        prices=prices_of(settings),
         concurrency=chosen.concurrency,
         requests_per_minute=chosen.requests_per_minute,
         tokens_per_minute=chosen.tokens_per_minute,
@@ -88,7 +88,8 @@ def _door(settings: Settings, chosen: ModelSettings, section: str, cache: ReplyC
     )
 
 
-def _prices(settings: Settings) -> Prices:
+def prices_of(settings: Settings) -> Prices:
+    """The built-in table, with what the settings say of it."""
     from ragways.models.prices import Price, Prices
 
     return Prices({name: Price(p.input, p.output, p.cached) for name, p in settings.prices.items()})

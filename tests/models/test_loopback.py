@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 import warnings
+from typing import Any
 
 import pytest
 
@@ -119,11 +120,11 @@ def test_a_caller_who_comes_as_it_hangs_up_is_hung_up_on(leave, caplog):
             first.connect(("127.0.0.1", server._port))
             first.sendall(asking())
             assert is_busy.wait(10)
-            # Both wait for the busy server, which then finds them in the same turn: the hanging up and the caller.
+            # The busy server will find both in the same turn: that it is to hang up, and the late caller.
+            loop: Any = server._loop
             hanging_up = threading.Thread(target=leave, args=(server,))
-            loop = server._loop
             hanging_up.start()
-            wait_for(lambda: len(loop._ready) > 0)
+            wait_for(lambda: loop._ready)
             late.connect(("127.0.0.1", server._port))
             go_on.set()
             hanging_up.join()
@@ -132,28 +133,27 @@ def test_a_caller_who_comes_as_it_hangs_up_is_hung_up_on(leave, caplog):
             with contextlib.suppress(ConnectionError):
                 while caller.recv(1 << 16):
                     pass
-        del server, loop, hanging_up
     assert caplog.text == ""
 
 
 def test_a_reply_that_nobody_reads_does_not_keep_its_connection():
-    def unsent():
-        return [writer for writer in list(server._open) if writer.transport.get_write_buffer_size()]
-
     with nothing_left_open(), socket.socket() as caller:
         caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         with Loopback(lambda body: "x" * 5_000) as server:
             caller.connect(("127.0.0.1", server._port))
-            (writer,) = wait_for(lambda: list(server._open))
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
-            while not unsent():
-                count = server.count
-                caller.sendall(asking())
-                wait_for(lambda count=count: server.count > count)
-            caller.shutdown(socket.SHUT_WR)  # the server has no more to do than to send what is left
-            wait_for(writer.is_closing)
-            assert unsent() == [writer]
-        del server, writer
+            ask_until_no_more_can_be_sent(server, caller)
+
+
+def ask_until_no_more_can_be_sent(server, caller):
+    (writer,) = wait_for(lambda: list(server._open))
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+    while not writer.transport.get_write_buffer_size():
+        count = server.count
+        caller.sendall(asking())
+        wait_for(lambda count=count: server.count > count)
+    caller.shutdown(socket.SHUT_WR)  # the server has nothing left to do but send
+    wait_for(writer.is_closing)
+    assert writer.transport.get_write_buffer_size()
 
 
 def test_a_caller_who_left_before_the_end():

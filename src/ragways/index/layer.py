@@ -7,17 +7,23 @@ documents came, and what happened on the way, cannot be told from the result.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ragways.core.errors import SettingsError
 from ragways.core.progress import Report, silent
+from ragways.core.suggest import did_you_mean
 from ragways.core.trace import Usage
 from ragways.index.paid import Paid
 from ragways.index.store import Store
 from ragways.models.door import Door
 from ragways.models.embed import Embedder
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Texts = Mapping[str, str]
 """Texts by their content hash."""
@@ -104,3 +110,22 @@ class Layer:
     work: Callable[[Site], Awaitable[None]] = _no_work
     used: Callable[[Site], dict[str, set[str]]] = _nothing
     plan: Callable[[Prospect], Outlook] = _no_cost
+
+
+def check_names(layer: str, given: Iterable[str], known: Collection[str]) -> None:
+    """A setting that a layer does not have is a slip."""
+    for name in given:
+        if name not in known:
+            raise SettingsError(f"there is no setting {layer}.{name}", did_you_mean(name, known))
+
+
+def given_settings(site: Site, layer: str) -> Mapping[str, Any]:
+    """The settings given, else those that this index was built with: a removal must not change them."""
+    given: Mapping[str, Any] | None = site.settings.get(layer)
+    kept: Mapping[str, Any] = json.loads(site.store.meta().get(layer, "{}"))
+    return kept if given is None else given
+
+
+def keep_settings(site: Site, layer: str, options: DataclassInstance, **more: str) -> None:
+    """Remember how this index is built."""
+    site.store.set_meta({layer: json.dumps(asdict(options), sort_keys=True), **more})

@@ -206,7 +206,7 @@ class _Pricing:
             if outlook.like:
                 await self._embed(self.embedder, outlook.like, outlook.times, planned)
         if outlook.usage.calls:
-            planned.add(outlook.usage, self._usd(outlook.usage))
+            planned.add(outlook.usage, self.model.price(outlook.usage))
             planned.seconds += self._model_seconds(outlook)
         return planned
 
@@ -240,11 +240,6 @@ class _Pricing:
             await embedder.embed(sample)
             self.rate = (time.perf_counter() - started) / max(1, sum(map(len, sample)))
         return self.rate
-
-    def _usd(self, usage: Usage) -> float | None:
-        model = self.model.model
-        # The door holds the prices that the settings give and has no way to ask for them but this.
-        return None if model is None else self.model._prices.of(usage, model.name, model.base_url)
 
     def _model_seconds(self, outlook: Outlook) -> float:
         before = self.paid.spent(outlook.kind)

@@ -107,6 +107,10 @@ class Door:
             here.details["prompt"] = task.text.hash
             return await self._ask(task, variables, here)
 
+    def price(self, usage: Usage) -> float | None:
+        """USD of so many tokens; None without a model, and where nobody knows its price."""
+        return None if self.model is None else self._prices.of(usage, self.model.name, self.model.base_url)
+
     async def aclose(self) -> None:
         if self.model is not None:
             await self.model.aclose()

@@ -127,11 +127,10 @@ async def _fought(
 
 def _usd(settings: Settings, planned: Plan, by: Judged) -> float | None:
     """None where nobody knows the price."""
-    from ragways.models.prices import Price, Prices
+    from ragways.assemble import prices_of
 
-    prices = Prices({name: Price(p.input, p.output, p.cached) for name, p in settings.prices.items()})
     asked = settings.judge if settings.judge.name else settings.model
-    return prices.of(planned.usage, by.name, asked.base_url)
+    return prices_of(settings).of(planned.usage, by.name, asked.base_url)
 
 
 def _partly(found: Result) -> bool:

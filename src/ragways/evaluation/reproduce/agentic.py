@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from ragways.evaluation.reproduce.experiment import Column, Data, Experiment, Way, mean, tokens, total
+from ragways.evaluation.reproduce.experiment import Column, Data, Experiment, Way, mean, published, tokens, total
 
 _WAYS = ("vector", "vector+graph", "zero-shot")
-
-
-def _published(*values: float) -> dict[str, float]:
-    return dict(zip(_WAYS, values, strict=True))
 
 
 AGENTIC = Experiment(
@@ -26,10 +22,10 @@ AGENTIC = Experiment(
         Data("2WikiMultihopQA", "2wiki-results", ("questions*.json*", "results-*/*.json*"), ("corpus.json*",)),
     ),
     columns=(
-        Column("fact. precision", mean("factual-precision", scale=1), _published(0.15, 0.36, 0.43), 2, "factual"),
-        Column("fine truth", total("crag-fine"), _published(35, 63, 40.5), 1, "crag"),
-        Column("coarse truth", total("crag-coarse"), _published(-31, -49, -127), 1, "crag"),
-        Column("tokens", tokens, _published(41_694, 45_695, 1_108), digits=0),
+        Column("fact. precision", mean("factual-precision", scale=1), published(_WAYS, 0.15, 0.36, 0.43), 2, "factual"),
+        Column("fine truth", total("crag-fine"), published(_WAYS, 35, 63, 40.5), 1, "crag"),
+        Column("coarse truth", total("crag-coarse"), published(_WAYS, -31, -49, -127), 1, "crag"),
+        Column("tokens", tokens, published(_WAYS, 41_694, 45_695, 1_108), digits=0),
         Column("exact %", mean("accuracy")),
         Column("all found@8", mean("all-evidence@8", scale=1), digits=2),
     ),

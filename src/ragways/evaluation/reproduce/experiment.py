@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -108,6 +108,11 @@ def locate(experiment: Experiment, folder: Path) -> list[Located]:
 
 def _first(place: Path, names: tuple[str, ...]) -> Path | None:
     return next((file for name in names for file in sorted(place.glob(name))), None)
+
+
+def published(ways: Sequence[str], *values: float | None) -> dict[str, float]:
+    """A column of a source's table, in the order of its ways; None where it says nothing."""
+    return {way: value for way, value in zip(ways, values, strict=True) if value is not None}
 
 
 def mean(metric: str, *, scale: float = 100.0, of_type: str = "") -> Value:

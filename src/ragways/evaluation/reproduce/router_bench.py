@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragways.evaluation.reproduce.experiment import Column, Data, Experiment, Way, mean, tokens
+from ragways.evaluation.reproduce.experiment import Column, Data, Experiment, Way, mean, published, tokens
 
 _WAYS = ("NaiveRAG", "GraphRAG", "HybridRAG", "Iterative (Naive)", "Iterative (Graph)")
 
@@ -17,7 +17,7 @@ def _columns(*rows: tuple[float | None, ...]) -> tuple[Column, ...]:
         ("judged %", mean("judged-correct"), 1, "correct"),
     )
     return tuple(
-        Column(label, value, {way: n for way, n in zip(_WAYS, row, strict=True) if n is not None}, digits, judge)
+        Column(label, value, published(_WAYS, *row), digits, judge)
         for (label, value, digits, judge), row in zip(read, rows, strict=True)
     )
 

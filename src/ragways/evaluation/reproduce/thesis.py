@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from ragways.evaluation.reproduce.experiment import Column, Data, Experiment, Way, mean, seconds, tokens
+from ragways.evaluation.reproduce.experiment import Column, Data, Experiment, Way, mean, published, seconds, tokens
 
 _WAYS = ("KG-Graph", "Recursive", "Naive", "Community global", "Community local")
-
-
-def _published(*values: float | None) -> dict[str, float]:
-    return {way: value for way, value in zip(_WAYS, values, strict=True) if value is not None}
 
 
 THESIS = Experiment(
@@ -34,13 +30,13 @@ THESIS = Experiment(
         ),
     ),
     columns=(
-        Column("all %", mean("accuracy"), _published(77.0, 76.5, 76.0, 61.5, 54.0)),
-        Column("infer.", mean("accuracy", of_type="inference"), _published(96, 98, 100, 88, None)),
-        Column("comp.", mean("accuracy", of_type="comparison"), _published(68, 70, None, None, None)),
-        Column("temp.", mean("accuracy", of_type="temporal"), _published(52, 62, 62, 64, 20)),
-        Column("null", mean("accuracy", of_type="null"), _published(92, 76, 78, 28, 94)),
-        Column("tokens", tokens, _published(1_521, 8_676, 2_208, 314_439, None), digits=0),
-        Column("seconds", seconds, _published(1.76, 13.64, 3.85, 94.24, None), digits=2),
+        Column("all %", mean("accuracy"), published(_WAYS, 77.0, 76.5, 76.0, 61.5, 54.0)),
+        Column("infer.", mean("accuracy", of_type="inference"), published(_WAYS, 96, 98, 100, 88, None)),
+        Column("comp.", mean("accuracy", of_type="comparison"), published(_WAYS, 68, 70, None, None, None)),
+        Column("temp.", mean("accuracy", of_type="temporal"), published(_WAYS, 52, 62, 62, 64, 20)),
+        Column("null", mean("accuracy", of_type="null"), published(_WAYS, 92, 76, 78, 28, 94)),
+        Column("tokens", tokens, published(_WAYS, 1_521, 8_676, 2_208, 314_439, None), digits=0),
+        Column("seconds", seconds, published(_WAYS, 1.76, 13.64, 3.85, 94.24, None), digits=2),
     ),
     differs=(
         "questions: another draw of 50 of each type, and only those that the data given holds",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragways.evaluation.metrics.ranking import Cut
-from ragways.evaluation.reproduce.experiment import Column, Data, Experiment, Way, mean
+from ragways.evaluation.reproduce.experiment import Column, Data, Experiment, Way, mean, published
 
 _WAYS = (
     "basic_retrieval", "query_traversal", "kg_traversal", "triangulation_average", "triangulation_geometric_3d",
@@ -11,8 +11,8 @@ _WAYS = (
 )  # fmt: skip
 
 
-def _published(*values: float) -> dict[str, float]:
-    return dict(zip(_WAYS, values, strict=True))
+def _judged(label: str, metric: str, *values: float) -> Column:
+    return Column(label, mean(metric, scale=1), published(_WAYS, *values), digits=2, judge=metric)
 
 
 WINDOWS = Experiment(
@@ -30,14 +30,10 @@ WINDOWS = Experiment(
     ),
     data=(Data("50qa", "windows", ("50qa*.csv*",), ("wiki-articles*.json*", "*articles*.json*")),),
     columns=(
-        Column("precision", mean("context-precision", scale=1), _published(0.93, 0.91, 0.93, 0.92, 0.93, 0.93, 0.91), 2,
-               "context-precision"),
-        Column("recall", mean("context-recall", scale=1), _published(0.88, 0.91, 0.87, 0.87, 0.85, 0.87, 0.94), 2,
-               "context-recall"),
-        Column("relevancy", mean("answer-relevancy", scale=1), _published(0.99, 0.98, 0.99, 0.98, 0.98, 1.00, 0.99), 2,
-               "answer-relevancy"),
-        Column("faithful", mean("faithfulness", scale=1), _published(0.99, 1.00, 0.99, 0.99, 1.00, 0.97, 0.99), 2,
-               "faithfulness"),
+        _judged("precision", "context-precision", 0.93, 0.91, 0.93, 0.92, 0.93, 0.93, 0.91),
+        _judged("recall", "context-recall", 0.88, 0.91, 0.87, 0.87, 0.85, 0.87, 0.94),
+        _judged("relevancy", "answer-relevancy", 0.99, 0.98, 0.99, 0.98, 0.98, 1.00, 0.99),
+        _judged("faithful", "faithfulness", 0.99, 1.00, 0.99, 0.99, 1.00, 0.97, 0.99),
         Column("gold @ 15", mean("recall@15", scale=1), digits=2, metric=Cut("recall", 15).metric),
         Column("all @ 15", mean("all-evidence@15", scale=1), digits=2, metric=Cut("all-evidence", 15).metric),
     ),

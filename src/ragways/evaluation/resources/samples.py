@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from ragways.evaluation import jsonl
 
 FILE = "resources.jsonl"
 
@@ -31,38 +32,18 @@ class Samples:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
-        self._mended = False
 
     def append(self, sample: Sample) -> None:
-        if not self._mended:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._mend()
-            self._mended = True
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(sample.data(), ensure_ascii=False) + "\n")
-
-    def _mend(self) -> None:
-        if not self._path.is_file() or not self._path.stat().st_size:
-            return
-        with self._path.open("rb+") as file:
-            file.seek(-1, 2)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
+        jsonl.append(self._path, sample.data())
 
     def __iter__(self) -> Iterator[Sample]:
         """Nothing where nothing was sampled."""
-        if not self._path.is_file():
-            return
-        with self._path.open(encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if (sample := _read(line)) is not None:
-                    yield sample
+        return (sample for row in jsonl.read(self._path) if (sample := _read(row)) is not None)
 
 
-def _read(line: str) -> Sample | None:
+def _read(row: Mapping[str, Any]) -> Sample | None:
     try:
-        data = json.loads(line)
-        return Sample(float(data["at"]), str(data["label"]), float(data["cpu"]), int(data["memory"]))
+        return Sample(float(row["at"]), str(row["label"]), float(row["cpu"]), int(row["memory"]))
     except (ValueError, TypeError, KeyError):
         return None
 

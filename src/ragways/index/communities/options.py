@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ragways.core.errors import SettingsError
-from ragways.core.suggest import did_you_mean
-from ragways.index.layer import Site
+from ragways.index.layer import Site, check_names, given_settings, keep_settings
 
-_KEPT_AS = "communities"
 _WAYS = ("graph", "rules", "model")
 _LEAST: dict[str, float] = {"size": 2, "members": 2, "text": 0, "tokens": 100, "resolution": 0.01, "seed": 0}
 
@@ -36,10 +34,8 @@ class CommunityOptions:
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> CommunityOptions:
-        known = [field.name for field in fields(cls)]
+        check_names("communities", values, [field.name for field in fields(cls)])
         for name, value in values.items():
-            if name not in known:
-                raise SettingsError(f"communities has no setting {name!r}", did_you_mean(name, known))
             if name == "way":
                 if value not in _WAYS:
                     raise SettingsError(f"communities.way is {value!r}", f"choose from {', '.join(_WAYS)}")
@@ -51,21 +47,17 @@ class CommunityOptions:
 
 
 def options_of(site: Site) -> CommunityOptions:
-    """The settings given, else those that this index was built with: a removal must not change them."""
-    given = site.settings.get("communities")
-    if given is None:
-        given = json.loads(site.store.meta().get(_KEPT_AS, "{}"))
-    return CommunityOptions.parse(given)
+    return CommunityOptions.parse(given_settings(site, "communities"))
 
 
 def keep_options(site: Site, options: CommunityOptions, kind: str) -> None:
     """Remember how this index is built, and as what kind of result its reports are kept."""
-    site.store.set_meta({_KEPT_AS: json.dumps(asdict(options), sort_keys=True), f"{_KEPT_AS}_kind": kind})
+    keep_settings(site, "communities", options, communities_kind=kind)
 
 
 def kept_kind(site: Site) -> str:
     """The kind of result that holds the reports of models; empty where rules write them."""
-    return site.store.meta().get(f"{_KEPT_AS}_kind", "")
+    return site.store.meta().get("communities_kind", "")
 
 
 def by_model(site: Site, options: CommunityOptions) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ragways.core.errors import SettingsError
-from ragways.core.suggest import did_you_mean
+from ragways.index.layer import check_names
 
 WAYS = ("rules", "model", "import")
 
@@ -41,10 +41,7 @@ class GraphOptions:
         given = dict(settings.get("graph", {}))
         if "import" in given:
             given["file"] = given.pop("import")
-        known = {field.name for field in fields(cls)}
-        for name in given:
-            if name not in known:
-                raise SettingsError(f"graph has no setting {name!r}", did_you_mean(name, known))
+        check_names("graph", given, {field.name for field in fields(cls)})
         given["apart"] = tuple((str(one), str(other)) for one, other in given.get("apart", ()))
         options = cls(**given)
         if options.way not in WAYS:

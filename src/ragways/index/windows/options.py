@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ragways.core.errors import SettingsError
-from ragways.core.suggest import did_you_mean
-from ragways.index.layer import Site
-
-_KEPT_AS = "windows"
+from ragways.index.layer import Site, check_names, given_settings, keep_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +24,8 @@ class Options:
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> Options:
-        known = [field.name for field in fields(cls)]
+        check_names("windows", values, [field.name for field in fields(cls)])
         for name, value in values.items():
-            if name not in known:
-                raise SettingsError(f"there is no setting windows.{name}", did_you_mean(name, known))
             least = 1 if name in ("size", "slide") else 0
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise SettingsError(f"windows.{name} cannot be {value!r}", f"give a whole number from {least} up")
@@ -45,12 +39,8 @@ class Options:
 
 
 def options_of(site: Site) -> Options:
-    """The settings given, else those that this index was built with: a removal must not change them."""
-    given = site.settings.get("windows")
-    if given is None:
-        given = json.loads(site.store.meta().get(_KEPT_AS, "{}"))
-    return Options.parse(given)
+    return Options.parse(given_settings(site, "windows"))
 
 
 def keep_options(site: Site) -> None:
-    site.store.set_meta({_KEPT_AS: json.dumps(asdict(options_of(site)), sort_keys=True)})
+    keep_settings(site, "windows", options_of(site))
