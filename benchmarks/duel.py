@@ -5,7 +5,9 @@
 Every run goes through prompts, replies, alignment of lengths, the judge's test on itself, lines on disk and statistics.
 Only the models are made up: an answer carries its true quality as a number between 0 and 1 in its text ("quality
 0.70"), which the judge reads. A fair judge gives each aspect 5 × quality points and normal noise of 0.8, rounded and
-kept in 0..5. A biased one prefers a side 4 times of 5 whatever the quality. N = 2 as by default; M is `--trials`, 3
+kept in 0..5. An answer also says which thing it is about; where that is not the question's, a fair judge takes its
+comprehensiveness, relevance and directness to be 0, as the rubric says. A biased one prefers a side 4 times of 5
+whatever the quality; a blind one gives points by chance, or none to anybody. N = 2 as by default; M is `--trials`, 3
 unless told otherwise: more trials cost more and leave less noise.
 
 What "20 points" means is said by each scenario. `fixed`: of the 150 questions exactly so many are truly won and lost
@@ -46,6 +48,7 @@ from ragways.models.prices import Price, Prices  # noqa: E402
 
 _FENCED = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)
 _QUALITY = re.compile(r"quality (\d\.\d+)")
+_THING = re.compile(r"thing (\d+)", re.IGNORECASE)
 _WANTED = re.compile(r"Words: (\d+)")
 FILLER = [
     "the",
@@ -71,6 +74,8 @@ FILLER = [
     "winter",
 ]
 ASPECTS = ("comprehensiveness", "relevance", "empowerment", "directness")
+BELONGS = frozenset(ASPECTS) - {"empowerment"}
+"""Aspects of which the rubric gives 0 to an answer that treats no part of the question."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +90,15 @@ class Scenario:
     longer: float | None = None
     quality: float | None = None
     noise: float = 0.8
+    blind: bool = False
 
 
 SCENARIOS = [
     Scenario("equal-first-80", (0.4, 0.2, 0.4), first=0.8),
     Scenario("equal-longer-80", (0.4, 0.2, 0.4), longer=0.8),
     Scenario("equal-fair", (0.4, 0.2, 0.4)),
+    Scenario("unequal-blind", (0.9, 0.1, 0.0), blind=True, noise=1.5),
+    Scenario("unequal-zero", (0.9, 0.1, 0.0), blind=True, noise=0.0),
     Scenario("fair-60-40-fixed", (0.6, 0.0, 0.4), drawn=False, right="a"),
     Scenario("fair-45-25-fixed", (0.45, 0.3, 0.25), drawn=False, right="a"),
     Scenario("fair-quality-20", (0, 0, 0), quality=0.2, right="a"),
@@ -108,6 +116,12 @@ def _quality(text: str) -> float:
     found = _QUALITY.search(text)
     assert found is not None, text
     return float(found[1])
+
+
+def _thing(text: str) -> str:
+    found = _THING.search(text)
+    assert found is not None, text
+    return found[1]
 
 
 class _Simulated:
@@ -141,10 +155,11 @@ class SimulatedJudge(_Simulated):
         first: float | None = None,
         longer: float | None = None,
         noise: float = 0.8,
+        blind: bool = False,
         name: str = "judge",
     ) -> None:
         super().__init__(name, seed)
-        self.first, self.longer, self.noise = first, longer, noise
+        self.first, self.longer, self.noise, self.blind = first, longer, noise, blind
 
     def say(self, call: Call, dice: random.Random) -> dict[str, object]:
         answers = read_fences(call)
@@ -156,16 +171,27 @@ class SimulatedJudge(_Simulated):
             long, other = (len(text.split()) for text in answers)
             ahead = 0 if long > other or (long == other and dice.random() < 0.5) else 1
             return self._prefer(ahead if dice.random() < self.longer else 1 - ahead)
-        first, second = ({aspect: self._points(_quality(text), dice) for aspect in ASPECTS} for text in answers)
+        asked = _thing(call.messages[-1].content)  # the question stands before the answers
+        first, second = (self._aspects(text, asked, dice) for text in answers)
         return {"first": first, "second": second}
+
+    def _aspects(self, text: str, asked: str, dice: random.Random) -> dict[str, int]:
+        if self.blind:
+            middle = 0.5 if self.noise else 0.0
+            return {aspect: self._points(middle, dice) for aspect in ASPECTS}
+        off = BELONGS if _thing(text) != asked else frozenset[str]()
+        return {aspect: self._points(0.0 if aspect in off else _quality(text), dice) for aspect in ASPECTS}
 
     def _apart(self, answers: Sequence[str]) -> dict[str, object]:
         """A fair one sees that equal answers do not differ; a biased one always finds something."""
         first, second = map(_quality, answers)
-        if first == second and self.first is None and self.longer is None:
+        if (first, _thing(answers[0])) == (second, _thing(answers[1])) and self.first is None and self.longer is None:
             return {"first": [], "second": []}
         sides = zip(("first", "second"), (first, second), answers, strict=True)
-        return {name: [f"quality {quality:.4f} {'word ' * len(text.split())}"] for name, quality, text in sides}
+        return {
+            name: [f"quality {quality:.4f} of thing {_thing(text)} {'word ' * len(text.split())}"]
+            for name, quality, text in sides
+        }
 
     def _prefer(self, side: int) -> dict[str, object]:
         return {name: dict.fromkeys(ASPECTS, 4 if at == side else 3) for at, name in enumerate(("first", "second"))}
@@ -182,12 +208,13 @@ class SimulatedGenerator(_Simulated):
         wanted = _WANTED.search(content)
         assert wanted is not None
         words = max(8, round(int(wanted[1]) * dice.uniform(0.8, 1.2)))
-        return {"answered": True, "answer": text_of(_quality(read_fences(call)[0]), words, dice)}
+        evidence = read_fences(call)[0]
+        return {"answered": True, "answer": text_of(_quality(evidence), words, _thing(evidence), dice)}
 
 
-def text_of(quality: float, words: int, dice: random.Random) -> str:
-    rest = " ".join(dice.choice(FILLER) for _ in range(words - 6))
-    return f"Found with quality {quality:.4f}: {rest} indeed, so."
+def text_of(quality: float, words: int, thing: str, dice: random.Random) -> str:
+    rest = " ".join(dice.choice(FILLER) for _ in range(words - 7))
+    return f"Thing {thing} with quality {quality:.4f}: {rest} indeed, so."
 
 
 def qualities(scenario: Scenario, questions: int, dice: random.Random) -> list[tuple[float, float]]:
@@ -206,8 +233,8 @@ def records_of(scenario: Scenario, questions: int, seed: int) -> list[Record]:
     found = []
     for at, pair in enumerate(qualities(scenario, questions, dice)):
         for name, quality in zip("ab", pair, strict=True):
-            evidence = ({"id": "e", "title": "Log", "text": f"quality {quality:.4f} entry {at}", "score": 1.0},)
-            text = text_of(quality, dice.randint(30, 90), dice)
+            evidence = ({"id": "e", "title": "Log", "text": f"quality {quality:.4f} of thing {at}", "score": 1.0},)
+            text = text_of(quality, dice.randint(30, 90), str(at), dice)
             found.append(Record(f"q{at}", f"What of thing {at}?", "", (), name, 0, text, evidence=evidence,
                                 made={"model": "writer-1"}))  # fmt: skip
     return found
@@ -218,7 +245,9 @@ async def simulate(scenario: Scenario, questions: int, rules: Rules, seed: int, 
     for record in records_of(scenario, questions, seed):
         records.append(record)
     prices = Prices({"judge": Price(1.0, 2.0), "writer-1": Price(1.0, 2.0)})
-    judge = SimulatedJudge(seed, first=scenario.first, longer=scenario.longer, noise=scenario.noise)
+    judge = SimulatedJudge(
+        seed, first=scenario.first, longer=scenario.longer, noise=scenario.noise, blind=scenario.blind
+    )
     generator = SimulatedGenerator("writer-1", seed)
     entries = contest(records, rules)
     trials = Trials(Door(judge, prices=prices), Door(generator, prices=prices), folder, rules)
@@ -239,7 +268,8 @@ def measure(scenario: Scenario, seeds: Sequence[int], questions: int, rules: Rul
         passed += found.selftest.passed
         left_out += sum(pair.left_out.values())
         calls += asked
-        biases.append((found.selftest.position.bias or 0.0, found.selftest.length.bias or 0.0))
+        tested = found.selftest
+        biases.append((tested.position.bias or 0.0, tested.length.bias or 0.0, tested.control.bias or 0.0))
     seconds = time.process_time() - started
     return {
         "scenario": scenario.name,
@@ -249,8 +279,9 @@ def measure(scenario: Scenario, seeds: Sequence[int], questions: int, rules: Rul
         "tie": outcomes["tie"],
         "no verdict": outcomes["no verdict"],
         "self-test passed": passed,
-        "position bias": round(sum(one for one, _ in biases) / len(biases), 3),
-        "length bias": round(sum(one for _, one in biases) / len(biases), 3),
+        "position bias": round(sum(one for one, _, _ in biases) / len(biases), 3),
+        "length bias": round(sum(one for _, one, _ in biases) / len(biases), 3),
+        "right preferred": round(sum(one for _, _, one in biases) / len(biases), 3),
         "pairs left out": left_out,
         "calls": calls,
         "cpu_s": round(seconds, 1),

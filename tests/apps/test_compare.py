@@ -43,7 +43,7 @@ def test_the_table_fits_and_counts_everything(folder: Path, capsys: pytest.Captu
         assert name in out
     plain = " ".join(out.split())
     assert "0.500–0.500" in plain
-    assert "With 40 questions a difference below " in plain
+    assert "With 40 questions a true difference below " in plain
     assert "unscored, no gold answer: naive 1" in plain
     assert "better" in plain
     assert "no difference shown" in plain
@@ -99,3 +99,21 @@ def test_what_cannot_be_compared(folder: Path):
         compare([folder], baseline="naiv")
     with pytest.raises(UsageError, match="accuracy"):
         compare([folder], metric="acuracy")
+
+
+def test_different_questions_under_one_id_are_not_paired(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    for name, paradigm, of in (("monday", "naive", "light"), ("tuesday", "words", "tower")):
+        records = Records(tmp_path / name)
+        for n in range(10):
+            # The first four are the same question in both runs; the others only share their ids.
+            text = f"Who built light {n}?" if n < 4 else f"Who built {of} {n}?"
+            records.append(answer(n, paradigm, paradigm == "naive", text=text))
+    compare([tmp_path / "monday", tmp_path / "tuesday"], json=True)
+    data = json.loads(capsys.readouterr().out)
+    assert data["rows"][0]["n"] == 4
+    assert data["rows"][0]["dropped"] == 12
+    assert data["unlike_questions"] == 6
+    compare([tmp_path / "monday", tmp_path / "tuesday"])
+    assert "different questions under 6 of their ids" in " ".join(capsys.readouterr().out.split())
+    compare([tmp_path / "monday", tmp_path / "tuesday"], metric="recall@17", json=True)
+    assert json.loads(capsys.readouterr().out)["counts"]["naive"]["unscored"] == {"no gold evidence": 10}

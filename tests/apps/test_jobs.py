@@ -70,6 +70,8 @@ def test_what_stays_malformed_is_listed_and_tried_again(ragways: Run, home: Path
         said = ragways("index", "docs", "--with", "vectors,words,graph")
         assert said.code == 6
         assert "not done: 1 units of work; they are tried again on the next run" in said.out
+        assert "the first because: facts: model" in said.out
+        assert "gave no usable reply" in done.data["why"]
         [(tries, error, said_so)] = rows(home / ".ragways", "SELECT tries, error, reply FROM failures")
         assert tries == 2
         assert "no usable reply" in str(error)

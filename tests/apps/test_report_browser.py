@@ -243,3 +243,49 @@ def test_many_questions_are_quick(browser: Browser, data: dict[str, Any], tmp_pa
     assert browser.ask("status.textContent") == "2,040 questions"
     assert browser.ask("document.querySelectorAll('.question').length") <= 120
     assert browser.ask("document.querySelectorAll('*').length") < 12_000
+
+
+def marked(browser: Browser, section: str) -> list[str]:
+    found: list[str] = browser.ask(
+        f"[...document.querySelectorAll('#{section} tbody tr')].filter((one) => one.querySelector('td .best'))"
+        ".map((one) => one.querySelector('th').textContent)"
+    )
+    return found
+
+
+def test_the_best_and_what_is_not_shown_to_differ_are_marked(browser: Browser, data: dict[str, Any], tmp_path: Path):
+    metric = data["main"][0]
+    for best in (["fused", "agent"], []):
+        some = {**data, "main": [metric], "best": {metric: best}, "questions": data["questions"][:3]}
+        (tmp_path / "best.html").write_text(report_page(some), encoding="utf-8")
+        browser.open((tmp_path / "best.html").as_uri())
+        assert sorted(marked(browser, "figures")) == sorted(best)
+        assert browser.ask("document.querySelectorAll('#types td .best').length") == len(best), "none by type"
+    assert "not shown to differ" in browser.ask("document.getElementById('figures').textContent")
+    assert "of means alone" in browser.ask("document.getElementById('pareto').textContent")
+    assert "not over metrics" in browser.ask("document.getElementById('comparisons').textContent")
+
+
+def test_figures_without_an_interval(browser: Browser, tmp_path: Path):
+    folder = made_run(tmp_path / "run", questions=1, paradigms=["naive", "words", "fused"], judged=False)
+    (tmp_path / "one.html").write_text(report_page(report_data([folder])), encoding="utf-8")
+    browser.open((tmp_path / "one.html").as_uri())
+    browser.wait("document.body.dataset.drawn === 'all'")
+    assert "no interval · n 1" in browser.ask("document.getElementById('figures').textContent")
+    assert "no interval" in browser.ask("document.querySelector('#pareto .mark title').textContent")
+    assert "NaN" not in browser.ask("document.querySelector('#pareto svg').outerHTML")
+
+
+def test_the_timeline_says_nothing_of_nobody(browser: Browser, data: dict[str, Any], tmp_path: Path):
+    """Samples from before the first answer have no paradigm."""
+    some = json.loads(json.dumps({**data, "questions": data["questions"][:3]}))
+    some["timeline"][0]["by_paradigm"].insert(
+        0, {"paradigm": "", "seconds": 0.02, "cpu": 0, "cores": 0.28, "memory": 1}
+    )
+    (tmp_path / "line.html").write_text(report_page(some), encoding="utf-8")
+    browser.open((tmp_path / "line.html").as_uri())
+    told = "document.querySelector('#timeline .told').textContent"
+    assert browser.ask(told) == "Point at the picture, or choose a paradigm."
+    browser.click("#timeline .legend button")
+    assert browser.ask(told).startswith(f"{data['paradigms'][0]}: ")
+    assert "before the first answer" in browser.ask("document.querySelector('#timeline table').textContent")

@@ -77,6 +77,12 @@ def test_figures_are_read_off_a_row():
     assert mean("accuracy", of_type="temporal")(row) is None
     assert mean("f1")(row) is None
     assert total("accuracy")(row) == 4
+    assert [value.n(row) for value in (mean("accuracy"), total("accuracy"), mean("accuracy", of_type="null"))] == [
+        8,
+        8,
+        2,
+    ]
+    assert mean("accuracy", of_type="temporal").n(row) == 0
     assert (tokens(row), seconds(row)) == (1200, 1.5)
     row["resources"]["total"]["calls"] = 0
     assert tokens(row) is None
@@ -94,15 +100,44 @@ def test_the_thesis_without_a_model(ragways: Run, home: Path):
     assert naive["ours"][0] is not None
     assert naive["answered"] == 8
     assert "no model is set" in result["differs"][0]
+    assert "order" not in result["differs"][0]
+    assert result["differs"][1] == (
+        "questions: 8 were asked here, cut by --limit 8 (comparison 2, inference 2, null 2, temporal 2)"
+    )
+    assert not any("draw of 50" in line for line in result["differs"])
+    counted = dict(zip((column["label"] for column in result["columns"]), naive["n"], strict=True))
+    assert counted == {"all %": 8, "infer.": 2, "comp.": 2, "temp.": 2, "null": 2, "tokens": None, "seconds": None}
+    assert result["warnings"] == []
     records = list(Records(home / result["run"]))
     assert {record.type for record in records} == {"inference", "comparison", "temporal", "null"}
     kept = (home / result["run"] / "corpus" / "documents.jsonl").read_text().splitlines()
     assert 0 < len(kept) <= 6, "only documents that hold evidence"
     again = ragways("reproduce", "thesis", "--data", "data", "--limit", "8")
     assert "published, with GPT-4o mini" in again.out
+    assert "n 2" in again.out
+    assert f"ragways eval compare {result['run']}" in again.out
     assert len(list(Records(home / result["run"]))) == len(records), "nothing is asked twice"
     one_line(ragways("reproduce", "thesys", "--data", "data"), 2, "did you mean thesis?")
     one_line(ragways("reproduce", "agentic", "--data", "data"), 2, "holds no data of agentic")
+
+
+def test_questions_without_any_gold_are_warned_of(ragways: Run, home: Path):
+    """A file of another layout can be read and still tell nothing that could be scored."""
+    (home / "data").mkdir()
+    corpus = [{"title": one["title"], "text": one["body"]} for one in ARTICLES]
+    (home / "data" / "corpus.json").write_text(json.dumps(corpus))
+    rows = [{"id": f"{n}", "question": f"Who built Tollen {n}?", "right_answer": f"Anna Brack {n}"} for n in range(3)]
+    (home / "data" / "questions.json").write_text(json.dumps(rows))
+    done = ragways("reproduce", "router-bench", "--data", "data", "--limit", "2", "--json")
+    assert done.code == 0, done.err
+    (warning,) = done.data[0]["warnings"]
+    assert "no question of questions.json has a gold answer" in warning
+    assert "read as hipporag" in warning
+    assert all(row["n"][-2] in (0, None) for row in done.data[0]["rows"])
+    assert (
+        "warning  no question of questions.json"
+        in ragways("reproduce", "router-bench", "--data", "data", "--limit", "2").out
+    )
 
 
 def test_the_windows_without_a_model(ragways: Run, home: Path):

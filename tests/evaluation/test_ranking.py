@@ -56,11 +56,15 @@ def test_a_deeper_look_never_loses(ranks, k):
 
 def test_intervals_hold_the_mean_and_shrink_with_more_questions():
     few, many = [0.0, 1.0] * 10, [0.0, 1.0] * 200
-    low, high = interval(few)
-    assert low < 0.5 < high
-    narrow = interval(many)
-    assert narrow[1] - narrow[0] < (high - low) / 2
-    assert interval(few) == interval(few)
+    for share in (False, True):
+        (low, high), (least, most) = interval(few, share=share), interval(many, share=share)
+        assert low is not None
+        assert high is not None
+        assert least is not None
+        assert most is not None
+        assert low < 0.5 < high
+        assert most - least < (high - low) / 2
+        assert interval(few, share=share) == (low, high)
 
 
 @given(RANKS, st.integers(1, 10))

@@ -80,7 +80,9 @@ def test_counts_of_scored_unscored_and_failed_stand_in_every_row():
     assert (rows[0]["records"], rows[0]["failed"]) == (3, 1)
     assert rows[0]["metrics"]["accuracy"]["n"] == 1
     assert rows[0]["metrics"]["accuracy"]["unscored"] == 1
-    assert rows[0]["metrics"]["recall@5"] == {"mean": None, "n": 0, "unscored": 2, "why": {"no gold evidence": 2}}
+    assert rows[0]["metrics"]["recall@5"] == {
+        "mean": None, "n": 0, "unscored": 2, "unscored_questions": 2, "why": {"no gold evidence": 2}
+    }  # fmt: skip
 
 
 def test_a_run_is_recorded_resumed_and_scored(ragways: Run, home: Path):  # noqa: F811

@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, UnusableReply
-from ragways.core.trace import Budget, span, spending
+from ragways.core.trace import Budget, Usage, span, spending
 from ragways.models.cache import MemoryCache
 from ragways.models.call import Reply
 from ragways.models.door import Door
@@ -109,6 +109,32 @@ def test_a_reply_that_was_cut_off_gets_more_room():
     assert here.details["cut"]
     found, model, _ = do(NOTE, [Reply(json.dumps(GOOD), finish="length")])  # it was whole after all
     assert found == Note("fine", (1, 2))
+
+
+def test_an_endpoint_that_cuts_shorter_than_asked_gets_a_complaint_and_not_more_room():
+    cut = Reply('{"text": "fi', Usage(calls=1, input=9, output=96), finish="length")
+    found, model, _ = do(NOTE, [cut, GOOD])
+    assert found == Note("fine", (1, 2))
+    assert [call.max_output for call in model.calls] == [1024, 1024]
+    assert model.calls[1].messages[-1].content.endswith("cut off at 96 tokens. Reply again, with the whole JSON object "
+                                                        "and nothing else. Be shorter.")  # fmt: skip
+    whole = replace(cut, usage=Usage(calls=1, input=9, output=1024))
+    assert [call.max_output for call in do(NOTE, [whole, GOOD])[1].calls] == [1024, 2048]
+    estimated = replace(cut, estimated=True)  # our own count proves nothing
+    assert [call.max_output for call in do(NOTE, [estimated, GOOD])[1].calls] == [1024, 2048]
+
+
+def test_what_was_readable_of_a_cut_reply_outlives_worse_ones():
+    cut = Reply('{"text": "fi', Usage(calls=1, input=9, output=96), finish="length")
+    found, _, here = do(NOTE, [cut, "no", "no"])
+    assert found == Note("fi")
+    assert here.details["cut"]
+
+
+def test_an_unusable_reply_says_that_it_was_cut_off():
+    cut = Reply('{"pages": [1', Usage(calls=1, input=9, output=96), finish="length")
+    with pytest.raises(UnusableReply, match=r"text: Field required; it was cut off at 96 tokens"):
+        do(NOTE, [cut, cut, cut])
 
 
 def test_free_text():

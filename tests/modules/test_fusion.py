@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +22,10 @@ from ragways.index.reader import Index
 from ragways.modules.fusion import Fusion, chance, weighed
 from ragways.modules.fusion_cover import Cover
 from ragways.modules.fusion_features import FEATURES, PARTNERS, RANK, Candidates
-from ragways.modules.fusion_weights import BIAS, WEIGHTS
+from ragways.modules.fusion_places import places
+from ragways.modules.fusion_weights import PARTS, WHOLE, Weights, mixed
 from ragways.modules.retrieve import dense, linked, words
-from tests.paradigms.graph_corpus import HOPS, TWO, indexed, resources
+from tests.paradigms.graph_corpus import HOPS, TEXTS, TWO, indexed, resources
 
 WORDS = st.sampled_from(["tower", "towers", "designer", "designed", "gale", "war", "award", "city", "cities", "the"])
 TEXT = st.lists(WORDS, max_size=8).map(" ".join)
@@ -78,14 +80,24 @@ def test_odd_questions_are_covered(question: str):
 
 
 def test_weights_belong_to_features_and_none_speaks_against_a_passage():
-    assert tuple(WEIGHTS) == FEATURES
-    assert all(weight > 0 for weight in WEIGHTS.values())
+    assert WHOLE.features.keys() | PARTS.features.keys() == set(FEATURES)
+    assert all(weight > 0 for weights in (WHOLE, PARTS) for weight in weights.features.values())
 
 
-@given(st.lists(st.floats(0, 1), min_size=len(FEATURES), max_size=len(FEATURES)))
-def test_chance_by_hand(row: list[float]):
-    total = sum(WEIGHTS[name] * value for name, value in zip(FEATURES, row, strict=True)) + BIAS
-    assert chance(np.array([row])).tolist() == pytest.approx([1 / (1 + math.exp(-total))])
+@given(st.lists(st.floats(0, 1), min_size=len(FEATURES), max_size=len(FEATURES)), st.floats(0, 1))
+def test_chance_by_hand(row: list[float], whole: float):
+    def total(weights: Weights) -> float:
+        values = dict(zip(FEATURES, row, strict=True))
+        return sum(weight * values[name] for name, weight in weights.features.items()) + weights.bias
+
+    between = whole * total(WHOLE) + (1 - whole) * total(PARTS)
+    assert chance(np.array([row]), mixed(whole)).tolist() == pytest.approx([1 / (1 + math.exp(-between))])
+
+
+def test_weights_are_those_of_the_one_or_the_other_at_the_ends():
+    for share, weights in ((1.0, WHOLE), (0.0, PARTS)):
+        assert {name: weight for name, weight in mixed(share).features.items() if weight} == weights.features
+        assert mixed(share).bias == weights.bias
 
 
 @pytest.mark.parametrize("question", [HOPS, TWO])
@@ -119,6 +131,52 @@ def test_features_by_hand(index: Index, question: str):
         title = re.findall(r"\w+", found.pieces[id].title.casefold())
         share = sum(word[:5] in question.casefold() for word in title) / len(title)
         assert values["title"] == pytest.approx(share)
+        orders = [[hit.piece.id for hit in part.items] for part in parts[:2]]
+        ranks = [order.index(id) + 1 for order in orders if id in order]
+        assert values["agreed"] == pytest.approx(sum((RANK + 1) / (RANK + rank) for rank in ranks) / 2)
+        assert values["text"] == pytest.approx(float(np.array(cover.of(found.pieces[id].text)) @ cover.weights))
+        assert values["text"] <= alone + 1e-9
+    assert found.whole == 1.0, "every text of this corpus is one passage"
+
+
+def long_article(folder: Path) -> Index:
+    """A long article beside seven short ones."""
+    years = "\n\n".join(f"## Year {year}\n\nThe keeper wrote a log in {year}." for year in range(40))
+    return Index.open(indexed(folder, {**TEXTS, "ness-light.md": f"# Ness Light\n\n{years}"}))
+
+
+def test_parts_of_long_articles_are_told_from_whole_ones(tmp_path: Path):
+    index = long_article(tmp_path)
+    size = places(index.vectors).sizes
+    (long,) = (id for id, count in size.items() if count > 1)
+    assert size[long] >= 20
+    assert sum(size.values()) == len(index.vectors.ids)
+    shares = []
+    for question in ("What did the keeper write in the log?", "Cod is dear in winter"):
+        found = candidates(index, question, words_only(index, question))
+        mean = np.mean([1 / size[piece.document] for piece in found.pieces.values()])
+        assert found.whole == pytest.approx(3 * mean**2 - 2 * mean**3)
+        shares.append(found.whole)
+    assert 0 <= shares[0] < 0.1
+    assert 0.9 < shares[1] <= 1
+    index.close()
+
+
+def test_passages_are_weighed_by_what_was_found(tmp_path: Path):
+    index = long_article(tmp_path)
+    question = "What did the keeper of the Ness Light write in the log of 12?"
+    hits = rank_fusion(lists(index, question, depth=10), 5)
+    found = candidates(index, question, hits)
+    assert 0 < found.whole < 0.5
+    by_hand = dict(zip(found.pieces, chance(found.features(), mixed(found.whole)).tolist(), strict=True))
+    scores = {hit.piece.id: hit.score for hit in asyncio.run(weighed(resources(index))(hits)).items}
+    assert scores == pytest.approx(by_hand)
+    assert scores != pytest.approx(dict(zip(by_hand, chance(found.features(), WHOLE).tolist(), strict=True)))
+    index.close()
+
+
+def words_only(index: Index, question: str) -> Hits:
+    return asyncio.run(words(resources(index), k=20)(Query(question)))
 
 
 def test_a_walk_from_a_hub_tells_less(index: Index):
@@ -173,6 +231,8 @@ def test_learned_scores_are_chances_and_the_trace_says_why(index: Index):
     assert next(iter(told)) == first.piece.id
     assert set(told[first.piece.id]) == {"chance", *FEATURES}
     assert told[first.piece.id]["chance"] == pytest.approx(first.score, abs=1e-3)
+    assert details["whole"] == 1.0
+    assert details["weights"] == {name: round(weight, 2) for name, weight in mixed(1.0).features.items()}
 
 
 def test_by_rank_is_the_rank_fusion_of_hits_and_bridges(index: Index):

@@ -79,3 +79,13 @@ def test_points_show_their_rating():
 @pytest.mark.parametrize("task", [ANSWER, *NATIVE.values()], ids=lambda task: task.text.name)
 def test_every_answer_prompt_fences_what_is_not_ours(task):
     assert task.text.fenced == task.text.variables - {"question"}
+
+
+def test_a_reply_that_contradicts_itself_is_asked_again():
+    from ragways.tasks.answer import ANSWER, Reply, Said
+
+    assert ANSWER.check is not None
+    shown = {"passages": ["one", "two"]}
+    assert "false" in (ANSWER.check(Reply(False, (Said("It was lost in 1883.", (1,)),)), shown) or "")
+    assert ANSWER.check(Reply(False, (Said("The passages do not say.", ()),)), shown) is None
+    assert ANSWER.check(Reply(True, (Said("It was lost in 1883.", (2,)),)), shown) is None

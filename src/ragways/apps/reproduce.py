@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from ragways.settings import Settings
 
 
-NO_MODEL = (
-    "answers: taken from the evidence by rule, as no model is set; the order of ways may be compared, not the level"
-)
+NO_MODEL = "answers: taken from the evidence by rule, as no model is set; their level cannot be compared with theirs"
 
 
 def reproduce(
@@ -59,7 +57,7 @@ def reproduce(
 async def _reproduce(
     settings: Settings, wanted: Experiment, found: Located, out: Path, limit: int | None, seed: int, report: Report
 ) -> dict[str, Any]:
-    from ragways.evaluation.reproduce.table import table
+    from ragways.evaluation.reproduce.table import asked_here, table
     from ragways.evaluation.score import score_run
 
     folder = out / f"{wanted.name}-{found.data.name.lower().replace(' ', '-')}"
@@ -75,6 +73,7 @@ async def _reproduce(
     cuts = [column.metric for column in wanted.columns_on(found.data) if column.metric is not None]
     rows = score_run(folder, *cuts)
     told = table(wanted, found.data, ways, rows)
+    told["differs"].insert(0, asked_here(asked, limit))
     if not settings.model.name:
         told["differs"].insert(0, NO_MODEL)
     return {
@@ -83,7 +82,17 @@ async def _reproduce(
         "questions": len(asked),
         "not_run": [*(f"{way.published}: needs a model" for way in skipped), *judged, *undone],
         "duels": duels,
+        "warnings": _warnings(wanted, found, asked),
     }
+
+
+def _warnings(wanted: Experiment, found: Located, asked: Sequence[Question]) -> list[str]:
+    from ragways.evaluation.reproduce.table import without_gold
+
+    if wanted.generated or found.questions is None or not without_gold(asked):
+        return []
+    return [f"no question of {found.questions.name} has a gold answer or gold evidence, so nothing could be scored; "
+            f"it was read as {found.data.format}: is it laid out so?"]  # fmt: skip
 
 
 def _preset(settings: Settings, wanted: Experiment, folder: Path) -> Settings:
@@ -169,9 +178,17 @@ async def _ask(
 
     built = {layer.name: asdict(layer.spent) for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
-        about = begin(folder, seed=seed, prompts=settings.answer.prompts, model=settings.model.name, construction=built)
-        at_once = settings.model.concurrency if use.model.model is not None else 1
         named = {way.label: (way.paradigm, way.settings) for way in ways}
+        about = begin(
+            folder,
+            seed=seed,
+            prompts=settings.answer.prompts,
+            model=settings.model.name,
+            index=use.index.identity,
+            ways={name: dict(chosen) for name, (_, chosen) in named.items()},
+            construction=built,
+        )
+        at_once = settings.model.concurrency if use.model.model is not None else 1
         await run(use, questions, named, Records(folder), about, at_once=at_once, report=report)
 
 

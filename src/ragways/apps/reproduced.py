@@ -20,13 +20,17 @@ def show_reproduced(result: dict[str, Any]) -> None:
         table.add_column(column["label"].replace(" ", "\n", 1), justify="right", no_wrap=True)
     for row in result["rows"]:
         cells = [
-            Text.assemble(_number(ours, column), "\n", (_number(theirs, column), "dim"))
-            for ours, theirs, column in zip(row["ours"], row["published"], result["columns"], strict=True)
+            Text.assemble(_number(ours, column), "\n", _counted(n), "\n", (_number(theirs, column), "dim"))
+            for ours, n, theirs, column in zip(row["ours"], row["n"], row["published"], result["columns"], strict=True)
         ]
         failed = f", {row['failed']} failed" if row["failed"] else ""
-        table.add_row(Text.assemble(row["paradigm"], failed, "\n", (row["published_name"], "dim")), *cells)
+        table.add_row(Text.assemble(row["paradigm"], failed, "\n\n", (row["published_name"], "dim")), *cells)
     out.print(table)
-    out.print(f"above: ours; below: published, with {result['published_with']}", style="dim", markup=False)
+    said = f"above: ours, and n, the questions scored; below: published, with {result['published_with']}"
+    out.print(said, style="dim", markup=False)
+    out.print(f"whether ways differ: ragways eval compare {result['run']}", style="dim", markup=False, soft_wrap=True)
+    for line in result["warnings"]:
+        out.print(f"warning  {line}", style="yellow", markup=False, soft_wrap=True)
     for line in result["differs"]:
         out.print(f"differs  {line}", markup=False, soft_wrap=True)
     for line in result["not_run"]:
@@ -36,3 +40,7 @@ def show_reproduced(result: dict[str, Any]) -> None:
 
 def _number(value: float | None, column: dict[str, Any]) -> str:
     return "–" if value is None else f"{value:,.{column['digits']}f}"
+
+
+def _counted(n: int | None) -> str:
+    return "" if n is None else f"n {n:,}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ SHOWN_EVIDENCE = 2
 SHOWN_SKIPS = 10
 DETAILED = 3
 """Paradigms whose evidence is shown in full."""
+SELDOM = 30.0
+"""Seconds between two lines of progress in a log."""
 WIDE = 110
 """Columns from which a table has room for answer and evidence side by side."""
 
@@ -40,9 +43,12 @@ def print_json(data: object) -> None:
 
 @contextmanager
 def progress_bar(shown: bool = True) -> Iterator[Report]:
-    """A bar on standard error where that is a terminal; silence elsewhere."""
-    if not shown or not sys.stderr.isatty():
+    """A bar on standard error where that is a terminal; elsewhere, in a log say, a line now and then."""
+    if not shown:
         yield silent
+        return
+    if not sys.stderr.isatty():
+        yield _now_and_then(SELDOM)
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -62,6 +68,19 @@ def progress_bar(shown: bool = True) -> Iterator[Report]:
             )
 
         yield report
+
+
+def _now_and_then(seconds: float) -> Report:
+    last = time.monotonic()
+
+    def report(progress: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            done = f"{progress.done:,} of {progress.total:,}" if progress.total else f"{progress.done:,}"
+            console(error=True).print(f"{progress.stage}: {progress.note or done}", markup=False, soft_wrap=True)
+
+    return report
 
 
 def show_results(results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> None:
@@ -188,6 +207,8 @@ def show_summary(summary: Summary, folder: str) -> None:
     show_left_out(summary.failed, "could not be read")
     if summary.undone:
         out.print(f"not done: {summary.undone:,} units of work; they are tried again on the next run", style="yellow")
+        if summary.why:
+            out.print(f"the first because: {printable(summary.why)}", markup=False, style="yellow", soft_wrap=True)
     if summary.stopped:
         out.print(f"stopped: {summary.stopped}; run again to go on", markup=False, style="yellow")
 

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ragways.core.errors import UsageError
+from ragways.core.suggest import did_you_mean
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
+from ragways.evaluation.record import Record
 
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
+# A metric's name has no colon, so what stands before the last one is the paradigm, whatever its own name and settings.
+_REQUIREMENT = re.compile(r"\s*(?:(.+):)?([\w@ -]+?)\s*(>=|<=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*")
+_ROUNDING = 1e-9
+
+Asked = Mapping[str, Mapping[str, str]]
+"""By paradigm, the questions it was asked: ids and their texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """`accuracy>=0.8`, of every paradigm of the run; `fused:recall@5>=0.9`, of one."""
+    """`accuracy>=0.8`, of every paradigm of the run; `fused:recall@5>=0.9` or `naive[k=20]:crag-fine>-0.2`, of one."""
 
     paradigm: str
     metric: str
@@ -28,13 +36,10 @@ class Requirement:
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
-        match = re.fullmatch(r"\s*(?:([\w-]+):)?([\w@ -]+?)\s*(>=|<=|>|<)\s*([0-9.]+)\s*", text)
+        match = _REQUIREMENT.fullmatch(text)
         if match is None:
             raise UsageError(f"{text!r} is not a requirement", "write it as accuracy>=0.8 or fused:recall@5>=0.9")
-        try:
-            return cls(match[1] or "", match[2], match[3], float(match[4]))
-        except ValueError:
-            raise UsageError(f"{match[4]!r} is not a number", "write it as 0.8") from None
+        return cls((match[1] or "").strip(), match[2].strip(), match[3], float(match[4]))
 
     @property
     def found(self) -> Metric:
@@ -42,9 +47,12 @@ class Requirement:
 
     def misses(self, rows: Sequence[dict[str, Any]]) -> list[str]:
         """In words, each paradigm that does not reach it. Unscored is a miss: nothing was shown."""
+        if not rows:
+            raise UsageError("the run holds no record", "make some with: ragways eval run")
         chosen = [row for row in rows if self.paradigm in ("", row["paradigm"])]
         if not chosen:
-            raise UsageError(f"the run has no paradigm {self.paradigm!r}", "see: ragways eval score RUN")
+            known = [row["paradigm"] for row in rows]
+            raise UsageError(f"the run has no paradigm {self.paradigm!r}", did_you_mean(self.paradigm, known))
         found = []
         for row in chosen:
             mean = row["metrics"].get(self.found.name, {"mean": None})["mean"]
@@ -55,16 +63,68 @@ class Requirement:
         return found
 
 
-def worse(rows: Sequence[dict[str, Any]], baseline: Sequence[dict[str, Any]], tolerance: float) -> list[str]:
-    """In words, each metric of each paradigm that fell below the baseline by more than the tolerance."""
-    before = {row["paradigm"]: row["metrics"] for row in baseline}
+def asked(records: Iterable[Record]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for record in records:
+        found.setdefault(record.paradigm, {})[record.question] = record.text
+    return found
+
+
+def unlike(now: Asked, before: Asked) -> dict[str, str]:
+    """By paradigm that both runs have, in words how its questions differ. Means over other questions say nothing."""
+    found = {}
+    for paradigm in before.keys() & now.keys():
+        mine, theirs = now[paradigm], before[paradigm]
+        counts = (
+            (len(theirs.keys() - mine.keys()), "gone"),
+            (len(mine.keys() - theirs.keys()), "new"),
+            (sum(mine[id] != theirs[id] for id in mine.keys() & theirs.keys()), "with another text"),
+        )
+        if said := ", ".join(f"{count:,} {how}" for count, how in counts if count):
+            found[paradigm] = f"other questions than in the earlier run ({said}), so that the two cannot be compared"
+    return found
+
+
+def worse(
+    rows: Sequence[dict[str, Any]],
+    baseline: Sequence[dict[str, Any]],
+    tolerance: float,
+    *,
+    unlike: Mapping[str, str] | None = None,
+) -> list[str]:
+    """In words, each metric of each paradigm of the baseline that fell by more than the tolerance, or that is gone.
+
+    `unlike`: paradigms whose questions differ, and how; their figures are not compared.
+    """
+    if not baseline:
+        raise UsageError("the earlier run holds no record", "name a run that does: --no-worse-than RUN")
+    now = {row["paradigm"]: row["metrics"] for row in rows}
     found = []
-    for row in rows:
-        for metric, figure in row["metrics"].items():
-            old = before.get(row["paradigm"], {}).get(metric, {}).get("mean")
-            if old is None:
-                continue
-            change = (figure["mean"] if figure["mean"] is not None else -1.0) - old
-            if (-change if find_metric(metric).less_is_better else change) < -tolerance:
-                found.append(f"{row['paradigm']}: {metric} went from {old:.3f} to {old + change:.3f}")
+    for row in baseline:
+        paradigm = row["paradigm"]
+        if paradigm not in now:
+            found.append(f"{paradigm} is not in this run")
+        elif unlike and paradigm in unlike:
+            found.append(f"{paradigm}: {unlike[paradigm]}")
+        else:
+            found += [f"{paradigm}: {miss}" for miss in _fallen(now[paradigm], row["metrics"], tolerance)]
+    return found
+
+
+def _fallen(now: Mapping[str, Any], before: Mapping[str, Any], tolerance: float) -> list[str]:
+    found = []
+    for metric, figure in before.items():
+        old = figure["mean"]
+        if old is None:
+            continue
+        if metric not in now:
+            found.append(f"{metric} was {old:.3f} and is not in this run")
+            continue
+        new = now[metric]["mean"]
+        if new is None:
+            found.append(f"{metric} was {old:.3f} and is now unscored")
+            continue
+        gain = old - new if find_metric(metric).less_is_better else new - old
+        if gain < -tolerance - _ROUNDING:
+            found.append(f"{metric} went from {old:.3f} to {new:.3f}")
     return found

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from ragways.core.errors import UsageError
 from ragways.evaluation import jsonl
+from ragways.evaluation.alone import alone
 from ragways.evaluation.given import Given
 from ragways.evaluation.passage import are_titles, ranks, titled
 from ragways.evaluation.question import Question, plain_words
@@ -153,6 +154,11 @@ def add(folder: Path, records: Sequence[Record], name: str, *, replace: bool = F
     import that was cut off goes on; other answers under a name that is taken are an error, unless they are to replace
     it.
     """
+    with alone(folder):
+        return _add(folder, records, name, replace=replace)
+
+
+def _add(folder: Path, records: Sequence[Record], name: str, *, replace: bool) -> int:
     here = list(Records(folder)) if (folder / FILE).is_file() else []
     new = {record.key: record for record in records}
     _same_questions(folder, here, records)

@@ -1,7 +1,8 @@
-"""How far a mean over questions can be believed: percentile bootstrap, seeded."""
+"""How far a mean over questions can be believed: percentile bootstrap, seeded; Wilson's for shares of yes and no."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,14 +23,39 @@ _AT_ONCE = 1 << 18
 """Values drawn at once: what fits a processor's cache. Ten thousand questions would take 160 MB otherwise."""
 
 
-def interval(values: Sequence[float], *, level: float = 0.95, seed: int = SEED) -> tuple[float, float]:
-    """The interval of the mean in which it falls when the questions are drawn again."""
+_SAME = 1e-9
+"""Means over repeats that differ by no more than this are the same: it is what rounding leaves."""
+
+
+def interval(
+    values: Sequence[float], *, share: bool = False, level: float = 0.95, seed: int = SEED
+) -> tuple[float, float] | tuple[None, None]:
+    """The interval of the mean in which it falls when the questions are drawn again.
+
+    One question tells nothing of others, and of values that are all alike every draw is alike: both have no interval,
+    rather than one of no width. `share`: the values lie between 0 and 1. Where each *is* 0 or 1 the interval is
+    Wilson's, which has a width even then: the bootstrap's held a share of 0.95 in but 64 % of samples of 20.
+    """
     import numpy as np
 
-    if not len(values):
-        return (0.0, 0.0)
+    if len(values) < 2:
+        return None, None
+    if share and all(value in (0, 1) for value in values):
+        return _wilson(sum(values), len(values), level)
+    if max(values) - min(values) <= _SAME:
+        return None, None
     low, high = np.quantile(means(values, seed=seed), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def _wilson(right: float, n: int, level: float) -> tuple[float, float]:
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    middle = (right + z * z / 2) / (n + z * z)
+    half = z * math.sqrt(right * (n - right) / n + z * z / 4) / (n + z * z)
+    # Rounding must not leave a share of 1 a little above its own interval.
+    return (0.0 if right == 0 else middle - half), (1.0 if right == n else middle + half)
 
 
 def means(values: Sequence[float] | Floats, *, draws: int = DRAWS, seed: int = SEED) -> Floats:

@@ -5,40 +5,82 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+from ragways.core.errors import UsageError
+
+_BLOCK = 64 * 1024
+LONGEST = 64 * 1024**2
+"""Characters of a line; what is longer is none of ours."""
 
 
 def append(file: Path, row: Mapping[str, Any]) -> None:
-    """One more line, in one write. A line that was cut short is ended first, so that it takes no other with it."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("ab+") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        if size and (stream.seek(size - 1), stream.read(1))[1] != b"\n":
-            stream.write(b"\n")
-        stream.write(_line(row))
+    """One more line, in one write. A last line that was cut short is taken away first, so that it spoils no other."""
+    with _writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("ab+") as stream:
+            _mend(stream)
+            stream.write(_line(row))
+
+
+def _mend(stream: BinaryIO) -> None:
+    size = stream.seek(0, os.SEEK_END)
+    begin, tail = size, b""
+    while begin and b"\n" not in tail:
+        step = min(begin, _BLOCK)
+        begin -= step
+        stream.seek(begin)
+        tail = stream.read(step) + tail
+    last = tail.rpartition(b"\n")[2]
+    if last and _row(last.decode("utf-8", "replace")) is None:
+        stream.truncate(size - len(last))
+    elif last:
+        stream.write(b"\n")
 
 
 def replace(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """These lines instead of those that are there: all of them, or, if killed, none."""
     draft = file.with_suffix(".draft")
-    with draft.open("wb") as stream:
-        stream.writelines(map(_line, rows))
-    os.replace(draft, file)
+    with _writing(file):
+        with draft.open("wb") as stream:
+            stream.writelines(map(_line, rows))
+        os.replace(draft, file)
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {file}: {error.strerror or error}", "name another folder, or make room"
+        ) from error
 
 
 def read(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines that are whole; none where there is no file."""
+    """The lines that can be read; none where there is no file."""
+    return (row for row in lines(file) if row is not None)
+
+
+def lines(file: Path) -> Iterator[dict[str, Any] | None]:
+    """Every line, None for one that cannot be read; a last one that was cut short is left out."""
     if not file.is_file():
         return
     with file.open(encoding="utf-8", errors="replace") as stream:
-        for line in stream:
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict):
+        while line := stream.readline(LONGEST):
+            row = _row(line)
+            if row is not None or (line.endswith("\n") and line.strip()):
                 yield row
+
+
+def _row(line: str) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ragways.evaluation import jsonl
+from ragways.evaluation.judges.shown import mark
 from ragways.evaluation.metric import Score
+from ragways.evaluation.record import Record
 
 FILE = "judgements.jsonl"
 Key = tuple[str, str, int, str]
@@ -16,7 +18,10 @@ Key = tuple[str, str, int, str]
 
 @dataclass(frozen=True)
 class Judgement:
-    """`why`: the reason a value is missing; `details`: claims and verdicts, or a reply that could not be read."""
+    """`why`: the reason a value is missing; `details`: claims and verdicts, or a reply that could not be read.
+
+    `made` says by whom, with which prompts, and `of` what: the mark of the record as it was then.
+    """
 
     question: str
     paradigm: str
@@ -35,6 +40,12 @@ class Judgement:
     @property
     def score(self) -> Score:
         return Score(self.value, self.why, self.details)
+
+    def is_of(self, mark: str) -> bool:
+        """Whether it was said of the record with this mark. A line without one, as older versions wrote them, is taken
+        to be, unless it says that there was no answer.
+        """
+        return self.made["of"] == mark if "of" in self.made else self.why != "failed"
 
 
 class Judgements:
@@ -55,3 +66,12 @@ class Judgements:
 
     def latest(self) -> dict[Key, Judgement]:
         return {judgement.key: judgement for judgement in self}
+
+
+def standing(latest: Mapping[Key, Judgement], record: Record, metrics: Iterable[str]) -> dict[str, Judgement]:
+    """What still holds of a record, by metric: said of the answer that is there now, not of one it has replaced."""
+    found = {name: one for name in metrics if (one := latest.get((*record.key, name))) is not None}
+    if not found or record.error:
+        return {}
+    now = mark(record)
+    return {name: one for name, one in found.items() if one.is_of(now)}

@@ -13,8 +13,9 @@ from ragways.core.errors import BudgetExceeded, NoModel, RagwaysError, UnusableR
 from ragways.core.gather import in_turn
 from ragways.core.progress import Progress, Report, silent
 from ragways.core.trace import Budget, Span, current_meter, span, spending
-from ragways.evaluation.judgement import Judgement, Judgements
+from ragways.evaluation.judgement import Judgement, Judgements, Key, standing
 from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.shown import mark
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.record import Record
 
@@ -29,17 +30,23 @@ Made = Mapping[str, Any]
 
 @dataclass
 class Tally:
-    """How many values came out, and why others did not; `errors` is what was said first of each reason."""
+    """How many values came out, and why others did not; `errors` is what was said first of each reason, `again` how
+    many are to be tried again.
+    """
 
     scored: Counter[str] = field(default_factory=Counter)
     unscored: dict[str, Counter[str]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
+    again: int = 0
 
     @classmethod
-    def of(cls, judgements: Iterable[Judgement]) -> Tally:
+    def of(cls, records: Iterable[Record], latest: Mapping[Key, Judgement], metrics: Sequence[Metric]) -> Tally:
+        """All that is known of the records; one that failed has nothing to judge and is counted as such."""
         tally = cls()
-        for judgement in judgements:
-            tally.add(judgement.metric, judgement.score)
+        for record in records:
+            found = standing(latest, record, [metric.name for metric in metrics])
+            for metric in metrics:
+                tally.add(metric.name, found[metric.name].score if metric.name in found else metric.score(record))
         return tally
 
     def add(self, metric: str, score: Score) -> None:
@@ -47,6 +54,7 @@ class Tally:
             self.scored[metric] += 1
             return
         self.unscored.setdefault(metric, Counter())[score.why] += 1
+        self.again += bool(score.details.get("again"))
         if said := score.details.get("error") or score.details.get("reply"):
             self.errors.setdefault(score.why, str(said))
 
@@ -61,13 +69,18 @@ async def judge(
     budget: float | None = None,
     report: Report = silent,
 ) -> Tally:
-    """Ask what has not been judged yet. An unreadable reply is unscored and kept; a spent budget ends it, all kept."""
+    """Ask what has not been judged yet. An unreadable reply is unscored and kept; a spent budget ends it, all kept.
+
+    A record that failed is passed over: nothing that lasts can be said of an answer that is still to come.
+    """
     done, tally = judgements.latest(), Tally()
     # By question: records of one question share evidence, whose vectors and verdicts are then at hand.
-    ordered = sorted(records, key=lambda record: record.question)
+    ordered = sorted((record for record in records if not record.error), key=lambda record: record.question)
+    names = [metric.name for by in judges for metric in by.metrics]
+    known = [(record, standing(done, record, names)) for record in ordered]
     with spending(Budget(usd=budget)):
         for by in judges:
-            work = [(record, left) for record in ordered if (left := _left(bench, by, record, done))]
+            work = [(record, left) for record, found in known if (left := _left(bench, by, found))]
             count = len(ordered) - len(work)
 
             async def one(record: Record, left: Sequence[Metric], by: Judge = by) -> None:
@@ -84,14 +97,14 @@ async def judge(
     return tally
 
 
-def _left(bench: Bench, by: Judge, record: Record, done: Mapping[Any, Judgement]) -> list[Metric]:
-    """Metrics of the judge that are not settled for this record."""
-    return [metric for metric in by.metrics if not _settled(bench, by, done.get((*record.key, metric.name)))]
+def _left(bench: Bench, by: Judge, found: Mapping[str, Judgement]) -> list[Metric]:
+    """Metrics of the judge that are not settled by what was found."""
+    return [metric for metric in by.metrics if not _settled(bench, by, found.get(metric.name))]
 
 
 def _settled(bench: Bench, by: Judge, judgement: Judgement | None) -> bool:
-    """Judged, with a value or a lasting reason why there is none. What failed is tried again, and so is what another
-    model or embedder judged: one mean must not hold the verdicts of two.
+    """Judged, with a value or a lasting reason why there is none, and known to be of this answer. What failed is tried
+    again, and so is what another model, embedder or prompt judged: one mean must not hold the verdicts of two.
     """
     if judgement is None:
         return False
@@ -99,14 +112,23 @@ def _settled(bench: Bench, by: Judge, judgement: Judgement | None) -> bool:
     unjudged = by.by == "model" and bench.model.model is None and judgement.why != NO_JUDGE
     if unjudged:
         return True
-    return not judgement.details.get("again", False) and judgement.made.get("by") in (None, _name(bench, by))
+    known = "of" in judgement.made and judgement.made.get("by") in (None, _name(bench, by))
+    return known and not judgement.details.get("again", False) and _same_prompts(by, judgement)
+
+
+def _same_prompts(by: Judge, judgement: Judgement) -> bool:
+    """What was asked is what would be asked now; what a rule settled was never asked."""
+    asked = judgement.made.get("prompts", {})
+    return all(asked.get(task.name, task.text.hash) == task.text.hash for task in by.tasks)
 
 
 def _same(before: Judgement | None, now: Judgement) -> bool:
     """Unscored as before: nothing to write down again."""
-    return before is not None and now.value is None and (before.value, before.why, before.details) == (
-        None, now.why, now.details,
-    )  # fmt: skip
+    return before is not None and now.value is None and _unscored(before) == _unscored(now)
+
+
+def _unscored(one: Judgement) -> tuple[object, ...]:
+    return one.value, one.why, one.details, *(one.made.get(name) for name in ("of", "by", "prompts"))
 
 
 async def _scores(bench: Bench, record: Record, by: Judge, asked: Sequence[Metric]) -> list[tuple[Metric, Score, Made]]:
@@ -143,7 +165,8 @@ async def _asked(bench: Bench, record: Record, by: Judge) -> Mapping[str, Score]
 def _judgement(record: Record, by: Judge, metric: Metric, score: Score, made: Made) -> Judgement:
     question, paradigm, repeat = record.key
     details = _as_written(score.details)
-    return Judgement(question, paradigm, repeat, by.name, metric.name, score.value, score.why, details, dict(made))
+    known = {**made, "of": mark(record)}
+    return Judgement(question, paradigm, repeat, by.name, metric.name, score.value, score.why, details, known)
 
 
 def _as_written(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ragways.core.types import ABSTENTION
 from ragways.evaluation.record import Record
 
 Family = Literal["exact", "retrieval", "embedding", "judged"]
@@ -16,14 +17,20 @@ NO_ANSWER = "insufficient information"
 
 
 def unanswerable(record: Record) -> bool:
-    """Whether the right answer is to abstain."""
-    return record.type.casefold() == "null" or any(
-        gold.casefold().strip(" .") in (NO_ANSWER, "") for gold in record.gold
-    )
+    """Whether the right answer is to abstain: the type says so, or the gold answer does and no other stands by it."""
+    if record.type.casefold() == "null":
+        return True
+    return bool(record.gold) and all(gold.casefold().strip().strip(" .") in (NO_ANSWER, "") for gold in record.gold)
+
+
+def accepted(record: Record) -> tuple[str, ...]:
+    """The accepted answers in words; where there is none because the question has none, that one abstains."""
+    given = tuple(gold for gold in record.gold if gold.strip())
+    return given or ((ABSTENTION,) if unanswerable(record) else ())
 
 
 _NEEDS: dict[Need, tuple[Callable[[Record], bool], str]] = {
-    "gold": (lambda r: bool(r.gold), "no gold answer"),
+    "gold": (lambda r: bool(r.gold) or unanswerable(r), "no gold answer"),
     "answer": (lambda r: not unanswerable(r), "the question has no answer"),
     "null": (unanswerable, "the question has an answer"),
     "ranks": (lambda r: bool(r.ranks), "no gold evidence"),

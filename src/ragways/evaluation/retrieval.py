@@ -36,7 +36,7 @@ class Figures:
         data: dict[str, Any] = {"paradigm": self.paradigm, "questions": len(self.ranks), "unscored": self.unscored,
                                 "gold_not_in_index": self.missing}  # fmt: skip
         for name, values in self.values.items():
-            low, high = interval(values)
+            low, high = interval(values, share=True)
             data[name] = {
                 "mean": float(np.mean(values)) if values else None,
                 "low": low,

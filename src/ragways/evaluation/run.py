@@ -13,14 +13,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import ragways
-from ragways.core.errors import BudgetExceeded, RagwaysError
+from ragways.core.errors import BudgetExceeded, RagwaysError, UsageError
 from ragways.core.gather import in_turn
 from ragways.core.progress import Progress, Report, silent
 from ragways.core.trace import Budget, Span, current_meter, spending
 from ragways.evaluation.about import About
+from ragways.evaluation.alone import alone
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question
-from ragways.evaluation.record import Record, Records
+from ragways.evaluation.record import Key, Record, Records
 from ragways.evaluation.resources.sampler import Sampler
 from ragways.evaluation.resources.samples import Samples
 from ragways.models.door import trial
@@ -59,10 +60,10 @@ async def run(
     report: Report = silent,
 ) -> int:
     """Ask what has not been asked yet; returns how many answers failed. A spent budget ends it, all records kept."""
-    done = records.mend()
     total = len(questions) * len(ways) * repeats
     runner = _Runner(use, records, about, ways, at_once, total, report)
-    with spending(Budget(usd=budget)), Sampler(Samples(records.folder)) as sampler:
+    with alone(records.folder), spending(Budget(usd=budget)), Sampler(Samples(records.folder)) as sampler:
+        done = _answered_already(records, questions)
         for name in ways:
             work = [Asked(question, name, repeat) for repeat in range(repeats) for question in questions]
             left = [asked for asked in work if asked.key not in done]
@@ -70,6 +71,21 @@ async def run(
                 sampler.label = name
             await runner.all(left, len(work))
     return runner.failed
+
+
+def _answered_already(records: Records, questions: Sequence[Question]) -> set[Key]:
+    """What need not be asked again. An id that means another question here would set unlike things side by side."""
+    asked = {question.id: question for question in questions}
+    done = set()
+    for record in records.here():
+        question = asked.get(record.question)
+        if question is not None and (question.text, question.answers) != (record.text, record.gold):
+            raise UsageError(
+                f"question {record.question[:80]!r} of {records.folder} is another one there", "name another --out"
+            )
+        if not record.error:
+            done.add(record.key)
+    return done
 
 
 class _Runner:
@@ -115,17 +131,20 @@ class _Runner:
             "gold": question.answers,
             "paradigm": asked.paradigm,
             "repeat": asked.repeat,
+            "absent": sum(bool(one.key or one.title) and not self._gold.documents(one) for one in question.gold),
             "wanted": tuple({k: v for k, v in asdict(gold).items() if v} for gold in question.gold),
             "seed": seed,
         }
         started, cpu = time.perf_counter(), time.process_time()
-        try:
-            with trial(f"{self._about.id} {asked.repeat}", seed or None):
-                result = await ask(self._use, question.text, *self._ways[asked.paradigm])
-        except BudgetExceeded:
-            raise
-        except RagwaysError as error:
-            return Record(**said, error=str(error), seconds=time.perf_counter() - started)
+        with spending() as meter:
+            try:
+                with trial(f"{self._about.id} {asked.repeat}", seed or None):
+                    result = await ask(self._use, question.text, *self._ways[asked.paradigm])
+            except BudgetExceeded:
+                raise
+            except RagwaysError as error:
+                paid = {**asdict(meter.spent), "spent": meter.spent.usd}
+                return Record(**said, error=str(error), usage=paid, seconds=time.perf_counter() - started)
         spent = time.process_time() - cpu if self._at_once == 1 else None
         ranks = tuple(self._gold.ranks(question, result.answer.evidence.hits))
         return Record(**said, **_answered(result), ranks=ranks, cpu=spent, made=_made(self._use, result))

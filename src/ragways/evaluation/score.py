@@ -14,6 +14,11 @@ from ragways.evaluation.resources.samples import Sample, Samples
 from ragways.evaluation.resources.usage import Use, usage
 from ragways.evaluation.scored import Scored, scored
 
+UNTYPED = "(none)"
+"""What questions without a type are called where others have one."""
+SIGNED = frozenset({"crag-coarse", "crag-fine"})
+"""Metrics from −1 to 1: their means are no shares, even where no answer happened to be wrong."""
+
 
 def score(
     run: Iterable[Scored],
@@ -40,18 +45,37 @@ def score_run(folder: Path, *more: Metric) -> list[dict[str, Any]]:
 
 def _row(name: str, rows: Sequence[Scored], used: Use) -> dict[str, Any]:
     answered = [row for row in rows if not row.record.error]
-    types = sorted({row.record.type for row in answered if row.record.type})
     return {
         "paradigm": name,
         "records": len(rows),
         "questions": len({row.record.question for row in rows}),
         "repeats": len({row.record.repeat for row in rows}),
-        "failed": len(rows) - len(answered),
+        **_failed(rows),
         "metrics": _figures(answered, rows[0].values),
-        "by_type": {
-            type: _figures([row for row in answered if row.record.type == type], rows[0].values) for type in types
-        },
+        "by_type": _by_type(rows),
         "resources": used.data(),
+    }
+
+
+def _failed(rows: Sequence[Scored]) -> dict[str, int]:
+    """Answers that failed, and questions of which every answer did: these are in no mean and in no other count."""
+    answered = {row.record.question for row in rows if not row.record.error}
+    return {
+        "failed": sum(bool(row.record.error) for row in rows),
+        "failed_questions": len({row.record.question for row in rows} - answered),
+    }
+
+
+def _by_type(rows: Sequence[Scored]) -> dict[str, Any]:
+    """The figures of each type by metric, with its own count of what failed: all of its answers may have."""
+    by: dict[str, list[Scored]] = defaultdict(list)
+    for row in rows:
+        by[row.record.type or UNTYPED].append(row)
+    if set(by) == {UNTYPED}:
+        return {}
+    return {
+        type: {**_failed(some), **_figures([row for row in some if not row.record.error], some[0].values)}
+        for type, some in sorted(by.items())
     }
 
 
@@ -60,7 +84,10 @@ def _figures(rows: Sequence[Scored], names: Iterable[str]) -> dict[str, Any]:
 
 
 def _figure(rows: Sequence[Scored], name: str) -> dict[str, Any]:
-    """The mean over questions, each the mean of its repeats, so that repeats do not make an interval look narrow."""
+    """The mean over questions, each the mean of its repeats, so that repeats do not make an interval look narrow.
+
+    `n` and `unscored_questions`, those without a value in any repeat, count questions; `unscored` and `why` answers.
+    """
     found: dict[str, list[float]] = defaultdict(list)
     by_repeat: dict[int, list[float]] = defaultdict(list)
     why: Counter[str] = Counter()
@@ -71,11 +98,12 @@ def _figure(rows: Sequence[Scored], name: str) -> dict[str, Any]:
         else:
             found[row.record.question].append(one.value)
             by_repeat[row.record.repeat].append(one.value)
-    unscored = {"unscored": sum(why.values()), "why": dict(sorted(why.items()))}
+    without = {row.record.question for row in rows} - found.keys()
+    unscored = {"unscored": sum(why.values()), "unscored_questions": len(without), "why": dict(sorted(why.items()))}
     if not found:
         return {"mean": None, "n": 0, **unscored}
     values = [sum(some) / len(some) for some in found.values()]
-    low, high = interval(values)
+    low, high = interval(values, share=name not in SIGNED)
     return {"mean": sum(values) / len(values), "low": low, "high": high, "n": len(values), **unscored,
             **_over_repeats(by_repeat)}  # fmt: skip
 

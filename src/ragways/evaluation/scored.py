@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragways.evaluation.judgement import Judgement, Judgements, Key
+from ragways.evaluation.judgement import Judgement, Judgements, Key, standing
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.metrics import ALONE, METRICS
 from ragways.evaluation.record import Record, Records
@@ -28,13 +28,14 @@ def scored(folder: Path, *more: Metric) -> Iterator[Scored]:
 def score_all(
     records: Iterable[Record], judged: dict[Key, Judgement] | None = None, more: Iterable[Metric] = ()
 ) -> Iterator[Scored]:
-    """A metric that no judge was asked for anywhere is left out; a record it was not asked for is unscored."""
+    """A metric that no judge was asked for anywhere is left out; a record it was not asked for is unscored, and so is
+    one whose answer is no longer the one that was judged.
+    """
     known = judged or {}
     names = [name for name in METRICS if name in {judged for *_, judged in known}]
     alone = dict.fromkeys((*ALONE, *(metric for metric in more if metric.of is not None)))
     for record in records:
         values = {metric.name: metric.score(record) for metric in alone}
-        for name in names:
-            found = known.get((*record.key, name))
-            values[name] = METRICS[name].score(record) if found is None else found.score
+        found = standing(known, record, names)
+        values |= {name: found[name].score if name in found else METRICS[name].score(record) for name in names}
         yield Scored(record, values)

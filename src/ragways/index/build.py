@@ -309,7 +309,7 @@ class _Run:
         with self.timed("deriving"):
             self.report(Progress("deriving", 0))
             derive(site, generation + 1, layers)
-        self.summary.undone = site.failed
+        self.summary.undone, self.summary.why = site.failed, site.why
         unfinished = "yes" if site.failed or self.summary.stopped else ""
         self.store.set_meta({"unfinished": unfinished, "again": "", "layer_settings": self.layer_settings()})
         # Killed between this commit and the forgetting, the next run makes up for it.

@@ -50,6 +50,12 @@ class Site:
     """What one layer made in this run for another to use."""
     failed: int = 0
     """Units of work that could not be done; they are tried again on the next run."""
+    why: str = ""
+    """What the first of them failed of."""
+
+    def fail(self, why: str, units: int = 1) -> None:
+        self.failed += units
+        self.why = self.why or why
 
 
 @dataclass(frozen=True)

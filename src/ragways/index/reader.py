@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreError
-from ragways.core.types import Document, Infobox, Link, Piece
+from ragways.core.types import Document, Infobox, Link, Piece, content_hash
 from ragways.index.derive import derived_folder, is_current
 from ragways.index.store import Store, number_of, path_of
 
@@ -219,6 +219,12 @@ class Index:
         """Id, key and title of every document, by key."""
         rows = self._store.db.execute("SELECT number, key, title FROM documents ORDER BY key")
         return [(f"article:{number}", key, title) for number, key, title in rows]
+
+    @property
+    def identity(self) -> str:
+        """A name for what can be found here: other documents, chunks or vectors have another."""
+        rows = self._store.db.execute("SELECT key, hash FROM documents ORDER BY key")
+        return content_hash(self.chunking, self.embedder, *(part for row in rows for part in row))
 
     def counts(self) -> dict[str, int]:
         tables = ("documents", "sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")

@@ -42,6 +42,8 @@ class Summary:
     failed: list[Skipped] = field(default_factory=list)
     undone: int = 0
     """Units of work that a layer could not do (unusable replies); they are tried again on the next run."""
+    why: str = ""
+    """What the first of them failed of."""
     stopped: str = ""
     usage: Usage = field(default_factory=Usage)
     wall: float = 0.0

@@ -140,9 +140,12 @@ class Door:
                 here.details["cut"] = True
                 return cast(T, cut.value)
             except Complaint as complaint:
-                cut = complaint if isinstance(complaint, CutOff) else None
+                cut = complaint if isinstance(complaint, CutOff) else cut
                 reply = complaint.reply or Reply("")
                 here.way = self._way(reply)
+                if last and cut is not None:  # what could be read of an earlier reply is better than nothing
+                    here.details["cut"] = True
+                    return cast(T, cut.value)
                 if last:
                     raise UnusableReply(
                         f"{task.name}: {self._name} gave no usable reply in {asked} tries ({complaint})",

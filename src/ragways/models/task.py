@@ -90,17 +90,21 @@ class Task(Generic[T]):
                 whole = not mended
                 value = fits(self.reply, found)
         except ValueError as error:
-            raise Complaint(str(error)) from None
+            raise Complaint(_with_cut(str(error), reply)) from None
         complaint = self.check(value, variables) if self.check else None
         if complaint:
-            raise Complaint(complaint)
+            raise Complaint(_with_cut(complaint, reply))
         return value, whole
 
     def ask_again(self, call: Call, reply: Reply, complaint: str) -> Call:
-        """The call to make after an unusable reply: more room if it was cut off, else the reply and what is wrong."""
-        if reply.cut:
+        """The call to make after an unusable reply: more room if it was cut off, else the reply and what is wrong.
+
+        An endpoint with a limit of its own cuts shorter than it was asked to: there more room changes nothing.
+        """
+        if reply.cut and not _cut_short(reply, call):
             return replace(call, max_output=call.max_output * 2)
         form = "" if self.reply is str else " Reply again, with the whole JSON object and nothing else."
+        form += " Be shorter." if reply.cut else ""
         return replace(
             call,
             messages=(
@@ -111,6 +115,20 @@ class Task(Generic[T]):
         )
 
 
+def _cut_short(reply: Reply, call: Call) -> bool:
+    """Whether fewer tokens were written than the call allowed; a tenth, because not all count the last one."""
+    return not reply.estimated and 0 < _written(reply) < 0.9 * call.max_output
+
+
+def _with_cut(complaint: str, reply: Reply) -> str:
+    """A field is missing where a reply ended early: the end is why."""
+    return f"{complaint}; it was cut off at {_written(reply)} tokens" if reply.cut else complaint
+
+
+def _written(reply: Reply) -> int:
+    return (reply.usage + reply.spared).output  # one shared with another caller cost nothing here
+
+
 def reader(task: Task[T], variables: Mapping[str, object], last: bool) -> Callable[[Reply, bool], T]:
     """How the door reads replies to a task: given a reply and whether it is fresh. Complaints carry the reply."""
 
@@ -118,7 +136,7 @@ def reader(task: Task[T], variables: Mapping[str, object], last: bool) -> Callab
         try:
             value, whole = task.read(reply, variables)
             if fresh and reply.cut and not (whole or last):
-                raise CutOff(value, reply.usage.output)
+                raise CutOff(value, _written(reply))
         except Complaint as complaint:
             complaint.reply = reply
             raise

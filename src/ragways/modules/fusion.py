@@ -2,6 +2,9 @@
 
 The weighted sum of a passage's features, through the logistic function, is the chance that it is evidence. Where no
 weights are wanted, the bridges make one more list, and lists are joined by rank.
+
+There are two sets of weights, for passages that are articles by themselves and for parts of long ones. They are mixed
+by what a question's candidates are.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, ranked
 from ragways.modules.bridge import Bridge
 from ragways.modules.fusion_features import FEATURES, Candidates
-from ragways.modules.fusion_weights import BIAS, WEIGHTS
+from ragways.modules.fusion_weights import Weights, mixed
 from ragways.modules.resources import Resources
 from ragways.modules.told import told
 
@@ -41,8 +44,11 @@ def weighed(use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: f
         vector = await use.embed_question(hits.query.text)
         candidates = Candidates(use, hits, vector)
         features = candidates.features()
-        chances = chance(features)
+        whole = candidates.whole
+        weights = mixed(whole)
+        chances = chance(features, weights)
         found = _bridged(candidates, features)
+        current_span().details.update(whole=round(whole, 3), weights=_rounded(weights.features))
         _tell(candidates, features, chances)
         before = {hit.piece.id: hit.found for hit in hits.items}
         scored = [
@@ -57,13 +63,11 @@ def weighed(use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: f
     return Step("weigh", run, fusion=fusion)
 
 
-def chance(
-    features: NDArray[np.float64], weights: Mapping[str, float] = WEIGHTS, bias: float = BIAS
-) -> NDArray[np.float64]:
+def chance(features: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
     """The chance of each row, a passage, to be evidence."""
     import numpy as np
 
-    total = features @ np.array([weights[name] for name in FEATURES]) + bias
+    total = features @ np.array([weights.features.get(name, 0.0) for name in FEATURES]) + weights.bias
     chances: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.clip(total, -50, 50)))
     return chances
 
@@ -88,10 +92,13 @@ def _tell(candidates: Candidates, features: NDArray[np.float64], chances: NDArra
     ids = list(candidates.pieces)
     current_span().details.update(
         candidates=len(ids),
-        weights=dict(WEIGHTS),
         best={
             ids[n]: {"chance": round(float(chances[n]), 3)}
-            | {name: round(float(value), 2) for name, value in zip(FEATURES, features[n], strict=True)}
+            | _rounded(dict(zip(FEATURES, features[n].tolist(), strict=True)))
             for n in best
         },
     )
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 2) for name, value in values.items()}

@@ -7,6 +7,11 @@ named     the same from a passage that the question names
 pair      how much of the question's words it holds together with one of the best hits
 joined    the same with one that a bridge joins it to
 title     which part of its title stands in the question
+agreed    its places in the lists by words and by meaning, on average
+text      how much of the question's words its own text holds, the title aside
+
+All passages of a long article share its title, and the graph tells few of them apart. `Candidates.whole` says how near
+the passages are to being whole articles, so that the weights can go by it.
 """
 
 from __future__ import annotations
@@ -14,23 +19,21 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from ragways.core.types import Hit, Hits, Piece
 from ragways.index.graph.names import split_title
 from ragways.index.graph.rules.words import STOP
 from ragways.modules.bridge import Bridge, bridges
 from ragways.modules.fusion_cover import Cover
+from ragways.modules.fusion_places import places
 from ragways.modules.resources import Resources
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ragways.index.vectors import Vectors
-
 _WORD = re.compile(r"\w+")
-FEATURES = ("walk", "meaning", "bridge", "named", "pair", "joined", "title")
+FEATURES = ("walk", "meaning", "bridge", "named", "pair", "joined", "title", "agreed", "text")
 SOURCES = 6
 """The best hits from which bridges are followed."""
 NAMED = 4
@@ -97,6 +100,18 @@ class Candidates:
         """The best bridge to a passage whose feature `bridge` is more than 0."""
         return max((bridge for bridge in self.bridges[id] if bridge.own), key=self._worth)
 
+    @property
+    def whole(self) -> float:
+        """1 where every passage is an article by itself, near 0 where all are small parts of long ones.
+
+        The mean of 1 / (passages of its article), pushed towards both ends: an article in two parts among many in one
+        changes little.
+        """
+        sizes = places(self._use.index.vectors).sizes
+        parts = [1 / max(sizes[piece.document], 1) for piece in self.pieces.values()]
+        mean = sum(parts) / len(parts) if parts else 1.0
+        return mean * mean * (3 - 2 * mean)
+
     def features(self) -> NDArray[np.float64]:
         """A row for each of `pieces`, a column for each of `FEATURES`."""
         import numpy as np
@@ -106,6 +121,7 @@ class Candidates:
         ids = list(self.pieces)
         sure = sureness(question_seeds(self._use.index.graph, self._hits.query.text))
         walk = {hit.piece.id: sure * _rank(hit, "linked") for hit in self._hits.items}
+        agreed = {hit.piece.id: (_rank(hit, "words") + _rank(hit, "dense")) / 2 for hit in self._hits.items}
         named = {id for id, piece in self._sources.items() if self._is_named(piece)}
         columns = {
             "meaning": self._meaning(ids),
@@ -116,9 +132,19 @@ class Candidates:
                 for id in ids
             ],
             "title": [self._title(piece.title) for piece in self.pieces.values()],
+            "agreed": [agreed.get(id, 0.0) for id in ids],
+            "text": self._texts() @ self._cover.weights,
         }
         columns |= self._pairs(ids)
         return np.array([columns[name] for name in FEATURES], dtype=np.float64).T
+
+    def _texts(self) -> NDArray[np.bool_]:
+        """Which words of the question stand in a passage's own text: all it holds, where its title has none."""
+        held = self._held.copy()
+        for n, piece in enumerate(self.pieces.values()):
+            if any(self._cover.of(piece.title)):
+                held[n] = self._cover.of(piece.text)
+        return held
 
     def _pairs(self, ids: list[str]) -> dict[str, NDArray[np.float64]]:
         """How much of the question a passage holds together with one of the best; with one that leads to it."""
@@ -140,21 +166,11 @@ class Candidates:
         import numpy as np
 
         vectors = self._use.index.vectors
-        rows = _rows(vectors)
+        rows = places(vectors).rows
         near = np.zeros(len(ids))
         known = [n for n, id in enumerate(ids) if id in rows]
         near[known] = vectors.matrix[[rows[ids[n]] for n in known]] @ self._vector
         return near / max(float(near.max()), 1e-6)
-
-
-_kept_rows: WeakKeyDictionary[Vectors, dict[str, int]] = WeakKeyDictionary()
-
-
-def _rows(vectors: Vectors) -> dict[str, int]:
-    """Where each chunk's vector stands; made once for an open index."""
-    if vectors not in _kept_rows:
-        _kept_rows[vectors] = {id: row for row, id in enumerate(vectors.ids)}
-    return _kept_rows[vectors]
 
 
 def _rank(hit: Hit, by: str) -> float:

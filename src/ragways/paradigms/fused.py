@@ -1,8 +1,9 @@
 """Ours: words, meaning and the graph together, with no model before the answer.
 
 Three lists are joined by weighted rank; from the best of that, bridges are followed to passages the question does not
-resemble, and a small trained model puts all in order (`modules/fusion_features.py` says what it looks at).
-docs/figures.md tells how both were chosen, and how they do on data they were not chosen on.
+resemble, and a small trained model puts all in order (`modules/fusion_features.py` says what it looks at). What it
+goes by depends on whether passages are articles by themselves or parts of long ones. docs/figures.md tells how all
+this was chosen, and how it does on data it was not chosen on.
 """
 
 from __future__ import annotations

@@ -112,6 +112,8 @@ def _check(reply: Reply, variables: Mapping[str, object]) -> str | None:
         return f"there is no passage {wrong[0]}; passages are numbered 1 to {shown}"
     if reply.answered and not any(said.text.strip() for said in reply.sentences):
         return "`answered` is true, but there is no sentence"
+    if not reply.answered and any(said.passages for said in reply.sentences):
+        return "`answered` is false, but there are sentences that rest on passages"
     return None
 
 

@@ -23,7 +23,8 @@ from ragways.models.door import Door
 
 FENCED = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)
 NAMES = ("comprehensiveness", "relevance", "empowerment", "directness")
-SMALL: dict[str, Any] = {"answers": 8, "selftest": 8}
+SMALL: dict[str, Any] = {"answers": 8, "selftest": 8, "control": 16}
+TESTS = {"same", "padded", "other"}
 
 
 def record(paradigm: str, question: str = "q", answer: str = "An answer.", **changes: Any) -> Record:
@@ -66,10 +67,30 @@ class Says:
         pass
 
 
-def marked(call: Call) -> dict[str, object]:
-    """Points as the answers themselves say: "4 points"; without such words, 3."""
-    found = [re.search(r"(\d) points", text) for text in fences(call)]
-    return both(*(int(one[1]) if one else 3 for one in found))
+def worth(question: str, answer: str) -> int:
+    """Points as the answer itself says: "4 points"; without such words, 3; none where it names another number than the
+    question: it is one to another question.
+    """
+    asked = re.search(r"\d+", question)
+    named = re.findall(r"\d+", re.sub(r"\d+ points", "", answer))
+    if asked and named and asked[0] not in named:
+        return 0
+    found = re.search(r"(\d) points", answer)
+    return int(found[1]) if found else 3
+
+
+def marked(call: Call, most: int = 5) -> dict[str, object]:
+    """A fair judge, who never gives more than `most`."""
+    asked = next(message.content for message in call.messages if message.role == "user")
+    question = next(line for line in asked.splitlines() if line.startswith("Question: "))
+    first, second = fences(call)
+    return both(min(most, worth(question, first)), min(most, worth(question, second)))
+
+
+def apart(first: str, second: str) -> dict[str, object]:
+    """Differences as a fair judge lists them: none where one answer is the other with remarks after it."""
+    same = first.startswith(second) or second.startswith(first)
+    return {"first": [] if same else [first], "second": [] if same else [second]}
 
 
 async def fight(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.record import Record, Records
 from ragways.models.loopback import Loopback
 from tests.apps.conftest import Run, one_line, ragways  # noqa: F401 - fixtures
-from tests.evaluation.duel.duel_fakes import FENCED, SMALL, both, record
+from tests.evaluation.duel.duel_fakes import FENCED, SMALL, TESTS, apart, both, record, worth
 
 Duel = Callable[..., Result]
 
@@ -33,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run_duel(home: Path, monkeypatch: pytest.MonkeyPatch) -> Duel:
-    # A test of the judge as small as it can be and still fail: 24 calls instead of 400.
+    # A test of the judge as small as it can be and still fail: 40 calls instead of 450.
     monkeypatch.setattr("ragways.evaluation.duel.rules.Rules", partial(Rules, **SMALL))
     app = typer.Typer()
     app.command()(duel)
@@ -55,9 +54,10 @@ def write_run(home: Path, *names: str, **points: int) -> None:
 def by_points(body: Mapping[str, object]) -> str:
     messages = body["messages"]
     assert isinstance(messages, list)
-    texts = [text for _, text in FENCED.findall(messages[-1]["content"])]
-    found = [re.search(r"(\d) points", text) for text in texts]
-    return json.dumps(both(*(int(one[1]) if one else 0 for one in found)))
+    content = messages[-1]["content"]
+    question = next(line for line in content.splitlines() if line.startswith("Question: "))
+    first, second = (text for _, text in FENCED.findall(content))
+    return json.dumps(both(worth(question, first), worth(question, second)))
 
 
 def settings(home: Path, server: Loopback, *, price: bool = True) -> None:
@@ -130,9 +130,9 @@ def test_a_biased_judge_is_named_and_nobody_wins(home: Path, run_duel: Duel):
         done = run_duel("--trials", "1")
         assert done.exit_code == PARTLY
         assert "the judge's test: NOT passed" in done.stdout
-        assert "+100 to +100" in done.stdout
+        assert "+100" in done.stdout
         assert "no verdict: the judge failed its own test: position bias of +100 %" in " ".join(done.stdout.split())
-        assert {line.kind for line in Lines(home / "run")} == {"same", "padded"}
+        assert {line.kind for line in Lines(home / "run")} == TESTS
         anyway = run_duel("--trials", "1", "--anyway")
     assert "no verdict" in anyway.stdout
     assert "wins" not in anyway.stdout
@@ -147,8 +147,7 @@ def test_differential_is_an_option(home: Path, run_duel: Duel):
         messages = body["messages"]
         assert isinstance(messages, list)
         first, second = (text for _, text in FENCED.findall(messages[-1]["content"]))
-        same = first.split()[0] == second.split()[0]
-        return json.dumps({"first": [] if same else [first], "second": [] if same else [second]})
+        return json.dumps(apart(first, second))
 
     with Loopback(say) as server:
         settings(home, server, price=False)

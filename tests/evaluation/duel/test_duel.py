@@ -22,7 +22,7 @@ from ragways.evaluation.duel.sitting import judged_by
 from ragways.evaluation.duel.trials import Trials
 from ragways.models.door import Door
 from ragways.models.prices import Price, Prices
-from tests.evaluation.duel.duel_fakes import SMALL, Says, benchmark, both, fences, fight, marked, record
+from tests.evaluation.duel.duel_fakes import SMALL, TESTS, Says, apart, benchmark, both, fences, fight, marked, record
 
 RULES = Rules(trials=2, samples=2, **SMALL)
 
@@ -45,7 +45,7 @@ def test_the_better_one_wins_and_every_reply_is_kept(tmp_path: Path):
     assert [aspect.a for aspect in pair.figures.aspects] == [4.0] * 4
     assert found.selftest.passed
     kept = list(Lines(tmp_path))
-    assert len(kept) == len(judge.calls) == 12 * 2 * 2 * 2 + 8 + 16
+    assert len(kept) == len(judge.calls) == 12 * 2 * 2 * 2 + 8 + 16 + 16
     assert {(line.judge, line.prompt) for line in kept} == {("judge", judged_by("judge", "whole").prompt)}
     assert json.loads(json.dumps(found.data()))["pairs"][0]["verdict"]["winner"] == "x"
     assert found.map.cells["y", "x"].rate == -1.0
@@ -106,7 +106,7 @@ def test_more_trials_ask_only_for_those_that_are_new(tmp_path: Path):
 
 def test_another_judge_or_another_answer_is_asked_anew(tmp_path: Path):
     asyncio.run(fight(records(x=5), tmp_path, Says(marked), RULES))
-    other = Says(lambda call: both(3, 3), name="other")
+    other = Says(lambda call: marked(call, most=3), name="other")
     found = asyncio.run(fight(records(x=5), tmp_path, other, RULES))
     assert len(other.calls) == len(list(Lines(tmp_path))) / 2
     assert found.pairs[0].verdict.outcome == "tie"
@@ -150,13 +150,22 @@ def test_after_a_failed_test_nobody_wins_and_nothing_more_is_asked(tmp_path: Pat
     assert found.pairs[0].verdict.winner == ""
     assert "position bias of +100 %" in found.pairs[0].verdict.words
     assert "there is no winner" in found.warnings[0]
-    assert {line.kind for line in Lines(tmp_path)} == {"same", "padded"}
+    assert {line.kind for line in Lines(tmp_path)} == TESTS
     assert not (tmp_path / LENGTHS).exists()
     # Told to go on, it shows the figures and still names nobody.
     on = asyncio.run(fight(records(x=5, y=1), tmp_path, judge, Rules(trials=2, go_on=True, **SMALL)))
     assert on.pairs[0].figures.rate == 1.0
     assert on.pairs[0].verdict.winner == ""
     assert set(on.map.data()["outcomes"][0]) == {None, "no verdict"}
+
+
+def test_a_judge_who_gives_nobody_a_point_gives_no_verdict(tmp_path: Path):
+    judge = Says(lambda call: both(0, 0))
+    found = asyncio.run(fight(records(x=5, y=1), tmp_path, judge, RULES))
+    assert found.pairs[0].verdict.outcome == "no verdict"
+    assert "does not tell a right answer from one to another question" in found.pairs[0].verdict.words
+    assert {line.kind for line in Lines(tmp_path)} == TESTS
+    assert len(judge.calls) == 8 + 16 + 16
 
 
 def test_a_paradigm_against_its_double_ties(tmp_path: Path):
@@ -167,7 +176,7 @@ def test_a_paradigm_against_its_double_ties(tmp_path: Path):
     assert found.pairs[0].figures.rate == 0
     assert found.pairs[0].rounds.identical == 20
     assert len(judge.calls) == len(list(Lines(tmp_path)))
-    assert {line.kind for line in Lines(tmp_path)} == {"same", "padded"}
+    assert {line.kind for line in Lines(tmp_path)} == TESTS
 
 
 def test_pairs_that_make_none_are_counted_by_reason():
@@ -211,7 +220,8 @@ def test_the_marks_of_citations_are_not_shown(tmp_path: Path):
 
 def test_left_out_lengths_are_counted_warned_of_and_add_up(tmp_path: Path):
     long = " ".join(["word"] * 200)
-    some = [*records(8), *(record(name, f"l{n}", long if name == "x" else "Short.") for n in range(6) for name in "xy")]
+    said = {"x": f"{long} {{}}.", "y": "Short {}."}
+    some = [*records(8), *(record(name, f"l{n}", said[name].format(n)) for n in range(6) for name in "xy")]
     found = asyncio.run(fight(some, tmp_path, Says(marked), RULES))
     (pair,) = found.pairs
     assert pair.left_out == {UNEQUAL: 6}
@@ -272,9 +282,7 @@ def test_a_judge_of_the_generators_family_is_warned_of(tmp_path: Path):
 def test_differential_mode_runs_through_and_is_kept_apart(tmp_path: Path):
     def say(call):
         if call.schema_name == "duel_difference":
-            first, second = fences(call)
-            same = first.split()[0] == second.split()[0]
-            return {"first": [] if same else [first], "second": [] if same else [second]}
+            return apart(*fences(call))
         return marked(call)
 
     rules = Rules(trials=2, samples=2, mode="differential", **SMALL)
@@ -284,7 +292,7 @@ def test_differential_mode_runs_through_and_is_kept_apart(tmp_path: Path):
     assert found.pairs[0].verdict.winner == "x"
     assert found.selftest.passed
     assert found.selftest.position.difference == 0
-    assert len([call for call in judge.calls if call.schema_name == "duel_difference"]) == 12 * 2 * 2 + 8 + 16
+    assert len([call for call in judge.calls if call.schema_name == "duel_difference"]) == 12 * 2 * 2 + 8 + 16 + 16
 
 
 def test_the_plan_counts_exactly_what_is_asked_later(tmp_path: Path):
@@ -302,8 +310,8 @@ def test_the_plan_counts_exactly_what_is_asked_later(tmp_path: Path):
     unequal = contest([*some, *long], RULES)
     assert plan(unequal, tmp_path, by, RULES).lengths == 3
     assert plan(unequal, tmp_path, by, RULES, generator=False).lengths == 0
-    apart = Rules(trials=2, samples=2, mode="differential", **SMALL)
-    both_steps = plan(contest(some, apart), tmp_path, judged_by("judge", "differential"), apart)
+    two_steps = Rules(trials=2, samples=2, mode="differential", **SMALL)
+    both_steps = plan(contest(some, two_steps), tmp_path, judged_by("judge", "differential"), two_steps)
     assert both_steps.duel == 12 * 2 * 2 * 3
 
 
@@ -331,8 +339,8 @@ def test_a_duel_takes_two_and_known_names():
 QUICK = Rules(trials=1, answers=50, selftest=100)
 
 
-@pytest.mark.parametrize("name", ["equal-first-80", "equal-longer-80"])
-def test_a_biased_judge_gives_no_verdict_on_equal_systems(name: str):
+@pytest.mark.parametrize("name", ["equal-first-80", "equal-longer-80", "unequal-blind", "unequal-zero"])
+def test_a_biased_or_blind_judge_gives_no_verdict(name: str):
     simulation = benchmark()
     scenario = next(one for one in simulation.SCENARIOS if one.name == name)
     row = simulation.measure(scenario, range(5), 40, QUICK)

@@ -188,7 +188,7 @@ def test_verdicts():
     even = fixed(50, 50, 50)
     tie = decide("x", "y", even, even.p, comparisons=1)
     assert (tie.outcome, tie.winner) == ("tie", "")
-    assert "could not have been shown" in tie.words
+    assert "would be missed" in tie.words
     # Found alone, but not among ten pairs.
     assert decide("x", "y", won, min(1.0, 10 * (won.p or 0)), comparisons=10).outcome == "tie"
     assert decide("x", "y", won, won.p, comparisons=1, why_not="the judge failed").outcome == "no verdict"
@@ -197,6 +197,25 @@ def test_verdicts():
     nothing = figures(Rounds())
     assert nothing.rate is None
     assert decide("x", "y", nothing, None, comparisons=0).outcome == "no verdict"
+
+
+def test_identical_answers_do_not_make_up_for_questions():
+    """All five that differ are won; the 145 that nobody was asked about show nothing."""
+
+    def replies(sitting, sample):
+        return (four(5), four(0)) if sitting.order == "ab" else (four(0), four(5))
+
+    rules = Rules(trials=1, samples=1)
+    few = figures(rounds(150, rules, replies, same=145))
+    assert (few.n, few.asked) == (150, 5)
+    verdict = decide("x", "y", few, few.p, comparisons=1)
+    assert verdict.outcome == "no verdict"
+    assert "the answers to 5 of 150 questions differ, too few" in verdict.words
+    more = figures(rounds(150, rules, replies, same=140))
+    assert decide("x", "y", more, more.p, comparisons=1).winner == "x"
+    double = figures(rounds(150, rules, replies, same=150))
+    same = decide("x", "y", double, double.p, comparisons=1)
+    assert (same.outcome, same.words) == ("tie", "tie: the answers to all 150 questions are the same")
 
 
 def test_more_points_but_fewer_wins_is_no_win():

@@ -20,12 +20,22 @@ def records(count: int):
     return [record(name, f"q{n}", f"Answer {n} of {name}.") for n in range(count) for name in "xy"]
 
 
-def lines(wanted: Sequence[Sitting], differences):
-    """Lines with the difference that the function makes of a sitting: first less second, or None for unreadable."""
+def own(at: int, one: Sitting) -> int:
+    """The answer to the question is preferred to one to another."""
+    return 1 if one.order == "ab" else -1
+
+
+def lines(wanted: Sequence[Sitting], differences, control=own):
+    """Lines with the difference that the function makes of a sitting: first less second, or None for unreadable.
+
+    `control` does so where one of the answers is to another question.
+    """
     found = {}
     for at, one in enumerate(wanted):
         line = one.line(BY, 0)
         apart = differences(at, one)
+        if one.kind == "other" and apart is not None:
+            apart = control(at, one)
         if apart is not None:
             sides = (2 + max(0, apart), 2 + max(0, -apart))
             a, b = sides if one.order == "ab" else sides[::-1]
@@ -36,9 +46,9 @@ def lines(wanted: Sequence[Sitting], differences):
     return found
 
 
-def outcome(rules: Rules, count: int, differences):
+def outcome(rules: Rules, count: int, differences, control=own):
     wanted = selftest_sittings(records(count), "xy", rules)
-    return selftest(wanted, BY, lines(wanted, differences)), wanted
+    return selftest(wanted, BY, lines(wanted, differences, control)), wanted
 
 
 def test_by_default_each_kind_has_200_replies_about_100_answers():
@@ -51,7 +61,7 @@ def test_by_default_each_kind_has_200_replies_about_100_answers():
     assert all(one.answers[1] == padded_copy(one.answers[0]) for one in padded)
     assert sum(one.order == "ab" for one in padded) == 100
     # No two of them are one call: else a cache would answer the second.
-    assert len({(*one.in_order, one.text, one.number(0)) for one in wanted}) == 400
+    assert len({(*one.in_order, one.text, one.number(0)) for one in wanted}) == 450
 
 
 def test_few_answers_are_asked_about_more_often_and_unfit_ones_not_at_all():
@@ -115,7 +125,7 @@ def test_too_few_answers_or_unreadable_replies_are_no_pass():
 @given(st.lists(st.sampled_from([-1, 0, 1, None]), min_size=1, max_size=40), st.integers(1, 30))
 def test_every_reply_is_counted_once(said: list[int | None], count: int):
     found, wanted = outcome(Rules(answers=10, selftest=20), count, lambda at, one: said[at % len(said)])
-    for bias, kind in ((found.position, "same"), (found.length, "padded")):
+    for bias, kind in ((found.position, "same"), (found.length, "padded"), (found.control, "other")):
         counted = bias.for_it + bias.ties + bias.against + sum(bias.unscored.values())
         assert counted == bias.replies == sum(one.kind == kind for one in wanted)
 
@@ -129,3 +139,91 @@ def test_why_100_answers_and_200_replies():
     power = sum(comb(100, k) * 0.8**k * 0.2 ** (100 - k) for k in range(critical, 101))
     assert power > 0.999
     assert _binomial(LEAST, 0) < 0.01 <= _binomial(LEAST - 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "control"),
+    [
+        ("gives everybody the same", lambda at, one: 0),
+        ("prefers the wrong one", lambda at, one: -own(at, one)),
+        ("throws a coin", lambda at, one: (-1) ** (at * at // 3)),
+        ("sees it 11 times of 20", lambda at, one: own(at, one) * (1 if at % 20 < 11 else -1)),
+    ],
+)
+def test_a_judge_that_cannot_tell_a_right_answer_fails(name: str, control):
+    found, _ = outcome(Rules(), 60, lambda at, one: 0, control)
+    assert not found.passed, name
+    assert found.control.fails
+    assert found.why == "the judge failed its own test: it does not tell a right answer from one to another question"
+    assert found.data()["control"]["fails"] is True
+    assert found.control.p is not None
+    assert found.control.p > 0.01
+
+
+def test_a_judge_that_mostly_tells_a_right_answer_passes():
+    found, wanted = outcome(Rules(), 60, lambda at, one: 0, lambda at, one: own(at, one) * (1 if at % 10 else -1))
+    assert found.passed
+    assert found.control.bias == pytest.approx(0.8, abs=0.05)
+    assert found.control.p is not None
+    assert found.control.p < 0.001
+    assert found.data()["control"]["fails"] is False
+    other = [one for one in wanted if one.kind == "other"]
+    assert len(other) == 50
+    assert len({one.question for one in other}) > 15
+    assert sum(one.order == "ab" for one in other) == 25
+
+
+def test_without_other_questions_or_with_unreadable_replies_there_is_no_control():
+    some = [record(name, "q", f"Answer {n} of {name}.", repeat=n) for n in range(10) for name in "xy"]
+    wanted = selftest_sittings(some, "xy", Rules())
+    found = selftest(wanted, BY, lines(wanted, lambda at, one: 0))
+    assert (found.control.replies, found.passed) == (0, False)
+    assert "could not be tested for telling right answers" in found.why
+    wanted = selftest_sittings(records(60), "xy", Rules())
+    mute = selftest(wanted, BY, lines(wanted, lambda at, one: None if one.kind == "other" and at % 3 else 0))
+    assert not mute.passed
+    assert "could not be tested for telling right answers" in mute.why
+
+
+@pytest.mark.parametrize("count", [*range(2, LEAST // 2 + 2), 30])
+def test_few_answers_are_held_against_others_more_often(count: int):
+    wanted = [one for one in selftest_sittings(records(count), "xy", Rules()) if one.kind == "other"]
+    assert len({one.answers[0] for one in wanted}) == min(25, 2 * count)
+    assert 40 <= len(wanted) <= 50
+    assert len({(*one.in_order, one.text, one.number(0)) for one in wanted}) == len(wanted)
+
+
+def test_right_answers_are_held_against_wrong_ones_of_like_length():
+    long = "and that is known from the book of the harbour, which was kept for many years by those who lived there"
+    some = [
+        record("x", f"q{n}", ("Yes" if n % 2 else "No") + (f", {long} {n}." if n % 3 else f", {n}."),
+               gold=("Yes",) if n % 2 else ("No",) if n % 4 else ("Perhaps",))
+        for n in range(60)
+    ]  # fmt: skip
+    wanted = [one for one in selftest_sittings(some, "x", Rules()) if one.kind == "other"]
+    gold = {one.question: one.gold[0] for one in some}
+    for one in wanted:
+        right, wrong = one.answers
+        assert right.startswith(gold[one.question]), "those known to be right come first"
+        assert not wrong.startswith(gold[one.question]), "what is accepted here is no wrong answer"
+        assert abs(len(right.split()) - len(wrong.split())) <= 10
+    assert len({one.answers[1] for one in wanted}) > 5
+
+
+def test_why_50_replies_of_the_control():
+    """Independent arithmetic: an answer asked about in both orders is won, even or lost; a coin test over those won and
+    lost, one-sided at 1 %."""
+    from math import comb
+
+    def passes(seen: float, answers: int = 25) -> float:
+        won, lost = seen * seen, (1 - seen) ** 2
+        return sum(
+            comb(answers, w) * comb(answers - w, x) * won**w * lost**x * (1 - won - lost) ** (answers - w - x)
+            for w in range(answers + 1)
+            for x in range(answers - w + 1)
+            if w > x and _binomial(w + x, x) / 2 < 0.01
+        )
+
+    assert passes(0.9) > 0.999
+    assert passes(0.8) > 0.95
+    assert passes(0.5) < 0.01

@@ -69,6 +69,22 @@ def test_without_a_model_the_embedder_judges(run: Path):
     assert (run / FILE).read_bytes() == held
 
 
+def test_a_record_that_failed_is_counted_and_judged_once_it_has_an_answer(run: Path):
+    Records(run).append(record(question="q3", answer="", error="down", citations=()))
+    asked = (str(run), "--metrics", "support", "--json")
+    done = ragways(*asked)
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["metrics"]["support-hard"] == {
+        "scored": 1,
+        "unscored": {"abstained": 1, "failed": 1},
+    }
+    assert not any(question == "q3" for question, *_ in Judgements(run).latest())
+    lines = (run / "records.jsonl").read_text().splitlines(keepends=True)
+    (run / "records.jsonl").write_text("".join(lines[:-1]))
+    Records(run).append(record(question="q3"))
+    assert json.loads(ragways(*asked).stdout)["metrics"]["support-hard"] == {"scored": 2, "unscored": {"abstained": 1}}
+
+
 def test_asked_for_a_judge_that_is_not_there(run: Path):
     done = ragways(str(run), "--metrics", "faithfulness", "--json")
     assert done.exit_code == PARTLY

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.citations import cited
 from ragways.evaluation.judges.context_precision import average_precision
-from ragways.evaluation.judges.crag import coarse, fine, truthfulness
+from ragways.evaluation.judges.crag import TRIED, coarse, fine, nearest, truthfulness
 from ragways.evaluation.judges.family import family, same_family
+from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.metrics.citations import CITATIONS
 from ragways.models.scripted import ScriptedModel
 from tests.evaluation.judges.bench import PIECES, Told, agreeable, bench, fenced, record, scored, value
@@ -161,7 +162,7 @@ def test_crag_by_its_rules(precision: float, recall: float, expected: tuple[floa
 )
 def test_crag_from_matched_claims(said, gold, match, expected):
     with ScriptedModel([said, gold, match]) as model:
-        found = scored("crag", record(), model)
+        found = scored("crag", record(gold=("Ada Holm",)), model)
     assert (found["crag-coarse"].value, found["crag-fine"].value) == expected
     assert found["crag-fine"].details["gold"] == gold["claims"]
     assert fenced(model.calls[1]) == ["Ada Holm"]
@@ -175,7 +176,7 @@ def test_crag_of_what_was_not_answered():
     declined = scored(
         "crag", record(answer="That is not known.", gold=("Insufficient information",)), ScriptedModel([claims()])
     )
-    odd = scored("crag", record(), ScriptedModel([claims("a"), claims()]))
+    odd = scored("crag", record(), ScriptedModel([claims("a"), claims(), claims()]))
     values = [[score.value for score in one.values()] for one in (unanswered, evaded, null, declined, invented, odd)]
     assert values == [[0, 0], [0, 0], [1, 1], [1, 1], [-1, -1], [None, None]]
 
@@ -184,12 +185,57 @@ def test_crag_of_what_was_not_answered():
 def test_coarse_and_fine_never_contradict_each_other(gold: list[list[int]], known: int):
     """The heat maps of the source show judges that did: +1 by one score and −1 by the other."""
     script = [claims(*map(str, range(len(gold)))), claims(*map(str, range(known))), matches(*gold)]
-    found = scored("crag", record(), ScriptedModel(script))
+    found = scored("crag", record(gold=("Ada Holm",)), ScriptedModel(script))
     first, second = found["crag-coarse"].value, found["crag-fine"].value
     assert first is not None
     assert second is not None
     assert (first == 1) == (second == 1)
     assert (first == -1) == (second in (0.5, -0.5, -1))
+
+
+def test_crag_takes_the_accepted_answer_that_fits_best():
+    worse, better = matches([]), matches([1])
+    with ScriptedModel([claims("a"), claims("g"), worse, claims("h"), better]) as model:
+        found = scored("crag", record(answer="She did."), model)
+    assert [one.value for one in found.values()] == [1, 1]
+    assert found["crag-fine"].details["accepted"] == "A. Holm"
+    assert [fenced(call) for call in model.calls[1:]] == [["Ada Holm"], ["1. a", "1. g"], ["A. Holm"], ["1. a", "1. h"]]
+    with ScriptedModel([claims("a"), claims("g"), worse, claims("h", "i"), better]) as model:
+        partly = scored("crag", record(answer="She did."), model)
+    assert [one.value for one in partly.values()] == [-1, 0.5]
+    with ScriptedModel([claims("a"), claims(), claims("h"), better]) as model:  # one that claims nothing is passed over
+        assert scored("crag", record(answer="She did."), model)["crag-coarse"].value == 1
+
+
+def test_crag_asks_no_more_than_it_must():
+    """An alias that stands in the answer comes first, alike ones count once, and of many only some are asked."""
+    known = ("the Ada Holm", "Ada Holm", "Ada Holm.", *(f"alias {n}" for n in range(30)), "Holm of Vik")
+    one = record(answer="Holm of Vik did.", gold=known)
+    assert nearest(one)[:3] == ["Holm of Vik", "the Ada Holm", "alias 0"]
+    assert len(nearest(one)) == 32
+    with ScriptedModel([claims("a"), claims("g"), matches([1])]) as model:
+        assert scored("crag", one, model)["crag-fine"].value == 1
+    with ScriptedModel([claims("a"), *[claims("g"), matches([])] * TRIED]) as model:
+        assert scored("crag", one, model)["crag-fine"].value == -1
+
+
+@pytest.mark.parametrize("gold", [(), ("Insufficient information",)])
+def test_a_null_question_is_judged_with_and_without_the_words_for_it(gold: tuple[str, ...]):
+    null = {"type": "null", "gold": gold, "citations": ()}
+    with ScriptedModel([{"why": "", "verdict": "incorrect"}]) as model:
+        assert value("judged-incorrect", record(**null), model) == 1
+    assert fenced(model.calls[0])[0] == "Insufficient information"
+    assert value("judged-correct", record(**null, abstained=True, answer=""), ScriptedModel([])) == 1
+    assert value("crag-fine", record(**null, abstained=True, answer=""), ScriptedModel([])) == 1
+    assert value("crag-fine", record(**null), ScriptedModel([claims("a")])) == -1
+    for name in ("judged-correct", "crag-fine"):
+        assert METRICS[name].missing(record(**null)) == ""
+
+
+def test_an_empty_accepted_answer_is_none_to_compare_with():
+    with ScriptedModel([claims("a"), verdicts(True)]) as model:
+        assert value("context-recall", record(gold=("", "Ada Holm")), model) == 1
+    assert fenced(model.calls[0]) == ["Ada Holm"]
 
 
 def test_truthfulness_is_the_sum():
@@ -253,7 +299,7 @@ def test_the_same_claims_are_asked_for_once_where_replies_are_kept():
 
     async def run() -> None:
         for name in ("factual", "crag", "faithfulness", "context-recall"):
-            await JUDGES[name].score(use, record())
+            await JUDGES[name].score(use, record(gold=("Ada Holm",)))
 
     asyncio.run(run())
     assert sum(call.schema_name == "judge_claims" for call in model.calls) == 2  # answer and gold, for four judges

@@ -70,7 +70,7 @@ def test_a_failure_is_told_kept_and_tried_again(tmp_path: Path):
     assert tally.unscored["judged-correct"] == {"the judge failed": 6}
     assert tally.errors == {"the judge failed": "the endpoint is down"}
     assert judged(tmp_path, "correct", agreeable()).scored["judged-correct"] == 6
-    assert Tally.of(Judgements(tmp_path).latest().values()).unscored == {}
+    assert Tally.of(RECORDS, Judgements(tmp_path).latest(), JUDGES["correct"].metrics).unscored == {}
 
 
 def test_a_reply_with_half_a_character_is_kept_as_far_as_it_can_be(tmp_path: Path):

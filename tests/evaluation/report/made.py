@@ -111,7 +111,8 @@ def fight(folder: Path, records: list[Record], chance: random.Random, names: Seq
     by = judged_by("a-judge", RULES.mode)
     field, lines, lengths = contest(records, RULES, names), Lines(folder), Lengths(folder)
     for sitting in selftest_sittings(field.records, field.names, RULES):
-        lines.append(_line(sitting.line(by, 0), 3, 3))
+        # What answers another question is worse, and a fair judge says so.
+        lines.append(_line(sitting.line(by, 0), 3, 0 if sitting.kind == "other" else 3))
     for pairs in field.pairs.values():
         for pair in pairs:
             lengths.append(asyncio.run(align(None, pair)))

@@ -210,3 +210,56 @@ def test_break_evens_stand_for_every_pair_with_other_layers(tmp_path: Path):
     assert paid["construction"] == 90_000, "what the run says its vectors cost"
     assert paid["questions"] == math.ceil(90_000 / paid["saved"])
     assert f"{paid['questions']:,} questions" in markdown(data, answers=False)
+
+
+def made_of(folder: Path, right: dict[str, int], n: int = 40, **changes: Any) -> Path:
+    """Paradigms that are right on the first so many of n questions."""
+    for name, count in right.items():
+        for number in range(n):
+            said = "x" if number < count else "y"
+            Records(folder).append(Record(f"q{number}", "?", "", ("x",), name, 0, answer=said, **changes))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("right", "best"),
+    [
+        ({"good": 38, "alike": 36, "bad": 5}, ["good", "alike"]),
+        ({"good": 38, "alike": 36}, []),  # no difference shown: nobody is best
+        ({"bad": 5, "good": 38}, ["good"]),
+        ({"one": 20, "two": 20}, []),
+        ({"one": 20}, None),
+    ],
+)
+def test_the_best_are_those_not_shown_to_differ(tmp_path: Path, right: dict[str, int], best: list[str] | None):
+    data = report_data([made_of(tmp_path / "run", right)])
+    assert data["best"].get("accuracy") == best
+
+
+def test_against_a_baseline_only_what_was_compared_is_best(tmp_path: Path):
+    folder = made_of(tmp_path / "run", {"good": 38, "alike": 36, "bad": 5})
+    assert report_data([folder], baseline="bad")["best"]["accuracy"] == [], "the best two were not compared"
+    assert report_data([folder], baseline="good")["best"]["accuracy"] == ["good", "alike"]
+
+
+def test_where_less_is_better_the_least_is_best(run: Path, data: dict[str, Any]):
+    less = next(one for one in data["comparisons"]["tables"] if one["less_is_better"])
+    rows = [{"paradigm": name, "metrics": {less["metric"]: {"mean": mean}}} for name, mean in (("a", 0.1), ("b", 0.9))]
+    pair = {"a": "b", "b": "a", "verdict": "worse"}
+    assert comparisons.best_of(rows, {"tables": [less | {"rows": [pair]}]}) == {less["metric"]: ["a"]}
+
+
+def test_cpu_is_the_first_cost_where_no_model_was_asked(tmp_path: Path, data: dict[str, Any]):
+    free = {"calls": 0, "input": 0, "output": 0, "usd": 0.0}
+    folder = made_of(tmp_path / "run", {"one": 3, "two": 5}, 6, usage=free, seconds=0.5, cpu=0.2)
+    assert list(report_data([folder])["costs"]) == ["cpu", "seconds"]
+    assert next(iter(data["costs"])) == "tokens"
+
+
+def test_types_that_failed_or_are_missing_are_among_the_types(tmp_path: Path):
+    folder = tmp_path / "run"
+    for at, (type, error) in enumerate([("easy", ""), ("", ""), ("hard", "gone")]):
+        Records(folder).append(Record(f"q{at}", "?", type, ("x",), "naive", 0, answer="x", error=error))
+    data = report_data([folder])
+    assert data["types"] == ["(none)", "easy", "hard"]
+    assert "–, 1 failed" in markdown(data, answers=False)

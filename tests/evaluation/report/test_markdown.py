@@ -90,3 +90,21 @@ def test_the_summary_has_no_answers(tmp_path: Path):
     assert "## Questions" not in text
     assert "What of thing" not in text
     assert "## Figures" in text
+
+
+def test_what_the_figures_do_not_say_is_said(tmp_path: Path):
+    data = report_data([made_run(tmp_path / "run", questions=5, paradigms=["naive", "words"])])
+    text = " ".join(markdown(data, answers=False).split())
+    assert "over the pairs of each metric, not over metrics" in text
+    assert "The fronts are of means alone" in text
+    assert "Unscored answers, by paradigm and reason:" in text
+    assert "could not have been shown" not in text
+
+
+def test_one_question_has_no_interval(tmp_path: Path):
+    data = report_data([made_run(tmp_path / "run", questions=1, paradigms=["naive", "words"], judged=False)])
+    figure = data["rows"][0]["metrics"]["accuracy"]
+    assert (figure["n"], figure["low"], figure["high"]) == (1, None, None)
+    text = markdown(data, answers=False)
+    assert re.search(r"\| naive +\| +\d\.\d{3} \| +– \|", text)
+    assert re.search(r"\d\.\d{3} \(n 1\)", text), "by type"

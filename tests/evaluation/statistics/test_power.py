@@ -53,14 +53,15 @@ def test_so_many_must_differ_at_least(comparisons: int):
 
 def test_in_words():
     assert in_words(LeastEffect(100, 0.08, 6)) == (
-        "With 100 questions a difference below 8 points could not have been shown (80 % power)."
+        "With 100 questions a true difference below 8 points would be missed more than once in five times (80 % power)."
     )
     several = in_words([LeastEffect(100, 0.08, 9, comparisons=3), LeastEffect(90, 0.125, 9, comparisons=3)])
     assert several == (
-        "With 90 to 100 questions a difference below 8 to 12.5 points (by pair) could not have been shown "
-        "(80 % power, 3 comparisons)."
+        "With 90 to 100 questions a true difference below 8 to 12.5 points (by pair) would be missed more than once in "
+        "five times (80 % power, 3 comparisons)."
     )
     assert "no difference could have been shown, however large: 6 at least" in in_words(least_effect(5, 0.5))
     assert "the same on all 50 questions" in in_words(least_effect(50, 0.0))
     assert in_words([]) == "Nothing was compared."
+    assert "more than once in ten times (90 % power)" in in_words(LeastEffect(100, 0.08, 6, power=0.9))
     assert "1,250 tokens" in in_words(LeastEffect(10, 1250.0, 6), scale=1, unit="tokens")

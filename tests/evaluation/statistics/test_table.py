@@ -60,7 +60,7 @@ def test_verdicts_of_all_pairs():
         ("bad", "same"): "worse",
     }
     assert [row.adjusted for row in found.rows] == holm([row.comparison.p or 0.0 for row in found.rows])
-    assert found.sentence.startswith("With 200 questions a difference below ")
+    assert found.sentence.startswith("With 200 questions a true difference below ")
     assert "3 comparisons" in found.sentence
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,8 @@ from ragways.core.errors import UsageError
 
 if TYPE_CHECKING:
     from ragways.evaluation.metric import Metric
+    from ragways.evaluation.report.runs import Run
+    from ragways.evaluation.scored import Scored
     from ragways.evaluation.statistics.repeats import Repeats
     from ragways.evaluation.statistics.table import Comparisons, Row
     from ragways.evaluation.statistics.values import Counts, Value
@@ -32,13 +35,15 @@ def compare(
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Compare paradigms on the questions they share: differences, intervals, and what could not have been shown."""
+    """Compare paradigms on the questions they share: differences, intervals, and what would mostly be missed."""
     from ragways.apps.terminal import print_json
     from ragways.evaluation.metrics import find_metric
+    from ragways.evaluation.report.runs import read_runs
     from ragways.evaluation.statistics.table import compare_all
 
     chosen = find_metric(metric)
-    values = read_values(runs, chosen)
+    read = read_runs(runs)
+    values, unlike = read_values(read, chosen), unlike_questions(read)
     if len(values) < 2:
         raise UsageError(
             f"there is only one paradigm to compare: {next(iter(values), 'none')}",
@@ -46,34 +51,31 @@ def compare(
         )
     found = compare_all(values, metric=chosen.name, less_is_better=chosen.less_is_better, baseline=baseline)
     if json:
-        print_json(found.data())
+        print_json({**found.data(), "unlike_questions": unlike})
     else:
-        show(found)
+        show(found, unlike)
 
 
-def read_values(runs: Sequence[Path], metric: Metric) -> dict[str, dict[str, list[Value]]]:
-    """By paradigm and question; where several runs hold a paradigm, `run/paradigm` says which."""
-    from ragways.evaluation.scored import scored
+def read_values(runs: Sequence[Run], metric: Metric) -> dict[str, dict[str, list[Value]]]:
+    """By paradigm and question, as they are called where several runs are read together."""
     from ragways.evaluation.statistics.values import gather
 
-    by_run = {name: gather(scored(folder, metric), metric.name) for name, folder in _names(runs)}
-    all_of = [paradigm for values in by_run.values() for paradigm in values]
-    return {
-        paradigm if all_of.count(paradigm) == 1 else f"{run}/{paradigm}": rows
-        for run, values in by_run.items()
-        for paradigm, rows in values.items()
-    }
+    return gather((_with(row, metric) for run in runs for row in run.rows), metric.name)
 
 
-def _names(runs: Sequence[Path]) -> Iterator[tuple[str, Path]]:
-    """A run is called as its folder is, or by its whole path where two folders have one name."""
-    folders = list(dict.fromkeys(run.resolve() for run in runs))
-    short = [folder.name for folder in folders]
-    for folder in folders:
-        yield (folder.name if short.count(folder.name) == 1 else str(folder)), folder
+def _with(row: Scored, metric: Metric) -> Scored:
+    """A metric beside the usual ones (`recall@17`) is computed here; one of a judge is there or was not asked for."""
+    if metric.of is None or metric.name in row.values:
+        return row
+    return replace(row, values={**row.values, metric.name: metric.score(row.record)})
 
 
-def show(found: Comparisons) -> None:
+def unlike_questions(runs: Sequence[Run]) -> int:
+    """Ids under which several runs ask different questions. Such questions are never paired."""
+    return len({id for run in runs for id, name in run.questions.items() if id != name})
+
+
+def show(found: Comparisons, unlike: int = 0) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -98,6 +100,9 @@ def show(found: Comparisons) -> None:
         pairs.add_row(Text(f"{printable(row.a)}\n{printable(row.b)}"), *_cells(row))
     out.print(pairs)
     out.print(found.sentence, markup=False)
+    if unlike:
+        said = f"the runs ask different questions under {unlike:,} of their ids; these were not paired"
+        out.print(said, style="yellow", markup=False)
     for line in _missing(found.counts):
         out.print(line, style="dim", markup=False)
 

@@ -51,6 +51,7 @@ def duel(
     """Judge paradigms against each other: equal lengths, both orders, many trials, after a test of the judge."""
     from ragways.apps.evaluation.duel_shown import show, show_plan
     from ragways.apps.terminal import print_json, progress_bar
+    from ragways.evaluation.alone import alone
     from ragways.evaluation.duel.contest import contest
     from ragways.evaluation.duel.plan import plan
     from ragways.evaluation.duel.result import result
@@ -65,7 +66,7 @@ def duel(
     if _judge_name(chosen):
         if not json:
             show_plan(planned, usd)
-        with progress_bar(not json) as report:
+        with progress_bar(not json) as report, alone(run):
             asyncio.run(_fought(chosen, entries, run, rules, at_once, budget, report))
     found = result(entries, run, by, rules)
     if json:

@@ -53,7 +53,7 @@ def show(found: Result) -> None:
 
 
 def _selftest(found: SelfTest) -> Table:
-    """Each bias in points of 100: how much oftener one side is preferred, ties counted as fair."""
+    """Each bias in points of 100: how much oftener one side is preferred, ties counted as fair. The last must be."""
     from rich import box
     from rich.table import Table
 
@@ -64,17 +64,18 @@ def _selftest(found: SelfTest) -> Table:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_row("itself: the first", *_bias(found.position))
     table.add_row("padded: the copy", *_bias(found.length))
+    table.add_row("off topic: itself", *_bias(found.control))
     return table
 
 
 def _bias(bias: Bias) -> tuple[str, ...]:
     counts = f"{bias.replies:,}\n{sum(bias.unscored.values()):,}"
-    if bias.bias is None or bias.low is None or bias.high is None or bias.difference is None:
+    if bias.bias is None or bias.difference is None:
         return *["–"] * 6, counts
     scored = bias.for_it + bias.ties + bias.against
     return (
         *(_percent(count / scored) for count in (bias.for_it, bias.ties, bias.against)),
-        f"{100 * bias.bias:+.0f}\n{100 * bias.low:+.0f} to {100 * bias.high:+.0f}",
+        f"{100 * bias.bias:+.0f}\n{_interval(bias.low, bias.high)}",
         f"{bias.difference:+.2f}",
         _p(bias.p),
         counts,
@@ -111,11 +112,11 @@ def _names(pair: PairResult) -> Text:
 def _cells(pair: PairResult) -> tuple[str, ...]:
     found, rounds = pair.figures, pair.figures.rounds
     left_out = f"{pair.judged:,}\n{sum(pair.left_out.values()):,}"
-    if found.box is None or found.rate is None or found.low is None or found.high is None or found.difference is None:
+    if found.box is None or found.rate is None or found.difference is None:
         return "–", "–", "–", "–", "–", left_out
     return (
         f"{100 * found.box.median:+.1f}\n{100 * found.box.first:+.0f} to {100 * found.box.third:+.0f}",
-        f"{100 * found.rate:+.1f}\n{100 * found.low:+.0f} to {100 * found.high:+.0f}",
+        f"{100 * found.rate:+.1f}\n{_interval(found.low, found.high)}",
         f"{rounds.a:,}/{rounds.ties:,}\n/{rounds.b:,}",
         f"{found.difference:+.2f}",
         _p(pair.verdict.adjusted),
@@ -177,6 +178,10 @@ def counted(pair: PairResult) -> Iterator[str]:
     if rounds.identical:
         said.append(f"{rounds.identical:,} rounds of identical answers tied without a call")
     yield f"  {rounds.wanted:,} replies: {'; '.join(said)}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "all alike" if low is None or high is None else f"{100 * low:+.0f} to {100 * high:+.0f}"
 
 
 def _p(value: float | None) -> str:

@@ -14,8 +14,10 @@ SHOWN = {
     "recall@5": "recall\n@ 5",
     "all-evidence@8": "all\n@ 8",
 }
-ABREAST = 5
+ABREAST = 4
 """Paradigms that stand side by side in a table of judged metrics."""
+HEAD = 12
+"""Letters of a name over a column before it goes on below: as many as the figures under it take."""
 
 
 def show_run(folder: Path, as_json: bool) -> None:
@@ -33,18 +35,22 @@ def show_run(folder: Path, as_json: bool) -> None:
 def show_figures(rows: Sequence[dict[str, Any]]) -> None:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
+    from ragways.apps.options import printable
     from ragways.apps.terminal import console
 
-    title = "means with half of their 95 % intervals; below, how many questions were scored"
-    table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False)
-    for column in ("paradigm", *SHOWN.values(), "tokens", "s p50", "failed"):
-        table.add_column(column, justify="left" if column == "paradigm" else "right", no_wrap=True)
+    # One space between columns, and no edge: six metrics with their intervals and a name fit 80 columns so.
+    title = "means, their 95 % intervals, and of how many questions"
+    table = Table(title=title, box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("paradigm", min_width=10, overflow="fold")
+    for column in (*SHOWN.values(), "tokens\ns p50", "failed"):
+        table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
         used = row["resources"]
-        costs = _number(used["total"]["tokens"], 0), _number(used["seconds_p50"], 2)
+        costs = f"{_number(used['total']['tokens'], 0)}\n{_number(used['seconds_p50'], 2)}"
         cells = [_cell(row["metrics"][name]) for name in SHOWN]
-        table.add_row(row["paradigm"], *cells, *costs, str(row["failed"]))
+        table.add_row(Text(printable(row["paradigm"])), *cells, costs, str(row["failed"]))
     console().print(table)
     _show_repeats(rows)
     _show_judged(rows)
@@ -53,6 +59,7 @@ def show_figures(rows: Sequence[dict[str, Any]]) -> None:
 
 def _show_repeats(rows: Sequence[dict[str, Any]]) -> None:
     """How much the same question differs from one time to the next: the median and range of the repeats' means."""
+    from ragways.apps.options import printable
     from ragways.apps.terminal import console
 
     for row in rows:
@@ -62,43 +69,46 @@ def _show_repeats(rows: Sequence[dict[str, Any]]) -> None:
             if (over := row["metrics"][name].get("repeats")) is not None
         ]
         if told:
-            said = f"{row['paradigm']}, median and range of {row['repeats']} repeats: {', '.join(told)}"
+            said = f"{printable(row['paradigm'])}, median and range of {row['repeats']} repeats: {', '.join(told)}"
             console().print(said, style="dim", markup=False, soft_wrap=True)
 
 
 def _show_judged(rows: Sequence[dict[str, Any]]) -> None:
     """A row a metric, since there may be many of them."""
+    from rich import box
     from rich.table import Table
+    from rich.text import Text
 
+    from ragways.apps.options import printable
     from ragways.apps.terminal import console
     from ragways.evaluation.metrics import METRICS
 
     judged = [name for name in rows[0]["metrics"] if METRICS[name].of is None] if rows else []
     for at in range(0, len(rows) if judged else 0, ABREAST):
         some = rows[at : at + ABREAST]
-        table = Table(title="judged", padding=(0, 0, 0, 1))
-        for column in ("metric", *(row["paradigm"] for row in some)):
-            table.add_column(column, justify="left" if column == "metric" else "right", overflow="fold")
+        table = Table(title="judged", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+        table.add_column("metric", overflow="fold")
+        for row in some:
+            # Folded by hand: what may be folded may be narrowed too, and then figures are broken in two.
+            table.add_column(Text(_folded(printable(row["paradigm"]))), justify="right", no_wrap=True)
         for name in judged:
-            table.add_row(
-                name, *(_cell(row["metrics"].get(name, {"mean": None})).replace("\n", " ", 1) for row in some)
-            )
+            table.add_row(name, *(_judged(row["metrics"].get(name, {"mean": None})) for row in some))
+        console().print()
         console().print(table)
 
 
 def _show_unscored(rows: Sequence[dict[str, Any]]) -> None:
-    """Why values are missing: by metric and reason, all paradigms together."""
+    """Why values are missing, reason by reason: as many answers of each paradigm, or of those that are named."""
+    from ragways.apps.options import printable
     from ragways.apps.terminal import console
+    from ragways.evaluation.unscored import gaps
 
-    missing: dict[str, dict[str, int]] = {}
-    for row in rows:
-        for name, figure in row["metrics"].items():
-            for why, count in figure["why"].items():
-                reasons = missing.setdefault(why, {})
-                reasons[name] = reasons.get(name, 0) + count
-    for why, counts in missing.items():
-        said = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        console().print(f"unscored, {why}: {said}", style="dim", markup=False, soft_wrap=True)
+    missing: dict[tuple[str, str], list[str]] = {}
+    for gap in gaps(rows):
+        missing.setdefault((gap.why, gap.whose), []).append(f"{gap.metric} {gap.answers:,}")
+    for (why, whose), counts in missing.items():
+        said = f"unscored answers of {whose}, {why or 'no reason given'}: {', '.join(counts)}"
+        console().print(printable(said), style="dim", markup=False, soft_wrap=True)
 
 
 def _number(value: float | None, digits: int) -> str:
@@ -108,4 +118,20 @@ def _number(value: float | None, digits: int) -> str:
 def _cell(figure: dict[str, Any]) -> str:
     if figure["mean"] is None:
         return "–"
-    return f"{figure['mean']:.3f}\n±{(figure['high'] - figure['low']) / 2:.2f}\n{figure['n']}"
+    return f"{figure['mean']:.3f}\n{between(figure)}\n{figure['n']:,}"
+
+
+def _judged(figure: dict[str, Any]) -> str:
+    return "–" if figure["mean"] is None else f"{figure['mean']:.3f} n {figure['n']:,}\n{between(figure)}"
+
+
+def between(figure: dict[str, Any]) -> str:
+    """An interval in few letters: .72–.98, or – where there is none."""
+    if figure["low"] is None:
+        return "–"
+    low, high = (f"{end:.2f}".replace("0.", ".").replace("1.00", "1") for end in (figure["low"], figure["high"]))
+    return f"{low} to {high}" if figure["low"] < 0 else f"{low}–{high}"
+
+
+def _folded(name: str) -> str:
+    return "\n".join(name[at : at + HEAD] for at in range(0, len(name), HEAD))

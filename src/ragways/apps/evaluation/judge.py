@@ -65,15 +65,18 @@ def judge(
     settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Judge the answers of a run. What was judged already is left as it is, what failed is tried again."""
+    """Judge the answers of a run. What was judged already is left as it is; what failed, or was said of an answer that
+    has been replaced since, is judged again.
+    """
     from ragways.apps.terminal import print_json, progress_bar
+    from ragways.evaluation.alone import alone
     from ragways.evaluation.judges import find_judge
     from ragways.evaluation.record import Records
 
     names = [name.strip() for name in (metrics or "").split(",") if name.strip()]
     wanted = tuple(dict.fromkeys(map(find_judge, names)))
     records = list(Records(run))
-    with progress_bar(not json) as report:
+    with progress_bar(not json) as report, alone(run):
         done = asyncio.run(_judge(chosen_settings(settings), run, records, wanted, at_once, budget, report))
     if json:
         print_json(done.as_data())
@@ -98,7 +101,7 @@ async def _judge(
     from ragways.evaluation.judging import Tally
     from ragways.evaluation.judging import judge as judge_all
 
-    judgements, keys = Judgements(run), {record.key for record in records}
+    judgements = Judgements(run)
     async with bench_of(settings, run) as bench:
         judges = wanted or _usable(bench)
         model = bench.model.model
@@ -108,10 +111,8 @@ async def _judge(
         with spending() as meter:
             await judge_all(bench, records, judges, judgements, at_once=side_by_side, budget=budget, report=report)
         embedder = bench.embedder.name
-    names = {metric.name for one in judges for metric in one.metrics}
-    latest = [one for one in judgements.latest().values() if one.key[:3] in keys and one.metric in names]
-    failed = sum(bool(one.details.get("again")) for one in latest)
-    return Judged(judges, by, embedder, _favoured(by, records), Tally.of(latest), meter.spent.usd, failed)
+    tally = Tally.of(records, judgements.latest(), [metric for one in judges for metric in one.metrics])
+    return Judged(judges, by, embedder, _favoured(by, records), tally, meter.spent.usd, tally.again)
 
 
 def _usable(bench: Bench) -> tuple[Judge, ...]:

@@ -81,19 +81,24 @@ async def _measure(
 def _show(data: dict[str, Any]) -> None:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
+    from ragways.apps.evaluation.figures import between
+    from ragways.apps.options import printable
     from ragways.apps.terminal import console
 
     metrics = [name for name, value in data["paradigms"][0].items() if isinstance(value, dict)]
-    title = f"{data['corpus']}: {data['questions']} questions, means and half of their 95 % intervals"
-    table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False)
+    title = f"{printable(data['corpus'])}: {data['questions']} questions, means and their 95 % intervals"
+    # One space between columns, and no edge: seven metrics with their intervals fit 80 columns so.
+    table = Table(title=Text(title), box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     shown = [name.replace("all-evidence", "all").replace("@", "\n@ ") for name in metrics]
-    for column in ("paradigm", *shown, "tokens", "CPU ms\np50/95"):
-        table.add_column(column, justify="left" if column == "paradigm" else "right", no_wrap=True)
+    table.add_column("paradigm", overflow="fold")
+    for column in (*shown, "tokens", "CPU ms\np50/95"):
+        table.add_column(column, justify="right", no_wrap=True)
     for row in data["paradigms"]:
-        figures = ["–" if row[m]["mean"] is None else f"{row[m]['mean']:.3f}\n{_half(row[m])}" for m in metrics]
+        figures = ["–" if row[m]["mean"] is None else f"{row[m]['mean']:.3f}\n{between(row[m])}" for m in metrics]
         cpu = f"{row['cpu_ms_p50']:.1f}\n{row['cpu_ms_p95']:.1f}"
-        table.add_row(row["paradigm"], *figures, f"{row['evidence_tokens']:.0f}", cpu)
+        table.add_row(Text(printable(row["paradigm"])), *figures, f"{row['evidence_tokens']:.0f}", cpu)
     out = console()
     out.print(table)
     out.print("CPU is that of a question, apart from embedding it", style="dim")
@@ -105,7 +110,3 @@ def _show(data: dict[str, Any]) -> None:
             )
     if data["licence"]:
         out.print(f"data: {data['licence']}; {data['citation']}", style="dim", markup=False)
-
-
-def _half(figure: dict[str, Any]) -> str:
-    return f"±{(figure['high'] - figure['low']) / 2:.3f}".replace("±0.", "±.")

@@ -60,6 +60,7 @@ def run(
     from ragways.apps.terminal import progress_bar
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.record import Records
+    from ragways.evaluation.reproduce.table import without_gold
     from ragways.evaluation.sampling import sample
 
     chosen, records = chosen_settings(settings, index), Records(out)
@@ -68,6 +69,8 @@ def run(
     if per_type is not None:
         asked = list(sample(asked, per_type=per_type, seed=seed).questions)
     asked = asked[:limit]
+    if without_gold(asked):
+        typer.echo(f"warning: no question of {found.questions.name} has a gold answer or gold evidence", err=True)
     ways = parse_ways(paradigms, chosen)
     corpus = corpus_of(found, chosen) if dataset is not None and index is None else None
     told = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
@@ -75,8 +78,22 @@ def run(
     with progress_bar(not json) as report:
         failed = asyncio.run(_run(chosen, asked, ways, records, repeats, seed, told, corpus, at_once, budget, report))
     show_run(out, json)
+    if not json:
+        _tell(records)
     if failed:
         raise typer.Exit(PARTLY)
+
+
+def _tell(records: Records) -> None:
+    """What a reader of the figures must know that stands in none of them."""
+    absent = {record.question: record.absent for record in records if record.absent}
+    if absent:
+        typer.echo(
+            f"{sum(absent.values())} pieces of gold evidence of {len(absent)} questions are not in this index: "
+            "they count as not found"
+        )
+    if records.unreadable:
+        typer.echo(f"{records.unreadable} lines of the records could not be read and are in no figure")
 
 
 async def _run(
@@ -112,6 +129,8 @@ async def _run(
             seed=seed,
             prompts=settings.answer.prompts,
             model=settings.model.name,
+            index=use.index.identity,
+            ways={label: dict(chosen) for label, (_, chosen) in ways.items()},
             data=data,
             construction=built,
         )

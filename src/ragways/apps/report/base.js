@@ -75,7 +75,7 @@ function named(parent, name) {
 }
 
 // Range of a metric: 0 to 1, or −1 to 1 where it can be negative.
-const least = new Map(data.metrics.map(({ name }) => [name, rows.some((row) => row.metrics[name] && row.metrics[name].low < 0) ? -1 : 0]));
+const least = new Map(data.metrics.map(({ name }) => [name, rows.some((row) => row.metrics[name] && Math.min(row.metrics[name].low ?? 0, row.metrics[name].mean ?? 0) < 0) ? -1 : 0]));
 const better = (name) => metrics.get(name)?.less_is_better ? -1 : 1;
 
 // Controls

@@ -11,6 +11,7 @@ function drawComparisons() {
   box.append(" only where a difference was shown");
   tick.addEventListener("change", () => { state.differ = tick.checked; show(); });
   if (left.length) add(section, "p", `Not compared here, as that would take ${left.length} × ${tables[0].rows.length} more comparisons: ${left.join(", ")} (ragways eval compare RUN --metric NAME, or a report with --baseline NAME).`, "soft");
+  add(section, "p", data.comparisons.note, "soft");
   function show() {
     place.replaceChildren();
     const table = tables.find((one) => one.metric === state.metric);
@@ -23,14 +24,14 @@ function drawComparisons() {
       { label: "first", head: true, value: (row) => row.a, cell: (th, row) => named(th, row.a) },
       { label: "second", text: true, value: (row) => row.b, cell: (td, row) => named(td, row.b) },
       { label: "difference", title: "with a 95 % interval (paired bootstrap)", value: (row) => row.difference, cell: difference },
-      { label: "p", title: "sign-flip test, after Holm's correction over all pairs", value: (row) => row.adjusted, show: chance, down: false },
+      { label: "p", title: "sign-flip test, after Holm's correction over all pairs of this metric", value: (row) => row.adjusted, show: chance, down: false },
       { label: "verdict", text: true, value: (row) => row.verdict, cell: verdict },
       { label: "won / tied / lost", value: (row) => row.wins - row.losses, cell: (td, row) => { td.textContent = `${row.wins} / ${row.ties} / ${row.losses}`; } },
       { label: "questions", title: "questions that both have a value for, and those left out", value: (row) => row.n, cell: (td, row) => {
         add(td, "span", whole(row.n));
         if (row.dropped) add(td, "small", `${row.dropped} left out`).title = shown(`${row.a}: ${reasons(row.missing_a) || "none"} – ${row.b}: ${reasons(row.missing_b) || "none"}`);
       } },
-      { label: "least effect", title: "a true difference below this would have been missed 1 time in 5 or more", value: (row) => row.least.effect, show: figure },
+      { label: "least effect", title: "a true difference below this would be missed more than 1 time in 5", value: (row) => row.least.effect, show: figure },
     ], list, { sort: 2, down: better(table.metric) > 0, most: 30 });
     function difference(td, row) {
       if (row.difference === null) { add(td, "span", "–", "soft"); return; }

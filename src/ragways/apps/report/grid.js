@@ -67,15 +67,11 @@ function score(td, found, metric, best, width) {
   const top = add(td, "div", undefined, "scored");
   whisker(top, found, least.get(metric), 1, width);
   const value = add(top, "span", (best ? "▲ " : "") + figure(found.mean), best ? "value best" : "value");
-  if (best) value.setAttribute("aria-label", `${figure(found.mean)}, the best`);
-  const range = found.low < 0 ? `${fixed(found.low, 2)} to ${fixed(found.high, 2)}` : `${fixed(found.low, 2)}–${fixed(found.high, 2)}`;
+  if (best) value.setAttribute("aria-label", `${figure(found.mean)}, the best or not shown to differ from it`);
+  const range = !known(found.low) ? "no interval" : found.low < 0 ? `${fixed(found.low, 2)} to ${fixed(found.high, 2)}` : `${fixed(found.low, 2)}–${fixed(found.high, 2)}`;
   const small = add(td, "small", `${range} · n ${found.n}${found.unscored ? ` · ${found.unscored} unscored` : ""}`);
   const told = [found.unscored ? `unscored: ${reasons(found.why)}` : "", found.repeats ? `repeats: median ${figure(found.repeats.median)}, ${figure(found.repeats.least)} to ${figure(found.repeats.most)}` : ""];
   if (told.some(Boolean)) small.title = shown(told.filter(Boolean).join("; "));
 }
 const reasons = (why) => Object.entries(why || {}).map(([reason, count]) => `${reason || "no reason given"}: ${count}`).join("; ");
-function bestOf(metric, figures) {
-  const means = figures.filter((found) => found && known(found.mean)).map((found) => found.mean * better(metric));
-  return means.length > 1 && Math.max(...means) > Math.min(...means) ? Math.max(...means) * better(metric) : null;
-}
 const paradigm = () => ({ label: "paradigm", head: true, value: (row) => row.paradigm, cell: (th, row) => named(th, row.paradigm) });

@@ -20,6 +20,7 @@ function drawPareto() {
     paint(add(place, "div", undefined, "frame plot"), points, best);
     const words = add(place, "p", "On the front (none is both better and cheaper): ");
     best.forEach((one, at) => { if (at) words.append(", "); add(words, "b", one.name); words.append(` (${figure(one.quality)} at ${amount(one.cost)})`); });
+    add(place, "p", "The front is of means alone: whether two paradigms were shown to differ is not looked at here, so other questions may place others on it.", "soft");
     const rest = names.filter((name) => !points.some((one) => one.name === name));
     if (rest.length) add(place, "p", `Without a figure: ${rest.join(", ")}.`, "soft");
     const details = add(place, "details");
@@ -34,7 +35,7 @@ function drawPareto() {
   function paint(frame, points, best) {
     const width = Math.max(340, frame.clientWidth - 2), height = Math.min(520, Math.max(360, width * .5)), left = 56, right = width - 18, top = 16, bottom = height - 46;
     const svg = picture(frame, width, height, `Plot of ${state.metric} against ${data.costs[state.cost]}; the same as a table below`);
-    const lows = points.map((one) => one.low), highs = points.map((one) => one.high), pad = Math.max(.02, (Math.max(...highs) - Math.min(...lows)) * .06);
+    const lows = points.map((one) => one.low ?? one.quality), highs = points.map((one) => one.high ?? one.quality), pad = Math.max(.02, (Math.max(...highs) - Math.min(...lows)) * .06);
     const low = Math.max(least.get(state.metric), Math.min(...lows) - pad), high = Math.min(1.02, Math.max(...highs) + pad);
     const axis = costAxis(points.map((one) => one.cost), left, right), y = (value) => bottom - (value - low) / (high - low) * (bottom - top);
     for (const tick of ticks(low, high, 6)) {
@@ -52,10 +53,10 @@ function drawPareto() {
     const spots = points.map((one) => ({ ...one, x: axis.x(one.cost), y: y(one.quality), text: one.name, first: !one.by.length })).sort((a, b) => b.first - a.first);
     const labels = placed(spots, spots, [2, top - 12, width - 2, bottom - 2]);
     for (const label of labels) if (label && label.far) draw(svg, "line", { x1: label.from[0], y1: label.from[1], x2: label.to[0], y2: label.to[1] }, "leader");
-    for (const one of spots) draw(svg, "line", { x1: one.x, x2: one.x, y1: y(one.low), y2: y(one.high) }, `interval ${colour(one.name)}`);
+    for (const one of spots) if (known(one.low)) draw(svg, "line", { x1: one.x, x2: one.x, y1: y(one.low), y2: y(one.high) }, `interval ${colour(one.name)}`);
     spots.forEach((one, at) => {
       const dot = mark(svg, one.name, one.x, one.y, 5, one.first ? "" : "hollow");
-      draw(dot, "title", {}).textContent = shown(`${one.name}: ${figure(one.quality)} (${one.low.toFixed(2)} to ${one.high.toFixed(2)}) at ${amount(one.cost)}`);
+      draw(dot, "title", {}).textContent = shown(`${one.name}: ${figure(one.quality)} (${known(one.low) ? `${one.low.toFixed(2)} to ${one.high.toFixed(2)}` : "no interval"}) at ${amount(one.cost)}`);
       if (labels[at]) write(svg, one.text, { x: labels[at].x, y: labels[at].y }, one.first ? "name strong" : "name");
     });
   }

@@ -13,31 +13,31 @@ function drawFigures() {
   function show(name, chosen) {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button.textContent === name));
     place.replaceChildren();
-    const columns = [paradigm(), ...chosen.map((metric) => metricColumn(metric, (row) => row.metrics[metric], rows)),
+    const columns = [paradigm(), ...chosen.map((metric) => metricColumn(metric, (row) => row.metrics[metric], data.best[metric])),
       { label: "answers", title: "records of this paradigm, failed ones among them", value: (row) => row.records, show: whole },
       { label: "failed", title: "no answer came; not in any mean", value: (row) => row.failed, show: whole }];
     grid(place, `Figures of ${names.length} paradigms: ${name}`, columns, rows, { sort: 1, down: better(chosen[0]) > 0 });
-    unscored(place, chosen, rows.map((row) => [row.paradigm, row.metrics, row.failed]), "paradigm");
+    unscored(place, chosen, rows.map((row) => [row.paradigm, row.metrics, () => row.failed]), "paradigm", "metric");
   }
   show(...groups[0]);
 }
-function metricColumn(metric, of, list, width) {
-  const best = bestOf(metric, list.map(of)), about = metrics.get(metric);
+function metricColumn(metric, of, best = [], width = undefined) {
+  const about = metrics.get(metric);
   return {
     label: metric + (about.less_is_better ? " ↓" : ""), title: about.summary + (about.less_is_better ? " (less is better)" : ""), down: !about.less_is_better,
-    value: (row) => of(row)?.mean ?? null, cell: (td, row) => score(td, of(row), metric, best !== null && of(row)?.mean === best, width),
+    value: (row) => of(row)?.mean ?? null, cell: (td, row) => score(td, of(row), metric, best.includes(row.paradigm), width),
   };
 }
-function unscored(parent, chosen, list, head) {
-  const lines = list.flatMap(([name, figures, failed]) => chosen.filter((metric) => figures[metric]?.unscored || failed).map((metric) => ({ name, metric, failed, ...figures[metric] })));
+function unscored(parent, chosen, list, head, of) {
+  const lines = list.flatMap(([name, figures, failed]) => chosen.filter((metric) => figures[metric]?.unscored || failed(metric)).map((metric) => ({ name, metric, failed: failed(metric), ...figures[metric] })));
   if (!lines.length) { add(parent, "p", "Every answer was scored; none failed.", "soft"); return; }
   const details = add(parent, "details"), total = lines.reduce((sum, line) => sum + (line.unscored || 0), 0);
   add(details, "summary", `Scored, unscored and failed, with reasons (${total.toLocaleString("en")} unscored)`);
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
     grid(details, "What was not scored, and why", [
-      { label: head, head: true, value: (line) => line.name }, { label: "metric", text: true, value: (line) => line.metric },
-      { label: "questions scored", value: (line) => line.n ?? 0 }, { label: "answers unscored", value: (line) => line.unscored ?? 0 },
+      { label: head, head: true, value: (line) => line.name }, { label: of, text: true, value: (line) => line.metric },
+      { label: "questions scored", value: (line) => line.n ?? 0 }, { label: "questions unscored", value: (line) => line.unscored_questions ?? 0 }, { label: "answers unscored", value: (line) => line.unscored ?? 0 },
       { label: "failed", value: (line) => line.failed }, { label: "why unscored", text: true, value: (line) => reasons(line.why) || "–" },
     ], lines, { most: 60 });
   });
@@ -51,10 +51,10 @@ function drawTypes() {
   function show(metric) {
     place.replaceChildren();
     about.textContent = shown(metrics.get(metric).summary);
-    const width = data.types.length > 5 ? 46 : 84, of = (found, label) => ({ ...metricColumn(metric, found, rows, width), label });
-    const columns = [paradigm(), of((row) => row.metrics[metric], "all"), ...data.types.map((type) => of((row) => row.by_type[type]?.[metric], type))];
+    const width = data.types.length > 5 ? 46 : 84, of = (found, label, best) => ({ ...metricColumn(metric, found, best, width), label });
+    const columns = [paradigm(), of((row) => row.metrics[metric], "all", data.best[metric]), ...data.types.map((type) => of((row) => row.by_type[type]?.[metric], type))];
     grid(place, `${metric} by type of question`, columns, rows, { sort: 1, down: better(metric) > 0 });
-    unscored(place, data.types, rows.map((row) => [row.paradigm, Object.fromEntries(data.types.map((type) => [type, row.by_type[type]?.[metric]])), row.failed]), "paradigm");
+    unscored(place, data.types, rows.map((row) => [row.paradigm, Object.fromEntries(data.types.map((type) => [type, row.by_type[type]?.[metric]])), (type) => row.by_type[type]?.failed ?? 0]), "paradigm", "type");
   }
   show(data.metrics[0].name);
 }

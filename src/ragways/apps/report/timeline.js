@@ -24,7 +24,7 @@ function drawTimeline() {
     function paint() {
       frame.replaceChildren();
       curves(frame, line, only, (text) => { told.textContent = shown(text); });
-      const mine = line.by_paradigm.find((one) => one.paradigm === only);
+      const mine = only && line.by_paradigm.find((one) => one.paradigm === only);
       told.textContent = mine ? shown(`${only}: ${amount(mine.seconds)} s, ${amount(mine.cores)} cores on average, ${bytes(mine.memory)} at most`) : "Point at the picture, or choose a paradigm.";
     }
     paint();

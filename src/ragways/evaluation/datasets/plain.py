@@ -1,7 +1,8 @@
 """A set of one's own: a line a question, `{"question", "answers", "type", "evidence": [{"title", "quote"}]}`.
 
 Of a piece of evidence, `key` names its document and `id` its chunk where they are known; `provenance` says what a
-generated question was made from. Nothing of a set that ragways wrote is lost in reading it.
+generated question was made from. Nothing of a set that ragways wrote is lost in reading it. An empty answer is none;
+that a question has no answer is said by its type, `null`, or by the answer "Insufficient information".
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ragways.evaluation.datasets.reading import rows
+from ragways.evaluation.datasets.reading import answers, rows, words
 from ragways.evaluation.question import Gold, Question
 
 _FIELDS = ("title", "text", "key", "quote", "id", "statement")
@@ -34,14 +35,14 @@ def questions(file: Path) -> list[Question]:
 
 
 def _question(row: dict[str, Any], number: int) -> Question:
-    answers = row.get("answers", row.get("answer", []))
+    name = row.get("id")
     provenance = row.get("provenance", {})
     return Question(
-        str(row.get("id", number)),
-        str(row["question"]),
-        tuple(map(str, answers)) if isinstance(answers, list) else (str(answers),),
-        str(row.get("type", "")),
-        tuple(map(_gold, row.get("evidence", []))),
+        words(number if name is None else name),
+        words(row["question"]),
+        answers(row.get("answers")) or answers(row.get("answer")),
+        words(row.get("type")),
+        tuple(map(_gold, row.get("evidence") or ())),
         provenance if isinstance(provenance, Mapping) else {},
     )
 
@@ -49,4 +50,4 @@ def _question(row: dict[str, Any], number: int) -> Question:
 def _gold(evidence: object) -> Gold:
     if not isinstance(evidence, Mapping):
         return Gold(quote=str(evidence))
-    return Gold(**{name: str(evidence.get(name, "")) for name in _FIELDS})
+    return Gold(**{name: words(evidence.get(name)) for name in _FIELDS})

@@ -49,11 +49,14 @@ class AspectFigure:
 class Figures:
     """`rounds` counts questions × trials, `questions` counts questions by their mean difference.
 
+    `n` questions have a round; on `asked` of them the judge was asked, on the others both answers are the same.
+
     `rate` is the relative win rate, the mean of a question's over its trials first, so that its interval is one over
     questions; `difference` is in points of 20, and `p` is that of a sign-flip test on it over questions.
     """
 
     n: int
+    asked: int
     rounds: Counts
     questions: Counts
     trials: tuple[float, ...]
@@ -71,6 +74,7 @@ class Figures:
     def data(self) -> dict[str, Any]:
         return {
             "n": self.n,
+            "asked": self.asked,
             "rounds": self.rounds.data(),
             "questions": self.questions.data(),
             "trials": list(self.trials),
@@ -96,10 +100,11 @@ def figures(found: Rounds) -> Figures:
     apart = {q: _mean([one.difference for one in some]) for q, some in by_question.items()}
     rates = [_mean([_sign(one.difference) for one in some]) for some in by_question.values()]
     trials = tuple(rate for trial in sorted(by_trial) if (rate := _counts(by_trial[trial]).rate) is not None)
-    low, high = interval(rates) if rates else (None, None)
-    low_apart, high_apart = interval(list(apart.values())) if apart else (None, None)
+    low, high = interval(rates)
+    low_apart, high_apart = interval(list(apart.values()))
     return Figures(
         n=len(apart),
+        asked=sum(any(one.points is not None for one in some) for some in by_question.values()),
         rounds=_counts(found.rounds),
         questions=_tally(list(apart.values())),
         trials=trials,

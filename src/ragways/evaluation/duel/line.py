@@ -12,7 +12,7 @@ from ragways.evaluation.duel.aspects import ASPECTS
 from ragways.evaluation.duel.rules import Mode
 
 FILE = "duels.jsonl"
-Kind = Literal["duel", "same", "padded"]
+Kind = Literal["duel", "same", "padded", "other"]
 Order = Literal["ab", "ba"]
 Key = tuple[str, str, str, str, str, int, str, str, str, int, int, str]
 
@@ -22,7 +22,8 @@ class Line:
     """Points of `a` and `b` by aspect, whichever stood first; None, and `why`, where the reply could not be used.
 
     `kind`: of a duel, or of the judge's test: an answer against itself (`same`), against its padded copy (`padded`,
-    which is b). `shown` names the two texts. `said`: in differential mode, what only a and only b say.
+    which is b), against an answer to another question (`other`, which is b). `shown` names the two texts. `said`: in
+    differential mode, what only a and only b say.
     """
 
     kind: Kind

@@ -19,8 +19,9 @@ class Rules:
 
     `answers` and `selftest`: the judge is tested on so many answers, with so many replies of each kind at least. Why
     100 and 200: a judge that prefers one side 4 times of 5 is then found out practically always, one that does so 65
-    times of 100 about 19 times of 20, and one without a bias fails in 1 test of 100. `go_on`: duel with a judge that
-    failed; still nobody wins.
+    times of 100 about 19 times of 20, and one without a bias fails in 1 test of 100. `control`: so many replies about
+    right answers against answers to other questions; a judge that sees the difference 4 times of 5 then passes 19 times
+    of 20, and one that throws a coin once in a hundred. `go_on`: duel with a judge that failed; still nobody wins.
     """
 
     trials: int = 25
@@ -28,11 +29,12 @@ class Rules:
     mode: Mode = "whole"
     answers: int = 100
     selftest: int = 200
+    control: int = 50
     seed: int = 7
     go_on: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("trials", "samples", "answers", "selftest"):
+        for name in ("trials", "samples", "answers", "selftest", "control"):
             if not 1 <= getattr(self, name) <= MANY:
                 raise UsageError(f"{name} is {getattr(self, name)}", f"it must lie between 1 and {MANY:,}")
 

@@ -39,5 +39,5 @@ def find_judge(name: str) -> Judge:
     for judge in JUDGES.values():
         if name == judge.name or name in {metric.name for metric in judge.metrics}:
             return judge
-    known = [*JUDGES, *(metric.name for judge in JUDGES.values() for metric in judge.metrics)]
+    known = {*JUDGES, *(metric.name for judge in JUDGES.values() for metric in judge.metrics)}
     raise UsageError(f"there is no judge {name!r}", did_you_mean(name, known))

@@ -62,4 +62,5 @@ CITATION_CORRECTNESS = Judge(
                ("said", "citations")),
     ),
     _score,
+    (CITATIONS,),
 )  # fmt: skip

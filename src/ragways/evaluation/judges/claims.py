@@ -8,7 +8,7 @@ from typing import Any
 from ragways.core.gather import together
 from ragways.evaluation.judges.judge import Bench, Judge
 from ragways.evaluation.judges.shown import evidence, said
-from ragways.evaluation.metric import Metric, Score
+from ragways.evaluation.metric import Metric, Score, accepted
 from ragways.evaluation.record import Record
 from ragways.tasks.judge_claims import CLAIMS
 from ragways.tasks.judge_support import SUPPORT
@@ -39,24 +39,19 @@ def _details(claims: Sequence[str], verdicts: Sequence[tuple[bool, str]]) -> dic
     return {"claims": rows}
 
 
-def accepted(record: Record) -> str:
-    """The accepted answers, a line each: what an answer's claims are checked against."""
-    return "\n".join(record.gold)
-
-
 async def _faithfulness(bench: Bench, record: Record) -> Mapping[str, Score]:
     return {"faithfulness": await supported(bench, record, said(record), evidence(record))}
 
 
 async def _context_recall(bench: Bench, record: Record) -> Mapping[str, Score]:
-    return {"context-recall": await supported(bench, record, record.gold[0], evidence(record))}
+    return {"context-recall": await supported(bench, record, accepted(record)[0], evidence(record))}
 
 
 async def _factual(bench: Bench, record: Record) -> Mapping[str, Score]:
     precision, recall = await together(
         (
-            supported(bench, record, said(record), accepted(record)),
-            supported(bench, record, record.gold[0], said(record)),
+            supported(bench, record, said(record), "\n".join(accepted(record))),
+            supported(bench, record, accepted(record)[0], said(record)),
         )
     )
     return {"factual-precision": precision, "factual-recall": recall, "factual-f1": _f1(precision, recall)}
@@ -79,6 +74,7 @@ FAITHFULNESS = Judge(
         ),
     ),
     _faithfulness,
+    (CLAIMS, SUPPORT),
 )
 
 CONTEXT_RECALL = Judge(
@@ -90,6 +86,7 @@ CONTEXT_RECALL = Judge(
                ("gold", "answer", "evidence")),
     ),
     _context_recall,
+    (CLAIMS, SUPPORT),
 )  # fmt: skip
 
 FACTUAL = Judge(
@@ -104,4 +101,5 @@ FACTUAL = Judge(
         Metric("factual-f1", "judged", "harmonic mean of the two", ("gold", "answer", "said")),
     ),
     _factual,
+    (CLAIMS, SUPPORT),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ragways.core.gather import together
 from ragways.evaluation.judges.judge import Bench, Judge
 from ragways.evaluation.judges.shown import passages, said
-from ragways.evaluation.metric import Metric, Score
+from ragways.evaluation.metric import Metric, Score, accepted
 from ragways.evaluation.record import Record
 from ragways.tasks.judge_useful import USEFUL
 
@@ -27,7 +27,7 @@ async def _judged(bench: Bench, record: Record, answer: str) -> Score:
 
 
 async def _with_gold(bench: Bench, record: Record) -> Mapping[str, Score]:
-    return {"context-precision": await _judged(bench, record, "\n".join(record.gold))}
+    return {"context-precision": await _judged(bench, record, "\n".join(accepted(record)))}
 
 
 async def _without_gold(bench: Bench, record: Record) -> Mapping[str, Score]:
@@ -43,6 +43,7 @@ CONTEXT_PRECISION = Judge(
                ("gold", "answer", "evidence")),
     ),
     _with_gold,
+    (USEFUL,),
 )  # fmt: skip
 
 CONTEXT_PRECISION_UNREFERENCED = Judge(
@@ -54,4 +55,5 @@ CONTEXT_PRECISION_UNREFERENCED = Judge(
                "mean precision at the ranks of pieces that help to the answer given", ("said", "evidence")),
     ),
     _without_gold,
+    (USEFUL,),
 )  # fmt: skip

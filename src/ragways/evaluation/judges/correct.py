@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ragways.evaluation.judges.judge import Bench, Judge
 from ragways.evaluation.judges.shown import said
-from ragways.evaluation.metric import Metric, Score, unanswerable
+from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
 from ragways.evaluation.record import Record
 from ragways.tasks.judge_correct import CORRECT, Ruling
 
@@ -16,7 +16,7 @@ VERDICTS = ("correct", "incorrect", "incomplete")
 async def _score(bench: Bench, record: Record) -> Mapping[str, Score]:
     ruling = _by_rule(record)
     if ruling is None:
-        ruling = await bench.model.do(CORRECT, question=record.text, answer=said(record), gold=record.gold)
+        ruling = await bench.model.do(CORRECT, question=record.text, answer=said(record), gold=accepted(record))
     details = {"verdict": ruling.verdict, "why": ruling.why}
     return {f"judged-{name}": Score(float(ruling.verdict == name), details=details) for name in VERDICTS}
 
@@ -39,4 +39,5 @@ JUDGED_CORRECT = Judge(
                less_is_better=True),
     ),
     _score,
+    (CORRECT,),
 )  # fmt: skip

@@ -1,20 +1,28 @@
 """The scores of CRAG (Yang et al. 2024), for which a wrong answer is worse than none.
 
 Both come from one matching of the answer's claims with the gold ones: asked for each score apart, a judge contradicts
-itself. On a question without an answer, abstaining is the right answer.
+itself. On a question without an answer, abstaining is the right answer. Where several answers are accepted, the one
+that the answer comes nearest to counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from ragways.core.gather import together
 from ragways.evaluation.judges.claims import NO_CLAIMS, claims_of
 from ragways.evaluation.judges.judge import Bench, Judge
 from ragways.evaluation.judges.shown import said
-from ragways.evaluation.metric import Metric, Score, unanswerable
+from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
+from ragways.evaluation.normal import compared, normal
 from ragways.evaluation.record import Record
+from ragways.tasks.judge_claims import CLAIMS
 from ragways.tasks.judge_match import MATCH
+
+TRIED = 8
+"""Accepted answers that are matched with one answer, at most: each costs a call, and some sets hold dozens."""
+
+Matched = Mapping[str, Any]
 
 
 def fine(precision: float, recall: float) -> float:
@@ -41,12 +49,46 @@ async def _score(bench: Bench, record: Record) -> Mapping[str, Score]:
         return _unanswered(record)
     if unanswerable(record):
         return _both(-1.0, -1.0, {}) if await claims_of(bench, record, said(record)) else _unanswered(record)
-    texts = (said(record), record.gold[0])
-    claims, gold = await together(claims_of(bench, record, text) for text in texts)
+    claims = await claims_of(bench, record, said(record))
     if not claims:
         return _unanswered(record)
-    if not gold:
+    best = await _best(bench, record, claims)
+    if best is None:
         return {name: Score(None, f"{NO_CLAIMS} in the gold answer") for name in ("crag-coarse", "crag-fine")}
+    precision, recall = best["precision"], best["recall"]
+    return _both(coarse(precision, recall), fine(precision, recall), best)
+
+
+async def _best(bench: Bench, record: Record, claims: Sequence[str]) -> Matched | None:
+    """Of the accepted answers the one that the claims fit best; none can do better than one they fit wholly."""
+    best: Matched | None = None
+    for text in nearest(record)[:TRIED]:
+        found = await _matched(bench, record, claims, text)
+        if found is not None and (best is None or _rank(found) > _rank(best)):
+            best = found
+        if best is not None and _rank(best)[0] == 1:
+            break
+    return best
+
+
+def nearest(record: Record) -> list[str]:
+    """Accepted answers, alike ones once, those whose words stand in the answer first: one of them may be all of it."""
+    once: dict[str, str] = {}
+    for gold in accepted(record):
+        once.setdefault(normal(gold) or gold, gold)
+    pairs = {gold: compared(said(record), gold) for gold in once.values()}
+    return sorted(pairs, key=lambda gold: f" {pairs[gold][1]} " not in f" {pairs[gold][0]} ")
+
+
+def _rank(found: Matched) -> tuple[float, float, float]:
+    return fine(found["precision"], found["recall"]), found["precision"], found["recall"]
+
+
+async def _matched(bench: Bench, record: Record, claims: Sequence[str], text: str) -> Matched | None:
+    """The claims of the answer against those of one accepted answer; None where that claims nothing."""
+    gold = await claims_of(bench, record, text)
+    if not gold:
+        return None
     matches = (await bench.model.do(MATCH, question=record.text, claims=claims, gold=gold)).matches
     stated = {n for match in matches for n in match.gold}
     precision, recall = sum(bool(match.gold) for match in matches) / len(claims), len(stated) / len(gold)
@@ -54,8 +96,7 @@ async def _score(bench: Bench, record: Record) -> Mapping[str, Score]:
         {"claim": claims[match.claim - 1], "gold": sorted(set(match.gold)), "why": match.why}
         for match in sorted(matches, key=lambda match: match.claim)
     ]
-    details = {"precision": precision, "recall": recall, "claims": rows, "gold": list(gold)}
-    return _both(coarse(precision, recall), fine(precision, recall), details)
+    return {"precision": precision, "recall": recall, "claims": rows, "gold": list(gold), "accepted": text}
 
 
 def _unanswered(record: Record) -> Mapping[str, Score]:
@@ -78,4 +119,5 @@ CRAG = Judge(
         ),
     ),
     _score,
+    (CLAIMS, MATCH),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.record import Record
@@ -12,6 +12,7 @@ from ragways.evaluation.record import Record
 if TYPE_CHECKING:
     from ragways.models.door import Door
     from ragways.models.embed import Embedder
+    from ragways.models.task import Task
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,14 @@ class Bench:
 
 @dataclass(frozen=True)
 class Judge:
-    """`score` gives a value for each of `metrics`; it is asked only of records that have what one of them needs."""
+    """`score` gives a value for each of `metrics`; it is asked only of records that have what one of them needs.
+
+    `tasks` are all that it may ask a model: where the prompt of one changes, what it said before is judged again.
+    """
 
     name: str
     summary: str
     by: Literal["embedder", "model"]
     metrics: tuple[Metric, ...]
     score: Callable[[Bench, Record], Awaitable[Mapping[str, Score]]]
+    tasks: tuple[Task[Any], ...] = ()

@@ -34,4 +34,5 @@ RELEVANCY = Judge(
                f"mean cosine of the question to {COUNT} written from the answer; 0 if it evades", ("said",)),
     ),
     _score,
+    (QUESTIONS,),
 )  # fmt: skip

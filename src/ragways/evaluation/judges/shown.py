@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from ragways.core.types import content_hash
 from ragways.evaluation.normal import unmarked
 from ragways.evaluation.record import Record
+
+_SHOWN = ("title", "date", "text")
+"""What a passage is made of."""
+
+
+def mark(record: Record) -> str:
+    """A name for all that judges see of a record: one whose answer, evidence or gold is another has another."""
+    seen = {
+        "question": [record.text, record.type.casefold()],
+        "answer": [record.answer, record.abstained],
+        "gold": [list(record.gold), wanted_texts(record)],
+        "evidence": [[str(piece.get(name, "")) for name in _SHOWN] for piece in record.evidence],
+        "cited": [[citation.get("sentence"), citation.get("quote")] for citation in record.citations],
+    }
+    # Half a character is written to the file as another: the name is that of what will be read again.
+    return content_hash(json.dumps(seen, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8"))[:16]
 
 
 def said(record: Record) -> str:

@@ -1,31 +1,40 @@
 """Exact metrics of an answer against the accepted ones, after normalising.
 
 `accuracy` asks whether an accepted answer stands in the answer, whole words in a row, which suits answers in sentences;
-on a question without an answer it asks whether the system abstained. `em` and `f1` are those of SQuAD.
+on a question without an answer it asks whether the system abstained. A short accepted answer stands in many: "no" is
+found in "there is no doubt: yes", so that `accuracy` flatters where those are accepted. `em` and `f1` are those of
+SQuAD.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
-from ragways.evaluation.metric import Metric, unanswerable
-from ragways.evaluation.normal import normal
+from ragways.evaluation.metric import Metric, accepted, unanswerable
+from ragways.evaluation.normal import compared
 from ragways.evaluation.record import Record
 
 
 def _accuracy(record: Record) -> float:
     if unanswerable(record):
         return float(record.abstained)
-    said = f" {normal(record.answer)} "
-    return float(not record.abstained and any(f" {normal(gold)} " in said for gold in record.gold))
+    return float(not record.abstained and any(_stands(*pair) for pair in _pairs(record)))
+
+
+def _stands(said: str, wanted: str) -> bool:
+    return f" {wanted} " in f" {said} "
 
 
 def _exact_match(record: Record) -> float:
-    return float(any(normal(gold) == normal(record.answer) for gold in record.gold))
+    return float(any(said == wanted for said, wanted in _pairs(record)))
 
 
 def _token_f1(record: Record) -> float:
-    return max(_f1(normal(record.answer).split(), normal(gold).split()) for gold in record.gold)
+    return max(_f1(said.split(), wanted.split()) for said, wanted in _pairs(record))
+
+
+def _pairs(record: Record) -> list[tuple[str, str]]:
+    return [compared(record.answer, gold) for gold in accepted(record)]
 
 
 def _f1(said: list[str], wanted: list[str]) -> float:
@@ -42,8 +51,9 @@ def _hallucinated(record: Record) -> float:
 
 
 EXACT = (
-    Metric("accuracy", "exact", "an accepted answer stands in the answer; on a null question: abstained", ("gold",),
-           of=_accuracy),
+    Metric("accuracy", "exact",
+           "an accepted answer stands in the answer (a short one, yes or no, soon does); on a null question: abstained",
+           ("gold",), of=_accuracy),
     Metric("em", "exact", "the answer is an accepted one, word for word", ("gold", "answer"), of=_exact_match),
     Metric("f1", "exact", "words shared with the best accepted answer", ("gold", "answer"), of=_token_f1),
     Metric("abstained", "exact", "questions with an answer that were not answered", ("gold", "answer"),

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from ragways.core.types import ABSTENTION
-from ragways.evaluation.metric import Metric, unanswerable
-from ragways.evaluation.normal import normal
+from ragways.evaluation.metric import Metric, accepted, unanswerable
+from ragways.evaluation.normal import compared
 from ragways.evaluation.record import Record
 
 _STATED = re.compile(r'the answer to the question is:?\s*["“](.*?)["”]', re.IGNORECASE | re.DOTALL)
@@ -27,13 +27,14 @@ def _said(record: Record) -> str:
 
 def _official(record: Record) -> float:
     said = set(_said(record).lower().split())
-    return float(any(said & set(gold.lower().split()) for gold in record.gold))
+    return float(any(said & set(gold.lower().split()) for gold in accepted(record)))
 
 
 def _strict(record: Record) -> float:
     if unanswerable(record):
         return float(record.abstained)
-    return float(not record.abstained and any(normal(gold) == normal(_said(record)) for gold in record.gold))
+    pairs = (compared(_said(record), gold) for gold in accepted(record))
+    return float(not record.abstained and any(said == wanted for said, wanted in pairs))
 
 
 MULTIHOP_RAG = (

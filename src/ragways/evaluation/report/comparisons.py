@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragways.evaluation.metric import Metric
@@ -19,6 +19,12 @@ MOST = 1200
 """Comparisons in all."""
 MOST_QUESTIONS = 250_000
 """Questions of all comparisons together: some seconds of work."""
+
+
+CORRECTED = (
+    "p is corrected (Holm) over the pairs of each metric, not over metrics: where many metrics are looked at, some "
+    "differ by chance."
+)
 
 
 def telling_first(metrics: Sequence[Metric]) -> list[Metric]:
@@ -44,4 +50,25 @@ def comparisons_data(
         ).data()
         for one in chosen
     ]
-    return {"tables": tables, "left_out": [one.name for one in ordered[len(chosen) :]]}
+    return {"tables": tables, "left_out": [one.name for one in ordered[len(chosen) :]], "note": CORRECTED}
+
+
+def best_of(rows: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | None) -> dict[str, list[str]]:
+    """By metric: the paradigm of the best mean, and all that were not shown to differ from it.
+
+    Empty where that is every one of them, or where the best was not compared with all others: nothing is best then.
+    """
+    return {table["metric"]: _best(rows, table) for table in (compared or {"tables": ()})["tables"]}
+
+
+def _best(rows: Sequence[Mapping[str, Any]], table: Mapping[str, Any]) -> list[str]:
+    means = {row["paradigm"]: row["metrics"].get(table["metric"], {}).get("mean") for row in rows}
+    sign = -1 if table["less_is_better"] else 1
+    ordered = sorted((name for name in means if means[name] is not None), key=lambda name: -sign * means[name])
+    if not ordered:
+        return []
+    first, others = ordered[0], ordered[1:]
+    beaten = {pair["b"]: pair["verdict"] == "better" for pair in table["rows"] if pair["a"] == first}
+    beaten |= {pair["a"]: pair["verdict"] == "worse" for pair in table["rows"] if pair["b"] == first}
+    alike = [name for name in others if not beaten.get(name)]
+    return [] if len(alike) == len(others) or not set(others) <= set(beaten) else [first, *alike]

@@ -13,12 +13,13 @@ from ragways.evaluation.resources.usage import Use, usage
 COSTS = {
     "tokens": "tokens per answer",
     "usd": "US dollars per answer",
-    "seconds": "seconds per answer (median)",
     "cpu": "CPU seconds per answer",
+    "seconds": "seconds per answer (median)",
     "evidence": "tokens of evidence per answer",
     "tokens_with_index": "tokens per answer with its share of the index",
     "usd_with_index": "US dollars per answer with its share of the index",
 }
+"""The first that is known is shown first. CPU stands before seconds, which hang on what else the machine did."""
 
 
 def costs_data(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ import ragways
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.report.breakevens import breakevens_data
-from ragways.evaluation.report.comparisons import TELLING, comparisons_data, telling_first
+from ragways.evaluation.report.comparisons import TELLING, best_of, comparisons_data, telling_first
 from ragways.evaluation.report.costs import COSTS, costs_data
 from ragways.evaluation.report.duels import duels_data
 from ragways.evaluation.report.questions import questions_data
@@ -33,18 +33,19 @@ def report_data(folders: Sequence[Path], *, baseline: str = "") -> dict[str, Any
         "duels": duels_data(runs),
         "breakevens": breakevens_data(runs, next((one for one in metrics if one.name in TELLING), None)),
     }
-    costs = costs_data(runs)
+    costs, figures = costs_data(runs), score(rows)
     data = {
         "ragways": ragways.__version__,
         "runs": [run.data() for run in runs],
         "asked": len({row.record.question for row in rows}),
         "notes": _notes(rows),
         "paradigms": list(dict.fromkeys(row.record.paradigm for row in rows)),
-        "types": sorted({row.record.type for row in rows if row.record.type}),
+        "types": sorted({type for row in figures for type in row["by_type"]}),
         "metrics": [_metric(one) for one in metrics],
         "main": [one.name for one in metrics if one.name in TELLING],
         "costs": _known(costs),
-        "rows": [row | costs[row["paradigm"]] for row in score(rows)],
+        "rows": [row | costs[row["paradigm"]] for row in figures],
+        "best": best_of(figures, found["comparisons"]),
         **{name: section for name, section in found.items() if section},
         "missing": {name: why for name, why in MISSING.items() if not found.get(name)},
     }

@@ -8,7 +8,8 @@ from typing import Any
 from ragways.evaluation.report.markdown_costs import breakevens, costs, pareto_fronts, timeline, tools
 from ragways.evaluation.report.markdown_duels import duels
 from ragways.evaluation.report.markdown_questions import questions
-from ragways.evaluation.report.markdown_text import counted, interval, said, scored, table
+from ragways.evaluation.report.markdown_text import interval, said, scored, table
+from ragways.evaluation.unscored import gaps
 
 SHOWN = 30
 """Pairs of paradigms that are listed one by one."""
@@ -75,39 +76,25 @@ def _metric(data: Data, metric: Data) -> Iterator[str]:
     yield f"### {metric['name']}: {metric['summary']}{' (less is better)' if metric['less_is_better'] else ''}"
     yield ""
     sign = 1 if metric["less_is_better"] else -1
-    none: Data = {"mean": None, "n": 0, "unscored": 0}
+    none: Data = {"mean": None, "n": 0, "unscored": 0, "unscored_questions": 0}
     found = [(row, row["metrics"].get(metric["name"], none)) for row in data["rows"]]
     found.sort(key=lambda pair: (pair[1]["mean"] is None, sign * (pair[1]["mean"] or 0.0)))
-    heads = ["paradigm", "mean", "95 % interval", "questions scored", "answers unscored", "failed"]
+    heads = ["paradigm", "mean", "95 % interval", "questions scored", "unscored", "answers unscored", "failed"]
     yield from table(heads, (
-        [said(row["paradigm"]), "–" if one["mean"] is None else f"{one['mean']:.3f}",
-         "–" if one["mean"] is None else interval(one), f"{one['n']:,}", f"{one['unscored']:,}", f"{row['failed']:,}"]
+        [said(row["paradigm"]), "–" if one["mean"] is None else f"{one['mean']:.3f}", interval(one), f"{one['n']:,}",
+         f"{one['unscored_questions']:,}", f"{one['unscored']:,}", f"{row['failed']:,}"]
         for row, one in found
     ))  # fmt: skip
 
 
-def _order(data: Data) -> list[str]:
-    return [one["name"] for one in data["metrics"]]
-
-
 def _unscored(data: Data) -> Iterator[str]:
-    rows = [
-        [said(name), f"{sum(counts.values()):,}", counted(counts)]
-        for name in _order(data)
-        if (counts := _reasons(data, name))
-    ]
-    if rows:
-        yield "Unscored answers of all paradigms, by reason:"
+    order = {one["name"]: place for place, one in enumerate(data["metrics"])}
+    found = sorted(gaps(data["rows"]), key=lambda gap: order[gap.metric])
+    if found:
+        yield "Unscored answers, by paradigm and reason:"
         yield ""
-        yield from table(["metric", "unscored", "why"], rows)
-
-
-def _reasons(data: Data, metric: str) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for row in data["rows"]:
-        for why, count in row["metrics"].get(metric, {}).get("why", {}).items():
-            found[why] = found.get(why, 0) + count
-    return found
+        rows = ([said(gap.metric), said(gap.whose), f"{gap.answers:,}", said(gap.why)] for gap in found)
+        yield from table(["metric", "of", "unscored", "why"], rows)
 
 
 def _types(data: Data) -> Iterator[str]:
@@ -120,15 +107,22 @@ def _types(data: Data) -> Iterator[str]:
         yield ""
         yield from table(
             ["paradigm", *map(said, data["types"])],
-            ([said(row["paradigm"]), *(scored(row["by_type"].get(type, {}).get(name)) for type in data["types"])]
+            ([said(row["paradigm"]), *(_of_type(row["by_type"].get(type, {}), name) for type in data["types"])]
              for row in data["rows"]),
         )  # fmt: skip
+
+
+def _of_type(found: Data, metric: str) -> str:
+    failed = found.get("failed", 0)
+    return scored(found.get(metric)) + (f", {failed:,} failed" if failed else "")
 
 
 def _comparisons(data: Data) -> Iterator[str]:
     if "comparisons" not in data:
         return
     yield "## Comparisons"
+    yield ""
+    yield data["comparisons"]["note"]
     yield ""
     for one in data["comparisons"]["tables"]:
         rows = one["rows"]

@@ -10,6 +10,10 @@ from ragways.evaluation.resources.pareto import pareto
 
 SHOWN = 20
 """Break-evens that are listed."""
+POINTS = (
+    "The fronts are of means alone: whether two paradigms were shown to differ is not looked at here, so other "
+    "questions may place others on them."
+)
 
 
 def pareto_fronts(data: Mapping[str, Any]) -> Iterator[str]:
@@ -17,6 +21,8 @@ def pareto_fronts(data: Mapping[str, Any]) -> Iterator[str]:
         return
     metric = next(one for one in data["metrics"] if one["name"] == data["main"][0])
     yield "## Quality against cost"
+    yield ""
+    yield POINTS
     yield ""
     for cost, words in data["costs"].items():
         points = {

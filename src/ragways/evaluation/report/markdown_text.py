@@ -45,11 +45,12 @@ def scored(found: Mapping[str, Any] | None) -> str:
     if not found or found["mean"] is None:
         return f"– ({found['unscored']} unscored)" if found and found["unscored"] else "–"
     unscored = f", {found['unscored']} unscored" if found["unscored"] else ""
-    return f"{found['mean']:.3f} ({interval(found)}; n {found['n']}{unscored})"
+    between = f"{interval(found)}; " if found["low"] is not None else ""
+    return f"{found['mean']:.3f} ({between}n {found['n']}{unscored})"
 
 
 def interval(found: Mapping[str, Any]) -> str:
-    return f"{found['low']:.2f} to {found['high']:.2f}"
+    return "–" if found.get("low") is None else f"{found['low']:.2f} to {found['high']:.2f}"
 
 
 def amount(value: float | None) -> str:

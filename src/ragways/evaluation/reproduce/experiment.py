@@ -19,6 +19,29 @@ Value = Callable[[Figures], float | None]
 
 
 @dataclass(frozen=True)
+class Mean:
+    """The mean of a metric, over all questions or those of a type; as a sum over the questions where `summed`."""
+
+    metric: str
+    scale: float = 100.0
+    of_type: str = ""
+    summed: bool = False
+
+    def __call__(self, row: Figures) -> float | None:
+        found, n = self._figure(row).get("mean"), self.n(row)
+        return None if found is None else float(found) * (n if self.summed else self.scale)
+
+    def n(self, row: Figures) -> int:
+        """Over how many questions it is one."""
+        return int(self._figure(row).get("n", 0))
+
+    def _figure(self, row: Figures) -> Mapping[str, Any]:
+        figures = row["by_type"].get(self.of_type, {}) if self.of_type else row["metrics"]
+        figure: Mapping[str, Any] = figures.get(self.metric, {})
+        return figure
+
+
+@dataclass(frozen=True)
 class Column:
     """`judge` must have been asked; `published` is by way, missing where the source says nothing."""
 
@@ -29,6 +52,10 @@ class Column:
     judge: str = ""
     metric: Metric | None = None
     """One beside the usual ones that the run must be scored by."""
+
+    def n(self, row: Figures) -> int | None:
+        """Questions that the figure is a mean over; None where it is one over all answers (tokens, seconds)."""
+        return self.value.n(row) if isinstance(self.value, Mean) else None
 
 
 @dataclass(frozen=True)
@@ -115,25 +142,14 @@ def published(ways: Sequence[str], *values: float | None) -> dict[str, float]:
     return {way: value for way, value in zip(ways, values, strict=True) if value is not None}
 
 
-def mean(metric: str, *, scale: float = 100.0, of_type: str = "") -> Value:
+def mean(metric: str, *, scale: float = 100.0, of_type: str = "") -> Mean:
     """The mean of a metric, over all questions or those of a type."""
-
-    def value(row: Figures) -> float | None:
-        figures = row["by_type"].get(of_type, {}) if of_type else row["metrics"]
-        found = figures.get(metric, {}).get("mean")
-        return None if found is None else float(found) * scale
-
-    return value
+    return Mean(metric, scale, of_type)
 
 
-def total(metric: str) -> Value:
+def total(metric: str) -> Mean:
     """The sum of a metric over the questions, as CRAG's truthfulness is."""
-
-    def value(row: Figures) -> float | None:
-        figure = row["metrics"].get(metric, {})
-        return None if figure.get("mean") is None else float(figure["mean"]) * int(figure["n"])
-
-    return value
+    return Mean(metric, summed=True)
 
 
 def tokens(row: Figures) -> float | None:

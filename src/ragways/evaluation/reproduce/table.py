@@ -1,15 +1,19 @@
-"""Our figures beside the published ones."""
+"""Our figures beside the published ones, and what must be known to read them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragways.evaluation.question import Question
 from ragways.evaluation.reproduce.experiment import Data, Experiment, Way
 
 
 def table(wanted: Experiment, data: Data, ways: Sequence[Way], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A row a way: for each column what we measured and what was published; None where there is none."""
+    """A row a way: for each column what we measured, over how many questions, and what was published; None where there
+    is none.
+    """
     measured = {row["paradigm"]: row for row in rows}
     columns = wanted.columns_on(data)
     return {
@@ -27,6 +31,7 @@ def table(wanted: Experiment, data: Data, ways: Sequence[Way], rows: Sequence[Ma
                 if way.label in measured
                 else 0,
                 "failed": measured[way.label]["failed"] if way.label in measured else 0,
+                "n": [column.n(measured[way.label]) if way.label in measured else None for column in columns],
                 "ours": [column.value(measured[way.label]) if way.label in measured else None for column in columns],
                 "published": [column.published.get(way.published) for column in columns],
             }
@@ -34,3 +39,16 @@ def table(wanted: Experiment, data: Data, ways: Sequence[Way], rows: Sequence[Ma
         ],
         "differs": list(wanted.differs),
     }
+
+
+def asked_here(questions: Sequence[Question], limit: int | None) -> str:
+    """How many were really asked, of which types: a figure of one question is 0 or 100 and nothing between."""
+    types = Counter(question.type or "no type" for question in questions)
+    counts = ", ".join(f"{type} {count:,}" for type, count in sorted(types.items()))
+    cut = f", cut by --limit {limit:,}" if limit is not None else ""
+    return f"questions: {len(questions):,} were asked here{cut} ({counts})"
+
+
+def without_gold(questions: Sequence[Question]) -> bool:
+    """Whether nothing could be scored: a sign that the file is laid out otherwise than it was read."""
+    return not any(question.answers or question.gold for question in questions)

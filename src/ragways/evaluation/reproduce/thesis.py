@@ -39,7 +39,7 @@ THESIS = Experiment(
         Column("seconds", seconds, published(_WAYS, 1.76, 13.64, 3.85, 94.24, None), digits=2),
     ),
     differs=(
-        "questions: another draw of 50 of each type, and only those that the data given holds",
+        "questions: another draw than theirs, which was 50 of each type, and only of those that the data given holds",
         "embedder: all-MiniLM-L6-v2 here, a hosted one there",
         "graph and communities: by rules unless the settings say by a model; theirs by the model",
         "scoring: an accepted answer must stand in the answer, word for word; theirs was read by their own normaliser",

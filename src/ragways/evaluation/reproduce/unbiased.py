@@ -25,7 +25,7 @@ UNBIASED = Experiment(
         Column("seconds", seconds, {"MGRAG": 25.84, "LightRAG": 18.27, "NaiveRAG": 11.55, "FGRAG": 8.77}, 2),
     ),
     differs=(
-        "questions: generated here over the graph of the corpus given, 50 of each of node, edge and subgraph",
+        "questions: generated here over the graph of the corpus given; theirs 50 of each of node, edge and subgraph",
         "published relative win rates lie below 8 % but for FGRAG (21 %) and MGRAG (11 %) over LightRAG",
         "MGRAG is community search; that it was the global one is read off its tokens, the source does not say",
     ),

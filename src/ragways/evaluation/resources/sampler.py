@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
+from ragways.core.errors import UsageError
 from ragways.evaluation.resources.process import used
 from ragways.evaluation.resources.samples import Sample, Samples
 
@@ -102,8 +103,8 @@ class Sampler:
             return
         try:
             self._file.append(sample)
-        except OSError as error:
-            self.error = f"{type(error).__name__}: {error}"
+        except UsageError as error:
+            self.error = error.message
 
 
 __all__ = ["EVERY", "MOST", "Sample", "Sampler", "Samples"]

@@ -1,1 +1,1 @@
-"""What a difference between paradigms is worth: paired by question, with what could not have been shown."""
+"""What a difference between paradigms is worth: paired by question, with what would mostly be missed."""

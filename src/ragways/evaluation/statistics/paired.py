@@ -103,8 +103,9 @@ def _compared(one: Floats, two: Floats, *, seed: int, level: float, missing: Map
     n = len(apart)
     low = high = deviation = None
     if n > 1:
-        low, high = map(float, np.quantile(means(apart, draws=DRAWS, seed=seed), [(1 - level) / 2, (1 + level) / 2]))
         deviation = float(apart.std(ddof=1))
+    if n > 1 and np.ptp(apart) > _SAME:  # all alike tell nothing of how they might differ
+        low, high = map(float, np.quantile(means(apart, draws=DRAWS, seed=seed), [(1 - level) / 2, (1 + level) / 2]))
     p, exact = sign_flip(apart, seed=seed)
     return Comparison(
         n=n, mean_a=float(one.mean()), mean_b=float(two.mean()), difference=float(apart.mean()), low=low, high=high,

@@ -1,4 +1,4 @@
-"""What so many questions could not have shown: the least difference that would have been found 4 times of 5."""
+"""What so many questions would miss: the least true difference that is found 4 times of 5."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 ALPHA = 0.05
 POWER = 0.8
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 10: "ten", 20: "twenty"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,8 @@ def in_words(least: LeastEffect | Sequence[LeastEffect], *, scale: float = 100.0
     said = _said(known[0]) if _said(known[0]) == _said(known[-1]) else f"{_said(known[0])} to {_said(known[-1])}"
     pairs = " (by pair)" if " to " in said else ""
     return (
-        f"With {questions} questions a difference below {said} {unit}{pairs} could not have been shown "
-        f"({every[0].power:.0%} power{among}).".replace("%", " %")
+        f"With {questions} questions a true difference below {said} {unit}{pairs} would be missed more than "
+        f"{_often(1 - every[0].power)} ({every[0].power:.0%} power{among}).".replace("%", " %")
     )
 
 
@@ -87,9 +88,14 @@ def _nothing_shown(least: LeastEffect) -> str:
             f"{least.needed:,} at least are needed."
         )
     return (
-        f"The difference was the same on all {least.n:,} questions, so the least that could have been shown cannot be "
-        f"told; had fewer than {least.needed:,} of them differed, nothing could have been shown."
+        f"The difference was the same on all {least.n:,} questions, so the least that would be found cannot be told; "
+        f"had fewer than {least.needed:,} of them differed, nothing could have been shown."
     )
+
+
+def _often(share: float) -> str:
+    times = round(1 / share)
+    return f"once in {_NUMBERS.get(times, times)} times"
 
 
 def _said(figure: float) -> str:

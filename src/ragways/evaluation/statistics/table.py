@@ -47,7 +47,7 @@ class Comparisons:
     counts: Mapping[str, Counts]
     repeats: Mapping[str, Repeats]
     sentence: str
-    """What so many questions could not have shown."""
+    """What so many questions would mostly miss."""
 
     def data(self) -> dict[str, Any]:
         return {

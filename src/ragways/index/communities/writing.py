@@ -163,4 +163,4 @@ class _Asking:
 
     def _fail(self, shown: Content, error: str, reply: str = "") -> None:
         self.book.site.paid.keep_failure(self.book.kind, shown.hash, error, reply[:4000])
-        self.book.site.failed += 1
+        self.book.site.fail(error)

@@ -146,7 +146,7 @@ class _Extraction:
     def _fail(self, pack: Pack, error: str, reply: str = "") -> None:
         for passage in pack:
             self.site.paid.keep_failure(self.kind, passage.key, error, reply[:4000])
-        self.site.failed += len(pack)
+        self.site.fail(error, len(pack))
 
 
 def _by_passage(said: SaidFacts, count: int) -> list[Facts]:

@@ -98,7 +98,7 @@ async def _ask(site: Site, hash: str, slid: Slid) -> None:
         except ModelRefused:
             raise
         except ModelError as error:
-            site.failed += 1
+            site.fail(error.message)
             said = error.reply if isinstance(error, UnusableReply) else ""
             site.paid.keep_failure(KIND, hash, error.message, said, cost)
         else:

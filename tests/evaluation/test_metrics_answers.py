@@ -1,0 +1,125 @@
+"""Exact metrics where the gold answer is unusual: none, empty, an article, a sign; and how a plain set says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragways.core.errors import UsageError
+from ragways.evaluation.datasets import load_questions
+from ragways.evaluation.metric import accepted, unanswerable
+from ragways.evaluation.metrics import ALONE, METRICS
+from ragways.evaluation.normal import compared, normal
+from ragways.evaluation.record import Record
+
+
+def record(answer: str = "", gold: tuple[str, ...] = (), type: str = "", abstained: bool = False) -> Record:
+    return Record("q", "?", type, gold, "naive", 0, answer, abstained)
+
+
+def value(name: str, one: Record) -> float | None:
+    return METRICS[name].score(one).value
+
+
+@pytest.mark.parametrize("gold", [(), ("Insufficient information.",), ("",)])
+@pytest.mark.parametrize("type", ["null", "Null"])
+def test_a_null_question_needs_no_words_for_its_answer(gold: tuple[str, ...], type: str):
+    right, wrong = record("", gold, type, abstained=True), record("Anna Brack", gold, type)
+    for name in ("accuracy", "accuracy-strict", "accuracy-official"):
+        assert (value(name, right), value(name, wrong)) == (1, 0), name
+    assert (value("hallucinated", right), value("hallucinated", wrong)) == (0, 1)
+    for name in ("em", "f1", "abstained"):
+        assert METRICS[name].score(right).why == "the question has no answer"
+
+
+def test_an_empty_answer_beside_another_does_not_make_a_question_unanswerable():
+    one = record("Anna Brack", ("Anna Brack", ""))
+    assert not unanswerable(one)
+    assert accepted(one) == ("Anna Brack",)
+    assert [value(name, one) for name in ("accuracy", "em", "f1", "accuracy-strict")] == [1, 1, 1, 1]
+    silent = record("", ("Anna Brack", ""))
+    assert [value(name, silent) for name in ("accuracy", "em", "f1", "accuracy-strict")] == [0, 0, 0, 0]
+    assert METRICS["accuracy"].score(record("Anna Brack")).why == "no gold answer"
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "expected"),
+    [
+        ("A", "", (0, 0, 0)),
+        ("A", "the", (0, 0, 0)),
+        ("A", "A", (1, 1, 1)),
+        ("A", "a. [1]", (1, 1, 1)),
+        ("A", "The answer is A", (1, 0, 0.4)),
+        ("The", "Anna Brack", (0, 0, 0)),
+        ("+", "", (0, 0, 0)),
+        ("+", "+ [1]", (1, 1, 1)),
+        ("?!", "the", (0, 0, 0)),
+        ("[1]", "", (0, 0, 0)),
+        ("B", "The answer is B", (1, 0, 0.5)),
+        ("the Tern", "A Tern!", (1, 1, 1)),
+    ],
+)
+def test_a_gold_answer_of_which_normalising_leaves_nothing(gold: str, answer: str, expected: tuple[float, ...]):
+    one = record(answer, (gold,))
+    assert tuple(value(name, one) for name in ("accuracy", "em", "f1")) == pytest.approx(expected)
+    assert value("accuracy-strict", one) == expected[1]
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_what_is_compared_is_never_nothing(said: str, gold: str):
+    left, right = compared(said, gold)
+    if normal(gold):
+        assert (left, right) == (normal(said), normal(gold))
+    assert bool(right) == bool(gold.strip())
+    if "[" not in gold:  # but for marks of citations, everything equals itself
+        assert compared(gold, gold) == (right, right) or not right
+
+
+blanks = st.text(" .\t\n\u00a0\u2003Aa+", max_size=4)
+
+
+@given(blanks, st.lists(blanks, max_size=3).map(tuple), st.booleans())
+def test_no_gold_answer_is_too_odd_to_be_scored_or_left_unscored(answer: str, gold: tuple[str, ...], abstained: bool):
+    one = record(answer, gold, abstained=abstained)
+    for metric in ALONE:
+        found = metric.score(one)
+        assert (found.value is None) == bool(found.why)
+        assert found.value is None or 0 <= found.value <= 1
+    if not answer.strip() and not unanswerable(one) and gold:
+        assert value("accuracy", one) == 0
+
+
+def test_accuracy_says_that_short_answers_flatter():
+    assert value("accuracy", record("There is no doubt: yes", ("No",))) == 1  # the limit that its summary tells
+    assert "yes or no" in METRICS["accuracy"].summary
+
+
+@pytest.mark.parametrize(
+    ("row", "answers"),
+    [
+        ({}, ()),
+        ({"answer": None}, ()),
+        ({"answers": None, "answer": "Brack"}, ("Brack",)),
+        ({"answers": ["Brack", None, ""]}, ("Brack",)),
+        ({"answers": []}, ()),
+        ({"answer": 1912}, ("1912",)),
+        ({"answer": True}, ("yes",)),
+        ({"answers": ["Brack", "A. Brack"]}, ("Brack", "A. Brack")),
+    ],
+)
+def test_answers_of_a_set_of_ones_own(row: dict[str, object], answers: tuple[str, ...], tmp_path: Path):
+    file = tmp_path / "set.jsonl"
+    file.write_text(json.dumps({"question": "Who?", "type": None, "id": None, "evidence": None, **row}))
+    (found,) = load_questions("plain", file)
+    assert (found.answers, found.type, found.id, found.gold) == (answers, "", "0", ())
+
+
+def test_what_is_no_answer_is_told(tmp_path: Path):
+    file = tmp_path / "set.jsonl"
+    file.write_text(json.dumps({"question": "Who?", "answer": {"text": "Brack"}}))
+    with pytest.raises(UsageError):
+        load_questions("plain", file)

@@ -1,0 +1,79 @@
+"""The figures on a terminal of 80 columns: whole names, whole headers, and no figure cut."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ragways.apps.evaluation.figures import SHOWN, show_figures, show_run
+from ragways.apps.evaluation.retrieval import _show as show_retrieval
+from ragways.evaluation.metrics.ranking import USUAL
+from ragways.evaluation.score import score
+from ragways.evaluation.scored import score_all
+from tests.evaluation.report.made import made_run
+from tests.evaluation.test_run import record
+
+NAMES = ("naive", "naive[k=20]", "hybrid-words", "agent[steps=12;tools=everything]")
+HEADS = " ".join((*SHOWN.values(), "tokens", "s p50", "failed", "paradigm")).split()
+
+
+@pytest.fixture(autouse=True)
+def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def tables(shown: str) -> list[str]:
+    """Lines that were not left to the terminal to wrap."""
+    return [line.rstrip() for line in shown.splitlines() if not re.match(r"unscored |.*median and range of", line)]
+
+
+def test_names_and_headers_are_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    show_run(made_run(tmp_path / "run", questions=30, paradigms=NAMES, repeats=2), False)
+    shown = capsys.readouterr().out
+    lines = tables(shown)
+    assert max(map(len, lines)) <= 80
+    assert "…" not in shown
+    above = " ".join(lines[:4])
+    assert [head for head in HEADS if head not in above.split()] == []
+    for name in NAMES[:3]:
+        assert any(line.startswith(f"{name} ") for line in lines), "as it is: no brackets lost"
+    beginnings = [line[:18].strip() for line in lines]
+    assert "".join(beginnings).count("agent[steps=12;tools=everything]") == 1, "folded, not cut"
+    judged = shown[shown.index("judged") :]
+    assert "naive[k=20]" in judged
+    assert re.search(r"-?\d\.\d{3} n \d+", judged)
+
+
+def test_intervals_are_shown_from_end_to_end(capsys: pytest.CaptureFixture[str]):
+    right = [record(question=str(at), answer="Anna Brack", paradigm="naive[k=20]") for at in range(20)]
+    show_figures(score(score_all(right)))
+    shown = capsys.readouterr().out
+    assert ".84–1 " in shown
+    assert "±" not in shown
+    show_figures(score(score_all(right[:1])))
+    assert "±" not in (one := capsys.readouterr().out)
+    assert re.search(r"\s–\s", one), "one question has no interval"
+
+
+def test_what_is_unscored_is_not_added_up_over_paradigms(capsys: pytest.CaptureFixture[str]):
+    rows = [record(question=str(at), gold=(), paradigm=name) for name in ("naive", "words") for at in range(3)]
+    show_figures(score(score_all(rows)))
+    shown = capsys.readouterr().out
+    assert "unscored answers of each paradigm, no gold answer: accuracy 3," in shown
+
+
+def test_the_table_of_retrieval(capsys: pytest.CaptureFixture[str]):
+    figure = {"mean": 0.9123, "low": 0.81, "high": 0.97, "n": 10}
+    rest = {"evidence_tokens": 12345, "cpu_ms_p50": 1234.5, "cpu_ms_p95": 2234.5, "unscored": 0, "gold_not_in_index": 0}
+    rows = [{"paradigm": name, **{str(metric): figure for metric in USUAL}, **rest} for name in NAMES]
+    rows[0]["recall@2"] = {"mean": 1.0, "low": None, "high": None, "n": 1}
+    show_retrieval({"corpus": "a[b]", "questions": 10, "licence": "", "citation": "", "paradigms": rows})
+    shown = capsys.readouterr().out
+    assert max(map(len, tables(shown))) <= 80
+    assert "…" not in shown
+    assert "a[b]: 10 questions" in shown
+    assert shown.count("1234.5") == len(NAMES)
+    assert ".81–.97" in shown
+    assert "[k=20]" in "".join(line[:10].strip() for line in shown.splitlines())
