@@ -19,8 +19,9 @@ from ragways.modules.triplets import by_date, entity_pieces, hits_of, interleave
 EXACT = 2_000
 """Nodes up to which power iteration is as quick as pushing; beyond it, work must not grow with the graph."""
 NEAR = 5e-5
-"""How fine PageRank is on a large graph. On that of 2Wiki, 95 of the 100 best are then those of the exact one; a coarser
-one saves little and misses the shares themselves by more."""
+"""How fine PageRank is on a large graph. On that of 2Wiki, 95 of the 100 best are then those of the exact one.
+A coarser one saves little and misses the shares themselves by more.
+"""
 SHORT = 80
 """Characters of a description in short form."""
 SHOWN = 20
