@@ -21,8 +21,8 @@ limit_threads()
 
 import numpy as np  # noqa: E402
 
-from ragways.evaluation.semantic import semantic  # noqa: E402
-from ragways.evaluation.structural import structural  # noqa: E402
+from ragways.evaluation.diagnostics.semantic import semantic  # noqa: E402
+from ragways.evaluation.diagnostics.structural import structural  # noqa: E402
 from ragways.index.pagerank import Links  # noqa: E402
 
 

@@ -10,10 +10,10 @@ import networkx
 import numpy as np
 import pytest
 
-from ragways.evaluation.diagnose import NO_GRAPH, NO_VECTORS, diagnose, save, saved
-from ragways.evaluation.sample import take
-from ragways.evaluation.semantic import centroid_distance, hubness, intrinsic_dimension, nearest, semantic
-from ragways.evaluation.structural import component_sizes, mean_clustering, structural
+from ragways.evaluation.diagnostics.diagnose import NO_GRAPH, NO_VECTORS, diagnose, save, saved
+from ragways.evaluation.diagnostics.sample import take
+from ragways.evaluation.diagnostics.semantic import centroid_distance, hubness, intrinsic_dimension, nearest, semantic
+from ragways.evaluation.diagnostics.structural import component_sizes, mean_clustering, structural
 from ragways.index.build import build
 from ragways.index.graph.layer import GRAPH
 from ragways.index.layers import LAYERS

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 from ragways.apps.evaluation.importing import import_answers
 from ragways.core.errors import PARTLY, UsageError
-from ragways.evaluation.given import Given, read_given
-from ragways.evaluation.importing import Imported, add, check_name, counted, to_records
-from ragways.evaluation.passage import Passage, ranks
+from ragways.evaluation.imports.given import Given, read_given
+from ragways.evaluation.imports.importing import Imported, add, check_name, counted, to_records
+from ragways.evaluation.imports.passage import Passage, ranks
 from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.record import FILE, Record, Records
 

@@ -11,7 +11,7 @@ import typer
 from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings, printable
 
 if TYPE_CHECKING:
-    from ragways.evaluation.diagnose import Diagnosis
+    from ragways.evaluation.diagnostics.diagnose import Diagnosis
     from ragways.index.check.health import Health
     from ragways.index.paid import Spent
 
@@ -198,8 +198,8 @@ def diagnose(
     json: JsonOption = False,
 ) -> None:
     """Measure what kind of corpus an index holds: its graph's structure, and how its vectors lie."""
-    from ragways.evaluation.diagnose import diagnose as measure
-    from ragways.evaluation.diagnose import save, write_json
+    from ragways.evaluation.diagnostics.diagnose import diagnose as measure
+    from ragways.evaluation.diagnostics.diagnose import save, write_json
     from ragways.index.reader import Index
 
     folder = index_folder(settings, index)
@@ -224,7 +224,7 @@ def _show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
     from rich.table import Table
 
     from ragways.apps.terminal import console
-    from ragways.evaluation.diagnose import NO_GRAPH, NO_VECTORS
+    from ragways.evaluation.diagnostics.diagnose import NO_GRAPH, NO_VECTORS
 
     out = console()
     for title, rows, missing in (

@@ -27,8 +27,8 @@ def import_answers(
     """Add the answers of another system to a run. Ends with 6 where an answer belongs to no question."""
     from ragways.apps.terminal import print_json
     from ragways.evaluation.datasets import load_questions
-    from ragways.evaluation.given import read_given
-    from ragways.evaluation.importing import add, check_name, counted, to_records
+    from ragways.evaluation.imports.given import read_given
+    from ragways.evaluation.imports.importing import add, check_name, counted, to_records
 
     check_name(name)
     asked, given = load_questions(format, questions), read_given(answers)

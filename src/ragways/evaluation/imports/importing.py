@@ -20,8 +20,8 @@ from typing import Any, Literal
 from ragways.core.errors import UsageError
 from ragways.evaluation import jsonl
 from ragways.evaluation.alone import alone
-from ragways.evaluation.given import Given
-from ragways.evaluation.passage import are_titles, ranks, titled
+from ragways.evaluation.imports.given import Given
+from ragways.evaluation.imports.passage import are_titles, ranks, titled
 from ragways.evaluation.question import Question, plain_words
 from ragways.evaluation.record import FILE, Record, Records
 from ragways.tasks.judge_answer import refuses

@@ -16,7 +16,7 @@ from typing import Any
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.datasets.reading import Row, read_json, words
-from ragways.evaluation.passage import Passage
+from ragways.evaluation.imports.passage import Passage
 
 IDS = ("id", "_id", "qid", "question_id", "query_id", "ex_num")
 QUESTIONS = ("question", "query", "question_text", "input")

@@ -17,8 +17,8 @@ from ragways.index.derive import derived_folder
 from ragways.index.export import replacing
 
 if TYPE_CHECKING:
-    from ragways.evaluation.semantic import Semantic
-    from ragways.evaluation.structural import Structural
+    from ragways.evaluation.diagnostics.semantic import Semantic
+    from ragways.evaluation.diagnostics.structural import Structural
     from ragways.index.reader import Index
 
 FILE = "diagnosis.json"
@@ -58,7 +58,7 @@ def diagnose(index: Index, *, seed: int = 0) -> Diagnosis:
 
 
 def _structure(index: Index, seed: int) -> Structural:
-    from ragways.evaluation.structural import structural
+    from ragways.evaluation.diagnostics.structural import structural
     from ragways.index.graph.tables import FILE as TABLES
     from ragways.index.pagerank import Links
 
@@ -74,7 +74,7 @@ def _structure(index: Index, seed: int) -> Structural:
 
 
 def _meaning(index: Index, seed: int) -> Semantic:
-    from ragways.evaluation.semantic import semantic
+    from ragways.evaluation.diagnostics.semantic import semantic
 
     return semantic(index.vectors.matrix, seed=seed)
 

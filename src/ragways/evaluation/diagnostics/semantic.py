@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.evaluation.sample import Sample, take
+from ragways.evaluation.diagnostics.sample import Sample, take
 
 Floats = NDArray[np.float64]
 Points = NDArray[np.float32]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.evaluation.sample import Sample, take
+from ragways.evaluation.diagnostics.sample import Sample, take
 from ragways.index.pagerank import Links
 
 Ints = NDArray[np.int64]

@@ -1,0 +1,1 @@
+"""What kind of corpus an index holds."""

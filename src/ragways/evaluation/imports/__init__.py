@@ -1,0 +1,1 @@
+"""Answers of other systems, made records of a run."""
