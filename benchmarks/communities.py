@@ -77,7 +77,7 @@ def measure_leiden(nodes: int, edges: int) -> dict[str, object]:
     began = time.process_time()
     groups = hierarchy(links, ids, size=60)
     seconds = time.process_time() - began
-    from graspologic_native import leiden_csr  # type: ignore[attr-defined]
+    from graspologic_native import leiden_csr
 
     library, _ = leiden_csr(links.indptr, links.indices, links.weights.astype(np.float64), nodes, seed=0)
     return {

@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import networkx
-import pyarrow.parquet  # type: ignore[import-untyped]
+import pyarrow.parquet
 import pytest
 
 from ragways.core.errors import MissingLayer, MissingPart, UsageError

@@ -165,7 +165,7 @@ def test_as_a_model_calls_it(linked: Toolbox):
 
 
 def test_schemas_fit_tool_calling(linked: Toolbox):
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+    from jsonschema import Draft202012Validator
 
     schemas = linked.schemas()
     assert [schema["function"]["name"] for schema in schemas] == list(TOOLS)

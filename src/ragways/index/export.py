@@ -126,8 +126,8 @@ def _csv(nodes: Iterable[Row], edges: Iterable[Row], out: Path) -> None:
 
 def _parquet(nodes: Iterable[Row], edges: Iterable[Row], out: Path) -> None:
     try:
-        import pyarrow  # type: ignore[import-untyped]
-        from pyarrow.parquet import ParquetWriter  # type: ignore[import-untyped]
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter
     except ImportError as error:
         raise MissingPart("Parquet files need pyarrow", "pip install 'ragways[parquet]'") from error
     kinds = {

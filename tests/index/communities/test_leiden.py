@@ -97,7 +97,7 @@ def test_modularity_and_connected_parts_are_those_of_networkx(edges):
 def test_it_finds_divisions_as_good_as_the_library(seed):
     edges, size = planted(seed=seed)
     links = links_of(edges, size)
-    library, _ = graspologic_native.leiden_csr(  # type: ignore[attr-defined]
+    library, _ = graspologic_native.leiden_csr(
         links.indptr, links.indices, links.weights.astype(np.float64), size, seed=0
     )
     divisions = leiden(links, ids_of(size), seed=seed)
