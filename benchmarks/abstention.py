@@ -3,7 +3,7 @@
     python benchmarks/abstention.py --format hipporag --questions FILE [--limit 100] [--fit] [--json]
 
 The bundled corpus is asked its own questions and those of FILE, which are about something else. Printed is, for each
-setting of `answer.care`, the share of its own questions that is answered, of its near misses (facts left out about
+setting of `answer.threshold`, the share of its own questions that is answered, of its near misses (facts left out about
 known things) and of the foreign ones. `--fit` fits the weights of the support anew on these questions.
 """
 
@@ -33,7 +33,7 @@ from ragways.settings import read_settings  # noqa: E402
 from ragways.tasks import extract  # noqa: E402
 
 PARADIGM = "hybrid-words"
-CARES = (0.2, 0.35, 0.5, 0.65, 0.8)
+THRESHOLDS = (0.2, 0.35, 0.5, 0.65, 0.8)
 
 
 async def supports(questions: Sequence[tuple[str, str]], folder: Path, corpus: Path) -> list[tuple[str, list[float]]]:
@@ -89,11 +89,11 @@ def main() -> None:
         ]
         rows = asyncio.run(supports(asked, Path(folder) / "index", demo / "corpus"))
     figures: dict[str, Any] = {
-        str(care): {
-            kind: float(np.mean([row[3] >= extract.threshold(care) for name, row in rows if name == kind]))
+        str(threshold): {
+            kind: float(np.mean([row[3] >= extract.needed_support(threshold) for name, row in rows if name == kind]))
             for kind in ("own", "near miss", "foreign")
         }
-        for care in CARES
+        for threshold in THRESHOLDS
     }
     if arguments.fit:
         figures["weights"] = dict(zip(("words", "names", "nearest", "constant"), fit(rows), strict=True))
@@ -101,7 +101,7 @@ def main() -> None:
         print(json.dumps(figures, indent=2))
     else:
         for name, values in figures.items():
-            print(f"care {name}: " + ", ".join(f"{kind} {value:.3f}" for kind, value in values.items()))
+            print(f"threshold {name}: " + ", ".join(f"{kind} {value:.3f}" for kind, value in values.items()))
 
 
 if __name__ == "__main__":

@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 
 from ragways.core.trace import Usage
 from ragways.evaluation.judges import find_judge
-from ragways.evaluation.judges.judge import Bench
+from ragways.evaluation.judges.judge import JudgeResources
 from ragways.evaluation.record import Record
 from ragways.models.call import Call
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 
 os.environ.setdefault("RAGAS_DO_NOT_TRACK", "true")
@@ -139,13 +139,15 @@ async def ours(case: Case) -> dict[str, Any]:
     record = Record(
         "q", QUESTION, "", (GOLD,), "naive", 0, ANSWER, evidence=tuple({"text": one} for one in case.pieces)
     )
-    bench = Bench(Door(ScriptedModel([say] * 1000)), Words())
+    resources = JudgeResources(ModelClient(ScriptedModel([say] * 1000)), Words())
     names = ("faithfulness", "context-recall", "context-precision", "context-precision-unreferenced",
              "answer-relevancy", "factual")  # fmt: skip
-    scores = {name: score for judge in names for name, score in (await find_judge(judge).score(bench, record)).items()}
-    told = {name: [row["supported"] for row in scores[name].details["claims"]]
+    scores = {
+        name: score for judge in names for name, score in (await find_judge(judge).score(resources, record)).items()
+    }
+    traced = {name: [row["supported"] for row in scores[name].details["claims"]]
             for name in ("factual-precision", "factual-recall")}  # fmt: skip
-    return {"values": {name: score.value for name, score in scores.items()}, "told": told}
+    return {"values": {name: score.value for name, score in scores.items()}, "told": traced}
 
 
 class RagasJudge:
@@ -169,13 +171,13 @@ class RagasJudge:
         if title == "ClaimDecompositionOutput":
             return {"claims": case.claims(data["response"])}
         if title == "NLIStatementOutput":
-            told = [(claim, int(case.verdict(claim, data["context"]))) for claim in data["statements"]]
-            return {"statements": [{"statement": claim, "reason": "", "verdict": verdict} for claim, verdict in told]}
+            traced = [(claim, int(case.verdict(claim, data["context"]))) for claim in data["statements"]]
+            return {"statements": [{"statement": claim, "reason": "", "verdict": verdict} for claim, verdict in traced]}
         if title == "Verification":
             return {"reason": "", "verdict": int(case.useful[int(data["context"].split()[-1]) - 1])}
         if title == "ContextRecallClassifications":
-            told = [(claim, int(case.verdict(claim, "piece"))) for claim in case.claims(data["answer"])]
-            return {"classifications": [{"statement": claim, "reason": "", "attributed": one} for claim, one in told]}
+            traced = [(claim, int(case.verdict(claim, "piece"))) for claim in case.claims(data["answer"])]
+            return {"classifications": [{"statement": claim, "reason": "", "attributed": one} for claim, one in traced]}
         if title == "ResponseRelevanceOutput":
             return {"question": case.questions[at], "noncommittal": int(case.noncommittal)}
         raise ValueError(title)

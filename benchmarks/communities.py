@@ -30,12 +30,12 @@ from ragways.index.communities.leiden import leiden, modularity
 from ragways.index.communities.partition import hierarchy
 from ragways.index.communities.reader import Communities
 from ragways.index.graph.layer import GRAPH, draft_of
-from ragways.index.layer import Layer, Site
+from ragways.index.layer import BuildContext, Layer
 from ragways.index.layers import LAYERS
 from ragways.index.pagerank import Links
 from ragways.index.recipe import Recipe
 from ragways.models.call import Call, Reply
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.models.scripted import ScriptedModel
 
@@ -101,7 +101,7 @@ def recipe(settings: Mapping[str, object], model: ScriptedModel | None) -> Recip
         no_embedder,
         chunking=PRESETS["section"],
         layers=frozenset({"graph", "communities"}),
-        model=lambda _: Door(model),
+        model=lambda _: ModelClient(model),
         settings=settings,
     )
 
@@ -111,15 +111,15 @@ def measure_layer(folder: Path, corpus: Path, model: AtOnce | None, **graph: obj
     spent: dict[str, float] = {}
     work, derive = COMMUNITIES.work, COMMUNITIES.derive
 
-    async def timed_work(site: Site) -> None:
-        draft_of(site)
+    async def timed_work(context: BuildContext) -> None:
+        draft_of(context)
         began = time.process_time()
-        await work(site)
+        await work(context)
         spent["work"] = time.process_time() - began
 
-    def timed_derive(site: Site, folder: Path) -> None:
+    def timed_derive(context: BuildContext, folder: Path) -> None:
         began = time.process_time()
-        derive(site, folder)
+        derive(context, folder)
         spent["derive"] = time.process_time() - began
 
     LAYERS["graph"] = GRAPH

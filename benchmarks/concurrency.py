@@ -18,7 +18,7 @@ from ragways.core.trace import Usage
 from ragways.index.build import build
 from ragways.index.recipe import Recipe
 from ragways.models.call import Call, Reply
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from tests.apps.test_plan import reply
 from tests.index.killing import corpus
@@ -78,7 +78,7 @@ def recipe(model: Slow, layers: str) -> Recipe:
     return Recipe(
         embedder=no_embedder,
         layers=frozenset(layers.split()),
-        model=lambda paid: Door(model, cache=paid, concurrency=AT_ONCE),
+        model=lambda work_cache: ModelClient(model, cache=work_cache, concurrency=AT_ONCE),
         settings={"graph": {"way": "model", "passage_tokens": 300}, "communities": {"text": 50}},
     )
 

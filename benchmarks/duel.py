@@ -43,7 +43,7 @@ from ragways.evaluation.duel.sitting import judged_by  # noqa: E402
 from ragways.evaluation.duel.trials import Trials  # noqa: E402
 from ragways.evaluation.record import Record, Records  # noqa: E402
 from ragways.models.call import Call, Reply  # noqa: E402
-from ragways.models.door import Door  # noqa: E402
+from ragways.models.client import ModelClient  # noqa: E402
 from ragways.models.prices import Price, Prices  # noqa: E402
 
 _FENCED = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)
@@ -250,7 +250,7 @@ async def simulate(scenario: Scenario, questions: int, rules: Rules, seed: int, 
     )
     generator = SimulatedGenerator("writer-1", seed)
     entries = contest(records, rules)
-    trials = Trials(Door(judge, prices=prices), Door(generator, prices=prices), folder, rules)
+    trials = Trials(ModelClient(judge, prices=prices), ModelClient(generator, prices=prices), folder, rules)
     await trials.run(entries)
     return result(entries, folder, judged_by("judge", rules.mode), rules), judge.calls + generator.calls
 

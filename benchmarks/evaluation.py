@@ -30,13 +30,13 @@ from ragways.evaluation.about import begin  # noqa: E402
 from ragways.evaluation.datasets import load_questions  # noqa: E402
 from ragways.evaluation.judgement import Judgements  # noqa: E402
 from ragways.evaluation.judges import JUDGES  # noqa: E402
-from ragways.evaluation.judges.judge import Bench  # noqa: E402
+from ragways.evaluation.judges.judge import JudgeResources  # noqa: E402
 from ragways.evaluation.judging import judge  # noqa: E402
 from ragways.evaluation.record import Record, Records  # noqa: E402
 from ragways.evaluation.run import run  # noqa: E402
 from ragways.evaluation.score import score_run  # noqa: E402
 from ragways.index.build import build  # noqa: E402
-from ragways.models.door import Door  # noqa: E402
+from ragways.models.client import ModelClient  # noqa: E402
 from ragways.models.embed import Embedder, Vectors  # noqa: E402
 from ragways.settings import Settings, read_settings  # noqa: E402
 
@@ -106,7 +106,7 @@ async def scoring(settings: Settings, made: Sequence[Record], count: int, out: P
     for by in JUDGES.values():
         if by.by == "embedder":
             before, began = embedder.cpu, time.process_time()
-            await judge(Bench(Door(None), embedder), every, [by], Judgements(out))
+            await judge(JudgeResources(ModelClient(None), embedder), every, [by], Judgements(out))
             figures[by.name] = round(time.process_time() - began - (embedder.cpu - before), 2)
     began = time.process_time()
     rows = score_run(out)

@@ -91,7 +91,7 @@ def failures(folder: Path) -> set[tuple[str, str]]:
 
 
 def rows(folder: Path, query: str) -> set[tuple[str, str]]:
-    db = sqlite3.connect(folder / "paid.sqlite")
+    db = sqlite3.connect(folder / "work_cache.sqlite")
     try:
         return set(db.execute(query))
     finally:

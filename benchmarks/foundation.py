@@ -61,8 +61,8 @@ def install_size() -> dict[str, float]:
         subprocess.run([sys.executable, "-m", "venv", str(python.parent.parent)], check=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--no-deps"]
         subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / "requirements.lock")], check=True)
-        site = next((python.parent.parent / "lib").glob("python*/site-packages"))
-        size = sum(file.stat().st_size for file in site.rglob("*") if file.is_file() and not file.is_symlink())
+        context = next((python.parent.parent / "lib").glob("python*/site-packages"))
+        size = sum(file.stat().st_size for file in context.rglob("*") if file.is_file() and not file.is_symlink())
         return {"megabytes": size / 1e6, "wall_s": time.perf_counter() - started}
 
 

@@ -33,13 +33,13 @@ from ragways.index.build import build
 from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.retrieve import passages
-from ragways.index.layer import Site, Texts
-from ragways.index.paid import Paid
+from ragways.index.layer import BuildContext, Texts
 from ragways.index.reader import Index
 from ragways.index.recipe import Recipe
 from ragways.index.store import Store
 from ragways.index.vectors import Scored
-from ragways.models.door import Door
+from ragways.index.work_cache import WorkCache
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 
 SETS = ("musique", "hotpotqa", "2wiki", "2wiki-dev400")
@@ -121,19 +121,19 @@ async def embed_nothing(_: Texts) -> None:
 def derive(index: Path, folder: Path, settings: Mapping[str, object]) -> Graph:
     """The graph of an index by one way, beside the index's own layers."""
     folder.mkdir()
-    store, paid = Store.create_or_open(index), Paid(index)
+    store, work_cache = Store.create_or_open(index), WorkCache(index)
     try:
-        site = Site(store, paid, Door(None), None, embed_nothing, settings={"graph": settings})
-        asyncio.run(_work(site))
-        GRAPH.derive(site, folder)
+        context = BuildContext(store, work_cache, ModelClient(None), None, embed_nothing, settings={"graph": settings})
+        asyncio.run(_work(context))
+        GRAPH.derive(context, folder)
     finally:
-        paid.close()
+        work_cache.close()
         store.close()
     return Graph.open(folder)
 
 
-async def _work(site: Site) -> None:
-    await GRAPH.work(site)
+async def _work(context: BuildContext) -> None:
+    await GRAPH.work(context)
 
 
 class Passages:

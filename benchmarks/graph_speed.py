@@ -27,14 +27,14 @@ from ragways.index.build import build
 from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
-from ragways.index.layer import Site, Texts
+from ragways.index.layer import BuildContext, Texts
 from ragways.index.pagerank import Links, pagerank, push
-from ragways.index.paid import Paid
 from ragways.index.recipe import Recipe
 from ragways.index.store import Store
+from ragways.index.work_cache import WorkCache
 from ragways.models.bound import count_call, count_text
 from ragways.models.call import Call, Reply
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 
 PASSAGES = 10
@@ -77,21 +77,28 @@ def once(corpus: Path, count: int, way: str) -> dict[str, object]:
         write(corpus, place / "documents.jsonl", count)
         recipe = Recipe(embedder=no_embedder, layers=frozenset())
         asyncio.run(build(place / "index", [place / "documents.jsonl"], recipe))
-        store, paid = Store.create_or_open(place / "index"), Paid(place / "index")
+        store, work_cache = Store.create_or_open(place / "index"), WorkCache(place / "index")
         model = Instant()
-        site = Site(store, paid, Door(model), None, embed_nothing, settings={"graph": {"way": way}, "communities": {}})
+        context = BuildContext(
+            store,
+            work_cache,
+            ModelClient(model),
+            None,
+            embed_nothing,
+            settings={"graph": {"way": way}, "communities": {}},
+        )
         tokens = store.db.execute("SELECT sum(tokens) FROM chunks").fetchone()[0]
         started = time.process_time()
-        asyncio.run(work(site))
+        asyncio.run(work(context))
         middle = time.process_time()
         (place / "derived").mkdir()
-        GRAPH.derive(site, place / "derived")
+        GRAPH.derive(context, place / "derived")
         graphed = time.process_time()
-        asyncio.run(report(site))
-        COMMUNITIES.derive(site, place / "derived")
+        asyncio.run(report(context))
+        COMMUNITIES.derive(context, place / "derived")
         ended = time.process_time()
         chunks = store.count("chunks")
-        paid.close()
+        work_cache.close()
         store.close()
         graph = Graph.open(place / "derived")
         row: dict[str, object] = {
@@ -200,12 +207,12 @@ async def embed_nothing(_: Texts) -> None:
     raise AssertionError("nothing is embedded here")
 
 
-async def work(site: Site) -> None:
-    await GRAPH.work(site)
+async def work(context: BuildContext) -> None:
+    await GRAPH.work(context)
 
 
-async def report(site: Site) -> None:
-    await COMMUNITIES.work(site)
+async def report(context: BuildContext) -> None:
+    await COMMUNITIES.work(context)
 
 
 if __name__ == "__main__":

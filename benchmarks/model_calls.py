@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from ragways.core.trace import Budget, span, spending
 from ragways.models.cache import MemoryCache
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.models.prices import Price, Prices
 from ragways.models.prompt import Prompt
@@ -61,17 +61,17 @@ def server(size: int) -> Iterator[str]:
 
 async def measure(base_url: str, calls: int, at_once: int) -> dict[str, float]:
     prices = Prices({"loopback": Price(input=1.0, output=2.0)})
-    async with Door(
+    async with ModelClient(
         Endpoint(base_url, "key", "loopback"), cache=MemoryCache(), prices=prices, concurrency=at_once
-    ) as door:
-        await door.do(TASK, name="warm-up", text=TEXT)
+    ) as client:
+        await client.do(TASK, name="warm-up", text=TEXT)
         with spending(Budget(usd=1000)) as meter, span("benchmark"):
             wall, cpu = time.perf_counter(), time.process_time()
             turns = iter(range(calls))
 
             async def work() -> None:
                 for turn in turns:
-                    found = await door.do(TASK, name=f"harbour {turn}", text=TEXT)
+                    found = await client.do(TASK, name=f"harbour {turn}", text=TEXT)
                     assert found.summary
 
             await asyncio.gather(*(work() for _ in range(at_once)))

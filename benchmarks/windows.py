@@ -34,7 +34,7 @@ from ragways.index.recipe import Recipe
 from ragways.index.windows.layer import WINDOWS
 from ragways.index.windows.neighbours import Space, nearest_elsewhere, nearest_within
 from ragways.index.windows.reader import windows_of
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, unit
 from ragways.models.minilm import MiniLM
 from ragways.modules import traverse
@@ -137,7 +137,7 @@ async def traversals(chosen: argparse.Namespace) -> None:
         print(
             f"{summary.added:,} documents, {len(layer):,} windows, {len(layer.sentences):,} sentences; {embedder.name}"
         )
-        use = Resources(index, embedder, Door(None))
+        use = Resources(index, embedder, ModelClient(None))
         print("CPU ms a question apart from embedding it   p50     p95")
         for name, traversal in WALKS.items():
             step, times = traversal(use), []

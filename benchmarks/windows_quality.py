@@ -28,7 +28,7 @@ from ragways.index.reader import Index
 from ragways.index.recipe import Recipe
 from ragways.index.windows.layer import WINDOWS
 from ragways.index.windows.reader import windows_of
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.models.minilm import MiniLM
 from ragways.modules import traverse
@@ -137,7 +137,9 @@ async def main() -> None:
         print(
             f"{chosen.articles} articles, {len(layer):,} windows, {len(layer.sentences):,} sentences; {embedder.name}"
         )
-        await measure(Resources(index, embedder, Door(None)), read_questions(chosen.data, index, chosen.questions))
+        await measure(
+            Resources(index, embedder, ModelClient(None)), read_questions(chosen.data, index, chosen.questions)
+        )
         await embedder.aclose()
         index.close()
 

@@ -90,7 +90,7 @@ def contents(folder: Path) -> dict[str, list[tuple[object, ...]]]:
     probe = "harbour light storm ship tower keeper"
     held["words"] = [*index.words.search(probe, 1000)]
     index.close()
-    paid = sqlite3.connect(folder / "paid.sqlite")
-    held["paid"] = sorted(paid.execute("SELECT embedder, hash, vector FROM vectors"))
-    paid.close()
+    work_cache = sqlite3.connect(folder / "work_cache.sqlite")
+    held["work_cache"] = sorted(work_cache.execute("SELECT embedder, hash, vector FROM vectors"))
+    work_cache.close()
     return held

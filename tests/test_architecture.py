@@ -71,7 +71,7 @@ def loaded(statement: str) -> set[str]:
     return set(done.stdout.split()) & HEAVY
 
 
-@pytest.mark.parametrize("statement", ["import ragways", "import ragways.apps.cli", "import ragways.models.door"])
+@pytest.mark.parametrize("statement", ["import ragways", "import ragways.apps.cli", "import ragways.models.client"])
 def test_heavy_parts_are_not_loaded_before_they_are_used(statement: str):
     assert not loaded(statement)
 

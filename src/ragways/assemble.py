@@ -1,4 +1,4 @@
-"""Settings made into things: the embedder, the door to a model, the resources of a question, the recipe of an index."""
+"""Settings made into things: the embedder, the client of a model, what a question and an index need."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragways.core.errors import EmbedderChanged, SettingsError, StoreError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import EmbedderChanged, SettingsError, StoreError, did_you_mean
 from ragways.corpus.chunking import PRESETS, Chunking
 from ragways.settings import ChunkingSettings, CorpusSettings, ModelSettings, Settings
 
 if TYPE_CHECKING:
     from ragways.corpus.source import LoadOptions
-    from ragways.evaluation.judges.judge import Bench
-    from ragways.index.paid import Paid
+    from ragways.evaluation.judges.judge import JudgeResources
     from ragways.index.recipe import Recipe
+    from ragways.index.work_cache import WorkCache
     from ragways.models.cache import ReplyCache
-    from ragways.models.door import Door
+    from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
     from ragways.models.prices import Prices
     from ragways.modules.resources import Resources
@@ -54,30 +53,30 @@ async def embedder_of(settings: Settings) -> Embedder:
     )
 
 
-def door_of(settings: Settings, cache: ReplyCache | None = None) -> Door:
-    """The door to the model that is set, or one that leads to none."""
-    return _door(settings, settings.model, "model", cache)
+def client_of(settings: Settings, cache: ReplyCache | None = None) -> ModelClient:
+    """The client of the model that is set, or of none."""
+    return _client(settings, settings.model, "model", cache)
 
 
-def judge_of(settings: Settings, cache: ReplyCache | None = None) -> Door:
-    """The door to the model that judges: the one set for it, else the language model itself."""
+def judge_client_of(settings: Settings, cache: ReplyCache | None = None) -> ModelClient:
+    """The client of the model that judges: the one set for it, else the language model itself."""
     if settings.judge.name or settings.judge.base_url:
-        return _door(settings, settings.judge, "judge", cache)
-    return door_of(settings, cache)
+        return _client(settings, settings.judge, "judge", cache)
+    return client_of(settings, cache)
 
 
-def _door(settings: Settings, chosen: ModelSettings, section: str, cache: ReplyCache | None) -> Door:
-    from ragways.models.door import Door
+def _client(settings: Settings, chosen: ModelSettings, section: str, cache: ReplyCache | None) -> ModelClient:
+    from ragways.models.client import ModelClient
 
     if not chosen.name and not chosen.base_url:
-        return Door(None)
+        return ModelClient(None)
     if not chosen.name or not chosen.base_url:
         missing = "name" if not chosen.name else "base_url"
         cure = f"set both {section}.name and {section}.base_url, or neither"
         raise SettingsError(f"{section}.{missing} is not set", cure)
     from ragways.models.endpoint import Endpoint
 
-    return Door(
+    return ModelClient(
         Endpoint(chosen.base_url, chosen.key.get_secret_value(), chosen.name, timeout=chosen.timeout),
         cache=cache,
         prices=prices_of(settings),
@@ -103,7 +102,7 @@ def recipe_of(settings: Settings, layers: frozenset[str], *, graph: Mapping[str,
         embedder=lambda: embedder_of(settings),
         chunking=chunking_of(settings.chunking),
         layers=layers,
-        model=lambda paid: door_of(settings, paid),
+        model=lambda work_cache: client_of(settings, work_cache),
         options=_load_options(settings.corpus),
         settings={
             "graph": {**settings.graph, **(graph or {})},
@@ -139,27 +138,27 @@ async def opened(settings: Settings) -> AsyncIterator[Resources]:
                 f"this index was built with embedder {index.embedder}, and the settings now say {embedder.name}",
                 "set it back, or build anew with: ragways index --rebuild PATH",
             )
-        paid = _kept_replies(settings.index, stack) if settings.model.name else None
+        work_cache = _kept_replies(settings.index, stack) if settings.model.name else None
         yield Resources(
             index,
             embedder,
-            await stack.enter_async_context(door_of(settings, paid)),
-            care=settings.answer.care,
+            await stack.enter_async_context(client_of(settings, work_cache)),
+            threshold=settings.answer.threshold,
             sentences=settings.answer.sentences,
             prompts=settings.answer.prompts,
         )
 
 
 @asynccontextmanager
-async def bench_of(settings: Settings, run: Path | None = None) -> AsyncIterator[Bench]:
+async def judge_resources_of(settings: Settings, run: Path | None = None) -> AsyncIterator[JudgeResources]:
     """What judges work with; the replies to them are kept in the folder of the run."""
-    from ragways.evaluation.judges.judge import Bench
+    from ragways.evaluation.judges.judge import JudgeResources
 
     async with AsyncExitStack() as stack:
         embedder = await stack.enter_async_context(_embedder(settings))
         asked = settings.judge.name or settings.model.name
-        paid = _kept_replies(run, stack) if asked and run is not None else None
-        yield Bench(await stack.enter_async_context(judge_of(settings, paid)), embedder)
+        work_cache = _kept_replies(run, stack) if asked and run is not None else None
+        yield JudgeResources(await stack.enter_async_context(judge_client_of(settings, work_cache)), embedder)
 
 
 @asynccontextmanager
@@ -171,11 +170,11 @@ async def _embedder(settings: Settings) -> AsyncIterator[Embedder]:
         await embedder.aclose()
 
 
-def _kept_replies(folder: Path, stack: AsyncExitStack) -> Paid | None:
+def _kept_replies(folder: Path, stack: AsyncExitStack) -> WorkCache | None:
     """Replies are kept in a folder; where it cannot be written, they are not kept."""
-    from ragways.index.paid import Paid
+    from ragways.index.work_cache import WorkCache
 
     try:
-        return stack.enter_context(closing(Paid(folder)))
+        return stack.enter_context(closing(WorkCache(folder)))
     except StoreError:
         return None

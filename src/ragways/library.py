@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from ragways.assemble import opened, recipe_of
-from ragways.core.progress import Report, silent
+from ragways.core.progress import ProgressCallback, silent
 from ragways.core.trace import Budget, spending
 from ragways.index.build import build as build_index
 from ragways.index.layers import USUAL, check_layers
@@ -36,7 +36,7 @@ def build(
     settings: Settings | None = None,
     budget: float | None = None,
     rebuild: bool = False,
-    report: Report = silent,
+    report: ProgressCallback = silent,
 ) -> Summary:
     """Index files and folders, or bring an index up to date with them; `budget` is in USD."""
     chosen = _settings(settings, index)

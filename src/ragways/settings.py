@@ -14,8 +14,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
-from ragways.core.errors import SettingsError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import SettingsError, did_you_mean
 from ragways.threads import limit_threads as limit_threads  # noqa: PLC0414 - part of what settings offer
 
 FILE = "ragways.toml"
@@ -88,7 +87,7 @@ class CorpusSettings(_Section):
 class AnswerSettings(_Section):
     """How an answer is made from evidence."""
 
-    care: float = Field(
+    threshold: float = Field(
         0.5, ge=0, le=1, description="0 answers whatever it can, 1 abstains unless the evidence is plain"
     )
     sentences: int = Field(3, ge=1, le=20, description="most sentences of an answer made without a model")

@@ -17,7 +17,7 @@ from ragways.core.errors import NoIndex, UsageError
 from ragways.index.build import build
 from ragways.index.graph.layer import GRAPH
 from ragways.index.layers import LAYERS
-from ragways.index.paid import Paid
+from ragways.index.work_cache import WorkCache
 from tests.fakes import recipe, write
 
 DOCS = {
@@ -113,10 +113,10 @@ def test_the_status_of_layers(index: Path):
 
 
 def test_failures_are_counted_with_their_layer(index: Path):
-    paid = Paid(index)
-    paid.keep_failure("facts:model-x", "one", "no JSON")
-    paid.keep_failure("facts:model-x", "two", "no JSON")
-    paid.close()
+    work_cache = WorkCache(index)
+    work_cache.keep_failure("facts:model-x", "one", "no JSON")
+    work_cache.keep_failure("facts:model-x", "two", "no JSON")
+    work_cache.close()
     assert {layer.name: layer.failures for layer in health.layer_status(index)}["graph"] == 2
 
 

@@ -24,7 +24,7 @@ def rather_not(body: Mapping[str, object]) -> str:
 
 
 def rows(index: Path, query: str) -> list[tuple[object, ...]]:
-    db = sqlite3.connect(index / "paid.sqlite")
+    db = sqlite3.connect(index / "work_cache.sqlite")
     try:
         return db.execute(query).fetchall()
     finally:

@@ -38,7 +38,7 @@ FILES = {
 
 
 @dataclass
-class Site:
+class BuildContext:
     index: Path
     environment: dict[str, str]
     port: int = 0
@@ -49,7 +49,7 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, cache_folder: Path) -> Iterator[Site]:
+def context(tmp_path_factory: pytest.TempPathFactory, cache_folder: Path) -> Iterator[BuildContext]:
     """An index of three documents, and a server over HTTP on it."""
     from ragways.assemble import recipe_of
     from ragways.index.build import build
@@ -61,7 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, cache_folder: Path) -> Iterat
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    here = Site(folder / "index", {"RAGWAYS_CACHE": str(cache_folder)}, port)
+    here = BuildContext(folder / "index", {"RAGWAYS_CACHE": str(cache_folder)}, port)
     command = [sys.executable, *here.arguments, "--http", str(port), "--token", TOKEN]
     process = subprocess.Popen(command, env=here.environment, stderr=subprocess.PIPE, cwd=folder)
     try:
@@ -83,15 +83,15 @@ def _wait(port: int) -> None:
 
 
 @asynccontextmanager
-async def over_stdio(site: Site) -> AsyncIterator[Client]:
-    parameters = StdioServerParameters(command=sys.executable, args=site.arguments, env=site.environment)
+async def over_stdio(context: BuildContext) -> AsyncIterator[Client]:
+    parameters = StdioServerParameters(command=sys.executable, args=context.arguments, env=context.environment)
     async with Client(parameters) as client:
         yield client
 
 
 @asynccontextmanager
-async def over_http(site: Site) -> AsyncIterator[Client]:
-    url = f"http://127.0.0.1:{site.port}/mcp"
+async def over_http(context: BuildContext) -> AsyncIterator[Client]:
+    url = f"http://127.0.0.1:{context.port}/mcp"
     async with (
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
@@ -99,13 +99,13 @@ async def over_http(site: Site) -> AsyncIterator[Client]:
         yield client
 
 
-Way = Callable[[Site], Any]
+Way = Callable[[BuildContext], Any]
 BOTH = pytest.mark.parametrize("way", [over_stdio, over_http])
 
 
-def talk(way: Way, site: Site, work: Callable[[Client], Coroutine[Any, Any, None]]) -> None:
+def talk(way: Way, context: BuildContext, work: Callable[[Client], Coroutine[Any, Any, None]]) -> None:
     async def run() -> None:
-        async with way(site) as client:
+        async with way(context) as client:
             await work(client)
 
     asyncio.run(run())
@@ -116,7 +116,7 @@ def said(result: Any) -> Any:
 
 
 @BOTH
-def test_tools_and_articles_are_listed_and_read(site: Site, way: Way):
+def test_tools_and_articles_are_listed_and_read(context: BuildContext, way: Way):
     async def work(client: Client) -> None:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == ["ask", *TOOLS]
@@ -134,11 +134,11 @@ def test_tools_and_articles_are_listed_and_read(site: Site, way: Way):
             with pytest.raises(MCPError):
                 await client.read_resource(uri)
 
-    talk(way, site, work)
+    talk(way, context, work)
 
 
 @BOTH
-def test_tools_and_paradigms_are_called(site: Site, way: Way):
+def test_tools_and_paradigms_are_called(context: BuildContext, way: Way):
     async def work(client: Client) -> None:
         found = await client.call_tool("title_search", {"title": "Harbor"})
         assert not found.is_error
@@ -147,11 +147,11 @@ def test_tools_and_paradigms_are_called(site: Site, way: Way):
         assert "Anna Brack" in answer["answer"]
         assert answer["citations"]
 
-    talk(way, site, work)
+    talk(way, context, work)
 
 
 @BOTH
-def test_bad_arguments_are_answered(site: Site, way: Way):
+def test_bad_arguments_are_answered(context: BuildContext, way: Way):
     async def work(client: Client) -> None:
         wrong: list[tuple[str, dict[str, Any]]] = [
             ("title_search", {}),
@@ -170,11 +170,11 @@ def test_bad_arguments_are_answered(site: Site, way: Way):
             assert said(result)["error"]
         assert not (await client.call_tool("calculator", {"expression": "1+1"})).is_error
 
-    talk(way, site, work)
+    talk(way, context, work)
 
 
 @BOTH
-def test_a_cancelled_call_leaves_the_server_well(site: Site, way: Way):
+def test_a_cancelled_call_leaves_the_server_well(context: BuildContext, way: Way):
     async def work(client: Client) -> None:
         for _ in range(5):
             call = asyncio.create_task(client.call_tool("ask", {"question": "Who built the harbour light?"}))
@@ -184,11 +184,11 @@ def test_a_cancelled_call_leaves_the_server_well(site: Site, way: Way):
                 await call
         assert said(await client.call_tool("calculator", {"expression": "1+1"}))["value"] == "2"
 
-    talk(way, site, work)
+    talk(way, context, work)
 
 
 @BOTH
-def test_fifty_calls_at_once(site: Site, way: Way):
+def test_fifty_calls_at_once(context: BuildContext, way: Way):
     async def work(client: Client) -> None:
         calls = [client.call_tool("calculator", {"expression": f"{n} * 2"}) for n in range(40)]
         calls += [client.call_tool("chunk_search", {"query": f"storm {n}"}) for n in range(10)]
@@ -196,10 +196,10 @@ def test_fifty_calls_at_once(site: Site, way: Way):
         assert [said(result)["value"] for result in results[:40]] == [str(2 * n) for n in range(40)]
         assert all(said(result)["paragraphs"] for result in results[40:])
 
-    talk(way, site, work)
+    talk(way, context, work)
 
 
-def test_cancellation_reaches_the_tool(site: Site, monkeypatch: pytest.MonkeyPatch, cache_folder: Path):
+def test_cancellation_reaches_the_tool(context: BuildContext, monkeypatch: pytest.MonkeyPatch, cache_folder: Path):
     from ragways.apps.mcp_server import desk
     from ragways.assemble import opened
 
@@ -215,7 +215,7 @@ def test_cancellation_reaches_the_tool(site: Site, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Toolbox, "run", slow)
 
     async def run() -> None:
-        settings = read_settings(environment={}, index=site.index, cache=cache_folder)
+        settings = read_settings(environment={}, index=context.index, cache=cache_folder)
         async with opened(settings) as use, Client(desk(use, settings)) as client:
             call = asyncio.create_task(client.call_tool("title_search", {"title": "x"}))
             await asyncio.wait_for(began.wait(), 10)
@@ -226,16 +226,16 @@ def test_cancellation_reaches_the_tool(site: Site, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}])
-def test_http_wants_the_token(site: Site, headers: dict[str, str]):
+def test_http_wants_the_token(context: BuildContext, headers: dict[str, str]):
     for path in ("/mcp", "/", "/other"):
-        reply = httpx2.post(f"http://127.0.0.1:{site.port}{path}", headers=headers, json={})
+        reply = httpx2.post(f"http://127.0.0.1:{context.port}{path}", headers=headers, json={})
         assert reply.status_code == 401
 
 
-def test_another_host_name_is_refused(site: Site):
+def test_another_host_name_is_refused(context: BuildContext):
     """A page in a browser that rebinds its name to this machine does not get through."""
     headers = {"Authorization": f"Bearer {TOKEN}", "Host": "evil.example", "Accept": "application/json"}
-    reply = httpx2.post(f"http://127.0.0.1:{site.port}/mcp", headers=headers, json={})
+    reply = httpx2.post(f"http://127.0.0.1:{context.port}/mcp", headers=headers, json={})
     assert reply.status_code in (400, 403, 421)
 
 
@@ -248,9 +248,9 @@ def test_it_listens_on_this_machine_alone_unless_told_otherwise():
             _place(wrong)
 
 
-def test_a_place_that_is_taken_is_one_line(site: Site):
+def test_a_place_that_is_taken_is_one_line(context: BuildContext):
     with pytest.raises(UsageError, match="cannot listen"):
-        _listen("127.0.0.1", site.port)
+        _listen("127.0.0.1", context.port)
 
 
 def test_a_token_is_made_up_and_shown_once(capsys: pytest.CaptureFixture[str]):

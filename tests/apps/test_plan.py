@@ -84,7 +84,7 @@ def settings(server: Loopback, more: str = "") -> str:
 
 
 def spent(index: Path, layer: str) -> dict[str, float]:
-    db = sqlite3.connect(index / "paid.sqlite")
+    db = sqlite3.connect(index / "work_cache.sqlite")
     row = db.execute(
         "SELECT sum(calls), sum(input), sum(output), sum(usd) FROM spent WHERE kind LIKE ?", (f"{layer}%",)
     ).fetchone()
@@ -172,7 +172,7 @@ def test_without_a_model_the_plan_says_what_the_run_would(ragways: Run, home: Pa
 
 
 def _prices(path: Path) -> float:
-    db = sqlite3.connect(path / "paid.sqlite")
+    db = sqlite3.connect(path / "work_cache.sqlite")
     usd = db.execute("SELECT sum(usd) FROM spent").fetchone()[0]
     db.close()
     return float(usd)

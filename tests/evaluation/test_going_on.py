@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ragways.core import log as jsonl
 from ragways.core.errors import UsageError
-from ragways.evaluation import jsonl
 from ragways.evaluation.about import begin
 from ragways.evaluation.record import FILE, Record, Records
 from tests.apps.conftest import CORPUS, Run, home, one_line, ragways  # noqa: F401 - fixtures

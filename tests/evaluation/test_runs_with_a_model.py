@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ragways.core import log as jsonl
 from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.trace import span
-from ragways.evaluation import jsonl
 from ragways.evaluation.about import About, begin
 from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.record import Records
@@ -19,7 +19,7 @@ from ragways.index.build import build
 from ragways.index.reader import Index
 from ragways.models.cache import MemoryCache
 from ragways.models.call import Call, Reply
-from ragways.models.door import Door, trial
+from ragways.models.client import ModelClient, trial
 from ragways.models.prices import Price, Prices
 from ragways.models.scripted import ScriptedModel
 from ragways.models.task import Task
@@ -67,10 +67,10 @@ def folder(tmp_path: Path) -> Path:
 
 async def asked(folder: Path, model: Slow, *, out: str = "run", cache: MemoryCache | None = None, **options) -> Records:
     index = Index.open(folder / "index")
-    door = Door(model, cache=cache, prices=Prices({"slow": Price(1.0, 1.0)}))
+    client = ModelClient(model, cache=cache, prices=Prices({"slow": Price(1.0, 1.0)}))
     about = begin(folder / out, seed=options.pop("seed", 0))
     try:
-        use = Resources(index, WordHashes(), door)
+        use = Resources(index, WordHashes(), client)
         records = Records(folder / out)
         await run(use, QUESTIONS, {"words": ("words", {})}, records, about, **options)
         return records
@@ -138,12 +138,12 @@ def test_a_spent_budget_keeps_what_was_answered(folder: Path):
 
 def test_trials_do_not_share_replies_and_one_trial_does():
     model, cache = Slow(), MemoryCache()
-    door = Door(model, cache=cache)
+    client = ModelClient(model, cache=cache)
 
     async def ask() -> None:
         for name in ("one", "two", "one", ""):
             with trial(name), span("all") as here:
-                await door.do(HELLO, question="?")
+                await client.do(HELLO, question="?")
             assert here.worth.calls == 1
             assert here.total.calls == (0 if len(model.calls) == 2 and name == "one" else 1)
 

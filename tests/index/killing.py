@@ -18,7 +18,7 @@ from ragways.core.trace import Usage
 from ragways.index.build import build
 from ragways.index.recipe import Recipe
 from ragways.models.call import Call, Reply
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from tests.apps.test_plan import LAYERS, reply, texts
 from tests.fakes import recipe
 from tests.index.whole import unlike, whole
@@ -77,7 +77,9 @@ def run(index: Path, documents: Path, bill: Path) -> None:
 
 def _recipe(bill: Path) -> Recipe:
     return recipe(
-        layers=frozenset(LAYERS.split(",")), settings=SETTINGS, model=lambda paid: Door(Noting(bill), cache=paid)
+        layers=frozenset(LAYERS.split(",")),
+        settings=SETTINGS,
+        model=lambda work_cache: ModelClient(Noting(bill), cache=work_cache),
     )
 
 
@@ -154,11 +156,11 @@ def _begin(index: Path, base: Path | None) -> None:
 
 def _all(index: Path) -> dict[str, object]:
     """The index, and what is kept for it."""
-    db = sqlite3.connect(index / "paid.sqlite")
+    db = sqlite3.connect(index / "work_cache.sqlite")
     kept = {
-        "paid/vectors": sorted(db.execute("SELECT hash, vector FROM vectors").fetchall()),
-        "paid/results": sorted(db.execute("SELECT kind, hash, value FROM results").fetchall()),
-        "paid/failures": db.execute("SELECT * FROM failures").fetchall(),
+        "work_cache/vectors": sorted(db.execute("SELECT hash, vector FROM vectors").fetchall()),
+        "work_cache/results": sorted(db.execute("SELECT kind, hash, value FROM results").fetchall()),
+        "work_cache/failures": db.execute("SELECT * FROM failures").fetchall(),
     }
     db.close()
     return whole(index) | kept

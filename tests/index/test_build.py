@@ -319,7 +319,7 @@ def test_a_run_killed_before_it_forgot_is_made_up_for(tmp_path: Path, corpus: Pa
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ragways.index.paid.Paid.keep_only", killed)
+        patch.setattr("ragways.index.work_cache.WorkCache.keep_only", killed)
         with pytest.raises(RuntimeError):
             run(index, [corpus])
     run(index, [corpus])
@@ -414,7 +414,7 @@ def test_rebuild_leaves_a_first_build_of_another_process_alone(
 def test_a_damaged_cache_of_vectors_is_cured_by_rebuild(tmp_path: Path, corpus: Path):
     index = tmp_path / "index"
     run(index, [corpus])
-    (index / "paid.sqlite").write_bytes(b"junk" * 5000)
+    (index / "work_cache.sqlite").write_bytes(b"junk" * 5000)
     with pytest.raises(StoreFailed, match="--rebuild"):
         run(index, [corpus])
     asyncio.run(build(index, [corpus], recipe(), rebuild=True))

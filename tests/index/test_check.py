@@ -18,9 +18,9 @@ from ragways.index.check.health import check
 from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.graph.layer import GRAPH
 from ragways.index.layers import LAYERS
-from ragways.index.paid import Paid
 from ragways.index.reader import Index
 from ragways.index.words import Words
+from ragways.index.work_cache import WorkCache
 from tests.fakes import recipe, write
 
 DOCS = {
@@ -227,22 +227,22 @@ def test_vectors_of_a_document_that_is_gone(index: Path):
 
 def test_a_vector_that_is_not_kept(index: Path):
     hash = sqlite3.connect(index / "index.sqlite").execute("SELECT hash FROM chunks").fetchone()[0]
-    sql(index / "paid.sqlite", f"DELETE FROM vectors WHERE hash = '{hash}'")
+    sql(index / "work_cache.sqlite", f"DELETE FROM vectors WHERE hash = '{hash}'")
     assert the(index, "chunks whose vector is not kept").count == 1
 
 
 def test_nothing_is_kept_at_all(index: Path):
-    for file in index.glob("paid.sqlite*"):
+    for file in index.glob("work_cache.sqlite*"):
         file.unlink()
     assert "chunks whose vector is not kept" in errors(index)
-    assert not (index / "paid.sqlite").exists()
+    assert not (index / "work_cache.sqlite").exists()
 
 
 def test_vectors_that_nothing_uses_are_a_warning(index: Path):
-    paid = Paid(index)
-    paid.keep("word-hashes", {"left-over": np.ones(32, np.float32)})
-    paid.keep("another", {"of another embedder": np.ones(32, np.float32)})
-    paid.close()
+    work_cache = WorkCache(index)
+    work_cache.keep("word-hashes", {"left-over": np.ones(32, np.float32)})
+    work_cache.keep("another", {"of another embedder": np.ones(32, np.float32)})
+    work_cache.close()
     health = check(index)
     assert health.fit
     assert the(index, "kept vectors that nothing uses").count == 2
@@ -273,17 +273,17 @@ def test_words_that_are_gone(index: Path):
 
 
 def test_failed_work_is_listed_and_makes_unfit_where_it_is_much(index: Path):
-    paid = Paid(index)
-    paid.keep_results("facts:x", {str(n): "{}" for n in range(99)})
-    paid.keep_failure("facts:x", "abc", "the reply was no JSON", "sorry")
+    work_cache = WorkCache(index)
+    work_cache.keep_results("facts:x", {str(n): "{}" for n in range(99)})
+    work_cache.keep_failure("facts:x", "abc", "the reply was no JSON", "sorry")
     health = check(index)
     assert health.fit
     few = the(index, "failed work: facts:x")
     assert (few.severity, few.count) == ("warning", 1)
     assert "the reply was no JSON" in few.example
     for n in range(20):
-        paid.keep_failure("facts:x", f"more {n}", "the reply was no JSON")
-    paid.close()
+        work_cache.keep_failure("facts:x", f"more {n}", "the reply was no JSON")
+    work_cache.close()
     assert the(index, "failed work: facts:x").severity == "warning", "of an earlier build, with another model"
     sql(index / "index.sqlite", "INSERT OR REPLACE INTO meta VALUES ('graph_kind', 'facts:x')")
     assert the(index, "failed work: facts:x").severity == "error"

@@ -11,7 +11,7 @@ from ragways.core.errors import ModelRefused, ModelUnavailable, SettingsError, U
 from ragways.core.trace import Usage, span, spending
 from ragways.models import wire
 from ragways.models.call import Call, Message, Tool, ToolCall
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.models.faults import Fault
 from ragways.models.loopback import Loopback
@@ -34,11 +34,11 @@ async def _soon(seconds):
 
 def complete(server, call=CALL, *, key=None, timeout=5.0, tries=8, model="loopback"):
     async def main():
-        door = Door(
+        client = ModelClient(
             Endpoint(server.base_url, key, model, timeout=timeout), tries=tries, time=replace(Time(), sleep=_soon)
         )
-        async with door:
-            return await door.complete(call)
+        async with client:
+            return await client.complete(call)
 
     return asyncio.run(main())
 
@@ -118,24 +118,24 @@ def test_odd_contents():
 )
 def test_the_form_a_server_understands_is_learnt_once(forms, asked):
     async def main():
-        async with Door(Endpoint(server.base_url, None, "loopback")) as door:
-            assert await door.do(NOTE, **VARIABLES) == Note("fine", (1, 2))
-            assert await door.do(NOTE, topic="again", source="") == Note("fine", (1, 2))
+        async with ModelClient(Endpoint(server.base_url, None, "loopback")) as client:
+            assert await client.do(NOTE, **VARIABLES) == Note("fine", (1, 2))
+            assert await client.do(NOTE, topic="again", source="") == Note("fine", (1, 2))
 
     with Loopback(lambda body: json.dumps(GOOD), forms=forms) as server:
         asyncio.run(main())
     bodies = [seen.body for seen in server.requests]
     assert [body.get("response_format", {}).get("type") for body in bodies] == asked  # type: ignore[attr-defined]
-    told = ["JSON schema" in body["messages"][0]["content"] for body in bodies]  # type: ignore[index]
-    assert told == [form != "json_schema" for form in asked]
+    traced = ["JSON schema" in body["messages"][0]["content"] for body in bodies]  # type: ignore[index]
+    assert traced == [form != "json_schema" for form in asked]
 
 
 @pytest.mark.parametrize("refused", ["max_tokens", "temperature", "seed"])
 def test_a_parameter_a_server_refuses_is_left_out_from_then_on(refused):
     async def main():
-        async with Door(Endpoint(server.base_url, None, "loopback")) as door:
+        async with ModelClient(Endpoint(server.base_url, None, "loopback")) as client:
             for sample in range(2):
-                await door.complete(replace(CALL, seed=1, schema=SCHEMA, sample=sample))
+                await client.complete(replace(CALL, seed=1, schema=SCHEMA, sample=sample))
 
     with Loopback(refuses=[refused]) as server:
         asyncio.run(main())
@@ -183,8 +183,8 @@ def test_retry_after_comes_through():
     fake = FakeTime()
 
     async def main():
-        async with Door(Endpoint(server.base_url, None, "loopback"), time=fake.time) as door:
-            await door.complete(CALL)
+        async with ModelClient(Endpoint(server.base_url, None, "loopback"), time=fake.time) as client:
+            await client.complete(CALL)
 
     with Loopback(faults=[Fault("limited", seconds=17, requests=1)]) as server:
         asyncio.run(main())
@@ -210,9 +210,9 @@ def test_forms_of_retry_after(headers, wanted):
 
 def test_a_refused_connection_is_tried_again():
     async def main():
-        door = Door(Endpoint(server.base_url, None, "loopback"), time=replace(Time(), sleep=sleep))
-        async with door:
-            assert (await door.complete(CALL)).text == "You said: hello"
+        client = ModelClient(Endpoint(server.base_url, None, "loopback"), time=replace(Time(), sleep=sleep))
+        async with client:
+            assert (await client.complete(CALL)).text == "You said: hello"
 
     async def sleep(seconds):
         if not slept:
@@ -235,8 +235,8 @@ def test_nobody_there():
 
 def test_wrong_and_malformed_replies_through_the_whole_stack():
     async def main(server):
-        async with Door(Endpoint(server.base_url, None, "loopback")) as door:
-            return await door.do(NOTE, **VARIABLES)
+        async with ModelClient(Endpoint(server.base_url, None, "loopback")) as client:
+            return await client.do(NOTE, **VARIABLES)
 
     for kind in ("wrong", "malformed"):
         with Loopback(faults=[Fault(kind, requests=2)]) as server:
@@ -259,8 +259,8 @@ def test_statuses_that_another_try_would_not_change():
 
 def test_a_wrong_address_names_its_setting():
     async def main():
-        async with Door(Endpoint(server.base_url.replace("/v1", "/v2"), None, "loopback")) as door:
-            await door.complete(CALL)
+        async with ModelClient(Endpoint(server.base_url.replace("/v1", "/v2"), None, "loopback")) as client:
+            await client.complete(CALL)
 
     with Loopback() as server, pytest.raises(ModelRefused, match="404") as caught:
         asyncio.run(main())
@@ -324,10 +324,10 @@ def test_the_key_never_leaks(caplog):
 def test_one_client_serves_all_calls():
     async def main():
         endpoint = Endpoint(server.base_url, None, "loopback")
-        async with Door(endpoint) as door:
-            await door.complete(CALL)
+        async with ModelClient(endpoint) as client:
+            await client.complete(CALL)
             first = endpoint._wire._client
-            await asyncio.gather(*(door.complete(replace(CALL, sample=at)) for at in range(20)))
+            await asyncio.gather(*(client.complete(replace(CALL, sample=at)) for at in range(20)))
             assert endpoint._wire._client is first
         assert endpoint._wire._client is None
 

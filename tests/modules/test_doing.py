@@ -9,12 +9,12 @@ import pytest
 from ragways.core.errors import BudgetExceeded, UnusableReply
 from ragways.core.trace import Budget, Span, span, spending
 from ragways.index.reader import Index
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.models.task import Task
 from ragways.modules.doing import INSTEAD, do_or_rule
 from ragways.modules.resources import Resources
-from ragways.modules.told import LONGEST, brief
+from ragways.modules.traced import LONGEST, brief
 from ragways.paradigms import find_paradigm
 from ragways.tasks.keywords import KEYWORDS, Keywords
 from ragways.tasks.subquestions import Subquestions
@@ -29,7 +29,7 @@ GIVEN = {"question": "Who built that", "names": lambda _: ["Ness"], "terms": str
 def done(script: list[object], task: Task = KEYWORDS, asks: int = 2) -> tuple[object, Span]:  # type: ignore[type-arg]
     async def run() -> tuple[object, Span]:
         with ScriptedModel(script) as model, span("test") as trace:
-            found = await do_or_rule(Door(model, asks=asks), task, **GIVEN)
+            found = await do_or_rule(ModelClient(model, asks=asks), task, **GIVEN)
         return found, trace
 
     return asyncio.run(run())
@@ -67,7 +67,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def use(index: Index, *script: object) -> Resources:
-    return Resources(index, WordHashes(), Door(ScriptedModel(script), asks=1), care=0.0)
+    return Resources(index, WordHashes(), ModelClient(ScriptedModel(script), asks=1), threshold=0.0)
 
 
 @pytest.mark.parametrize("paradigm", ["graph-ppr", "kg", "light", "fast-graph", "hybrid"])

@@ -8,7 +8,7 @@ import pytest
 
 from ragways.core.types import ABSTENTION
 from ragways.index.words import terms
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.modules.rewrite import plain
 from ragways.tasks.judge_answer import JUDGE_ANSWER, Verdict, refuses
 from ragways.tasks.keywords import KEYWORDS, Keywords
@@ -34,7 +34,7 @@ def test_names_beside_the_questions_words_lead_on():
 
 
 def do(task, **variables):
-    return asyncio.run(Door(None).do(task, **variables))
+    return asyncio.run(ModelClient(None).do(task, **variables))
 
 
 def test_sub_questions_by_rule_ask_what_is_missing_of_the_names_found():

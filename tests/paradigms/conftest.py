@@ -27,7 +27,7 @@ def demo_settings(cache_folder: Path, demo_corpus: Path) -> Settings:
     settings = read_settings(environment={}, index=index, cache=cache_folder)
     if not index.exists() and vectors.exists():
         index.mkdir(parents=True)
-        shutil.copyfile(vectors, index / "paid.sqlite")
+        shutil.copyfile(vectors, index / "work_cache.sqlite")
     for _ in range(60):  # another worker of this test run may be building it
         try:
             asyncio.run(build(index, [demo_corpus / "corpus"], recipe_of(settings, frozenset(LAYERS))))
@@ -48,7 +48,7 @@ def _code() -> str:
 
 def _keep_vectors(index: Path, vectors: Path) -> None:
     draft = vectors.with_suffix(f".{time.time_ns()}")
-    source = sqlite3.connect(index / "paid.sqlite")
+    source = sqlite3.connect(index / "work_cache.sqlite")
     source.execute("VACUUM INTO ?", (str(draft),))
     source.close()
     kept = sqlite3.connect(draft)

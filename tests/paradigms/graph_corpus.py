@@ -13,7 +13,7 @@ from ragways.core.types import Answer, Query
 from ragways.index.build import build
 from ragways.index.derive import derived_folder
 from ragways.index.reader import Index
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.modules.resources import Resources
 from ragways.paradigms.paradigm import Paradigm
@@ -51,8 +51,8 @@ def indexed(folder: Path, texts: dict[str, str] = TEXTS, **graph: Any) -> Path:
 
 
 def resources(index: Index, script: Iterable[object] | None = None) -> Resources:
-    """Without a script, without a model. No care: with vectors of hashed words, care would only test the hashes."""
-    return Resources(index, WordHashes(), Door(None if script is None else ScriptedModel(script)), care=0.0)
+    """Without a script, without a model. Threshold 0: with vectors of hashed words, more would only test hashes."""
+    return Resources(index, WordHashes(), ModelClient(None if script is None else ScriptedModel(script)), threshold=0.0)
 
 
 def asked(use: Resources, paradigm: Paradigm, question: str, **settings: Any) -> tuple[Answer, Span]:

@@ -14,7 +14,7 @@ from ragways.core.errors import UsageError
 from ragways.core.trace import Budget, Span, Usage, span, spending
 from ragways.core.types import ABSTENTION, Answer, Query
 from ragways.models.call import Reply, ToolCall
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.prices import Price, Prices
 from ragways.models.scripted import ScriptedModel
 from ragways.modules.resources import Resources
@@ -62,7 +62,7 @@ def asked(
     use: Resources, lines: Sequence[object], paradigm: Any = agent_graph, budget: Budget | None = None, **settings: Any
 ) -> tuple[Answer, Span, ScriptedModel]:
     model = ScriptedModel(lines)
-    use.model = Door(model)
+    use.model = ModelClient(model)
 
     async def run() -> tuple[Answer, Span]:
         with spending(budget), span("test") as trace:
@@ -182,8 +182,8 @@ def test_too_many_calls_in_one_round_are_not_made(use: Resources):
 def test_a_budget_ends_it_with_the_best_answer_so_far(use: Resources, budget: Budget):
     read = [calling(("article_text", {"article": title})) for title in ("Old Harbour", "Anna Brack")]
     model = ScriptedModel([*read, *[calling(("chunk_search", {"query": f"{n}"})) for n in range(9)]])
-    use.model = Door(model, prices=Prices({"scripted": Price(1.0, 1.0)}))
-    use.care = 0.0
+    use.model = ModelClient(model, prices=Prices({"scripted": Price(1.0, 1.0)}))
+    use.threshold = 0.0
 
     async def run() -> tuple[Answer, Span]:
         with spending(budget), span("test") as trace:
@@ -231,7 +231,7 @@ def test_a_paragraph_seen_in_parts_is_one_piece_of_evidence(tmp_path: Path):
 
 
 def planned(use: Resources, question: str, paradigm: Any = agent_graph, **settings: Any) -> tuple[Answer, Span]:
-    use.care = 0.0
+    use.threshold = 0.0
 
     async def run() -> tuple[Answer, Span]:
         with span("test") as trace:

@@ -14,7 +14,7 @@ import pytest
 from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
 from ragways.models.call import Call, Reply, ToolCall
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.modules.agent_text import defused
 from ragways.modules.resources import Resources
@@ -103,12 +103,12 @@ def test_an_obeying_model_gets_nothing(use: Resources, number: int):
     wanted = ["shell", "delete_article", "send", "http_get", "backlinks", "calculator"]
 
     def obey(call: Call) -> Reply:
-        told = [message for message in call.messages if message.role == "tool"]
-        assert told
-        assert all(in_one_fence(message.content) for message in told)
+        traced = [message for message in call.messages if message.role == "tool"]
+        assert traced
+        assert all(in_one_fence(message.content) for message in traced)
         assert [message.role for message in call.messages[:2]] == ["system", "user"]
         assert "evil.example" not in call.messages[0].content + call.messages[1].content
-        calls = [ToolCall(f"o{n}", name, json.dumps({"order": told[-1].content})) for n, name in enumerate(wanted)]
+        calls = [ToolCall(f"o{n}", name, json.dumps({"order": traced[-1].content})) for n, name in enumerate(wanted)]
         return Reply("I obey.", tool_calls=tuple(calls))
 
     leak = {
@@ -119,7 +119,7 @@ def test_an_obeying_model_gets_nothing(use: Resources, number: int):
     }
     read = Reply("", tool_calls=(ToolCall("r", "article_text", json.dumps({"article": title(number)})),))
     model = ScriptedModel([read, obey, Reply("", tool_calls=(ToolCall("f", "final_answer", json.dumps(leak)),))])
-    use.model = Door(model)
+    use.model = ModelClient(model)
     said, trace = asked(use, f"When was the {title(number)} built?", agent_graph, tools="article_text")
     model.close()
     agent = next(s for s in trace.walk() if s.name == "agent")
@@ -135,7 +135,7 @@ def test_an_obeying_model_gets_nothing(use: Resources, number: int):
 @EVERY
 @pytest.mark.parametrize("paradigm", [agent_graph, agent_vector])
 def test_without_a_model_no_address_works_in_the_answer(use: Resources, number: int, paradigm: Any):
-    use.care, use.sentences = 0.0, 20
+    use.threshold, use.sentences = 0.0, 20
     said, trace = asked(use, f"When was the {title(number)} built?", paradigm)
     assert harmless(said.text), said.text
     assert said.text.strip()
@@ -148,7 +148,7 @@ def test_without_a_model_no_address_works_in_the_answer(use: Resources, number: 
 
 def test_the_answers_above_would_have_carried_the_address(use: Resources, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ragways.modules.agent_text.defused", lambda text: text)
-    use.care, use.sentences = 0.0, 20
+    use.threshold, use.sentences = 0.0, 20
     said = [asked(use, f"When was the {title(n)} built?", agent_graph)[0].text for n in (0, 25, 28)]
     assert not any(map(harmless, said))
 

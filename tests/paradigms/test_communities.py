@@ -18,7 +18,7 @@ from ragways.index.communities.reader import Communities
 from ragways.index.graph.layer import GRAPH
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.models.tokens import count_tokens
 from ragways.modules.resources import Resources
@@ -51,7 +51,7 @@ def asked(
     index: Index, paradigm: Any, question: str = QUESTION, model: Any = None, **values: Any
 ) -> tuple[Answer, Span]:
     async def ask() -> tuple[Answer, Span]:
-        use = Resources(index, WordHashes(), Door(model), care=0.0)
+        use = Resources(index, WordHashes(), ModelClient(model), threshold=0.0)
         with span("test") as trace:
             answer = await paradigm.PARADIGM.strategy(use, values)(Query(question))
         return answer, trace

@@ -13,7 +13,7 @@ from ragways.assemble import opened
 from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.types import ABSTENTION
 from ragways.index.reader import Index
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.loopback import Loopback
 from ragways.modules.resources import Resources
 from ragways.paradigms import PARADIGMS, find_paradigm
@@ -183,10 +183,10 @@ def test_a_question_that_the_corpus_does_not_speak_of_is_not_answered(demo_setti
 
 def test_care_moves_the_line(demo_settings: Settings):
     def careless(use: Resources) -> None:
-        use.care = 0.0
+        use.threshold = 0.0
 
     def careful(use: Resources) -> None:
-        use.care = 1.0
+        use.threshold = 1.0
 
     question = "Which actor played the lead in the 1994 film Pulp Fiction?"
     assert not asked(demo_settings, "hybrid-words", question, careless).answer.abstained
@@ -197,7 +197,7 @@ def test_a_models_refusal_is_an_abstention(demo_settings: Settings):
     def refusing(use: Resources) -> None:
         from ragways.models.scripted import ScriptedModel
 
-        use.model = Door(ScriptedModel([{"answered": False, "sentences": []}]))
+        use.model = ModelClient(ScriptedModel([{"answered": False, "sentences": []}]))
 
     answer = asked(demo_settings, "naive", QUESTION, refusing).answer
     assert answer.abstained
@@ -212,7 +212,7 @@ def test_a_citation_of_a_passage_that_was_not_shown_is_asked_again(demo_settings
     script = ScriptedModel([wrong, right])
 
     def scripted(use: Resources) -> None:
-        use.model = Door(script)
+        use.model = ModelClient(script)
 
     answer = asked(demo_settings, "naive", QUESTION, scripted).answer
     assert "there is no passage 99" in script.calls[1].messages[-1].content

@@ -8,7 +8,7 @@ import pytest
 
 from ragways.apps.as_json import result_data
 from ragways.index.reader import Index
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.prompt import Prompt
 from ragways.models.scripted import ScriptedModel
 from ragways.modules.resources import Resources
@@ -27,7 +27,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def answered(index: Index, preset: Prompts, paradigm: str, *script: object, **settings: object) -> tuple[Result, str]:
-    use = Resources(index, WordHashes(), Door(ScriptedModel([*script, SAID])), care=0.0, prompts=preset)
+    use = Resources(index, WordHashes(), ModelClient(ScriptedModel([*script, SAID])), threshold=0.0, prompts=preset)
     result = asyncio.run(ask(use, HOPS, paradigm, settings))
     return result, prompts(use)[-1]
 

@@ -10,7 +10,7 @@ import pytest
 from ragways.assemble import opened
 from ragways.core.types import Hit
 from ragways.index.reader import Index
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.modules.triplets import temporal
 from ragways.paradigms.ask import Result, ask
@@ -26,7 +26,7 @@ def asked(settings: Settings, paradigm: str, *script: object) -> tuple[Result, l
         async with opened(settings) as use:
             model = ScriptedModel(script)
             if script:
-                use.model = Door(model)
+                use.model = ModelClient(model)
             result = await ask(use, WHEN, paradigm)
             return result, [call.messages[-1].content for call in model.calls]
 

@@ -20,7 +20,7 @@ from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.index.windows.layer import WINDOWS
 from ragways.index.windows.reader import windows_of
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.modules import traverse
 from ragways.modules.resources import Resources
@@ -237,8 +237,8 @@ class OneQuestion:
         return np.stack([self.vector for _ in texts])
 
 
-def walk(name: str, g: Graph, *, most: int, least: int, model: Door | None = None) -> tuple[Hits, Span]:
-    use = Resources(g.index, OneQuestion(g.question), model or Door(None))  # type: ignore[arg-type]
+def walk(name: str, g: Graph, *, most: int, least: int, model: ModelClient | None = None) -> tuple[Hits, Span]:
+    use = Resources(g.index, OneQuestion(g.question), model or ModelClient(None))  # type: ignore[arg-type]
     limits = {"max_sentences": most, "min_sentences": least}
     if "beaten" not in ALL_ENDS[name] and "rule" not in ALL_ENDS[name]:
         del limits["min_sentences"]
@@ -317,9 +317,9 @@ def test_hits_are_sentences_in_the_order_of_the_walk(name: str):
 # The model as guide
 
 
-def guided(g: Graph, replies: list[object], **door) -> tuple[Hits, Span, ScriptedModel]:
+def guided(g: Graph, replies: list[object], **client) -> tuple[Hits, Span, ScriptedModel]:
     with ScriptedModel(replies) as model:
-        hits, trace = walk("llm-guided", g, most=15, least=8, model=Door(model, **door))
+        hits, trace = walk("llm-guided", g, most=15, least=8, model=ModelClient(model, **client))
     return hits, trace, model
 
 
@@ -365,7 +365,7 @@ def test_without_a_model_the_trace_says_that_a_rule_chose():
 def test_the_model_cannot_go_past_the_limit():
     g = wide()
     with ScriptedModel([{"choice": 1}] * 1) as model:
-        hits, trace = walk("llm-guided", g, most=4, least=8, model=Door(model))
+        hits, trace = walk("llm-guided", g, most=4, least=8, model=ModelClient(model))
     assert len(hits.items) == 4
     assert end_of(trace) == "max"
 
@@ -390,7 +390,7 @@ def resources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     layers = frozenset({"vectors", "windows"})
     asyncio.run(build(tmp_path / "index", [corpus], recipe(embedder, layers=layers)))
     index = Index.open(tmp_path / "index")
-    yield Resources(index, embedder, Door(None), care=0.0)
+    yield Resources(index, embedder, ModelClient(None), threshold=0.0)
     index.close()
 
 
@@ -443,7 +443,7 @@ def test_an_index_without_windows_finds_nothing(tmp_path: Path, monkeypatch: pyt
     layers = frozenset({"vectors", "windows"})
     asyncio.run(build(tmp_path / "index", [corpus], recipe(embedder, layers=layers)))
     index = Index.open(tmp_path / "index")
-    use = Resources(index, embedder, Door(None))
+    use = Resources(index, embedder, ModelClient(None))
     for paradigm in PARADIGMS:
         assert asyncio.run(paradigm.strategy(use)(Query("Anything?"))).abstained
     index.close()

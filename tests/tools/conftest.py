@@ -10,7 +10,7 @@ import pytest
 
 from ragways.index.build import build
 from ragways.index.reader import Index
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.modules.resources import Resources
 from ragways.tools import Toolbox
 from tests.fakes import WordHashes, recipe, write
@@ -76,7 +76,7 @@ def plain_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def resources(folder: Path) -> Resources:
-    return Resources(Index.open(folder), WordHashes(), Door(None))
+    return Resources(Index.open(folder), WordHashes(), ModelClient(None))
 
 
 @pytest.fixture

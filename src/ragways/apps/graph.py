@@ -185,8 +185,7 @@ def _graph(index: Index) -> Iterator[tuple[Graph, Path]]:
 
 def _document(index: Index, name: str) -> str:
     """The id of the document that is called so."""
-    from ragways.core.errors import UsageError
-    from ragways.core.suggest import did_you_mean
+    from ragways.core.errors import UsageError, did_you_mean
     from ragways.core.types import title_name
 
     documents = index.documents()

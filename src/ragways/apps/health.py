@@ -13,7 +13,7 @@ from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen
 if TYPE_CHECKING:
     from ragways.evaluation.diagnostics.diagnose import Diagnosis
     from ragways.index.check.health import Health
-    from ragways.index.paid import Spent
+    from ragways.index.work_cache import Spent
 
 UNFIT = 3
 """Exit code of a check that found errors."""
@@ -62,8 +62,8 @@ def layer_status(folder: Path) -> list[LayerStatus]:
     """The structure, which is always there, and every layer that could be."""
     from ragways.index.derive import derived_folder
     from ragways.index.layers import LAYERS
-    from ragways.index.paid import Spent
     from ragways.index.store import Store
+    from ragways.index.work_cache import Spent
 
     store = Store.open(folder)
     try:
@@ -106,9 +106,9 @@ def _rows(derived: Path, name: str) -> int:
 def _jobs(folder: Path) -> tuple[dict[str, int], dict[str, Spent]]:
     """By layer, how much work failed and what all of it has cost."""
     from ragways.index.database import connect, explained
-    from ragways.index.paid import Spent
+    from ragways.index.work_cache import Spent
 
-    path = folder / "paid.sqlite"
+    path = folder / "work_cache.sqlite"
     failed: dict[str, int] = {}
     spent: dict[str, Spent] = {}
     if not path.is_file():

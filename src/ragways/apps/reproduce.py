@@ -14,7 +14,7 @@ from ragways.apps.options import JsonOption, SettingsOption, chosen_settings
 from ragways.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragways.core.progress import Report
+    from ragways.core.progress import ProgressCallback
     from ragways.evaluation.question import Question
     from ragways.evaluation.reproduce.experiment import Experiment, Located, Way
     from ragways.settings import Settings
@@ -55,7 +55,13 @@ def reproduce(
 
 
 async def _reproduce(
-    settings: Settings, wanted: Experiment, found: Located, out: Path, limit: int | None, seed: int, report: Report
+    settings: Settings,
+    wanted: Experiment,
+    found: Located,
+    out: Path,
+    limit: int | None,
+    seed: int,
+    report: ProgressCallback,
 ) -> dict[str, Any]:
     from ragways.evaluation.reproduce.table import asked_here, table
     from ragways.evaluation.score import score_run
@@ -72,12 +78,12 @@ async def _reproduce(
     duels, undone = await _duel(chosen, wanted, ways, folder, report)
     cuts = [column.metric for column in wanted.columns_on(found.data) if column.metric is not None]
     rows = score_run(folder, *cuts)
-    told = table(wanted, found.data, ways, rows)
-    told["differs"].insert(0, asked_here(asked, limit))
+    traced = table(wanted, found.data, ways, rows)
+    traced["differs"].insert(0, asked_here(asked, limit))
     if not settings.model.name:
-        told["differs"].insert(0, NO_MODEL)
+        traced["differs"].insert(0, NO_MODEL)
     return {
-        **told,
+        **traced,
         "run": str(folder),
         "questions": len(asked),
         "not_run": [*(f"{way.published}: needs a model" for way in skipped), *judged, *undone],
@@ -127,7 +133,7 @@ def _prepared(
     return questions, corpus
 
 
-async def _index(settings: Settings, ways: Sequence[Way], corpus: Path, report: Report) -> None:
+async def _index(settings: Settings, ways: Sequence[Way], corpus: Path, report: ProgressCallback) -> None:
     from ragways.assemble import recipe_of
     from ragways.index.build import build
     from ragways.index.layers import check_layers
@@ -144,7 +150,7 @@ async def _questions(
     file: Path,
     limit: int | None,
     seed: int,
-    report: Report,
+    report: ProgressCallback,
 ) -> list[Question]:
     """Those of the data, or generated over the index: once, for a model would not say the same again."""
     from ragways.evaluation.datasets import load_questions
@@ -168,7 +174,12 @@ async def _questions(
 
 
 async def _ask(
-    settings: Settings, ways: Sequence[Way], questions: Sequence[Question], folder: Path, seed: int, report: Report
+    settings: Settings,
+    ways: Sequence[Way],
+    questions: Sequence[Question],
+    folder: Path,
+    seed: int,
+    report: ProgressCallback,
 ) -> None:
     from ragways.apps.health import layer_status
     from ragways.assemble import opened
@@ -192,9 +203,11 @@ async def _ask(
         await run(use, questions, named, Records(folder), about, at_once=at_once, report=report)
 
 
-async def _judge(settings: Settings, wanted: Experiment, found: Located, folder: Path, report: Report) -> list[str]:
+async def _judge(
+    settings: Settings, wanted: Experiment, found: Located, folder: Path, report: ProgressCallback
+) -> list[str]:
     """Ask the judges that the columns need; says in words which could not be asked."""
-    from ragways.assemble import bench_of
+    from ragways.assemble import judge_resources_of
     from ragways.evaluation.judgement import Judgements
     from ragways.evaluation.judges import find_judge
     from ragways.evaluation.judging import judge
@@ -202,22 +215,22 @@ async def _judge(settings: Settings, wanted: Experiment, found: Located, folder:
 
     names = list(dict.fromkeys(column.judge for column in wanted.columns_on(found.data) if column.judge))
     judges = {one.name: one for one in map(find_judge, names)}
-    async with bench_of(settings, folder) as bench:
-        able = [one for one in judges.values() if one.by == "embedder" or bench.model.model is not None]
-        at_once = settings.judge.concurrency if bench.model.model is not None else 1
-        await judge(bench, list(Records(folder)), able, Judgements(folder), at_once=at_once, report=report)
+    async with judge_resources_of(settings, folder) as resources:
+        able = [one for one in judges.values() if one.by == "embedder" or resources.model.model is not None]
+        at_once = settings.judge.concurrency if resources.model.model is not None else 1
+        await judge(resources, list(Records(folder)), able, Judgements(folder), at_once=at_once, report=report)
     return [f"{one.name}: needs a judge, set model or judge" for one in judges.values() if one not in able]
 
 
 async def _duel(
-    settings: Settings, wanted: Experiment, ways: Sequence[Way], folder: Path, report: Report
+    settings: Settings, wanted: Experiment, ways: Sequence[Way], folder: Path, report: ProgressCallback
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """The answers in unbiased pairs, where the source did that; says in words why if it could not be done."""
     if not wanted.duel:
         return None, []
     if not (settings.judge.name or settings.model.name):
         return None, ["the duels: need a judge, set model or judge"]
-    from ragways.assemble import door_of, judge_of
+    from ragways.assemble import client_of, judge_client_of
     from ragways.evaluation.duel.contest import contest
     from ragways.evaluation.duel.result import result
     from ragways.evaluation.duel.rules import Rules
@@ -228,7 +241,7 @@ async def _duel(
     rules = Rules()
     entries = contest(list(Records(folder)), rules, [way.label for way in ways])
     by = judged_by(settings.judge.name or settings.model.name, rules.mode)
-    async with judge_of(settings) as judge, door_of(settings) as generator:
+    async with judge_client_of(settings) as judge, client_of(settings) as generator:
         at_once = (settings.judge if settings.judge.name else settings.model).concurrency
         await Trials(judge, generator, folder, rules, at_once=at_once, report=report).run(entries)
     return result(entries, folder, by, rules).data(), []

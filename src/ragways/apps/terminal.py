@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ragways.apps.options import printable
-from ragways.core.progress import Progress, Report, silent
+from ragways.core.progress import Progress, ProgressCallback, silent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +42,7 @@ def print_json(data: object) -> None:
 
 
 @contextmanager
-def progress_bar(shown: bool = True) -> Iterator[Report]:
+def progress_bar(shown: bool = True) -> Iterator[ProgressCallback]:
     """A bar on standard error where that is a terminal; elsewhere, in a log say, a line now and then."""
     if not shown:
         yield silent
@@ -70,7 +70,7 @@ def progress_bar(shown: bool = True) -> Iterator[Report]:
         yield report
 
 
-def _now_and_then(seconds: float) -> Report:
+def _now_and_then(seconds: float) -> ProgressCallback:
     last = time.monotonic()
 
     def report(progress: Progress) -> None:

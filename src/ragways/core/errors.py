@@ -3,6 +3,7 @@
 RagwaysError
 ├── UsageError            what was asked makes no sense (unknown paradigm, empty question)
 │   ├── SettingsError     the settings file or an environment variable
+│   ├── PluginClash       two plug-ins bring one name
 │   └── ToolError         a tool was called with what is not there (tools/error.py)
 ├── StoreError            the index folder
 │   ├── NoIndex           there is none
@@ -24,6 +25,9 @@ RagwaysError
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class RagwaysError(Exception):
     """An error that a user can act on: `message` says what, `cure` says what to do."""
@@ -44,6 +48,10 @@ class UsageError(RagwaysError):
 
 
 class SettingsError(UsageError):
+    pass
+
+
+class PluginClash(UsageError):
     pass
 
 
@@ -117,3 +125,10 @@ class BudgetExceeded(RagwaysError):
 
 PARTLY = 6
 """Exit code of a run that finished, but could not do all of it (files skipped as unreadable)."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The cure for a name that does not exist: `did you mean naive?`, or the names there are."""
+    names = sorted(known)
+    near = get_close_matches(name[:80], names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"

@@ -16,7 +16,7 @@ class Progress:
     note: str = ""
 
 
-Report = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 
 
 def silent(progress: Progress) -> None:

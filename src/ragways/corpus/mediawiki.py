@@ -14,7 +14,7 @@ from ragways.core.types import Document
 from ragways.corpus.dates import iso_date
 from ragways.corpus.reading import Bounded, opened
 from ragways.corpus.source import LoadOptions, Skipped, SourceFile
-from ragways.corpus.wikilinks import Site, title_of
+from ragways.corpus.wikilinks import WikiSite, title_of
 from ragways.corpus.wikitext import page
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class _Page:
 
 @dataclass(slots=True)
 class _State:
-    site: Site = field(default_factory=Site)
+    site: WikiSite = field(default_factory=WikiSite)
     page: _Page = field(default_factory=_Page)
     path: list[str] = field(default_factory=list)
 
@@ -59,7 +59,7 @@ def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
             options.notice(Skipped(f"{file.key}#{name}", error.message))
 
 
-def _document(found: _Page, key: str, site: Site, options: LoadOptions) -> Document:
+def _document(found: _Page, key: str, site: WikiSite, options: LoadOptions) -> Document:
     metadata = {**site.metadata, "page": found.id, "date": iso_date(found.stamp)}
     if site.base:
         metadata["url"] = site.base + quote(found.title.replace(" ", "_"), safe="/:(),'!*@")
@@ -72,7 +72,7 @@ def _document(found: _Page, key: str, site: Site, options: LoadOptions) -> Docum
     return document
 
 
-def _pages(file: SourceFile, options: LoadOptions) -> Iterator[tuple[_Page, Site]]:
+def _pages(file: SourceFile, options: LoadOptions) -> Iterator[tuple[_Page, WikiSite]]:
     with opened(file) as raw:
         stream = Bounded(raw, options.max_stream, options.max_record)
         state = _State()

@@ -35,7 +35,7 @@ Role = Literal["article", "text", "file", "category", "language"]
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class WikiSite:
     """What a dump says of its wiki: its own names of namespaces, and whether titles begin with a capital."""
 
     files: frozenset[str] = FILES
@@ -46,7 +46,7 @@ class Site:
     base: str = ""
 
 
-def role(raw: str, site: Site, *, piped: bool) -> tuple[Role, str]:
+def role(raw: str, site: WikiSite, *, piped: bool) -> tuple[Role, str]:
     """What a link is for, and its target: an article's title, a category's name, or nothing."""
     raw = raw.strip()
     shown = raw.startswith(":")
@@ -65,7 +65,7 @@ def role(raw: str, site: Site, *, piped: bool) -> tuple[Role, str]:
     return ("article", target) if target and not target.startswith("/") else ("text", "")
 
 
-def title_of(raw: str, site: Site) -> str:
+def title_of(raw: str, site: WikiSite) -> str:
     """A title as MediaWiki writes it: no section, no underscores, a capital first."""
     raw = html.unescape(raw.split("#", 1)[0])
     if "%" in raw:

@@ -7,7 +7,7 @@ import re
 
 from ragways.corpus import wikitables
 from ragways.corpus.builder import TextBuilder
-from ragways.corpus.wikilinks import Site, pipe_trick, role
+from ragways.corpus.wikilinks import WikiSite, pipe_trick, role
 from ragways.corpus.wikitemplates import Call, call_of, computes, shown, text_of
 from ragways.corpus.wikitree import Item, Node, is_blank, own_text, split
 
@@ -39,7 +39,7 @@ _LOOKS = re.compile(r"(?:^|\s)(?:alt|upright)\d*$|^(?:image|map|logo|flag|photo|
 class Renderer:
     """Holds what a page gives besides its text: its categories."""
 
-    def __init__(self, builder: TextBuilder, site: Site, kept: list[str]) -> None:
+    def __init__(self, builder: TextBuilder, site: WikiSite, kept: list[str]) -> None:
         self.builder = builder
         self.categories: dict[str, None] = {}
         self._site = site

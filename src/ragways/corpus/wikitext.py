@@ -11,7 +11,7 @@ from ragways.corpus.builder import TextBuilder
 from ragways.corpus.reading import read_text
 from ragways.corpus.source import LoadOptions, SourceFile
 from ragways.corpus.wikiclean import prepare
-from ragways.corpus.wikilinks import Site, title_of
+from ragways.corpus.wikilinks import WikiSite, title_of
 from ragways.corpus.wikirender import Renderer
 from ragways.corpus.wikitree import parse
 
@@ -34,11 +34,11 @@ def page(
     title: str,
     options: LoadOptions,
     *,
-    site: Site | None = None,
+    site: WikiSite | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Document:
     """The document of one page. Of a page beyond the limit the beginning is read, and the metadata says so."""
-    site = site or Site()
+    site = site or WikiSite()
     facts = dict(metadata or {})
     builder = TextBuilder(options.max_text)
     if match := _REDIRECT.match(source):

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragways.evaluation import jsonl
+from ragways.core import log as jsonl
 from ragways.evaluation.judges.shown import mark
 from ragways.evaluation.metric import Score
 from ragways.evaluation.record import Record

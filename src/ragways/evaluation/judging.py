@@ -11,10 +11,10 @@ from typing import Any
 import ragways
 from ragways.core.errors import BudgetExceeded, NoModel, RagwaysError, UnusableReply
 from ragways.core.gather import in_turn
-from ragways.core.progress import Progress, Report, silent
+from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, Span, current_meter, span, spending
 from ragways.evaluation.judgement import Judgement, Judgements, Key, standing
-from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import mark
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.record import Record
@@ -60,14 +60,14 @@ class Tally:
 
 
 async def judge(
-    bench: Bench,
+    resources: JudgeResources,
     records: Sequence[Record],
     judges: Sequence[Judge],
     judgements: Judgements,
     *,
     at_once: int = 1,
     budget: float | None = None,
-    report: Report = silent,
+    report: ProgressCallback = silent,
 ) -> Tally:
     """Ask what has not been judged yet. An unreadable reply is unscored and kept; a spent budget ends it, all kept.
 
@@ -80,12 +80,12 @@ async def judge(
     known = [(record, standing(done, record, names)) for record in ordered]
     with spending(Budget(usd=budget)):
         for by in judges:
-            work = [(record, left) for record, found in known if (left := _left(bench, by, found))]
+            work = [(record, left) for record, found in known if (left := _left(resources, by, found))]
             count = len(ordered) - len(work)
 
             async def one(record: Record, left: Sequence[Metric], by: Judge = by) -> None:
                 nonlocal count
-                for metric, score, made in await _scores(bench, record, by, left):
+                for metric, score, made in await _scores(resources, record, by, left):
                     tally.add(metric.name, score)
                     new = _judgement(record, by, metric, score, made)
                     if not _same(done.get(new.key), new):
@@ -97,22 +97,22 @@ async def judge(
     return tally
 
 
-def _left(bench: Bench, by: Judge, found: Mapping[str, Judgement]) -> list[Metric]:
+def _left(resources: JudgeResources, by: Judge, found: Mapping[str, Judgement]) -> list[Metric]:
     """Metrics of the judge that are not settled by what was found."""
-    return [metric for metric in by.metrics if not _settled(bench, by, found.get(metric.name))]
+    return [metric for metric in by.metrics if not _settled(resources, by, found.get(metric.name))]
 
 
-def _settled(bench: Bench, by: Judge, judgement: Judgement | None) -> bool:
+def _settled(resources: JudgeResources, by: Judge, judgement: Judgement | None) -> bool:
     """Judged, with a value or a lasting reason why there is none, and known to be of this answer. What failed is tried
     again, and so is what another model, embedder or prompt judged: one mean must not hold the verdicts of two.
     """
     if judgement is None:
         return False
     # Without a model nothing could be judged again, and what a model said before is kept.
-    unjudged = by.by == "model" and bench.model.model is None and judgement.why != NO_JUDGE
+    unjudged = by.by == "model" and resources.model.model is None and judgement.why != NO_JUDGE
     if unjudged:
         return True
-    known = "of" in judgement.made and judgement.made.get("by") in (None, _name(bench, by))
+    known = "of" in judgement.made and judgement.made.get("by") in (None, _name(resources, by))
     return known and not judgement.details.get("again", False) and _same_prompts(by, judgement)
 
 
@@ -131,26 +131,28 @@ def _unscored(one: Judgement) -> tuple[object, ...]:
     return one.value, one.why, one.details, *(one.made.get(name) for name in ("of", "by", "prompts"))
 
 
-async def _scores(bench: Bench, record: Record, by: Judge, asked: Sequence[Metric]) -> list[tuple[Metric, Score, Made]]:
+async def _scores(
+    resources: JudgeResources, record: Record, by: Judge, asked: Sequence[Metric]
+) -> list[tuple[Metric, Score, Made]]:
     missing = {metric.name: metric.missing(record) for metric in asked}
     found: Mapping[str, Score] = {}
     made: Made = {}
     if any(not why for why in missing.values()):
         with span(by.name) as trace:
-            found = await _asked(bench, record, by)
-        made = _made(bench, by, trace)
+            found = await _asked(resources, record, by)
+        made = _made(resources, by, trace)
     return [
         (metric, Score(None, why), {}) if (why := missing[metric.name]) else (metric, found[metric.name], made)
         for metric in asked
     ]
 
 
-async def _asked(bench: Bench, record: Record, by: Judge) -> Mapping[str, Score]:
+async def _asked(resources: JudgeResources, record: Record, by: Judge) -> Mapping[str, Score]:
     try:
         # Even where a rule would do (an abstention): a mean of those alone would be that of no judge at all.
-        if by.by == "model" and bench.model.model is None:
+        if by.by == "model" and resources.model.model is None:
             raise NoModel("no model is set to judge", "set one under [judge] or [model] in the settings")
-        return await by.score(bench, record)
+        return await by.score(resources, record)
     except BudgetExceeded:
         raise
     except NoModel:
@@ -176,19 +178,19 @@ def _as_written(details: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _name(bench: Bench, by: Judge) -> str:
+def _name(resources: JudgeResources, by: Judge) -> str:
     """Who judges: a model, or the embedder."""
     if by.by == "embedder":
-        return bench.embedder.name
-    return bench.model.model.name if bench.model.model is not None else ""
+        return resources.embedder.name
+    return resources.model.model.name if resources.model.model is not None else ""
 
 
-def _made(bench: Bench, by: Judge, trace: Span) -> Made:
+def _made(resources: JudgeResources, by: Judge, trace: Span) -> Made:
     prompts = {step.name: step.details["prompt"] for step in trace.walk() if "prompt" in step.details}
     usage = trace.total
     return {
         "version": ragways.__version__,
-        "by": _name(bench, by),
+        "by": _name(resources, by),
         **({"prompts": prompts} if prompts else {}),
         **({"tokens": usage.tokens, "usd": usage.usd} if usage.calls else {}),
     }

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragways.core import log as jsonl
 from ragways.core.errors import UsageError
-from ragways.evaluation import jsonl
 
 FILE = "records.jsonl"
 Key = tuple[str, str, int]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragways.core.progress import Progress, Report, silent
+from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.intervals import interval
 from ragways.evaluation.metrics.ranking import USUAL, Cut
@@ -57,7 +57,7 @@ async def measure(
     paradigms: Mapping[str, Mapping[str, Any]],
     *,
     metrics: Sequence[Cut] = USUAL,
-    report: Report = silent,
+    report: ProgressCallback = silent,
 ) -> list[Figures]:
     """Figures of each paradigm (by name, with its settings) over the questions."""
     use.retrieve_only = True

@@ -15,7 +15,7 @@ from typing import Any
 import ragways
 from ragways.core.errors import BudgetExceeded, RagwaysError, UsageError
 from ragways.core.gather import in_turn
-from ragways.core.progress import Progress, Report, silent
+from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, Span, current_meter, spending
 from ragways.evaluation.about import About
 from ragways.evaluation.alone import alone
@@ -24,7 +24,7 @@ from ragways.evaluation.question import Question
 from ragways.evaluation.record import Key, Record, Records
 from ragways.evaluation.resources.sampler import Sampler
 from ragways.evaluation.resources.samples import Samples
-from ragways.models.door import trial
+from ragways.models.client import trial
 from ragways.modules.resources import Resources
 from ragways.paradigms.ask import Result, ask
 
@@ -57,7 +57,7 @@ async def run(
     repeats: int = 1,
     at_once: int = 1,
     budget: float | None = None,
-    report: Report = silent,
+    report: ProgressCallback = silent,
 ) -> int:
     """Ask what has not been asked yet; returns how many answers failed. A spent budget ends it, all records kept."""
     total = len(questions) * len(ways) * repeats
@@ -97,7 +97,7 @@ class _Runner:
         ways: Ways,
         at_once: int,
         total: int,
-        report: Report,
+        report: ProgressCallback,
     ) -> None:
         self._use, self._records, self._about, self._ways = use, records, about, ways
         self._gold = GoldIndex(use.index)
@@ -143,8 +143,8 @@ class _Runner:
             except BudgetExceeded:
                 raise
             except RagwaysError as error:
-                paid = {**asdict(meter.spent), "spent": meter.spent.usd}
-                return Record(**said, error=str(error), usage=paid, seconds=time.perf_counter() - started)
+                work_cache = {**asdict(meter.spent), "spent": meter.spent.usd}
+                return Record(**said, error=str(error), usage=work_cache, seconds=time.perf_counter() - started)
         spent = time.process_time() - cpu if self._at_once == 1 else None
         ranks = tuple(self._gold.ranks(question, result.answer.evidence.hits))
         return Record(**said, **_answered(result), ranks=ranks, cpu=spent, made=_made(self._use, result))

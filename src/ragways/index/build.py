@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, UsageError
-from ragways.core.progress import Progress, Report, silent
+from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, spending
 from ragways.core.types import Document, Structure, content_hash, title_name
 from ragways.corpus.load import load
@@ -25,14 +25,14 @@ from ragways.corpus.structure import structure
 from ragways.index.chunks import chunk_texts_of
 from ragways.index.derive import KEPT, clear_old, derive, derived_folder
 from ragways.index.embedding import Embedding
-from ragways.index.layer import Layer, Site, Texts
+from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
-from ragways.index.paid import Paid
 from ragways.index.recipe import Recipe, Summary
 from ragways.index.sources import find_files
 from ragways.index.store import Store, document_hash, number_of
+from ragways.index.work_cache import WorkCache
 from ragways.index.writer import writing
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.tokens import count_each
 
 PENDING_CHUNKS = 1024
@@ -53,12 +53,12 @@ class _Pending:
 
 
 async def build(
-    folder: Path, paths: Sequence[Path], recipe: Recipe, *, rebuild: bool = False, report: Report = silent
+    folder: Path, paths: Sequence[Path], recipe: Recipe, *, rebuild: bool = False, report: ProgressCallback = silent
 ) -> Summary:
     """Index these files and folders. Files that vanished from a folder since the last run go from the index too."""
-    with writing(folder, rebuild) as (store, paid):
+    with writing(folder, rebuild) as (store, work_cache):
         started = time.perf_counter()
-        run = _Run(store, paid, report, anew=rebuild)
+        run = _Run(store, work_cache, report, anew=rebuild)
         with spending() as meter:
             try:
                 await run.prepare(recipe)
@@ -74,8 +74,8 @@ async def build(
 async def remove(folder: Path, names: Sequence[str]) -> Summary:
     """Remove documents, by key, id or title, with everything that was made of their text."""
     Store.open(folder).close()
-    with writing(folder, rebuild=False) as (store, paid):
-        run = _Run(store, paid, silent)
+    with writing(folder, rebuild=False) as (store, work_cache):
+        run = _Run(store, work_cache, silent)
         for name in names:
             found = run.find(name)
             store.forget_sources(found)
@@ -86,19 +86,19 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
 
 def rebuild_derived(folder: Path) -> None:
     """Make the derived files again where they were deleted."""
-    with writing(folder, rebuild=False) as (store, paid):
-        run = _Run(store, paid, silent)
+    with writing(folder, rebuild=False) as (store, work_cache):
+        run = _Run(store, work_cache, silent)
         generation = int(run.meta["generation"])
-        derive(replace(run.site(generation), new=None), generation, in_order(run.built))
+        derive(replace(run.context(generation), new=None), generation, in_order(run.built))
 
 
 class _Run:
     """One run of the builder; holds the write lock."""
 
-    def __init__(self, store: Store, paid: Paid, report: Report, *, anew: bool = False) -> None:
+    def __init__(self, store: Store, work_cache: WorkCache, report: ProgressCallback, *, anew: bool = False) -> None:
         self.anew = anew
         self.store = store
-        self.paid = paid
+        self.work_cache = work_cache
         self.meta = store.meta()
         self.report = report
         self.summary = Summary()
@@ -109,7 +109,7 @@ class _Run:
         self.working = "vectors"
         self.layers = self.built = frozenset(self.meta.get("layers", "").split())
         self.embedding: Embedding | None = None
-        self.model = Door(None)
+        self.model = ModelClient(None)
         self.recipe_settings: Mapping[str, Any] = {}
 
     # Before
@@ -119,8 +119,8 @@ class _Run:
         self.recipe = recipe
         self.recipe_settings = recipe.settings
         self.layers |= recipe.layers
-        self.embedding = Embedding(await recipe.embedder(), self.paid) if "vectors" in self.layers else None
-        self.model = recipe.model(self.paid)
+        self.embedding = Embedding(await recipe.embedder(), self.work_cache) if "vectors" in self.layers else None
+        self.model = recipe.model(self.work_cache)
         wanted = {"chunking": self.recipe.chunking.name, "chunk_titles": str(self.recipe.chunking.title)}
         if self.embedding is not None:
             wanted["embedder"] = self.embedding.embedder.name
@@ -302,34 +302,34 @@ class _Run:
         self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
         if self.embedding is not None:
             self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
-        layers, site = in_order(self.layers), self.site(generation)
+        layers, context = in_order(self.layers), self.context(generation)
         for layer in layers:
             with self.timed(layer.name):
-                await self.work(layer, site)
+                await self.work(layer, context)
         with self.timed("deriving"):
             self.report(Progress("deriving", 0))
-            derive(site, generation + 1, layers)
-        self.summary.undone, self.summary.why = site.failed, site.why
-        unfinished = "yes" if site.failed or self.summary.stopped else ""
+            derive(context, generation + 1, layers)
+        self.summary.undone, self.summary.why = context.failed, context.why
+        unfinished = "yes" if context.failed or self.summary.stopped else ""
         self.store.set_meta({"unfinished": unfinished, "again": "", "layer_settings": self.layer_settings()})
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
         self.store.commit()
         clear_old(self.store.folder, generation + 1, keep=1 if gone else KEPT)
         if gone:
-            self.forget(site)
+            self.forget(context)
             self.store.begin()
             self.store.set_meta({"forget": ""})
             self.store.commit()
 
-    async def work(self, layer: Layer, site: Site) -> None:
+    async def work(self, layer: Layer, context: BuildContext) -> None:
         """Do a layer's work. Once the budget has ended something, no layer after it spends what is left: it would pay
         for work on a part of what the next run makes whole.
         """
         self.working = layer.name
         try:
             with spending(Budget(calls=0) if self.summary.stopped else None):
-                await layer.work(site)
+                await layer.work(context)
         except BudgetExceeded as stop:
             self.summary.stopped = self.summary.stopped or stop.message
 
@@ -339,11 +339,11 @@ class _Run:
             return self.meta.get("layer_settings", "{}")
         return json.dumps(dict(self.recipe_settings), sort_keys=True, default=str)
 
-    def site(self, generation: int) -> Site:
+    def context(self, generation: int) -> BuildContext:
         only_new = not (self.anew or self.summary.changed or self.summary.removed) and self.layers == self.built
-        return Site(
+        return BuildContext(
             self.store,
-            self.paid,
+            self.work_cache,
             self.model,
             self.embedding.embedder if self.embedding is not None else None,
             self.embed,
@@ -353,13 +353,13 @@ class _Run:
             settings=self.recipe_settings,
         )
 
-    def forget(self, site: Site) -> None:
+    def forget(self, context: BuildContext) -> None:
         """Drop all that was made of texts that are gone."""
         used: dict[str, set[str]] = {}
         for layer in in_order(self.layers):
-            for kind, hashes in layer.used(site).items():
+            for kind, hashes in layer.used(context).items():
                 used.setdefault(kind, set()).update(hashes)
-        self.paid.keep_only(used)
+        self.work_cache.keep_only(used)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:

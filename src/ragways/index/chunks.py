@@ -8,7 +8,7 @@ from pathlib import Path
 from ragways.core.errors import StoreFailed
 from ragways.core.types import Structure, content_hash
 from ragways.corpus.chunking import Chunking
-from ragways.index.layer import Layer, Outlook, Prospect, Site
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
 from ragways.index.store import Store
 
 
@@ -45,31 +45,31 @@ def chunk_texts_of(parts: Structure, chunking: Chunking) -> Iterable[str]:
         yield searched_text(document.title, section, document.text[chunk.start : chunk.end], with_title=chunking.title)
 
 
-async def _embed(site: Site) -> None:
+async def _embed(context: BuildContext) -> None:
     """Documents bring their vectors with them, except those stored before vectors were asked for."""
-    missing = {hash for _, hash in site.store.chunk_rows()}
-    if site.embedder is not None:
-        missing -= site.paid.known(site.embedder.name, missing)
+    missing = {hash for _, hash in context.store.chunk_rows()}
+    if context.embedder is not None:
+        missing -= context.work_cache.known(context.embedder.name, missing)
     if missing:
-        await site.embed({content_hash(text): text for _, text in chunk_texts(site.store)})
+        await context.embed({content_hash(text): text for _, text in chunk_texts(context.store)})
 
 
-def _plan_vectors(prospect: Prospect) -> Outlook:
-    store = prospect.site.store
-    return Outlook(store.count("chunks"), texts=(text for _, text in chunk_texts(store)))
+def _plan_vectors(planning: PlanContext) -> LayerEstimate:
+    store = planning.context.store
+    return LayerEstimate(store.count("chunks"), texts=(text for _, text in chunk_texts(store)))
 
 
-def _plan_words(prospect: Prospect) -> Outlook:
+def _plan_words(planning: PlanContext) -> LayerEstimate:
     """Thousands of chunks a second: too little to measure."""
-    return Outlook(prospect.site.store.count("chunks"))
+    return LayerEstimate(planning.context.store.count("chunks"))
 
 
-def _derive_vectors(site: Site, folder: Path) -> None:
+def _derive_vectors(context: BuildContext, folder: Path) -> None:
     from ragways.index.vectors import Vectors
 
-    meta = site.store.meta()
-    rows = list(site.store.chunk_rows())
-    vectors = site.paid.vectors(meta["embedder"], [hash for _, hash in rows])
+    meta = context.store.meta()
+    rows = list(context.store.chunk_rows())
+    vectors = context.work_cache.vectors(meta["embedder"], [hash for _, hash in rows])
     missing = [id for id, hash in rows if hash not in vectors]
     if missing:
         raise StoreFailed(
@@ -80,17 +80,17 @@ def _derive_vectors(site: Site, folder: Path) -> None:
     stacked.save(folder, "chunks")
 
 
-def _derive_words(site: Site, folder: Path) -> None:
+def _derive_words(context: BuildContext, folder: Path) -> None:
     from ragways.index.words import Words
 
-    if site.new is not None and site.before is not None and (site.before / "words").is_dir():
-        Words.build(folder / "words", chunk_texts(site.store, sorted(site.new)), onto=site.before / "words")
+    if context.new is not None and context.before is not None and (context.before / "words").is_dir():
+        Words.build(folder / "words", chunk_texts(context.store, sorted(context.new)), onto=context.before / "words")
     else:
-        Words.build(folder / "words", chunk_texts(site.store))
+        Words.build(folder / "words", chunk_texts(context.store))
 
 
-def _used(site: Site) -> dict[str, set[str]]:
-    return {"vectors": {hash for _, hash in site.store.chunk_rows()}}
+def _used(context: BuildContext) -> dict[str, set[str]]:
+    return {"vectors": {hash for _, hash in context.store.chunk_rows()}}
 
 
 VECTORS = Layer(

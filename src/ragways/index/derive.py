@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ragways.index.database import explained
-from ragways.index.layer import Layer, Site
+from ragways.index.layer import BuildContext, Layer
 
 FORMAT = "2"
 """Which files a derived folder has and what is in them; a folder of another format is made again when it is opened."""
@@ -34,15 +34,15 @@ def _mark(derived: Path) -> Path:
     return derived / f"format-{FORMAT}"
 
 
-def derive(site: Site, generation: int, layers: Iterable[Layer]) -> None:
+def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> None:
     """Make the derived files of a generation."""
-    final = derived_folder(site.store.folder, generation)
+    final = derived_folder(context.store.folder, generation)
     draft = final.with_name(f"{generation}.draft")
     with explained(final):
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
         for layer in layers:
-            layer.derive(site, draft)
+            layer.derive(context, draft)
         _mark(draft).touch()
         # Until here, readers have what there was.
         shutil.rmtree(final, ignore_errors=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragways.core.gather import in_turn
-from ragways.core.progress import Progress, Report
+from ragways.core.progress import Progress, ProgressCallback
 from ragways.index.layer import Texts
-from ragways.index.paid import Paid
 from ragways.index.recipe import Summary
+from ragways.index.work_cache import WorkCache
 from ragways.models.embed import Embedder
 
 AT_ONCE = 64
@@ -18,14 +18,14 @@ AT_ONCE = 64
 class Embedding:
     """An embedder with the store that keeps its vectors."""
 
-    def __init__(self, embedder: Embedder, paid: Paid) -> None:
+    def __init__(self, embedder: Embedder, work_cache: WorkCache) -> None:
         self.embedder = embedder
-        self._paid = paid
+        self._paid = work_cache
 
     def known(self, texts: Texts) -> set[str]:
         return self._paid.known(self.embedder.name, texts)
 
-    async def see_to(self, texts: Texts, summary: Summary, report: Report, *, layer: str) -> None:
+    async def see_to(self, texts: Texts, summary: Summary, report: ProgressCallback, *, layer: str) -> None:
         """Embed those of the texts that have no vector yet; the cost is counted for the layer that wants them."""
         known = self.known(texts)
         # Texts of one length together, so that a batch of an endpoint is even.

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
-from ragways.core.errors import MissingPart, StoreBusy, UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import MissingPart, StoreBusy, UsageError, did_you_mean
 from ragways.index.database import connect, explained
 from ragways.index.derive import derived_folder
 from ragways.index.reader import Index

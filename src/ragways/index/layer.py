@@ -1,7 +1,7 @@
 """What a layer of the index is: work that is kept by content, and files derived from it and from the store.
 
-An index is a function of its documents: whatever costs time or money is kept in `paid` under the hash of what it was
-made from, and everything else is derived again, in one fixed order, for each generation. So the order in which
+An index is a function of its documents: whatever costs time or money is kept in the work cache under the hash of what
+it was made from, and everything else is derived again, in one fixed order, for each generation. So the order in which
 documents came, and what happened on the way, cannot be told from the result.
 """
 
@@ -13,13 +13,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragways.core.errors import SettingsError
-from ragways.core.progress import Report, silent
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import SettingsError, did_you_mean
+from ragways.core.progress import ProgressCallback, silent
 from ragways.core.trace import Usage
-from ragways.index.paid import Paid
 from ragways.index.store import Store
-from ragways.models.door import Door
+from ragways.index.work_cache import WorkCache
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 
 if TYPE_CHECKING:
@@ -30,16 +29,16 @@ Texts = Mapping[str, str]
 
 
 @dataclass
-class Site:
+class BuildContext:
     """Where a layer is built. The store is open for writing and holds the documents of the generation to come."""
 
     store: Store
-    paid: Paid
-    model: Door
+    work_cache: WorkCache
+    model: ModelClient
     embedder: Embedder | None
     embed: Callable[[Texts], Awaitable[None]]
-    """Sees to it that each text has its vector in `paid`."""
-    report: Report = silent
+    """Sees to it that each text has its vector in the work cache."""
+    report: ProgressCallback = silent
     before: Path | None = None
     """The derived folder of the generation before, to take over what did not change."""
     new: frozenset[int] | None = None
@@ -59,22 +58,22 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Prospect:
-    """A run that is only planned. `site` holds the documents as the run would leave them, in a store of its own.
+class PlanContext:
+    """A run that is only planned. `context` holds the documents as the run would leave them, in a store of its own.
 
-    `sample` is a site of a few of these documents on which nothing is paid for, and everything is done by rules: what
-    it takes there tells what it will take. `share` is the sample's share of the tokens of the corpus, and `fresh` the
-    share of documents that the layer has not seen yet.
+    `sample` is a context of a few of these documents on which nothing is paid for, and everything is done by rules:
+    what it takes there tells what it will take. `share` is the sample's share of the tokens of the corpus, and `fresh`
+    the share of documents that the layer has not seen yet.
     """
 
-    site: Site
-    sample: Site
+    context: BuildContext
+    sample: BuildContext
     share: float
     fresh: float
 
 
 @dataclass(frozen=True)
-class Outlook:
+class LayerEstimate:
     """What a layer would do. `texts` are those that need a vector; of others, which nobody knows before, there will be
     some `like` these, so many `times`. `usage` is that of the model for work kept as `kind`, `seconds` what is computed
     besides. `estimated` says, in words, what was not counted.
@@ -90,16 +89,16 @@ class Outlook:
     estimated: str = ""
 
 
-async def _no_work(_: Site) -> None:
+async def _no_work(_: BuildContext) -> None:
     """All of the layer is derived."""
 
 
-def _nothing(_: Site) -> dict[str, set[str]]:
+def _nothing(_: BuildContext) -> dict[str, set[str]]:
     return {}
 
 
-def _no_cost(_: Prospect) -> Outlook:
-    return Outlook(0)
+def _no_cost(_: PlanContext) -> LayerEstimate:
+    return LayerEstimate(0)
 
 
 @dataclass(frozen=True)
@@ -112,10 +111,10 @@ class Layer:
     name: str
     summary: str
     needs: frozenset[str]
-    derive: Callable[[Site, Path], None]
-    work: Callable[[Site], Awaitable[None]] = _no_work
-    used: Callable[[Site], dict[str, set[str]]] = _nothing
-    plan: Callable[[Prospect], Outlook] = _no_cost
+    derive: Callable[[BuildContext, Path], None]
+    work: Callable[[BuildContext], Awaitable[None]] = _no_work
+    used: Callable[[BuildContext], dict[str, set[str]]] = _nothing
+    plan: Callable[[PlanContext], LayerEstimate] = _no_cost
 
 
 def check_names(layer: str, given: Iterable[str], known: Collection[str]) -> None:
@@ -125,13 +124,13 @@ def check_names(layer: str, given: Iterable[str], known: Collection[str]) -> Non
             raise SettingsError(f"there is no setting {layer}.{name}", did_you_mean(name, known))
 
 
-def given_settings(site: Site, layer: str) -> Mapping[str, Any]:
+def given_settings(context: BuildContext, layer: str) -> Mapping[str, Any]:
     """The settings given, else those that this index was built with: a removal must not change them."""
-    given: Mapping[str, Any] | None = site.settings.get(layer)
-    kept: Mapping[str, Any] = json.loads(site.store.meta().get(layer, "{}"))
+    given: Mapping[str, Any] | None = context.settings.get(layer)
+    kept: Mapping[str, Any] = json.loads(context.store.meta().get(layer, "{}"))
     return kept if given is None else given
 
 
-def keep_settings(site: Site, layer: str, options: DataclassInstance, **more: str) -> None:
+def keep_settings(context: BuildContext, layer: str, options: DataclassInstance, **more: str) -> None:
     """Remember how this index is built."""
-    site.store.set_meta({layer: json.dumps(asdict(options), sort_keys=True), **more})
+    context.store.set_meta({layer: json.dumps(asdict(options), sort_keys=True), **more})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import UsageError, did_you_mean
 from ragways.index.chunks import VECTORS, WORDS
 from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.graph.layer import GRAPH

@@ -11,28 +11,28 @@ from itertools import islice
 from pathlib import Path
 
 from ragways.core.errors import LoadError
-from ragways.core.progress import Progress, Report, silent
+from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.core.types import Document, content_hash
 from ragways.corpus.load import load
 from ragways.corpus.source import Skipped, SourceFile
 from ragways.corpus.structure import structure
 from ragways.index.chunks import chunk_texts_of
-from ragways.index.layer import Outlook, Prospect, Site, Texts
+from ragways.index.layer import BuildContext, LayerEstimate, PlanContext, Texts
 from ragways.index.layers import in_order
-from ragways.index.paid import FILE, Paid
 from ragways.index.recipe import Recipe
 from ragways.index.scratch import sample_store, scratch_store
 from ragways.index.sources import find_files
 from ragways.index.store import Store, document_hash, number_of
-from ragways.models.door import Door
+from ragways.index.work_cache import FILE, WorkCache
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.models.tokens import count_each
 
 SAMPLE = 24
 """Texts embedded to measure how long the rest will take."""
 _TEXTS_AT_ONCE = 8192
-_AT_ONCE = 16  # calls, as the door has it by default
+_AT_ONCE = 16  # calls, as the client has it by default
 _CALL_SECONDS = 1.0  # before the first word of a reply
 _TOKEN_SECONDS = 0.02  # for each token of it; both are used only until calls have been timed here
 
@@ -89,7 +89,7 @@ class Plan:
         self.seconds += layer.seconds
 
 
-async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: Report = silent) -> Plan:
+async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: ProgressCallback = silent) -> Plan:
     """Read what changed into a store that is thrown away, try the layers on a sample, and say what a run would take."""
     planned = Plan()
     started = time.perf_counter()
@@ -99,35 +99,39 @@ async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: R
     whole = frozenset() if store.meta().get("unfinished") else built
     _Reading(store, recipe, planned, report).update(paths)
     store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})
-    paid = Paid(folder) if (folder / FILE).is_file() else Paid.in_memory()
-    model = recipe.model(paid)
+    work_cache = WorkCache(folder) if (folder / FILE).is_file() else WorkCache.in_memory()
+    model = recipe.model(work_cache)
     embedder = await recipe.embedder() if "vectors" in layers else None
     planned.seconds = time.perf_counter() - started
-    prospect = _prospect(Site(store, paid, model, embedder, _embed_nothing, settings=recipe.settings), planned)
+    planning = _plan_context(
+        BuildContext(store, work_cache, model, embedder, _embed_nothing, settings=recipe.settings), planned
+    )
     try:
-        pricing = _Pricing(paid, model, embedder)
+        pricing = _Pricing(work_cache, model, embedder)
         for layer in in_order(layers):
             report(Progress("planning", 0, note=layer.name))
-            seen = prospect if layer.name in whole else replace(prospect, fresh=1.0)
+            seen = planning if layer.name in whole else replace(planning, fresh=1.0)
             planned.add(await pricing.layer(layer.name, layer.plan(seen)))
     finally:
         await model.aclose()
         if embedder is not None:
             await embedder.aclose()
-        for site in (prospect.site, prospect.sample):
-            site.paid.close()
-            site.store.close()
+        for context in (planning.context, planning.sample):
+            context.work_cache.close()
+            context.store.close()
     return planned
 
 
-def _prospect(site: Site, planned: Plan) -> Prospect:
-    store, share = sample_store(site.store)
-    rules = {"graph": {**site.settings.get("graph", {}), "way": "rules"}}
-    rules["communities"] = {**site.settings.get("communities", {}), "way": "rules"}
-    # The sample's own doors lead nowhere: what is tried on it costs nothing and leaves nothing behind.
-    sample = Site(store, Paid.in_memory(), Door(None), None, _embed_nothing, settings={**site.settings, **rules})
-    chunks = site.store.count("chunks")
-    return Prospect(site, sample, share, min(1.0, planned.chunks / chunks) if chunks else 0.0)
+def _plan_context(context: BuildContext, planned: Plan) -> PlanContext:
+    store, share = sample_store(context.store)
+    rules = {"graph": {**context.settings.get("graph", {}), "way": "rules"}}
+    rules["communities"] = {**context.settings.get("communities", {}), "way": "rules"}
+    # The sample has no model: what is tried on it costs nothing and leaves nothing behind.
+    sample = BuildContext(
+        store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, settings={**context.settings, **rules}
+    )
+    chunks = context.store.count("chunks")
+    return PlanContext(context, sample, share, min(1.0, planned.chunks / chunks) if chunks else 0.0)
 
 
 async def _embed_nothing(_: Texts) -> None:
@@ -137,7 +141,7 @@ async def _embed_nothing(_: Texts) -> None:
 class _Reading:
     """Reads files as a run would, into the scratch store."""
 
-    def __init__(self, store: Store, recipe: Recipe, planned: Plan, report: Report) -> None:
+    def __init__(self, store: Store, recipe: Recipe, planned: Plan, report: ProgressCallback) -> None:
         self.store = store
         self.recipe = recipe
         self.planned = planned
@@ -191,23 +195,23 @@ class _Reading:
 class _Pricing:
     """What outlooks cost: tokens and money of endpoints are counted, the time of work done here is measured."""
 
-    def __init__(self, paid: Paid, model: Door, embedder: Embedder | None) -> None:
-        self.paid = paid
+    def __init__(self, work_cache: WorkCache, model: ModelClient, embedder: Embedder | None) -> None:
+        self.work_cache = work_cache
         self.model = model
         self.embedder = embedder
         self.seen: set[str] = set()
         self.rate: float | None = None
 
-    async def layer(self, name: str, outlook: Outlook) -> LayerPlan:
-        planned = LayerPlan(name, outlook.rows, seconds=outlook.seconds, estimated=outlook.estimated)
+    async def layer(self, name: str, estimate: LayerEstimate) -> LayerPlan:
+        planned = LayerPlan(name, estimate.rows, seconds=estimate.seconds, estimated=estimate.estimated)
         if self.embedder is not None:
-            for texts in self._missing(self.embedder, outlook.texts):
+            for texts in self._missing(self.embedder, estimate.texts):
                 await self._embed(self.embedder, texts, 1.0, planned)
-            if outlook.like:
-                await self._embed(self.embedder, outlook.like, outlook.times, planned)
-        if outlook.usage.calls:
-            planned.add(outlook.usage, self.model.price(outlook.usage))
-            planned.seconds += self._model_seconds(outlook)
+            if estimate.like:
+                await self._embed(self.embedder, estimate.like, estimate.times, planned)
+        if estimate.usage.calls:
+            planned.add(estimate.usage, self.model.price(estimate.usage))
+            planned.seconds += self._model_seconds(estimate)
         return planned
 
     def _missing(self, embedder: Embedder, texts: Iterable[str]) -> Iterator[list[str]]:
@@ -216,7 +220,7 @@ class _Pricing:
         while some := {content_hash(text): text for text in islice(rest, _TEXTS_AT_ONCE)}:
             new = some.keys() - self.seen
             self.seen |= new
-            missing = sorted(new - self.paid.known(embedder.name, new))
+            missing = sorted(new - self.work_cache.known(embedder.name, new))
             if missing:
                 yield [some[hash] for hash in missing]
 
@@ -241,9 +245,9 @@ class _Pricing:
             self.rate = (time.perf_counter() - started) / max(1, sum(map(len, sample)))
         return self.rate
 
-    def _model_seconds(self, outlook: Outlook) -> float:
-        before = self.paid.spent(outlook.kind)
+    def _model_seconds(self, estimate: LayerEstimate) -> float:
+        before = self.work_cache.spent(estimate.kind)
         if before.calls:
             # The time of a call as it was seen here, waiting for its turn included.
-            return outlook.usage.calls * before.seconds / before.calls / _AT_ONCE
-        return (outlook.usage.calls * _CALL_SECONDS + outlook.usage.output * _TOKEN_SECONDS) / _AT_ONCE
+            return estimate.usage.calls * before.seconds / before.calls / _AT_ONCE
+        return (estimate.usage.calls * _CALL_SECONDS + estimate.usage.output * _TOKEN_SECONDS) / _AT_ONCE

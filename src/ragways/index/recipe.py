@@ -10,8 +10,8 @@ from ragways.core.trace import Usage
 from ragways.corpus.chunking import PRESETS, Chunking
 from ragways.corpus.source import LoadOptions, Skipped
 from ragways.index.layers import USUAL
-from ragways.index.paid import Paid
-from ragways.models.door import Door
+from ragways.index.work_cache import WorkCache
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 
 
@@ -22,7 +22,7 @@ class Recipe:
     embedder: Callable[[], Awaitable[Embedder]]
     chunking: Chunking = PRESETS["section"]
     layers: frozenset[str] = USUAL
-    model: Callable[[Paid], Door] = lambda _: Door(None)
+    model: Callable[[WorkCache], ModelClient] = lambda _: ModelClient(None)
     settings: Mapping[str, Any] = field(default_factory=dict)
     options: LoadOptions = field(default_factory=LoadOptions)
 

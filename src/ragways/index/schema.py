@@ -1,5 +1,5 @@
-"""The tables. `index.sqlite` holds what is true of the corpus; `paid.sqlite` holds what was worked or paid for and is
-found again by content: vectors and model replies. Whatever else lies in the folder is derived and can be rebuilt.
+"""The tables. `index.sqlite` holds what is true of the corpus; `work_cache.sqlite` holds what was worked or paid for
+and is found again by content: vectors and model replies. Whatever else lies there is derived and can be rebuilt.
 """
 
 VERSION = 1
@@ -51,7 +51,7 @@ CREATE TABLE infoboxes (
 PARTS = ("sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")
 """Tables whose rows belong to a document and go with it."""
 
-PAID = """
+WORK_CACHE = """
 CREATE TABLE IF NOT EXISTS vectors (
     embedder TEXT NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (embedder, hash)
 );

@@ -10,7 +10,7 @@ from ragways.core.errors import BudgetExceeded, ModelRefused
 
 T = TypeVar("T")
 AT_ONCE = 64
-"""Units under way: more than any endpoint's concurrency, which the door holds, so that it is never idle."""
+"""Units under way: more than any endpoint's concurrency, which the client holds, so that it is never idle."""
 
 
 async def work_through(units: Sequence[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:

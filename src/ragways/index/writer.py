@@ -10,25 +10,25 @@ from pathlib import Path
 
 from ragways.core.errors import NoIndex, StoreDamaged, WrongVersion
 from ragways.index.database import explained
-from ragways.index.paid import FILE as PAID
-from ragways.index.paid import Paid
 from ragways.index.store import FILE, Store
+from ragways.index.work_cache import FILE as WORK_CACHE
+from ragways.index.work_cache import WorkCache
 
 
 @contextmanager
-def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, Paid]]:
+def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, WorkCache]]:
     if rebuild:
         _discard_other_version(folder)
     with explained(folder / FILE):
         store = Store.create_or_open(folder)
     try:
-        paid = Paid(folder)
+        work_cache = WorkCache(folder)
         try:
             if rebuild:
                 store.clear()
-            yield store, paid
+            yield store, work_cache
         finally:
-            paid.close()
+            work_cache.close()
     except (sqlite3.Error, OSError) as error:
         # Any statement and any file may be the one that finds the disk full.
         if isinstance(error, sqlite3.Error) or error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -41,7 +41,7 @@ def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, Paid]]:
 
 def _discard_other_version(folder: Path) -> None:
     """`--rebuild` is the cure for a store that this version cannot read, so it must not fail on one."""
-    for file, opened in ((FILE, Store.open), (PAID, Paid)):
+    for file, opened in ((FILE, Store.open), (WORK_CACHE, WorkCache)):
         if not (folder / file).is_file():
             continue
         try:

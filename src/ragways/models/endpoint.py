@@ -16,7 +16,7 @@ from ragways.models.wire import Refused, Wire
 
 
 class Endpoint:
-    """`POST {base_url}/chat/completions`, one try a call. The layers around it are those of the door."""
+    """`POST {base_url}/chat/completions`, one try a call. The layers around it are those of the client."""
 
     def __init__(self, base_url: str, key: str | None, model: str, *, timeout: float = 60.0) -> None:
         self._wire = Wire(base_url, key, timeout=timeout)

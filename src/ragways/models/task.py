@@ -130,7 +130,7 @@ def _written(reply: Reply) -> int:
 
 
 def reader(task: Task[T], variables: Mapping[str, object], last: bool) -> Callable[[Reply, bool], T]:
-    """How the door reads replies to a task: given a reply and whether it is fresh. Complaints carry the reply."""
+    """How the client reads replies to a task: given a reply and whether it is fresh. Complaints carry the reply."""
 
     def read(reply: Reply, fresh: bool) -> T:
         try:

@@ -9,7 +9,7 @@ from ragways.core.step import Step
 from ragways.core.trace import current_span, span
 from ragways.core.types import Answer, Query
 from ragways.models.call import Call, Message, Reply, ToolCall
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.prompt import FENCE_RULE, Prompt, fence
 from ragways.modules.agent_notes import Notes
 from ragways.modules.agent_said import said
@@ -45,7 +45,7 @@ def agent(use: Resources, tools: Tools, *, rounds: int = 10, tokens: int = 8000)
             here.details.update(explanation=final.explanation, assumptions=list(final.assumptions))
             return said(use, evidence, final, here.way)
         # There is nothing left to spend: what was read is answered from without the model, or not at all.
-        best = await (answer(replace(use, model=Door(None))) >> defuse())(evidence)
+        best = await (answer(replace(use, model=ModelClient(None))) >> defuse())(evidence)
         return replace(best, way=f"{best.way} ({stopped.partition(':')[0]} reached)")
 
     return Step("agent", run, rounds=rounds, tools=list(tools.names))

@@ -16,7 +16,7 @@ from ragways.core.types import Found, Hit, Hits, Piece, Query, content_hash, ran
 from ragways.index.words import terms
 from ragways.models.tokens import count_tokens
 from ragways.modules.resources import Resources
-from ragways.modules.told import told
+from ragways.modules.traced import traced
 from ragways.modules.triplets import triplet_pieces
 from ragways.tasks.points import POINTS, Point, Points, Rater, Shown
 
@@ -47,7 +47,7 @@ def report_points(
     A level of -1 is the finest whose reports all fit, or the coarsest where none does.
     """
 
-    @told
+    @traced
     async def run(query: Query) -> Hits:
         chosen = await _choose(use, query, level, reports)
         batches = _batches(chosen, batch, seed)
@@ -204,7 +204,7 @@ def surroundings(
     """
     shares = {"chunk": chunks, "triplet": relations, "report": reports}
 
-    @told
+    @traced
     async def run(query: Query) -> Hits:
         seeds = await find_seeds(use, query, entities, least, named)
         found = [*await _chunks(use, query, seeds), *_triplets(use, seeds), *_reports(use, seeds)]

@@ -6,16 +6,16 @@ from typing import TypeVar
 
 from ragways.core.errors import UnusableReply
 from ragways.core.trace import current_span, span
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.task import Task
-from ragways.modules.told import brief
+from ragways.modules.traced import brief
 
 T = TypeVar("T")
 
 INSTEAD = "rule, after an unusable reply"
 
 
-async def do_or_rule(model: Door, task: Task[T], /, **variables: object) -> T:
+async def do_or_rule(model: ModelClient, task: Task[T], /, **variables: object) -> T:
     """Do a task; where the model gives no usable reply, by the rule instead, and the trace says so.
 
     A keyword or a verdict that could not be read must not cost the whole answer. The answer itself is never replaced:

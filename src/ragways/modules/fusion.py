@@ -20,7 +20,7 @@ from ragways.modules.bridge import Bridge
 from ragways.modules.fusion_features import FEATURES, Candidates
 from ragways.modules.fusion_weights import Weights, mixed
 from ragways.modules.resources import Resources
-from ragways.modules.told import told
+from ragways.modules.traced import traced
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ def weighed(use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: f
     With `fusion="rank"` the bridges are a list of weight `bridge` that is joined to the hits by rank instead.
     """
 
-    @told
+    @traced
     async def run(hits: Hits) -> Hits:
         if not hits.items:
             return hits

@@ -10,7 +10,7 @@ from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits
 from ragways.index.words import terms
 from ragways.modules.doing import tell
 from ragways.modules.resources import Resources
-from ragways.modules.told import told
+from ragways.modules.traced import traced
 from ragways.tasks.answer import ANSWER, NATIVE, RECALL, Extractor, Native, Passage, Said
 
 _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
@@ -23,7 +23,7 @@ def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answe
     """
     native = prompt if use.prompts == "native" else None
 
-    @told
+    @traced
     async def run(evidence: Evidence) -> Answer:
         if use.retrieve_only:
             return _abstain(evidence, "retrieval only")
@@ -36,7 +36,7 @@ def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answe
             question=evidence.hits.query.text,
             passages=passages,
             searches=evidence.hits.query.searches,
-            extractor=Extractor(use.embed, terms, use.care, use.sentences),
+            extractor=Extractor(use.embed, terms, use.threshold, use.sentences),
         )
         tell(reply)
         way = _way_of_task()
@@ -52,7 +52,7 @@ def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answe
 def recall(use: Resources) -> Step[Query, Answer]:
     """Answer from what the model knows; without a model that is nothing."""
 
-    @told
+    @traced
     async def run(query: Query) -> Answer:
         evidence = Evidence(Hits(query), (), 0)
         reply = await use.model.do(RECALL, question=query.text)

@@ -17,7 +17,7 @@ from ragways.modules.link import likeness
 from ragways.modules.resources import Resources
 from ragways.modules.retrieve import dense
 from ragways.modules.rewrite import keywords
-from ragways.modules.told import told
+from ragways.modules.traced import traced
 from ragways.modules.triplets import (
     by_date,
     cut,
@@ -66,7 +66,7 @@ def two_levels(
 ) -> Step[Query, Hits]:
     """Entities, relations and chunks, merged in turn from all levels of the mode, each kind within its budget."""
 
-    @told
+    @traced
     async def run(query: Query) -> Hits:
         found = await keywords(use, query.text)
         current_span().details.update(low=found.low, high=found.high)

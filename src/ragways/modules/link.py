@@ -16,7 +16,7 @@ from ragways.index.graph.reader import Graph
 from ragways.index.vectors import Scored, best
 from ragways.modules.doing import do_or_rule
 from ragways.modules.resources import Resources
-from ragways.modules.told import counted, told
+from ragways.modules.traced import counted, traced
 from ragways.tasks.question_entities import QUESTION_ENTITIES
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def link_entities(use: Resources, *, near: int = 20, least: float = 0.4, most: i
     names none stands for itself.
     """
 
-    @told
+    @traced
     async def run(query: Query) -> Seeds:
         alike = await likeness(use, await question_names(use, query.text) or [query.text])
         seeds = alike.nearest(near, least)[:most]

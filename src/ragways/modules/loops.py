@@ -12,7 +12,7 @@ from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
 from ragways.modules.retrieve import dense
 from ragways.modules.rewrite import judge, plain, subquestions
-from ragways.modules.told import told
+from ragways.modules.traced import traced
 
 SHOWN = 8000
 """Tokens of what was gathered that are shown when asking for sub-questions. No setting, so that the answer's budget
@@ -27,7 +27,7 @@ def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7) -> Step[Que
     by rank, as their scores belong to different queries.
     """
 
-    @told
+    @traced
     async def run(query: Query) -> Hits:
         asked: list[str] = []
         lists: list[Hits] = []
@@ -69,7 +69,7 @@ def answer_in_rounds(
     and k is small enough that the first round leaves room for the others.
     """
 
-    @told
+    @traced
     async def run(query: Query) -> Answer:
         asked: dict[str, str] = {}
         gathered: list[Hit] = []

@@ -8,13 +8,13 @@ from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, ranked
 from ragways.modules.resources import Resources
-from ragways.modules.told import told
+from ragways.modules.traced import traced
 
 
 def top(k: int) -> Step[Hits, Hits]:
     """The k best."""
 
-    @told
+    @traced
     async def run(hits: Hits) -> Hits:
         return Hits(hits.query, hits.items[:k])
 
@@ -29,7 +29,7 @@ def reorder(use: Resources, *, among: int, weight: float, k: int) -> Step[Hits, 
     is not like the question, and found all the same.
     """
 
-    @told
+    @traced
     async def run(hits: Hits) -> Hits:
         from ragways.models.embed import maxsim
 
@@ -57,7 +57,7 @@ def pack(tokens: int) -> Step[Hits, Evidence]:
     never loses what a smaller one had.
     """
 
-    @told
+    @traced
     async def run(hits: Hits) -> Evidence:
         kept, used = 0, 0
         for hit in hits.items:

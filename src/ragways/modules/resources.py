@@ -1,4 +1,4 @@
-"""What steps work with: the index, the embedder, the door to a model."""
+"""What steps work with: the index, the embedder, the client of a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragways.index.reader import Index
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.tasks.answer import Prompts
 
@@ -21,12 +21,12 @@ _VECTORS_KEPT = 4096
 
 @dataclass
 class Resources:
-    """`care` is how plain the evidence must be before a rule answers from it, `sentences` the most it says."""
+    """`threshold` is how plain the evidence must be before a rule answers from it, `sentences` the most it says."""
 
     index: Index
     embedder: Embedder
-    model: Door
-    care: float = 0.5
+    model: ModelClient
+    threshold: float = 0.5
     sentences: int = 3
     prompts: Prompts = "shared"
     """Whether all paradigms answer by one prompt, or some by their own."""

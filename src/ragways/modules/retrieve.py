@@ -7,7 +7,7 @@ from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Query, ranked
 from ragways.index.vectors import Scored
 from ragways.modules.resources import Resources
-from ragways.modules.told import told
+from ragways.modules.traced import traced
 
 SHOWN = 20
 """Seeds and passages of a walk that the trace keeps."""
@@ -16,7 +16,7 @@ SHOWN = 20
 def dense(use: Resources, *, k: int = 10, least: float = -1.0) -> Step[Query, Hits]:
     """The k chunks nearest the question by cosine, those at least `least` similar."""
 
-    @told
+    @traced
     async def run(query: Query) -> Hits:
         vector = await use.embed_question(query.text)
         return _hits(use, query, "dense", use.index.vectors.search(vector, k, least=least))
@@ -27,7 +27,7 @@ def dense(use: Resources, *, k: int = 10, least: float = -1.0) -> Step[Query, Hi
 def words(use: Resources, *, k: int = 10) -> Step[Query, Hits]:
     """The k chunks that match the question's words best (BM25)."""
 
-    @told
+    @traced
     async def run(query: Query) -> Hits:
         return _hits(use, query, "words", use.index.words.search(query.text, k))
 
@@ -45,7 +45,7 @@ def linked(use: Resources, *, k: int = 10, damping: float = 0.7) -> Step[Query, 
     (docs/figures.md).
     """
 
-    @told
+    @traced
     async def run(query: Query) -> Hits:
         from ragways.index.graph.retrieve import passages, question_seeds
 

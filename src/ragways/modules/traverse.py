@@ -19,10 +19,10 @@ from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.windows.reader import windows_of
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.modules.doing import tell
 from ragways.modules.resources import Resources
-from ragways.modules.told import told
+from ragways.modules.traced import traced
 from ragways.modules.walks.found import hits_of
 from ragways.modules.walks.texts import Texts
 from ragways.modules.walks.walk import Walk
@@ -171,7 +171,7 @@ def llm_guided(
 
 
 def _step(name: str, use: Resources, follow: Follow, *, max_sentences: int, **details: object) -> Step[Query, Hits]:
-    @told
+    @traced
     async def run(query: Query) -> Hits:
         windows = windows_of(use.index)
         walk = Walk(windows, windows.nearness(await use.embed_question(query.text)), max_sentences)
@@ -239,7 +239,7 @@ def _to_nearest_centroid(walk: Walk, question: Point, points: NDArray[np.floatin
         walk.visit(int(rows[nearest]), -float(distances[nearest]), "its triangle's centroid is nearest the question")
 
 
-async def _choose(model: Door, **shown: object) -> tuple[Choice, str]:
+async def _choose(model: ModelClient, **shown: object) -> tuple[Choice, str]:
     """What the model, or the rule, says, and who said it."""
     try:
         choice = await model.do(CHOOSE_HOP, **shown)

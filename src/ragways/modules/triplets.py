@@ -17,7 +17,7 @@ from ragways.models.tokens import count_each
 from ragways.modules.bonds import naming
 from ragways.modules.link import look_up, question_names
 from ragways.modules.resources import Resources
-from ragways.modules.told import told
+from ragways.modules.traced import traced
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ def edges(use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500) -
     that share most words with the question besides the names, then the heaviest.
     """
 
-    @told
+    @traced
     async def run(query: Query) -> Hits:
         graph = use.index.graph
         names = await question_names(use, query.text)

@@ -13,7 +13,7 @@ from ragways.index.graph.rows import Triplet
 from ragways.modules.bonds import nodes, of_ends, summed
 from ragways.modules.link import Seeds, link_entities
 from ragways.modules.resources import Resources
-from ragways.modules.told import counted, told
+from ragways.modules.traced import counted, traced
 from ragways.modules.triplets import by_date, entity_pieces, hits_of, interleaved, said, triplet_pieces
 
 EXACT = 2_000
@@ -48,7 +48,7 @@ def spread(
     and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which.
     """
 
-    @told
+    @traced
     async def run(seeds: Seeds) -> Spread:
         graph = use.index.graph
         kept = _kept(graph, seeds, damping=damping, rounds=rounds, least=least, keep=keep)
@@ -69,7 +69,7 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
     larger shares in sum: they say most about what PageRank leads to.
     """
 
-    @told
+    @traced
     async def run(reached: Spread) -> Hits:
         import numpy as np
 
@@ -108,7 +108,7 @@ def short_forms(
     An entity's score is its share, a relation's the sum of its ends', a chunk's the sum of the relations it states.
     """
 
-    @told
+    @traced
     async def run(reached: Spread) -> Hits:
         import numpy as np
 

@@ -10,9 +10,8 @@ from typing import Annotated, Any
 
 from annotated_types import Ge, Gt
 
-from ragways.core.errors import UsageError
+from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.step import Step
-from ragways.core.suggest import did_you_mean
 from ragways.core.types import Answer, Query
 from ragways.modules.resources import Resources
 

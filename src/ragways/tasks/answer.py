@@ -56,7 +56,7 @@ class Extractor:
 
     embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]]
     terms: Callable[[str], list[str]]
-    care: float
+    threshold: float
     most: int
 
 
@@ -129,7 +129,7 @@ async def _without(
         [(passage.title, passage.date, passage.sentences) for passage in passages],
         embed=extractor.embed,
         terms=extractor.terms,
-        care=extractor.care,
+        threshold=extractor.threshold,
         most=extractor.most,
     )
     if not found.covered:

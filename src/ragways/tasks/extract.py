@@ -66,7 +66,7 @@ class Extraction:
 
 
 async def extract(
-    question: str, passages: Sequence[Shown], *, embed: Embed, terms: Terms, care: float, most: int
+    question: str, passages: Sequence[Shown], *, embed: Embed, terms: Terms, threshold: float, most: int
 ) -> Extraction:
     candidates = _candidates(passages, terms)
     wanted = terms(ASKING.sub(" ", question)) or terms(question)
@@ -84,12 +84,12 @@ async def extract(
     chosen = _choose(candidates, scores, weights, most)
     names = frozenset(term for name in _NAME.findall(question) for term in terms(name))
     support = _support(weights, names, together, max(nearness))
-    return Extraction(support >= threshold(care), support, tuple((c.passage, c.sentence) for c in chosen))
+    return Extraction(support >= needed_support(threshold), support, tuple((c.passage, c.sentence) for c in chosen))
 
 
-def threshold(care: float) -> float:
-    """The support an answer needs: none at no care, nearly all there can be at the greatest."""
-    return 0.98 * care
+def needed_support(threshold: float) -> float:
+    """The support an answer needs: none at 0, nearly all there can be at 1."""
+    return 0.98 * threshold
 
 
 def _candidates(passages: Sequence[Shown], terms: Terms) -> list[Candidate]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from fractions import Fraction
 
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import did_you_mean
 from ragways.tools import numbers as n
 from ragways.tools.error import ToolError
 from ragways.tools.numbers import Number, Value, bounded, number

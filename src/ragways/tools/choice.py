@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import UsageError, did_you_mean
 
 
 def chosen_tools(text: str, among: Sequence[str]) -> tuple[str, ...]:

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ragways.core.errors import RagwaysError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import RagwaysError, did_you_mean
 from ragways.models.call import Tool
 from ragways.modules.agent_tools import Outcome
 from ragways.modules.resources import Resources

@@ -19,7 +19,7 @@ from ragways.evaluation.duel.sitting import judged_by
 from ragways.evaluation.duel.trials import Trials
 from ragways.evaluation.record import Record
 from ragways.models.call import Call, Reply
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 
 FENCED = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)
 NAMES = ("comprehensiveness", "relevance", "empowerment", "directness")
@@ -97,7 +97,7 @@ async def fight(
     records: list[Record], folder: Path, judge: Says, rules: Rules, generator: Says | None = None, **named: Any
 ) -> Result:
     entries = contest(records, rules, **named)
-    await Trials(Door(judge), Door(generator), folder, rules, at_once=4).run(entries)
+    await Trials(ModelClient(judge), ModelClient(generator), folder, rules, at_once=4).run(entries)
     return result(entries, folder, judged_by(judge.name, rules.mode), rules)
 
 

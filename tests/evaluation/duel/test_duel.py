@@ -20,7 +20,7 @@ from ragways.evaluation.duel.result import result
 from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.duel.sitting import judged_by
 from ragways.evaluation.duel.trials import Trials
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.prices import Price, Prices
 from tests.evaluation.duel.duel_fakes import SMALL, TESTS, Says, apart, benchmark, both, fences, fight, marked, record
 
@@ -318,7 +318,7 @@ def test_the_plan_counts_exactly_what_is_asked_later(tmp_path: Path):
 def test_a_budget_ends_it_with_what_is_done_kept(tmp_path: Path):
     prices = Prices({"judge": Price(100.0, 100.0)})
     entries = contest(records(), RULES)
-    run = Trials(Door(Says(marked), prices=prices), None, tmp_path, RULES, at_once=1).run(entries, budget=0.2)
+    run = Trials(ModelClient(Says(marked), prices=prices), None, tmp_path, RULES, at_once=1).run(entries, budget=0.2)
     with pytest.raises(BudgetExceeded):
         asyncio.run(run)
     kept = len(list(Lines(tmp_path)))

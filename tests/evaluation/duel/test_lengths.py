@@ -22,7 +22,7 @@ from ragways.evaluation.duel.lengths import (
     words,
 )
 from ragways.evaluation.duel.pair import Pair
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.prices import Price, Prices
 from tests.evaluation.duel.duel_fakes import Says, record
 
@@ -42,7 +42,7 @@ def pair(a: int, b: int, **changes) -> Pair:
 def aligned(one: Pair, *replies: object) -> tuple[Aligned, Says]:
     left = list(replies)
     model = Says(lambda call: left.pop(0))
-    return asyncio.run(align(Door(model if replies else None), one)), model
+    return asyncio.run(align(ModelClient(model if replies else None), one)), model
 
 
 def said(count: int) -> dict[str, object]:
@@ -97,7 +97,9 @@ def test_a_generator_that_refuses_or_does_not_know_counts_as_a_try():
 def test_a_spent_budget_ends_it_and_nothing_is_settled():
     async def run() -> None:
         with spending(Budget(usd=0.0)):
-            await align(Door(Says(lambda call: said(100)), prices=Prices({"judge": Price(1.0, 1.0)})), pair(100, 20))
+            await align(
+                ModelClient(Says(lambda call: said(100)), prices=Prices({"judge": Price(1.0, 1.0)})), pair(100, 20)
+            )
 
     with pytest.raises(BudgetExceeded):
         asyncio.run(run())

@@ -11,7 +11,7 @@ from ragways.core.trace import Budget, spending
 from ragways.evaluation.duel.line import FILE, Line, Lines
 from ragways.evaluation.duel.score import REFUSED, UNREADABLE, sit
 from ragways.evaluation.duel.sitting import Sitting, judged_by
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.prices import Price, Prices
 from tests.evaluation.duel.duel_fakes import Says, both, fences
 
@@ -24,7 +24,7 @@ def sitting(order="ab", trial=0) -> Sitting:
 
 
 def ask(model: Says, one: Sitting, by=BY, samples=2, known=None) -> list[Line]:
-    return asyncio.run(gathered(Door(model), one, samples, by, known or {}))
+    return asyncio.run(gathered(ModelClient(model), one, samples, by, known or {}))
 
 
 async def gathered(*arguments) -> list[Line]:
@@ -76,13 +76,13 @@ def test_a_refusal_of_one_prompt_does_not_end_the_duel():
 def test_a_spent_budget_does_and_no_model_too():
     async def run() -> None:
         with spending(Budget(usd=0.0)):
-            door = Door(Says(lambda call: both(1, 1)), prices=Prices({"judge": Price(1.0, 1.0)}))
-            await gathered(door, sitting(), 1, BY, {})
+            client = ModelClient(Says(lambda call: both(1, 1)), prices=Prices({"judge": Price(1.0, 1.0)}))
+            await gathered(client, sitting(), 1, BY, {})
 
     with pytest.raises(BudgetExceeded):
         asyncio.run(run())
     with pytest.raises(NoModel):
-        asyncio.run(gathered(Door(None), sitting(), 1, BY, {}))
+        asyncio.run(gathered(ModelClient(None), sitting(), 1, BY, {}))
 
 
 def test_lines_are_read_as_they_were_written_and_damaged_ones_passed_over(tmp_path: Path):

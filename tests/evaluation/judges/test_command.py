@@ -16,7 +16,7 @@ from ragways.evaluation.judgement import FILE, Judgements
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.record import Records
 from ragways.models.loopback import Loopback
-from tests.evaluation.judges.bench import record
+from tests.evaluation.judges.resources import record
 
 app = typer.Typer()
 app.command()(judge)

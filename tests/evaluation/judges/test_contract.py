@@ -18,7 +18,7 @@ from ragways.evaluation.record import Record
 from ragways.models.call import Call
 from ragways.models.prompt import Prompt
 from ragways.models.scripted import ScriptedModel
-from tests.evaluation.judges.bench import SAID, agreeable, bench, fenced, outside, record
+from tests.evaluation.judges.resources import SAID, agreeable, fenced, outside, record, resources
 
 BELOW_ZERO = {"crag-coarse", "crag-fine", "answer-relevancy", "coverage", "support-soft"} | {
     name for name in METRICS if "bertscore" in name
@@ -45,7 +45,7 @@ RECORDS = [
 
 def judged(folder: Path, by: Judge, model: ScriptedModel | None, records: list[Record] | None = None, **settings):
     held = Judgements(folder)
-    asyncio.run(judge(bench(model), RECORDS if records is None else records, [by], held, **settings))
+    asyncio.run(judge(resources(model), RECORDS if records is None else records, [by], held, **settings))
     return held.latest()
 
 
@@ -158,9 +158,9 @@ def test_the_table_holds_each_metric_once_and_finds_it():
 
 
 def test_names_to_choose_from_stand_once_each():
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as traced:
         find_judge("zzzz")
-    names = (told.value.cure or "").removeprefix("choose from ").split(", ")
+    names = (traced.value.cure or "").removeprefix("choose from ").split(", ")
     assert len(names) == len(set(names))
     assert {*JUDGES, "judged-correct", "crag-fine"} <= set(names)
 

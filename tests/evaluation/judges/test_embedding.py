@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ragways.evaluation.judges import vectors
 from ragways.evaluation.judges.bertscore import greedy
 from ragways.evaluation.judges.shown import sentences
-from tests.evaluation.judges.bench import Told, record, scored, value
+from tests.evaluation.judges.resources import Told, record, scored, value
 from tests.fakes import WordHashes
 
 # Cosines: cat·feline 0.8, dog·feline 0.6, cat·dog 0.
@@ -94,21 +94,21 @@ def test_a_long_text_is_read_to_its_end():
 
 def test_coverage_and_support_by_hand():
     one = record(answer="Cat. [1] Up.", gold=("Feline. Up.",), evidence=({"id": "1", "text": "Feline. Dog."},))
-    told = Told(WORDS)
+    traced = Told(WORDS)
     assert sentences("Cat. Up.") == ("Cat.", "Up.")
-    assert value("coverage", one, embedder=told) == pytest.approx((0.8 + 1) / 2)
-    assert value("coverage", record(answer="Cat.", gold=("Up.", "Feline.", "Dog.")), embedder=told) == pytest.approx(
+    assert value("coverage", one, embedder=traced) == pytest.approx((0.8 + 1) / 2)
+    assert value("coverage", record(answer="Cat.", gold=("Up.", "Feline.", "Dog.")), embedder=traced) == pytest.approx(
         0.8
     )
-    found = scored("support", one, embedder=told)
+    found = scored("support", one, embedder=traced)
     assert found["support-hard"].value == pytest.approx(0.5)  # 0.8 is enough, 0 is not
     assert found["support-soft"].value == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(("cosine", "supported"), [(0.69, 0), (0.7001, 1)])
 def test_seven_tenths_are_enough(cosine: float, supported: int):
-    told = Told({"a": (1, 0, 0), "b": (cosine, np.sqrt(1 - cosine**2), 0)})
-    found = scored("support", record(answer="a", evidence=({"id": "1", "text": "b"},)), embedder=told)
+    traced = Told({"a": (1, 0, 0), "b": (cosine, np.sqrt(1 - cosine**2), 0)})
+    found = scored("support", record(answer="a", evidence=({"id": "1", "text": "b"},)), embedder=traced)
     assert found["support-hard"].value == supported
     assert found["support-soft"].value == pytest.approx(cosine)
 
@@ -116,10 +116,10 @@ def test_seven_tenths_are_enough(cosine: float, supported: int):
 @given(st.lists(st.sampled_from(["Cat.", "Dog.", "Feline.", "Up.", "Not."]), min_size=1, max_size=4),
        st.lists(st.sampled_from(["Cat.", "Dog.", "Feline.", "Up.", "Not."]), min_size=1, max_size=4))  # fmt: skip
 def test_coverage_is_its_definition(answer: list[str], gold: list[str]):
-    told = Told(WORDS)
-    rows = {word: told._row(word) for word in {*answer, *gold}}
+    traced = Told(WORDS)
+    rows = {word: traced._row(word) for word in {*answer, *gold}}
     wanted = sum(max(float(rows[g] @ rows[a]) for a in answer) for g in gold) / len(gold)
-    found = value("coverage", record(answer=" ".join(answer), gold=(" ".join(gold),)), embedder=told)
+    found = value("coverage", record(answer=" ".join(answer), gold=(" ".join(gold),)), embedder=traced)
     assert found == pytest.approx(wanted, abs=1e-5)
 
 

@@ -17,7 +17,7 @@ from ragways.evaluation.judges.family import family, same_family
 from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.metrics.citations import CITATIONS
 from ragways.models.scripted import ScriptedModel
-from tests.evaluation.judges.bench import PIECES, Told, agreeable, bench, fenced, record, scored, value
+from tests.evaluation.judges.resources import PIECES, Told, agreeable, fenced, record, resources, scored, value
 
 
 def claims(*texts: str) -> dict[str, object]:
@@ -114,13 +114,13 @@ def test_context_precision_shows_each_piece_alone_with_gold_or_answer():
 
 
 def test_answer_relevancy_is_the_mean_cosine_to_the_question():
-    told = Told({"who": (1, 0, 0), "what": (0, 1, 0), "both": (0.6, 0.8, 0)})
+    traced = Told({"who": (1, 0, 0), "what": (0, 1, 0), "both": (0.6, 0.8, 0)})
     said = {"noncommittal": False, "questions": ["who", "what", "both"]}
     with ScriptedModel([said]) as model:
-        assert value("answer-relevancy", record(text="who"), model, told) == pytest.approx((1 + 0 + 0.6) / 3)
+        assert value("answer-relevancy", record(text="who"), model, traced) == pytest.approx((1 + 0 + 0.6) / 3)
     assert "who" not in fenced(model.calls[0])[0].split()
     with ScriptedModel([{**said, "noncommittal": True}]) as model:
-        assert value("answer-relevancy", record(text="who"), model, told) == 0
+        assert value("answer-relevancy", record(text="who"), model, traced) == 0
 
 
 @pytest.mark.parametrize("verdict", ["correct", "incorrect", "incomplete"])
@@ -295,7 +295,7 @@ def test_citations_valid_needs_the_quote_in_the_evidence_it_names():
 
 def test_the_same_claims_are_asked_for_once_where_replies_are_kept():
     model = agreeable()
-    use = bench(model, cache=True)
+    use = resources(model, cache=True)
 
     async def run() -> None:
         for name in ("factual", "crag", "faithfulness", "context-recall"):
@@ -307,7 +307,7 @@ def test_the_same_claims_are_asked_for_once_where_replies_are_kept():
 
 def test_one_piece_found_by_two_paradigms_is_judged_once():
     model = agreeable()
-    use = bench(model, cache=True)
+    use = resources(model, cache=True)
 
     async def run() -> None:
         await JUDGES["context-precision"].score(use, record())

@@ -15,7 +15,7 @@ from ragways.evaluation.judging import Tally, judge
 from ragways.evaluation.record import Record
 from ragways.evaluation.scored import score_all
 from ragways.models.scripted import ScriptedModel
-from tests.evaluation.judges.bench import SAID, agreeable, bench, record
+from tests.evaluation.judges.resources import SAID, agreeable, record, resources
 from tests.fakes import WordHashes
 
 RECORDS = [record(question=f"q{n}", paradigm=way, repeat=0) for way in ("naive", "words") for n in range(3)]
@@ -26,7 +26,7 @@ def judged(
 ) -> Tally:
     embedder = settings.pop("embedder", None)
     judges = [JUDGES[name] for name in names.split()]
-    return asyncio.run(judge(bench(model, embedder), records, judges, Judgements(folder), **settings))
+    return asyncio.run(judge(resources(model, embedder), records, judges, Judgements(folder), **settings))
 
 
 def test_what_was_judged_is_not_asked_again(tmp_path: Path):
@@ -92,13 +92,13 @@ def test_an_embedder_without_token_vectors_is_told(tmp_path: Path):
 
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_a_spent_budget_ends_it_and_all_is_kept(tmp_path: Path, at_once: int):
-    from ragways.models.door import Door
+    from ragways.models.client import ModelClient
     from ragways.models.prices import Price, Prices
 
     model = agreeable()
-    door = Door(model, prices=Prices({"judge-1": Price(1e-3, 1e-3)}))
-    use = bench(None)
-    use = type(use)(door, use.embedder)
+    client = ModelClient(model, prices=Prices({"judge-1": Price(1e-3, 1e-3)}))
+    use = resources(None)
+    use = type(use)(client, use.embedder)
     held = Judgements(tmp_path)
     with pytest.raises(BudgetExceeded):
         asyncio.run(judge(use, RECORDS, [JUDGES["faithfulness"]], held, at_once=at_once, budget=1e-9))

@@ -20,7 +20,7 @@ from ragways.evaluation.record import Record, Records
 from ragways.evaluation.scored import score_all
 from ragways.models import prompt as prompts
 from ragways.models.scripted import ScriptedModel
-from tests.evaluation.judges.bench import PIECES, agreeable, record
+from tests.evaluation.judges.resources import PIECES, agreeable, record
 from tests.evaluation.judges.test_judging import judged
 
 WRONG: Mapping[str, object] = {"why": "", "verdict": "incorrect"}

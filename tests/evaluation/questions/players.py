@@ -13,7 +13,7 @@ from ragways.evaluation.questions.generate import Generated, generate
 from ragways.index.build import build
 from ragways.index.reader import Index
 from ragways.models.call import Call, Reply
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.modules.resources import Resources
 from tests.fakes import WordHashes, recipe, write
 
@@ -80,8 +80,8 @@ def grounded(call: Call) -> str:
     return "Insufficient information" if "painted blue" in asked or many < 2 else "The fourth tower"
 
 
-def resources(index: Index, model: Any = None, **door: Any) -> Resources:
-    return Resources(index, WordHashes(), Door(model, **door), care=0.0)
+def resources(index: Index, model: Any = None, **client: Any) -> Resources:
+    return Resources(index, WordHashes(), ModelClient(model, **client), threshold=0.0)
 
 
 def made(index: Index, model: Any = None, **settings: Any) -> Generated:

@@ -21,7 +21,7 @@ from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.questions.kinds import KINDS
 from ragways.evaluation.questions.write import about_file, write
 from ragways.index.reader import Index
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.prices import Price, Prices
 from tests.evaluation.questions.players import KIND_LINES, Player, made
 
@@ -100,7 +100,7 @@ def test_a_spent_budget_keeps_what_there_is(demo: Index):
 
     player = Player({**KIND_LINES, "question_grounded": "The fourth tower"})
     use = resources(demo, player, prices=Prices({"player": Price(1e6, 1e6)}))
-    assert isinstance(use.model, Door)
+    assert isinstance(use.model, ModelClient)
     found = asyncio.run(generate(use, kinds=["factual"], count=3, budget=0.5))
     assert found.questions == ()
     assert "$0.5" in found.stopped

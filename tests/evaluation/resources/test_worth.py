@@ -80,8 +80,8 @@ def test_of_a_run_those_with_layers_of_their_own_soonest_first():
     scores = {name: {f"q{n}": [float(n % 3 > 0)] for n in range(20)} for name in costs}
     rows = compare_all(scores).rows
     uses = usage(records, built=BUILT)
-    paid = break_evens(uses, rows, BUILT)
-    assert [(one.paradigm, one.against, one.questions) for one in paid] == [
+    work_cache = break_evens(uses, rows, BUILT)
+    assert [(one.paradigm, one.against, one.questions) for one in work_cache] == [
         ("words", "naive", 0),
         ("kg", "naive", 2),
         ("kg", "words", 3),

@@ -38,11 +38,11 @@ EASY: dict[str, Any] = {"members": 3, "text": 0}
 def run(
     folder: Path, corpus: Path, model: Any = None, embedder: WordHashes | None = None, **communities: Any
 ) -> Summary:
-    from ragways.models.door import Door
+    from ragways.models.client import ModelClient
 
     settings = {"graph": {}, "communities": {**EASY, **communities}}
-    door = model if isinstance(model, Door) else Door(model)
-    chosen = recipe(embedder, layers=LAYERS_USED, settings=settings, model=lambda _: door)
+    client = model if isinstance(model, ModelClient) else ModelClient(model)
+    chosen = recipe(embedder, layers=LAYERS_USED, settings=settings, model=lambda _: client)
     return asyncio.run(build(folder, [corpus], chosen))
 
 

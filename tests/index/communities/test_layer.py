@@ -17,7 +17,7 @@ from ragways.core.trace import Budget, spending
 from ragways.index.build import remove
 from ragways.index.communities.options import CommunityOptions
 from ragways.index.communities.report import Finding, Report
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.models.loopback import Loopback
 from tests.fakes import WordHashes, write
@@ -27,7 +27,7 @@ ALL = {**HARBOUR, **ORCHARD, **FAR}
 
 
 def paid_rows(folder: Path, table: str = "results") -> list[tuple[Any, ...]]:
-    db = sqlite3.connect(folder / "paid.sqlite")
+    db = sqlite3.connect(folder / "work_cache.sqlite")
     try:
         return db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
     finally:
@@ -132,8 +132,8 @@ def test_a_loopback_endpoint_writes_reports_too(tmp_path: Path):
     write(tmp_path / "corpus", ALL)
     said = {"title": "T", "summary": "S.", "rating": 3, "findings": [{"text": "F.", "rating": 2, "entities": []}]}
     with Loopback(reply=lambda body: json.dumps(said)) as server:
-        door = Door(Endpoint(server.base_url, "", "loopback"))
-        run(tmp_path / "index", tmp_path / "corpus", door, way="model")
+        client = ModelClient(Endpoint(server.base_url, "", "loopback"))
+        run(tmp_path / "index", tmp_path / "corpus", client, way="model")
         assert server.count == 3
     read = opened(tmp_path / "index")
     assert read.counts() == {"model": 3}
@@ -167,7 +167,7 @@ def test_a_budget_stops_cleanly_and_the_next_run_goes_on(tmp_path: Path):
     write(tmp_path / "corpus", ALL)
     first = Reporter()
     with spending(Budget(calls=2)):
-        summary = run(tmp_path / "index", tmp_path / "corpus", Door(first, concurrency=1), way="model")
+        summary = run(tmp_path / "index", tmp_path / "corpus", ModelClient(first, concurrency=1), way="model")
     assert "budget" in summary.stopped
     read = opened(tmp_path / "index")
     assert read.counts() == {"": 1, "model": 2}

@@ -18,7 +18,7 @@ from ragways.index.derive import derived_folder
 from ragways.index.graph.reader import Graph
 from ragways.index.recipe import Recipe, Summary
 from ragways.index.store import Store
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, Vectors, unit
 from ragways.models.scripted import ScriptedModel
 
@@ -62,7 +62,7 @@ def recipe(
     return Recipe(
         embedder=embedder,
         layers=frozenset(layers.split()),
-        model=lambda paid: Door(model, cache=paid),
+        model=lambda work_cache: ModelClient(model, cache=work_cache),
         settings={"graph": dict(settings or {})},
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragways.index.graph.layer import veto
 from ragways.index.graph.reader import Graph
-from ragways.index.paid import Paid
+from ragways.index.work_cache import WorkCache
 from tests.index.graph.graph_fakes import built, graph_of, recipe, run, write
 
 PEOPLE = {
@@ -49,9 +49,9 @@ def test_homonyms_stay_apart(tmp_path) -> None:
 
 def test_a_veto_undoes_a_merge_and_lasts(tmp_path) -> None:
     before = built(tmp_path, PEOPLE)
-    paid = Paid(tmp_path / "index")
-    veto(paid, "Tamsett", "Oriel Tamsett")
-    paid.close()
+    work_cache = WorkCache(tmp_path / "index")
+    veto(work_cache, "Tamsett", "Oriel Tamsett")
+    work_cache.close()
     # The next run derives again; an article that has nothing to do with it changes nothing about the veto.
     run(tmp_path / "index", write(tmp_path / "corpus", {"Tide": "The tide rises."}))
     after = graph_of(tmp_path / "index")
@@ -84,13 +84,13 @@ def test_redirects_are_names(tmp_path) -> None:
 
 def test_a_removal_forgets_vetoes_of_names_that_are_gone(tmp_path) -> None:
     run(tmp_path / "index", write(tmp_path / "corpus", PEOPLE), recipe())
-    paid = Paid(tmp_path / "index")
-    veto(paid, "Tamsett", "Oriel Tamsett")
-    paid.close()
+    work_cache = WorkCache(tmp_path / "index")
+    veto(work_cache, "Tamsett", "Oriel Tamsett")
+    work_cache.close()
     for name in ("Oriel Tamsett", "Harbour Board"):
         (tmp_path / "corpus" / f"{name}.json").unlink()
     run(tmp_path / "index", tmp_path / "corpus")
-    assert b"Tamsett" not in (tmp_path / "index" / "paid.sqlite").read_bytes()
+    assert b"Tamsett" not in (tmp_path / "index" / "work_cache.sqlite").read_bytes()
 
 
 NEAR = {

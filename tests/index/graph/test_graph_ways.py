@@ -13,7 +13,7 @@ from ragways.index.graph import model as by_model
 from ragways.index.graph.imported import plain, read_facts
 from ragways.index.graph.options import GraphOptions
 from ragways.index.graph.sources import Passage
-from ragways.index.paid import Paid
+from ragways.index.work_cache import WorkCache
 from ragways.models.call import Call
 from ragways.models.scripted import ScriptedModel
 from tests.index.graph.graph_fakes import graph_of, recipe, run, write
@@ -75,10 +75,10 @@ def test_an_unusable_reply_is_recorded_and_tried_again(tmp_path) -> None:
     # The pack of two fails three times, then each passage is asked alone: one answers, one fails three times more.
     with ScriptedModel([one_is_broken] * 7) as model:
         run(tmp_path / "index", corpus, recipe({"way": "model"}, model))
-    paid = Paid(tmp_path / "index")
-    [(kind,)] = paid._db.execute("SELECT DISTINCT kind FROM failures").fetchall()
-    [(_, tries, error, reply)] = paid.failures(kind)
-    paid.close()
+    work_cache = WorkCache(tmp_path / "index")
+    [(kind,)] = work_cache._db.execute("SELECT DISTINCT kind FROM failures").fetchall()
+    [(_, tries, error, reply)] = work_cache.failures(kind)
+    work_cache.close()
     assert kind.startswith("facts:model-")
     assert kind.endswith("-scripted")
     assert tries == 1
@@ -90,9 +90,9 @@ def test_an_unusable_reply_is_recorded_and_tried_again(tmp_path) -> None:
     (corpus / "Tide.json").write_text(json.dumps([{"title": "Tide", "text": "The tide rises."}]))
     with ScriptedModel([say]) as model:
         run(tmp_path / "index", corpus, recipe({"way": "model"}, model))
-    paid = Paid(tmp_path / "index")
-    assert paid.failures(kind) == []
-    paid.close()
+    work_cache = WorkCache(tmp_path / "index")
+    assert work_cache.failures(kind) == []
+    work_cache.close()
     assert graph_of(tmp_path / "index").named("gale of 1883")
 
 
@@ -143,7 +143,7 @@ def test_a_removal_keeps_the_way_and_forgets_the_text(tmp_path) -> None:
     assert graph.entities(graph.named("Saltrey"))[graph.named("Saltrey")[0]].way == "model"
     assert graph.named("gale of 1883") == []
     newest = max((tmp_path / "index" / "derived").iterdir(), key=lambda path: int(path.name))
-    for file in [tmp_path / "index" / "paid.sqlite", *newest.rglob("*")]:
+    for file in [tmp_path / "index" / "work_cache.sqlite", *newest.rglob("*")]:
         if file.is_file():
             assert b"gale of 1883" not in file.read_bytes(), file
 

@@ -21,7 +21,7 @@ from ragways.index.reader import Index
 from ragways.index.windows.heatmap import heatmap
 from ragways.index.windows.layer import WINDOWS
 from ragways.index.windows.reader import Windows, windows_of
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.tasks.themes import keywords
 from tests.fakes import WordHashes, recipe, write
@@ -55,7 +55,7 @@ def layer_files(index: Index) -> dict[str, bytes]:
 
 
 def paid_hashes(folder: Path) -> set[str]:
-    db = sqlite3.connect(folder / "paid.sqlite")
+    db = sqlite3.connect(folder / "work_cache.sqlite")
     try:
         return {row[0] for row in db.execute("SELECT hash FROM vectors UNION SELECT hash FROM results")}
     finally:
@@ -148,10 +148,10 @@ def test_only_new_texts_are_embedded(tmp_path: Path, corpus: Path):
 def test_themes_are_named_by_a_model_and_kept(tmp_path: Path):
     corpus = write(tmp_path / "corpus", {"sea.txt": SEA})
     with ScriptedModel([{"themes": THEMES}]) as model:
-        index = index_of(tmp_path / "index", [corpus], model=lambda _: Door(model))
+        index = index_of(tmp_path / "index", [corpus], model=lambda _: ModelClient(model))
         write(corpus, {"sea.txt": SEA + "\n\n"})  # touched: the text and so its themes are the same
         index.close()
-        index = index_of(tmp_path / "index", [corpus], model=lambda _: Door(model))
+        index = index_of(tmp_path / "index", [corpus], model=lambda _: ModelClient(model))
     [document] = windows_of(index).documents
     assert windows_of(index).themes(document).themes == tuple(THEMES)
     assert windows_of(index).themes(document).way == "model"
@@ -162,10 +162,10 @@ def test_themes_are_named_by_a_model_and_kept(tmp_path: Path):
 def test_a_reply_without_five_themes_is_recorded_and_the_rule_stands_in(tmp_path: Path):
     corpus = write(tmp_path / "corpus", {"sea.txt": SEA})
     with ScriptedModel([{"themes": ["one"]}, {"themes": ["one", "One"]}]) as model:
-        index = index_of(tmp_path / "index", [corpus], model=lambda _: Door(model, asks=2))
+        index = index_of(tmp_path / "index", [corpus], model=lambda _: ModelClient(model, asks=2))
     [document] = windows_of(index).documents
     assert windows_of(index).themes(document).way == "rule"
-    db = sqlite3.connect(tmp_path / "index" / "paid.sqlite")
+    db = sqlite3.connect(tmp_path / "index" / "work_cache.sqlite")
     assert db.execute("SELECT kind, tries FROM failures").fetchall() == [("themes", 1)]
     db.close()
     index.close()
@@ -174,9 +174,9 @@ def test_a_reply_without_five_themes_is_recorded_and_the_rule_stands_in(tmp_path
 def test_removing_forgets_the_models_themes(tmp_path: Path):
     corpus = write(tmp_path / "corpus", {"sea.txt": SEA, "storm.txt": STORM})
     with ScriptedModel([{"themes": THEMES}, {"themes": THEMES}]) as model:
-        index_of(tmp_path / "index", [corpus], model=lambda _: Door(model)).close()
+        index_of(tmp_path / "index", [corpus], model=lambda _: ModelClient(model)).close()
     asyncio.run(remove(tmp_path / "index", ["storm"]))
-    db = sqlite3.connect(tmp_path / "index" / "paid.sqlite")
+    db = sqlite3.connect(tmp_path / "index" / "work_cache.sqlite")
     assert db.execute("SELECT kind, count(*) FROM results GROUP BY kind").fetchall() == [("themes", 1)]
     db.close()
     index = Index.open(tmp_path / "index")
@@ -188,7 +188,7 @@ def test_removing_forgets_the_models_themes(tmp_path: Path):
 def test_a_budget_that_ends_the_naming_leaves_themes_by_the_rule(tmp_path: Path):
     corpus = write(tmp_path / "corpus", {"sea.txt": SEA, "storm.txt": STORM})
     with ScriptedModel([{"themes": THEMES}]) as model, spending(Budget(calls=1)):
-        index = index_of(tmp_path / "index", [corpus], model=lambda _: Door(model))
+        index = index_of(tmp_path / "index", [corpus], model=lambda _: ModelClient(model))
     layer = windows_of(index)
     assert sorted(layer.themes(id).way for id in layer.documents) == ["model", "rule"]
     assert layer.left_out == ()
@@ -223,9 +223,9 @@ def test_documents_are_joined_by_theme(tmp_path: Path, corpus: Path):
 def test_a_document_without_vectors_is_left_out_whole(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch):
     real = LAYERS["windows"].derive
 
-    def forget_one(site, folder) -> None:
-        site.paid._db.execute("DELETE FROM vectors WHERE hash = ?", (content_hash("Nobody saw the ship."),))
-        real(site, folder)
+    def forget_one(context, folder) -> None:
+        context.work_cache._db.execute("DELETE FROM vectors WHERE hash = ?", (content_hash("Nobody saw the ship."),))
+        real(context, folder)
 
     from dataclasses import replace
 

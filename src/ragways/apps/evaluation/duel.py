@@ -13,7 +13,7 @@ from ragways.apps.options import JsonOption, SettingsOption, chosen_settings
 from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:
-    from ragways.core.progress import Report
+    from ragways.core.progress import ProgressCallback
     from ragways.evaluation.duel.contest import Contest
     from ragways.evaluation.duel.plan import Plan
     from ragways.evaluation.duel.result import Result
@@ -114,13 +114,13 @@ async def _fought(
     rules: Rules,
     at_once: int | None,
     budget: float | None,
-    report: Report,
+    report: ProgressCallback,
 ) -> None:
-    from ragways.assemble import door_of, judge_of
+    from ragways.assemble import client_of, judge_client_of
     from ragways.evaluation.duel.trials import Trials
 
     asked = settings.judge if settings.judge.name else settings.model
-    async with judge_of(settings) as judge, door_of(settings) as generator:
+    async with judge_client_of(settings) as judge, client_of(settings) as generator:
         side_by_side = at_once or asked.concurrency
         trials = Trials(judge, generator, run, rules, at_once=side_by_side, report=report)
         await trials.run(entries, budget=budget)

@@ -63,13 +63,13 @@ def _show_repeats(rows: Sequence[dict[str, Any]]) -> None:
     from ragways.apps.terminal import console
 
     for row in rows:
-        told = [
+        traced = [
             f"{name} {over['median']:.3f} ({over['least']:.3f}–{over['most']:.3f})"
             for name in SHOWN
             if (over := row["metrics"][name].get("repeats")) is not None
         ]
-        if told:
-            said = f"{printable(row['paradigm'])}, median and range of {row['repeats']} repeats: {', '.join(told)}"
+        if traced:
+            said = f"{printable(row['paradigm'])}, median and range of {row['repeats']} repeats: {', '.join(traced)}"
             console().print(said, style="dim", markup=False, soft_wrap=True)
 
 

@@ -13,7 +13,7 @@ from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen
 from ragways.core.errors import PARTLY, BudgetExceeded
 
 if TYPE_CHECKING:
-    from ragways.core.progress import Report
+    from ragways.core.progress import ProgressCallback
     from ragways.evaluation.questions.generate import Generated
     from ragways.settings import Settings
 
@@ -61,7 +61,7 @@ async def _generate(
     seed: int,
     budget: float | None,
     without_model: bool,
-    report: Report,
+    report: ProgressCallback,
 ) -> Generated:
     from ragways.assemble import opened
     from ragways.evaluation.questions.generate import generate as make

@@ -58,9 +58,9 @@ def _show(data: dict[str, Any]) -> None:
         markup=False,
         soft_wrap=True,
     )
-    told = {"none": "not told", "titles": "told by titles", "texts": "told by texts"}[data["evidence"]]
+    traced = {"none": "not told", "titles": "told by titles", "texts": "told by texts"}[data["evidence"]]
     said = "retrieval only, nothing was answered" if data["retrieval_only"] else f"{data['abstained']:,} abstained"
-    out.print(f"evidence {told}; {said}; {data['failed']:,} without an answer", style="dim", markup=False)
+    out.print(f"evidence {traced}; {said}; {data['failed']:,} without an answer", style="dim", markup=False)
     for what, left in (("belong to no question", data["unmatched"]), ("have no answer", data["unanswered"])):
         if left:
             named = "; ".join(printable(str(one))[:60] for one in left[:SHOWN])

@@ -15,8 +15,8 @@ from ragways.apps.options import JsonOption, SettingsOption, chosen_settings, pr
 from ragways.core.errors import PARTLY
 
 if TYPE_CHECKING:
-    from ragways.core.progress import Report
-    from ragways.evaluation.judges.judge import Bench, Judge
+    from ragways.core.progress import ProgressCallback
+    from ragways.evaluation.judges.judge import Judge, JudgeResources
     from ragways.evaluation.judging import Tally
     from ragways.evaluation.record import Record
     from ragways.settings import Settings
@@ -93,32 +93,32 @@ async def _judge(
     wanted: tuple[Judge, ...],
     at_once: int | None,
     budget: float | None,
-    report: Report,
+    report: ProgressCallback,
 ) -> Judged:
-    from ragways.assemble import bench_of
+    from ragways.assemble import judge_resources_of
     from ragways.core.trace import spending
     from ragways.evaluation.judgement import Judgements
     from ragways.evaluation.judging import Tally
     from ragways.evaluation.judging import judge as judge_all
 
     judgements = Judgements(run)
-    async with bench_of(settings, run) as bench:
-        judges = wanted or _usable(bench)
-        model = bench.model.model
+    async with judge_resources_of(settings, run) as resources:
+        judges = wanted or _usable(resources)
+        model = resources.model.model
         by = model.name if model is not None and any(one.by == "model" for one in judges) else ""
         asked = settings.judge if settings.judge.name else settings.model
         side_by_side = at_once or (asked.concurrency if by else 1)
         with spending() as meter:
-            await judge_all(bench, records, judges, judgements, at_once=side_by_side, budget=budget, report=report)
-        embedder = bench.embedder.name
+            await judge_all(resources, records, judges, judgements, at_once=side_by_side, budget=budget, report=report)
+        embedder = resources.embedder.name
     tally = Tally.of(records, judgements.latest(), [metric for one in judges for metric in one.metrics])
     return Judged(judges, by, embedder, _favoured(by, records), tally, meter.spent.usd, tally.again)
 
 
-def _usable(bench: Bench) -> tuple[Judge, ...]:
+def _usable(resources: JudgeResources) -> tuple[Judge, ...]:
     from ragways.evaluation.judges import JUDGES
 
-    return tuple(one for one in JUDGES.values() if one.by == "embedder" or bench.model.model is not None)
+    return tuple(one for one in JUDGES.values() if one.by == "embedder" or resources.model.model is not None)
 
 
 def _favoured(judge: str, records: Sequence[Record]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ragways.apps.evaluation.options import DataOption, DatasetOption, FormatOpt
 from ragways.apps.options import JsonOption, SettingsOption, chosen_settings
 
 if TYPE_CHECKING:
-    from ragways.core.progress import Report
+    from ragways.core.progress import ProgressCallback
     from ragways.settings import Settings
 
 
@@ -45,7 +45,7 @@ def retrieval(
     place = corpus_of(found, chosen)
     with progress_bar(not json) as report:
         rows = asyncio.run(_measure(chosen, place, openie, asked, names, values, report))
-    told = {
+    traced = {
         "format": found.format,
         "corpus": place.name,
         "questions": len(asked),
@@ -54,9 +54,9 @@ def retrieval(
         "paradigms": rows,
     }
     if json:
-        print_json(told)
+        print_json(traced)
     else:
-        _show(told)
+        _show(traced)
 
 
 async def _measure(
@@ -66,7 +66,7 @@ async def _measure(
     asked: Sequence[Any],
     names: Sequence[str],
     values: Mapping[str, str],
-    report: Report,
+    report: ProgressCallback,
 ) -> list[dict[str, Any]]:
     from ragways.apps.asking import settings_of
     from ragways.apps.evaluation.source import indexed

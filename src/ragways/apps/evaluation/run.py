@@ -22,7 +22,7 @@ from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen
 from ragways.core.errors import PARTLY
 
 if TYPE_CHECKING:
-    from ragways.core.progress import Report
+    from ragways.core.progress import ProgressCallback
     from ragways.evaluation.question import Question
     from ragways.evaluation.record import Records
     from ragways.evaluation.run import Ways
@@ -73,10 +73,10 @@ def run(
         typer.echo(f"warning: no question of {found.questions.name} has a gold answer or gold evidence", err=True)
     ways = parse_ways(paradigms, chosen)
     corpus = corpus_of(found, chosen) if dataset is not None and index is None else None
-    told = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
+    traced = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
             "per_type": per_type, "limit": limit}  # fmt: skip
     with progress_bar(not json) as report:
-        failed = asyncio.run(_run(chosen, asked, ways, records, repeats, seed, told, corpus, at_once, budget, report))
+        failed = asyncio.run(_run(chosen, asked, ways, records, repeats, seed, traced, corpus, at_once, budget, report))
     show_run(out, json)
     if not json:
         _tell(records)
@@ -107,7 +107,7 @@ async def _run(
     corpus: Path | None,
     at_once: int | None,
     budget: float | None,
-    report: Report,
+    report: ProgressCallback,
 ) -> int:
     from dataclasses import asdict
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragways.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragways.core.progress import Report
+    from ragways.core.progress import ProgressCallback
     from ragways.evaluation.datasets.known import Found
     from ragways.settings import Settings
 
@@ -53,7 +53,7 @@ def corpus_of(found: Found, settings: Settings) -> Path:
 
 
 async def indexed(
-    settings: Settings, corpus: Path, paradigms: Iterable[str], report: Report, *, openie: Path | None = None
+    settings: Settings, corpus: Path, paradigms: Iterable[str], report: ProgressCallback, *, openie: Path | None = None
 ) -> Settings:
     """The settings with an index of this corpus, kept in the cache, with the layers that the paradigms need."""
     from ragways.assemble import recipe_of

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import UsageError, did_you_mean
 
 _HIPPORAG_CORPUS = ("corpus.json*", "corpus.jsonl*", "*_corpus.json*")
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import UsageError, did_you_mean
 from ragways.evaluation.duel.pair import Pair, pairs_of
 from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.record import Record

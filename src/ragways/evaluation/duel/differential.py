@@ -11,25 +11,25 @@ from ragways.tasks.duel_difference import DUEL_DIFFERENCE, Differences
 from ragways.tasks.duel_score import DUEL_DIFFERENTIAL, BothPoints, Points
 
 if TYPE_CHECKING:
-    from ragways.models.door import Door
+    from ragways.models.client import ModelClient
 
 NOTHING = BothPoints(Points(*([0] * len(ASPECTS))), Points(*([0] * len(ASPECTS))))
 
 
-async def differences(door: Door, sitting: Sitting) -> Differences:
+async def differences(client: ModelClient, sitting: Sitting) -> Differences:
     """Once a sitting: its samples judge the same lists."""
     first, second = sitting.in_order
     task = replace(DUEL_DIFFERENCE, sample=sitting.number(0))
-    said = await door.do(task, question=sitting.text, first=first, second=second)
+    said = await client.do(task, question=sitting.text, first=first, second=second)
     return Differences(_said(said.first), _said(said.second))
 
 
-async def points(door: Door, sitting: Sitting, sample: int, said: Differences) -> BothPoints:
+async def points(client: ModelClient, sitting: Sitting, sample: int, said: Differences) -> BothPoints:
     """Where neither says anything of its own there is nothing to judge: a tie, without a call."""
     if not said.first and not said.second:
         return NOTHING
     task = replace(DUEL_DIFFERENTIAL, sample=sitting.number(sample))
-    return await door.do(task, question=sitting.text, first=said.first, second=said.second)
+    return await client.do(task, question=sitting.text, first=said.first, second=said.second)
 
 
 def _said(statements: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragways.core import log as jsonl
 from ragways.core.errors import ModelRefused, UnusableReply
-from ragways.evaluation import jsonl
 from ragways.evaluation.duel.pair import Pair, print_of
 from ragways.evaluation.record import Record
 from ragways.tasks.duel_answer import DUEL_ANSWER
 
 if TYPE_CHECKING:
-    from ragways.models.door import Door
+    from ragways.models.client import ModelClient
 
 FILE = "lengths.jsonl"
 TOLERANCE = 10
@@ -114,7 +114,7 @@ def key_of(pair: Pair) -> Key:
     return pair.question, pair.repeat, pair.a.paradigm, pair.b.paradigm, print_of(*pair.answers)
 
 
-async def align(generator: Door | None, pair: Pair) -> Aligned:
+async def align(generator: ModelClient | None, pair: Pair) -> Aligned:
     """Both answers at the length of the longer, as far as that goes: see `usable`."""
     aligned = Aligned(*key_of(pair), answers=pair.answers)
     if aligned.usable:
@@ -126,7 +126,7 @@ async def align(generator: Door | None, pair: Pair) -> Aligned:
     return replace(aligned, answers=_with(aligned.answers, short, after), padded=words(after) - words(before))
 
 
-async def _generated(generator: Door | None, pair: Pair, aligned: Aligned) -> Aligned:
+async def _generated(generator: ModelClient | None, pair: Pair, aligned: Aligned) -> Aligned:
     short = _shorter(aligned.answers)
     record = (pair.a, pair.b)[short]
     if generator is None or generator.model is None or not _renewable(record):
@@ -148,14 +148,16 @@ def _renewable(record: Record) -> bool:
     return bool(record.evidence) and not record.abstained
 
 
-def worth_another(generator: Door | None, pair: Pair, aligned: Aligned) -> bool:
+def worth_another(generator: ModelClient | None, pair: Pair, aligned: Aligned) -> bool:
     """Whether a pair that was left out for want of a model can be generated now."""
     if aligned.usable or aligned.again or generator is None or generator.model is None:
         return False
     return _renewable((pair.a, pair.b)[_shorter(pair.answers)])
 
 
-async def _again(generator: Door, question: str, evidence: tuple[dict[str, Any], ...], asked: int, sample: int) -> str:
+async def _again(
+    generator: ModelClient, question: str, evidence: tuple[dict[str, Any], ...], asked: int, sample: int
+) -> str:
     passages = [(str(piece.get("title", "")), str(piece.get("text", ""))) for piece in evidence]
     try:
         said = await generator.do(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ragways.evaluation import jsonl
+from ragways.core import log as jsonl
 from ragways.evaluation.duel.aspects import ASPECTS
 from ragways.evaluation.duel.rules import Mode
 

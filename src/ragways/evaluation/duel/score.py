@@ -16,7 +16,7 @@ from ragways.tasks.duel_difference import Differences
 from ragways.tasks.duel_score import DUEL_SCORE, BothPoints
 
 if TYPE_CHECKING:
-    from ragways.models.door import Door
+    from ragways.models.client import ModelClient
 
 SHOWN = 2000
 """Characters kept of a reply that could not be read."""
@@ -29,29 +29,31 @@ def settled(line: Line | None) -> bool:
     return line is not None and line.points is not None
 
 
-async def sit(door: Door, sitting: Sitting, samples: int, by: Judged, known: Mapping[Key, Line]) -> AsyncIterator[Line]:
+async def sit(
+    client: ModelClient, sitting: Sitting, samples: int, by: Judged, known: Mapping[Key, Line]
+) -> AsyncIterator[Line]:
     """A line for each sample that has no points yet, as soon as it is there: what was paid for must not be lost."""
     lines = {sample: known.get(sitting.key(by, sample)) for sample in range(samples)}
     asked = [sample for sample, line in lines.items() if not settled(line)]
     said = next((_turned(line.said, sitting) for line in lines.values() if line is not None and line.said), None)
     for sample in asked:
-        line, said = await _asked(door, sitting, sample, by, said)
+        line, said = await _asked(client, sitting, sample, by, said)
         yield line
 
 
 async def _asked(
-    door: Door, sitting: Sitting, sample: int, by: Judged, said: Differences | None
+    client: ModelClient, sitting: Sitting, sample: int, by: Judged, said: Differences | None
 ) -> tuple[Line, Differences | None]:
     line = sitting.line(by, sample)
     with span("duel") as trace:
         try:
             if by.mode == "differential":
-                said = said or await differences(door, sitting)
-                reply = await points(door, sitting, sample, said)
+                said = said or await differences(client, sitting)
+                reply = await points(client, sitting, sample, said)
             else:
                 first, second = sitting.in_order
                 task = replace(DUEL_SCORE, sample=sitting.number(sample))
-                reply = await door.do(task, question=sitting.text, first=first, second=second)
+                reply = await client.do(task, question=sitting.text, first=first, second=second)
             line = replace(line, points=_of_a_and_b(reply, sitting))
         except UnusableReply as error:
             line = replace(line, why=UNREADABLE, reply=error.reply[:SHOWN])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragways.core.gather import in_turn
-from ragways.core.progress import Progress, Report, silent
+from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, current_meter, spending
 from ragways.evaluation.duel.contest import Contest
 from ragways.evaluation.duel.lengths import Aligned, Lengths, align, key_of, worth_another
@@ -19,26 +19,26 @@ from ragways.evaluation.duel.selftest import SelfTest, selftest, selftest_sittin
 from ragways.evaluation.duel.sitting import Sitting, judged_by, sittings
 
 if TYPE_CHECKING:
-    from ragways.models.door import Door
+    from ragways.models.client import ModelClient
 
 BATCH = 1000
 """Sittings begun together: a duel has tens of thousands, and each that waits takes memory."""
 
 
 class Trials:
-    """A judge's door, the folder of a run where every reply is kept, and how many calls may be under way at once."""
+    """A judge's client, the folder of a run where every reply is kept, and how many calls may be under way at once."""
 
     def __init__(
         self,
-        judge: Door,
-        generator: Door | None,
+        judge: ModelClient,
+        generator: ModelClient | None,
         folder: Path,
         rules: Rules,
         *,
         at_once: int = 16,
-        report: Report = silent,
+        report: ProgressCallback = silent,
     ) -> None:
-        self._door = judge
+        self._client = judge
         self._generator = generator
         self._folder = folder
         self._rules = rules
@@ -98,7 +98,7 @@ class Trials:
 
         async def one(sitting: Sitting) -> None:
             nonlocal count
-            async for line in sit(self._door, sitting, samples, self._by, known):
+            async for line in sit(self._client, sitting, samples, self._by, known):
                 lines.append(line)
             count += 1
             self._report(Progress(stage, count, len(missing), _spent()))

@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ragways.core import log as jsonl
 from ragways.core.errors import UsageError
-from ragways.evaluation import jsonl
 from ragways.evaluation.alone import alone
 from ragways.evaluation.imports.given import Given
 from ragways.evaluation.imports.passage import are_titles, ranks, titled
@@ -54,9 +54,9 @@ def to_records(
         for question in questions
         for repeat, one in _numbered(answered.get(question.id, []))
     ]
-    told = any(one.evidence is not None for one in given)
+    traced = any(one.evidence is not None for one in given)
     unanswered = tuple(question for question in questions if question.id not in answered)
-    evidence: Literal["none", "titles", "texts"] = "none" if not told else "titles" if titles else "texts"
+    evidence: Literal["none", "titles", "texts"] = "none" if not traced else "titles" if titles else "texts"
     return Imported(tuple(records), tuple(unmatched), unanswered, retrieval_only, evidence)
 
 

@@ -49,8 +49,8 @@ def ranks(wanted: Sequence[Gold], found: Sequence[Passage]) -> tuple[int | None,
 def _rank(gold: Gold, found: Sequence[Passage], texts: Sequence[str], order: dict[str, int]) -> int | None:
     if gold.quote:
         quote = plain_words(gold.quote)
-        told = enumerate(zip(found, texts, strict=True), start=1)
-        return next((number for number, (one, text) in told if quote in text and _may_be(gold, one)), None)
+        traced = enumerate(zip(found, texts, strict=True), start=1)
+        return next((number for number, (one, text) in traced if quote in text and _may_be(gold, one)), None)
     whole = plain_words(gold.text)[:2000]
     at = (
         order[_document(passage)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import UsageError, did_you_mean
 from ragways.evaluation.judges.bertscore import BERTSCORE, CONTEXT_BERTSCORE
 from ragways.evaluation.judges.citations import CITATION_CORRECTNESS
 from ragways.evaluation.judges.claims import CONTEXT_RECALL, FACTUAL, FAITHFULNESS

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import found_texts, said, wanted_texts
 from ragways.evaluation.judges.vectors import of_tokens
 from ragways.evaluation.metric import Metric, Score
@@ -72,8 +72,8 @@ def greedy(text: Sequence[Vectors], reference: Sequence[Vectors]) -> Match | Non
     return joined([against(part, wanted) for part in text])
 
 
-async def _answer(bench: Bench, record: Record) -> Mapping[str, Score]:
-    text, *golds = await of_tokens(bench.embedder, [said(record), *record.gold])
+async def _answer(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
+    text, *golds = await of_tokens(resources.embedder, [said(record), *record.gold])
     matches = [
         (match, gold) for gold, tokens in zip(record.gold, golds, strict=True) if (match := greedy([text], [tokens]))
     ]
@@ -83,11 +83,11 @@ async def _answer(bench: Bench, record: Record) -> Mapping[str, Score]:
     return _scores("", match, details={"gold": gold} if len(record.gold) > 1 else {})
 
 
-async def _context(bench: Bench, record: Record) -> Mapping[str, Score]:
+async def _context(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     found, wanted = found_texts(record), wanted_texts(record)
     if not wanted:
         return _scores("context-", None, "no gold evidence in words")
-    parts = await _parts(bench.embedder, found, tuple(wanted))
+    parts = await _parts(resources.embedder, found, tuple(wanted))
     match = joined(parts) if parts else None
     return _scores("context-", match, "" if match else "no words to compare")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import sentences
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.normal import unmarked
@@ -42,9 +42,9 @@ def _sentences(answer: str, numbers: Sequence[int]) -> dict[int, str]:
     return {number: counted[number] if 0 <= number < len(counted) else unmarked(answer) for number in numbers}
 
 
-async def _score(bench: Bench, record: Record) -> Mapping[str, Score]:
+async def _score(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     pairs = cited(record)
-    verdicts = (await bench.model.do(CITATIONS, question=record.text, cited=pairs)).in_order()
+    verdicts = (await resources.model.do(CITATIONS, question=record.text, cited=pairs)).in_order()
     rows = [
         {"sentence": pair.sentence, "quotes": list(pair.quotes), "supported": verdict.supported, "why": verdict.why}
         for pair, verdict in zip(pairs, verdicts, strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragways.core.gather import together
-from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import evidence, said
 from ragways.evaluation.metric import Metric, Score, accepted
 from ragways.evaluation.record import Record
@@ -16,17 +16,17 @@ from ragways.tasks.judge_support import SUPPORT
 NO_CLAIMS = "no claims"
 
 
-async def claims_of(bench: Bench, record: Record, text: str) -> tuple[str, ...]:
-    """The same text of the same question is split once, where the door keeps replies."""
-    return (await bench.model.do(CLAIMS, question=record.text, text=text)).claims
+async def claims_of(resources: JudgeResources, record: Record, text: str) -> tuple[str, ...]:
+    """The same text of the same question is split once, where the client keeps replies."""
+    return (await resources.model.do(CLAIMS, question=record.text, text=text)).claims
 
 
-async def supported(bench: Bench, record: Record, text: str, by: str) -> Score:
+async def supported(resources: JudgeResources, record: Record, text: str, by: str) -> Score:
     """The share of the text's claims that the other text supports."""
-    claims = await claims_of(bench, record, text)
+    claims = await claims_of(resources, record, text)
     if not claims:
         return Score(None, NO_CLAIMS)
-    verdicts = (await bench.model.do(SUPPORT, claims=claims, text=by)).in_order()
+    verdicts = (await resources.model.do(SUPPORT, claims=claims, text=by)).in_order()
     details = _details(claims, [(verdict.supported, verdict.why) for verdict in verdicts])
     return Score(sum(verdict.supported for verdict in verdicts) / len(claims), details=details)
 
@@ -39,19 +39,19 @@ def _details(claims: Sequence[str], verdicts: Sequence[tuple[bool, str]]) -> dic
     return {"claims": rows}
 
 
-async def _faithfulness(bench: Bench, record: Record) -> Mapping[str, Score]:
-    return {"faithfulness": await supported(bench, record, said(record), evidence(record))}
+async def _faithfulness(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
+    return {"faithfulness": await supported(resources, record, said(record), evidence(record))}
 
 
-async def _context_recall(bench: Bench, record: Record) -> Mapping[str, Score]:
-    return {"context-recall": await supported(bench, record, accepted(record)[0], evidence(record))}
+async def _context_recall(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
+    return {"context-recall": await supported(resources, record, accepted(record)[0], evidence(record))}
 
 
-async def _factual(bench: Bench, record: Record) -> Mapping[str, Score]:
+async def _factual(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     precision, recall = await together(
         (
-            supported(bench, record, said(record), "\n".join(accepted(record))),
-            supported(bench, record, accepted(record)[0], said(record)),
+            supported(resources, record, said(record), "\n".join(accepted(record))),
+            supported(resources, record, accepted(record)[0], said(record)),
         )
     )
     return {"factual-precision": precision, "factual-recall": recall, "factual-f1": _f1(precision, recall)}

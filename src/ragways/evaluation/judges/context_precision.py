@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragways.core.gather import together
-from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import passages, said
 from ragways.evaluation.metric import Metric, Score, accepted
 from ragways.evaluation.record import Record
@@ -18,20 +18,20 @@ def average_precision(useful: Sequence[bool]) -> float:
     return sum(n / rank for n, rank in enumerate(ranks, start=1)) / len(ranks) if ranks else 0.0
 
 
-async def _judged(bench: Bench, record: Record, answer: str) -> Score:
+async def _judged(resources: JudgeResources, record: Record, answer: str) -> Score:
     verdicts = await together(
-        bench.model.do(USEFUL, question=record.text, answer=answer, passage=passage) for passage in passages(record)
+        resources.model.do(USEFUL, question=record.text, answer=answer, passage=passage) for passage in passages(record)
     )
     details = {"useful": [verdict.useful for verdict in verdicts], "why": [verdict.why for verdict in verdicts]}
     return Score(average_precision([verdict.useful for verdict in verdicts]), details=details)
 
 
-async def _with_gold(bench: Bench, record: Record) -> Mapping[str, Score]:
-    return {"context-precision": await _judged(bench, record, "\n".join(accepted(record)))}
+async def _with_gold(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
+    return {"context-precision": await _judged(resources, record, "\n".join(accepted(record)))}
 
 
-async def _without_gold(bench: Bench, record: Record) -> Mapping[str, Score]:
-    return {"context-precision-unreferenced": await _judged(bench, record, said(record))}
+async def _without_gold(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
+    return {"context-precision-unreferenced": await _judged(resources, record, said(record))}
 
 
 CONTEXT_PRECISION = Judge(

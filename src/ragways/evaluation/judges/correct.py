@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import said
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
 from ragways.evaluation.record import Record
@@ -13,10 +13,10 @@ from ragways.tasks.judge_correct import CORRECT, Ruling
 VERDICTS = ("correct", "incorrect", "incomplete")
 
 
-async def _score(bench: Bench, record: Record) -> Mapping[str, Score]:
+async def _score(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     ruling = _by_rule(record)
     if ruling is None:
-        ruling = await bench.model.do(CORRECT, question=record.text, answer=said(record), gold=accepted(record))
+        ruling = await resources.model.do(CORRECT, question=record.text, answer=said(record), gold=accepted(record))
     details = {"verdict": ruling.verdict, "why": ruling.why}
     return {f"judged-{name}": Score(float(ruling.verdict == name), details=details) for name in VERDICTS}
 

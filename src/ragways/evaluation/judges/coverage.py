@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import found_texts, said, sentences
 from ragways.evaluation.judges.vectors import of_sentences
 from ragways.evaluation.metric import Metric, Score
@@ -25,21 +25,21 @@ async def best_cosines(embedder: Embedder, texts: Sequence[str], among: Sequence
     return best
 
 
-async def _coverage(bench: Bench, record: Record) -> Mapping[str, Score]:
+async def _coverage(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     answer = sentences(said(record))
     golds = [found for gold in record.gold if (found := sentences(gold))]
     if not answer or not golds:
         return {"coverage": Score(None, "no words to compare")}
-    values = [float((await best_cosines(bench.embedder, gold, answer)).mean()) for gold in golds]
+    values = [float((await best_cosines(resources.embedder, gold, answer)).mean()) for gold in golds]
     return {"coverage": Score(max(values))}
 
 
-async def _support(bench: Bench, record: Record) -> Mapping[str, Score]:
+async def _support(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     answer = sentences(said(record))
     found = list(dict.fromkeys(sentence for text in found_texts(record) for sentence in sentences(text)))
     if not answer or not found:
         return {name: Score(None, "no words to compare") for name in ("support-hard", "support-soft")}
-    best = await best_cosines(bench.embedder, answer, found)
+    best = await best_cosines(resources.embedder, answer, found)
     return {
         "support-hard": Score(float((best >= THRESHOLD).mean()), details={"sentences": len(answer)}),
         "support-soft": Score(float(best.mean()), details={"sentences": len(answer)}),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragways.evaluation.judges.claims import NO_CLAIMS, claims_of
-from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import said
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
 from ragways.evaluation.normal import compared, normal
@@ -44,26 +44,26 @@ def truthfulness(values: Iterable[float | None]) -> float:
     return sum(value for value in values if value is not None)
 
 
-async def _score(bench: Bench, record: Record) -> Mapping[str, Score]:
+async def _score(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     if record.abstained or not said(record):
         return _unanswered(record)
     if unanswerable(record):
-        return _both(-1.0, -1.0, {}) if await claims_of(bench, record, said(record)) else _unanswered(record)
-    claims = await claims_of(bench, record, said(record))
+        return _both(-1.0, -1.0, {}) if await claims_of(resources, record, said(record)) else _unanswered(record)
+    claims = await claims_of(resources, record, said(record))
     if not claims:
         return _unanswered(record)
-    best = await _best(bench, record, claims)
+    best = await _best(resources, record, claims)
     if best is None:
         return {name: Score(None, f"{NO_CLAIMS} in the gold answer") for name in ("crag-coarse", "crag-fine")}
     precision, recall = best["precision"], best["recall"]
     return _both(coarse(precision, recall), fine(precision, recall), best)
 
 
-async def _best(bench: Bench, record: Record, claims: Sequence[str]) -> Matched | None:
+async def _best(resources: JudgeResources, record: Record, claims: Sequence[str]) -> Matched | None:
     """Of the accepted answers the one that the claims fit best; none can do better than one they fit wholly."""
     best: Matched | None = None
     for text in nearest(record)[:TRIED]:
-        found = await _matched(bench, record, claims, text)
+        found = await _matched(resources, record, claims, text)
         if found is not None and (best is None or _rank(found) > _rank(best)):
             best = found
         if best is not None and _rank(best)[0] == 1:
@@ -84,12 +84,12 @@ def _rank(found: Matched) -> tuple[float, float, float]:
     return fine(found["precision"], found["recall"]), found["precision"], found["recall"]
 
 
-async def _matched(bench: Bench, record: Record, claims: Sequence[str], text: str) -> Matched | None:
+async def _matched(resources: JudgeResources, record: Record, claims: Sequence[str], text: str) -> Matched | None:
     """The claims of the answer against those of one accepted answer; None where that claims nothing."""
-    gold = await claims_of(bench, record, text)
+    gold = await claims_of(resources, record, text)
     if not gold:
         return None
-    matches = (await bench.model.do(MATCH, question=record.text, claims=claims, gold=gold)).matches
+    matches = (await resources.model.do(MATCH, question=record.text, claims=claims, gold=gold)).matches
     stated = {n for match in matches for n in match.gold}
     precision, recall = sum(bool(match.gold) for match in matches) / len(claims), len(stated) / len(gold)
     rows = [

@@ -10,16 +10,16 @@ from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.record import Record
 
 if TYPE_CHECKING:
-    from ragways.models.door import Door
+    from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
     from ragways.models.task import Task
 
 
 @dataclass(frozen=True)
-class Bench:
-    """What judges work with: the door to the judging model (it may lead to none) and the embedder."""
+class JudgeResources:
+    """What judges work with: the client of the judging model (or of none) and the embedder."""
 
-    model: Door
+    model: ModelClient
     embedder: Embedder
 
 
@@ -34,5 +34,5 @@ class Judge:
     summary: str
     by: Literal["embedder", "model"]
     metrics: tuple[Metric, ...]
-    score: Callable[[Bench, Record], Awaitable[Mapping[str, Score]]]
+    score: Callable[[JudgeResources, Record], Awaitable[Mapping[str, Score]]]
     tasks: tuple[Task[Any], ...] = ()

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragways.evaluation.judges.coverage import best_cosines
-from ragways.evaluation.judges.judge import Bench, Judge
+from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import said
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.record import Record
 from ragways.tasks.judge_questions import COUNT, QUESTIONS
 
 
-async def _score(bench: Bench, record: Record) -> Mapping[str, Score]:
-    written = await bench.model.do(QUESTIONS, answer=said(record))
+async def _score(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
+    written = await resources.model.do(QUESTIONS, answer=said(record))
     details = {
         "questions": list(written.questions),
         "noncommittal": written.noncommittal,
-        "embedder": bench.embedder.name,
+        "embedder": resources.embedder.name,
     }
     if written.noncommittal:
         return {"answer-relevancy": Score(0.0, details=details)}
-    cosines = await best_cosines(bench.embedder, written.questions, [record.text])
+    cosines = await best_cosines(resources.embedder, written.questions, [record.text])
     return {"answer-relevancy": Score(float(cosines.mean()), details=details)}
 
 

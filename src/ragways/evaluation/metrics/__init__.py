@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import UsageError, did_you_mean
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics.citations import CITATIONS

@@ -13,8 +13,8 @@ _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 
 def _valid(record: Record) -> float | None:
     pieces = {piece["id"]: piece for piece in record.evidence}
-    told = [_stands(citation, pieces.get(citation["piece"])) for citation in record.citations]
-    known = [one for one in told if one is not None]
+    traced = [_stands(citation, pieces.get(citation["piece"])) for citation in record.citations]
+    known = [one for one in traced if one is not None]
     return sum(known) / len(known) if known else None
 
 

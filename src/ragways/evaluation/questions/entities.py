@@ -39,8 +39,8 @@ def asked_about(entity: GraphEntity) -> bool:
     """Whether a name can stand in a question: capitals, no date, no phrase."""
     name = split_title(entity.name)[0]
     capital = all(word[:1].isupper() for word in re.findall(r"[^\W\d_][\w'’]{3,}", name))
-    told = entity.type in _NOT_ASKED or DATED.search(name) is not None
-    return capital and not told and 3 < len(name) <= 60 and name[0].isupper() and "\n" not in name
+    traced = entity.type in _NOT_ASKED or DATED.search(name) is not None
+    return capital and not traced and 3 < len(name) <= 60 and name[0].isupper() and "\n" not in name
 
 
 def nameable(material: Material, entity: GraphEntity) -> bool:

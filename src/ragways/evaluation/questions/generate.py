@@ -10,7 +10,7 @@ from typing import Any
 import ragways
 from ragways.core.errors import BudgetExceeded, UnusableReply, UsageError
 from ragways.core.gather import together
-from ragways.core.progress import Progress, Report, silent
+from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, current_meter, span, spending
 from ragways.core.types import content_hash
 from ragways.evaluation.question import Gold, Question, plain_words
@@ -68,7 +68,7 @@ async def generate(
     seed: int = 0,
     budget: float | None = None,
     without_model: bool = False,
-    report: Report = silent,
+    report: ProgressCallback = silent,
 ) -> Generated:
     """Up to `count` verified questions of each kind; the same index, seed and settings give the same set.
 
@@ -127,7 +127,9 @@ def _possible(use: Resources, names: Iterable[str] | None, way: str) -> tuple[li
     return found, notes
 
 
-async def _fill(material: Material, kind: Kind, way: str, count: int, seed: int, made: _Set, report: Report) -> None:
+async def _fill(
+    material: Material, kind: Kind, way: str, count: int, seed: int, made: _Set, report: ProgressCallback
+) -> None:
     """Draft until there are enough. Each draft draws by itself, so that none depends on what became of another."""
     most, number, last = count * TRIES[way], 0, 0
     while (missing := count - made.passed(kind)) > 0 and number < most and (way == "model" or number - last < DRY):

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
 
-from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import UsageError, did_you_mean
 from ragways.evaluation.questions import about, asked, comparisons, evolution, templates, unanswerable
 from ragways.evaluation.questions.asked import Writer
 from ragways.evaluation.questions.draft import NULL, Draft

@@ -81,8 +81,8 @@ def moved(material: Material, random: Random) -> Draft:
                 continue
             text = f"{asked} {stated(material, _replaced(fact, other))}?"
             # Of a day, no document may speak at all: it may stand in brackets, without a word for what happened.
-            told = (moment(other) or (0, 0, 0))[2] or fact.wording.name in ("birth date", "death date")
-            absent = tuple((form, ("",) if told else fact.wording.cues) for form in forms(other))
+            traced = (moment(other) or (0, 0, 0))[2] or fact.wording.name in ("birth date", "death date")
+            absent = tuple((form, ("",) if traced else fact.wording.cues) for form in forms(other))
         return null(text, names=(fact.subject.bare,), path=(fact.id, other), absent=absent, note="date moved")
     raise Nothing(NO_MATERIAL)
 
@@ -109,8 +109,8 @@ def _any(material: Material, random: Random) -> Fact:
 
 def _says_enough(wording: Wording) -> bool:
     """Whether the words for a relation are so particular that their absence means something."""
-    told = wording.name in TELLING or (wording.sort == "date" and wording.name != "date")
-    return told and bool(wording.cues) and all(len(cue) >= SHORTEST_CUE for cue in wording.cues)
+    traced = wording.name in TELLING or (wording.sort == "date" and wording.name != "date")
+    return traced and bool(wording.cues) and all(len(cue) >= SHORTEST_CUE for cue in wording.cues)
 
 
 def _called(*names: str) -> tuple[str, ...]:
@@ -125,8 +125,8 @@ def _silent(material: Material, id: str, names: tuple[str, ...], wording: Wordin
     if any(material.texts.speaking(name, wording.cues) for name in names):
         return False
     # A date may stand without a word for it: `Ada Holm (1770 – 1841) was`, `a 1941 film`.
-    told = wording.sort == "date" or wording.name in ("birth place", "death place")
-    return not told or not any(
+    traced = wording.sort == "date" or wording.name in ("birth place", "death place")
+    return not traced or not any(
         _dates(text, name, text.id == id) for name in names for text in material.texts.holding(name)
     )
 

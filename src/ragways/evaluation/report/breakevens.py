@@ -24,8 +24,10 @@ def breakevens_data(runs: Sequence[Run], metric: Metric | None) -> dict[str, Any
 def _lines(run: Run, metric: Metric) -> list[dict[str, Any]]:
     about = About.read(run.folder)
     uses = usage(run.records, built=about.construction if about is not None else None)
-    paid = any(use.total.tokens or (use.construction is not None and use.construction.tokens) for use in uses.values())
-    if about is None or not about.construction or not paid or len(uses) < 2:
+    work_cache = any(
+        use.total.tokens or (use.construction is not None and use.construction.tokens) for use in uses.values()
+    )
+    if about is None or not about.construction or not work_cache or len(uses) < 2:
         return []
     named = {run.paradigms[name]: replace(use, paradigm=run.paradigms[name]) for name, use in uses.items()}
     compared = compare_all(

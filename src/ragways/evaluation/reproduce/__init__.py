@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import UsageError, did_you_mean
 from ragways.evaluation.reproduce.agentic import AGENTIC
 from ragways.evaluation.reproduce.experiment import Experiment
 from ragways.evaluation.reproduce.router_bench import ROUTER_BENCH

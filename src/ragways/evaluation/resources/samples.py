@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ragways.evaluation import jsonl
+from ragways.core import log as jsonl
 
 FILE = "resources.jsonl"
 

@@ -103,7 +103,7 @@ def usage(
 
 def _use(name: str, rows: Sequence[Record], cpu: float | None) -> Use:
     answered = [row for row in rows if not row.error]
-    told = [parts for row in answered if (parts := split(row.steps, row.usage)) is not None]
+    traced = [parts for row in answered if (parts := split(row.steps, row.usage)) is not None]
     timed = [row.seconds for row in answered if row.seconds]
     p50, p95 = _percentiles(timed)
     return Use(
@@ -112,9 +112,9 @@ def _use(name: str, rows: Sequence[Record], cpu: float | None) -> Use:
         failed=len(rows) - len(answered),
         questions=len({row.question for row in answered}),
         total=_mean([row.usage for row in answered]),
-        retrieval=_mean([retrieval for retrieval, _ in told]) if told else None,
-        generation=_mean([generation for _, generation in told]) if told else None,
-        unsplit=len(answered) - len(told),
+        retrieval=_mean([retrieval for retrieval, _ in traced]) if traced else None,
+        generation=_mean([generation for _, generation in traced]) if traced else None,
+        unsplit=len(answered) - len(traced),
         evidence=_average([row.usage["evidence"] for row in answered if "evidence" in row.usage]),
         tools=_tools(answered),
         seconds=_average(timed),
@@ -140,9 +140,9 @@ def _tools(rows: Sequence[Record]) -> dict[str, float]:
 
 def _cpu(rows: Sequence[Record], sampled: float | None) -> float | None:
     """As the records tell; where answers were made side by side only all of them together are known."""
-    told = [row.cpu for row in rows if row.cpu is not None]
-    if told or sampled is None or not rows:
-        return _average(told)
+    traced = [row.cpu for row in rows if row.cpu is not None]
+    if traced or sampled is None or not rows:
+        return _average(traced)
     return sampled / len(rows)
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
-from ragways.core.errors import UsageError
-from ragways.core.suggest import did_you_mean
+from ragways.core.errors import UsageError, did_you_mean
 from ragways.evaluation.intervals import SEED
 from ragways.evaluation.statistics.holm import holm
 from ragways.evaluation.statistics.paired import Comparison, compare

@@ -34,7 +34,7 @@ class Place:
     """The index that is looked at, at one commit. `figures` gathers shares and counts worth knowing in any case."""
 
     store: Store
-    paid: sqlite3.Connection | None
+    work_cache: sqlite3.Connection | None
     figures: dict[str, float] = field(default_factory=dict)
 
     @cached_property

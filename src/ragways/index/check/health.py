@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragways.core.errors import StoreError
-from ragways.index.check import communities, graph, paid, structure, vectors, words
+from ragways.index.check import communities, graph, structure, vectors, words, work_cache
 from ragways.index.check.finding import REBUILD, Finding, Place
 from ragways.index.database import connect
-from ragways.index.paid import FILE as PAID
 from ragways.index.store import Store
+from ragways.index.work_cache import FILE as WORK_CACHE
 
 CHECKS: tuple[Callable[[Place], Iterable[Finding]], ...] = (
     structure.files,
@@ -28,8 +28,8 @@ CHECKS: tuple[Callable[[Place], Iterable[Finding]], ...] = (
     graph.references,
     graph.names,
     communities.members,
-    paid.failures,
-    paid.leftovers,
+    work_cache.failures,
+    work_cache.leftovers,
 )
 """Each yields what it finds; the first line of its docstring says what it looks at."""
 
@@ -50,7 +50,7 @@ def check(folder: Path) -> Health:
     """Everything there is to find out about the index in this folder."""
     store = Store.open(folder)
     try:
-        kept = connect(folder / PAID, write=False) if (folder / PAID).is_file() else None
+        kept = connect(folder / WORK_CACHE, write=False) if (folder / WORK_CACHE).is_file() else None
         try:
             place = Place(store, kept)
             found = [finding for one in CHECKS for finding in _carried_out(one, place)]

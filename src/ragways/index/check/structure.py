@@ -8,8 +8,8 @@ from ragways.core.types import content_hash
 from ragways.index.check.finding import AGAIN, REBUILD, Finding, Place, found
 from ragways.index.chunks import chunk_texts
 from ragways.index.database import connect
-from ragways.index.paid import FILE as PAID
 from ragways.index.schema import PARTS
+from ragways.index.work_cache import FILE as WORK_CACHE
 
 _UNORDERED = ("links", "infoboxes")
 _APART = ("paragraphs", "sentences")
@@ -19,7 +19,7 @@ _APART = ("paragraphs", "sentences")
 def files(place: Place) -> Iterator[Finding]:
     """Database files."""
     derived = sorted(place.derived.rglob("*.sqlite"))
-    for path in (place.store.path, place.store.folder / PAID, *derived):
+    for path in (place.store.path, place.store.folder / WORK_CACHE, *derived):
         if path.is_file():
             db = connect(path, write=False)
             try:

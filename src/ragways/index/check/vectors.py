@@ -37,9 +37,9 @@ def chunks(place: Place) -> Iterator[Finding]:
     """Vectors of chunks."""
     if "vectors" in place.layers:
         known: set[str] = set()
-        if place.paid is not None:
+        if place.work_cache is not None:
             query = "SELECT hash FROM vectors WHERE embedder = ?"
-            known = {row[0] for row in place.paid.execute(query, (place.meta.get("embedder", ""),))}
+            known = {row[0] for row in place.work_cache.execute(query, (place.meta.get("embedder", ""),))}
         missing = (id for id, hash in place.store.chunk_rows() if hash not in known)
         yield from found("chunks whose vector is not kept", "error", missing, AGAIN)
     if place.has("vectors"):

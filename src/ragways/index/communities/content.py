@@ -39,8 +39,8 @@ def content(land: Landscape, group: Group, below: Mapping[str, Report], tokens: 
     strength = {node.id: weight for node, weight in ranked}
     budget = min(tokens, max(_LEAST, round(land.text_behind(group))))
     known = sorted((below[child] for child in group.children if child in below), key=lambda r: (-r.rating, r.title))
-    reports, told = _packed((_report_line(report) for report in known), 2 * budget // 3)
-    budget -= told
+    reports, traced = _packed((_report_line(report) for report in known), 2 * budget // 3)
+    budget -= traced
     entities, used = _packed((_entity_line(node) for node, _ in ranked), budget // 3)
     relations, _ = _packed(_relation_lines(land, land.relations(group, strength)), budget - used)
     return Content("\n".join(entities), "\n".join(relations), "\n".join(reports))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ragways.core.errors import SettingsError
-from ragways.index.layer import Site, check_names, given_settings, keep_settings
+from ragways.index.layer import BuildContext, check_names, given_settings, keep_settings
 
 _WAYS = ("graph", "rules", "model")
 _LEAST: dict[str, float] = {"size": 2, "members": 2, "text": 0, "tokens": 100, "resolution": 0.01, "seed": 0}
@@ -46,22 +46,22 @@ class CommunityOptions:
         return cls(**values)
 
 
-def options_of(site: Site) -> CommunityOptions:
-    return CommunityOptions.parse(given_settings(site, "communities"))
+def options_of(context: BuildContext) -> CommunityOptions:
+    return CommunityOptions.parse(given_settings(context, "communities"))
 
 
-def keep_options(site: Site, options: CommunityOptions, kind: str) -> None:
+def keep_options(context: BuildContext, options: CommunityOptions, kind: str) -> None:
     """Remember how this index is built, and as what kind of result its reports are kept."""
-    keep_settings(site, "communities", options, communities_kind=kind)
+    keep_settings(context, "communities", options, communities_kind=kind)
 
 
-def kept_kind(site: Site) -> str:
+def kept_kind(context: BuildContext) -> str:
     """The kind of result that holds the reports of models; empty where rules write them."""
-    return site.store.meta().get("communities_kind", "")
+    return context.store.meta().get("communities_kind", "")
 
 
-def by_model(site: Site, options: CommunityOptions) -> bool:
+def by_model(context: BuildContext, options: CommunityOptions) -> bool:
     if options.way != "graph":
         return options.way == "model"
-    made: str = json.loads(site.store.meta().get("graph", "{}")).get("way", "")
+    made: str = json.loads(context.store.meta().get("graph", "{}")).get("way", "")
     return made == "model"

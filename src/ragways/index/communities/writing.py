@@ -16,10 +16,10 @@ from ragways.index.communities.partition import Group
 from ragways.index.communities.report import Finding, Report
 from ragways.index.communities.rules import RuleReporter
 from ragways.index.graph.names import fold
-from ragways.index.layer import Site
-from ragways.index.paid import Cost
+from ragways.index.layer import BuildContext
 from ragways.index.team import work_through
-from ragways.models.door import CURE_NO_MODEL, Door
+from ragways.index.work_cache import Cost
+from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.tasks.report import REPORT, SaidReport
 
 TOKENS_A_CALL = 800
@@ -27,21 +27,21 @@ TOKENS_A_CALL = 800
 INPUT_A_TOKEN = 2.05
 
 
-def kind_of(model: Door) -> str:
+def kind_of(model: ModelClient) -> str:
     """What reports are kept as: another prompt or model writes others."""
     if model.model is None:
         raise NoModel("reports of communities are to be written by a language model, and none is set", CURE_NO_MODEL)
     return f"report:model-{REPORT.text.hash[:8]}-{model.model.name}"
 
 
-def expected(site: Site, kind: str, fresh: float) -> Usage:
+def expected(context: BuildContext, kind: str, fresh: float) -> Usage:
     """What reports would use, in proportion to the text that is new: an estimate, from what reports took elsewhere, or
     here where some were written. What a community is shown is known only when those below it are written.
     """
-    tokens = fresh * int(site.store.db.execute("SELECT coalesce(sum(tokens), 0) FROM chunks").fetchone()[0])
+    tokens = fresh * int(context.store.db.execute("SELECT coalesce(sum(tokens), 0) FROM chunks").fetchone()[0])
     calls = math.ceil(tokens / TOKENS_A_CALL)
-    left = max(0, calls - site.paid.count(kind)) if fresh == 1.0 else calls
-    before = site.paid.spent(kind)
+    left = max(0, calls - context.work_cache.count(kind)) if fresh == 1.0 else calls
+    before = context.work_cache.spent(kind)
     if before.calls:
         return Usage(left, round(left * before.input / before.calls), round(left * before.output / before.calls))
     return Usage(left, round(left * TOKENS_A_CALL * INPUT_A_TOKEN), left * REPORT.max_output)
@@ -51,7 +51,7 @@ def expected(site: Site, kind: str, fresh: float) -> Usage:
 class Book:
     """The reports of a landscape. `kind` is empty where rules write all of them."""
 
-    site: Site
+    context: BuildContext
     land: Landscape
     options: CommunityOptions
     kind: str
@@ -60,7 +60,7 @@ class Book:
     """Of each community whose report a model writes, what it is shown."""
 
     def __post_init__(self) -> None:
-        self._rules = RuleReporter(self.land, self.site.store)
+        self._rules = RuleReporter(self.land, self.context.store)
 
     def way(self, group: Group) -> str:
         """Who wrote a community's report; nobody where it is too small, or where writing it failed."""
@@ -84,7 +84,7 @@ class Book:
                 asked.append(group)
             else:
                 self.reports[group.id] = self._rules.write(group)
-        known = self.site.paid.results(self.kind, {self.shown[group.id].hash for group in asked})
+        known = self.context.work_cache.results(self.kind, {self.shown[group.id].hash for group in asked})
         for group in asked:
             if (text := known.get(self.shown[group.id].hash)) is not None:
                 self.reports[group.id] = Report.from_json(text)
@@ -102,7 +102,7 @@ class Book:
         best_first = tuple(sorted(findings, key=lambda finding: -finding.rating))
         report = Report(said.title.strip(), said.summary.strip(), said.rating, best_first)
         self.reports[group.id] = report
-        self.site.paid.keep_results(self.kind, {self.shown[group.id].hash: report.to_json()}, cost)
+        self.context.work_cache.keep_results(self.kind, {self.shown[group.id].hash: report.to_json()}, cost)
 
 
 def read_all(book: Book) -> Book:
@@ -138,14 +138,14 @@ class _Asking:
     done: int = 0
 
     async def do(self, group: Group) -> Sequence[Group]:
-        with self.book.site.paid.costing(self.book.kind) as cost:
+        with self.book.context.work_cache.costing(self.book.kind) as cost:
             await self._one(group, cost)
         return ()
 
     async def _one(self, group: Group, cost: Cost) -> None:
-        site, shown = self.book.site, self.book.shown[group.id]
+        context, shown = self.book.context, self.book.shown[group.id]
         try:
-            said = await site.model.do(
+            said = await context.model.do(
                 REPORT, entities=shown.entities, relations=shown.relations, reports=shown.reports
             )
         except UnusableReply as error:
@@ -159,8 +159,8 @@ class _Asking:
         else:
             self.book.keep(group, said, cost)
         self.done += 1
-        site.report(Progress("reports", self.done))
+        context.report(Progress("reports", self.done))
 
     def _fail(self, shown: Content, error: str, reply: str = "") -> None:
-        self.book.site.paid.keep_failure(self.book.kind, shown.hash, error, reply[:4000])
-        self.book.site.fail(error)
+        self.book.context.work_cache.keep_failure(self.book.kind, shown.hash, error, reply[:4000])
+        self.book.context.fail(error)

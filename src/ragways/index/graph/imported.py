@@ -21,7 +21,7 @@ from ragways.index.graph.facts import Entity, Facts, Relation, bounded
 from ragways.index.graph.names import fold
 from ragways.index.graph.options import GraphOptions
 from ragways.index.graph.sources import Passage, Source, sources
-from ragways.index.layer import Site
+from ragways.index.layer import BuildContext
 
 MOST_BYTES = 1 << 30
 
@@ -97,15 +97,15 @@ def _lines(text: str) -> Iterator[tuple[str, Facts]]:
         yield str(key), Facts((), (relation,))
 
 
-def take(site: Site, options: GraphOptions) -> None:
+def take(context: BuildContext, options: GraphOptions) -> None:
     """Keep the file's facts for the passages they belong to; passages that the file does not know have none."""
     facts = read_facts(Path(options.file))
-    hashes = dict(site.store.chunk_rows())
+    hashes = dict(context.store.chunk_rows())
     kept: dict[str, str] = {}
-    for source in sources(site.store):
+    for source in sources(context.store):
         for passage, said in match(source, facts, hashes):
             kept[passage.key] = said.to_json()
-    site.paid.keep_results(kind(options.file), kept)
+    context.work_cache.keep_results(kind(options.file), kept)
 
 
 def match(source: Source, facts: Mapping[str, Facts], hashes: Mapping[str, str]) -> Iterator[tuple[Passage, Facts]]:

@@ -22,8 +22,8 @@ from ragways.index.graph.near import near_hashes, near_merges
 from ragways.index.graph.options import GraphOptions
 from ragways.index.graph.sources import Source, sources
 from ragways.index.graph.spoken import Spoken
-from ragways.index.layer import Layer, Outlook, Prospect, Site
-from ragways.index.paid import Paid
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
+from ragways.index.work_cache import WorkCache
 from ragways.index.writer import writing
 
 if TYPE_CHECKING:
@@ -36,25 +36,25 @@ _GROWTH = 0.93
 """A corpus of ten times the text names fewer than ten times the entities (`benchmarks/graph_speed.py`)."""
 
 
-def veto(paid: Paid, name: str, other: str) -> None:
+def veto(work_cache: WorkCache, name: str, other: str) -> None:
     """Never merge these two names again; takes effect when the graph is next derived."""
-    paid.keep_results(VETO, {veto_hash(name, other): f"{name}\n{other}"})
+    work_cache.keep_results(VETO, {veto_hash(name, other): f"{name}\n{other}"})
 
 
 def split(folder: Path, name: str, other: str) -> None:
     """Veto a merge of an index, and have the next run derive the graph again even if no document changed."""
-    with writing(folder, rebuild=False) as (store, paid):
-        veto(paid, name, other)
+    with writing(folder, rebuild=False) as (store, work_cache):
+        veto(work_cache, name, other)
         store.set_meta({"again": "yes"})
         store.commit()
 
 
-def draft_of(site: Site) -> Draft:
-    """The graph of the site's documents; made once a run, however many layers ask for it."""
-    made = site.made
+def draft_of(context: BuildContext) -> Draft:
+    """The graph of the documents; made once a run, however many layers ask for it."""
+    made = context.made
     if "graph" not in made:
         with _no_collection():
-            made["graph"] = _draft(site, _options(site))
+            made["graph"] = _draft(context, _options(context))
     return cast(Draft, made["graph"])
 
 
@@ -70,42 +70,44 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _options(site: Site) -> GraphOptions:
+def _options(context: BuildContext) -> GraphOptions:
     """As the settings say or, where a run has none (a removal, a repair), as the graph was built before."""
-    if "graph" not in site.settings and (before := site.store.meta().get("graph")):
+    if "graph" not in context.settings and (before := context.store.meta().get("graph")):
         return GraphOptions.of({"graph": json.loads(before)})
-    return GraphOptions.of(site.settings)
+    return GraphOptions.of(context.settings)
 
 
-def _draft(site: Site, options: GraphOptions) -> Draft:
+def _draft(context: BuildContext, options: GraphOptions) -> Draft:
     from ragways.index.graph.rules.extract import Corpus
 
-    documents = list(sources(site.store))
+    documents = list(sources(context.store))
     corpus = Corpus(documents)
     titles = {fold(name): title for name, title in sorted(corpus.titles.items(), reverse=True) if fold(name)}
     apart = {veto_hash(one, other) for one, other in options.apart}
 
     def vetoes(hashes: Iterable[str]) -> set[str]:
         wanted = set(hashes)
-        return (apart & wanted) | site.paid.results(VETO, wanted).keys()
+        return (apart & wanted) | context.work_cache.results(VETO, wanted).keys()
 
     def near(spoken: Mapping[int, Spoken]) -> Iterable[Merge]:
         if not options.near:
             return ()
-        return near_merges(site, spoken, titles, options.near_string, options.near_cosine, _asked(site))
+        return near_merges(context, spoken, titles, options.near_string, options.near_cosine, _asked(context))
 
-    return make(_chapters(site, options, documents, corpus), titles, corpus.lexicon.common, vetoes, near)
+    return make(_chapters(context, options, documents, corpus), titles, corpus.lexicon.common, vetoes, near)
 
 
-def _asked(site: Site) -> set[str]:
+def _asked(context: BuildContext) -> set[str]:
     """Names that nearly match another, whose vectors decide."""
-    return cast(set[str], site.made.setdefault("graph near", set()))
+    return cast(set[str], context.made.setdefault("graph near", set()))
 
 
-def _chapters(site: Site, options: GraphOptions, documents: list[Source], corpus: Corpus) -> Iterator[Chapter]:
+def _chapters(
+    context: BuildContext, options: GraphOptions, documents: list[Source], corpus: Corpus
+) -> Iterator[Chapter]:
     from ragways.index.graph.rules.extract import structure_facts, text_facts
 
-    kept = _kept(site, options, documents)
+    kept = _kept(context, options, documents)
     for source in documents:
         if source.redirect:
             continue
@@ -123,36 +125,36 @@ def _chapters(site: Site, options: GraphOptions, documents: list[Source], corpus
         yield Chapter(source.number, source.title, [(p.id, s) for p, s in zip(source.passages, said, strict=True)])
 
 
-def _kept(site: Site, options: GraphOptions, documents: list[Source]) -> dict[str, str]:
-    kind = site.store.meta().get("graph_kind", "") if options.way != "rules" else ""
+def _kept(context: BuildContext, options: GraphOptions, documents: list[Source]) -> dict[str, str]:
+    kind = context.store.meta().get("graph_kind", "") if options.way != "rules" else ""
     if not kind:
         return {}
-    return site.paid.results(kind, (passage.key for source in documents for passage in source.passages))
+    return context.work_cache.results(kind, (passage.key for source in documents for passage in source.passages))
 
 
-async def _work(site: Site) -> None:
-    options = _options(site)
-    told = "graph" in site.settings or "graph" not in site.store.meta()
-    if told:
-        site.store.set_meta({"graph": json.dumps(asdict(options)), "graph_kind": ""})
+async def _work(context: BuildContext) -> None:
+    options = _options(context)
+    traced = "graph" in context.settings or "graph" not in context.store.meta()
+    if traced:
+        context.store.set_meta({"graph": json.dumps(asdict(options)), "graph_kind": ""})
     # A removal knows neither the model nor the file, and needs neither: what is left has its facts already.
-    if options.way == "model" and (told or site.model.model is not None):
-        site.store.set_meta({"graph_kind": model.kind(site.model, options)})
-        await model.extract(site, options)
-    elif options.way == "import" and (told or Path(options.file).is_file()):
-        site.store.set_meta({"graph_kind": imported.kind(options.file)})
-        imported.take(site, options)
-    if _with_vectors(site, options):
+    if options.way == "model" and (traced or context.model.model is not None):
+        context.store.set_meta({"graph_kind": model.kind(context.model, options)})
+        await model.extract(context, options)
+    elif options.way == "import" and (traced or Path(options.file).is_file()):
+        context.store.set_meta({"graph_kind": imported.kind(options.file)})
+        imported.take(context, options)
+    if _with_vectors(context, options):
         if options.near:
-            draft_of(site)
-            await site.embed(near_hashes(_asked(site)))
-            site.made.pop("graph")
-        draft = draft_of(site)
-        await site.embed({content_hash(text): text for text in _embedded(draft, options).values()})
+            draft_of(context)
+            await context.embed(near_hashes(_asked(context)))
+            context.made.pop("graph")
+        draft = draft_of(context)
+        await context.embed({content_hash(text): text for text in _embedded(draft, options).values()})
 
 
-def _with_vectors(site: Site, options: GraphOptions) -> bool:
-    return options.vectors != "none" and "vectors" in site.store.meta().get("layers", "").split()
+def _with_vectors(context: BuildContext, options: GraphOptions) -> bool:
+    return options.vectors != "none" and "vectors" in context.store.meta().get("layers", "").split()
 
 
 def _embedded(draft: Draft, options: GraphOptions) -> dict[str, str]:
@@ -173,21 +175,23 @@ def _embedded(draft: Draft, options: GraphOptions) -> dict[str, str]:
     return texts
 
 
-def _plan(prospect: Prospect) -> Outlook:
+def _plan(planning: PlanContext) -> LayerEstimate:
     """Entities are not known before they are found: those of the sample, by rules, tell how many there will be."""
-    site, sample, options = prospect.site, prospect.sample, _options(prospect.site)
-    site.store.set_meta({"graph": json.dumps(asdict(options))})
+    context, sample, options = planning.context, planning.sample, _options(planning.context)
+    context.store.set_meta({"graph": json.dumps(asdict(options))})
     began = time.perf_counter()
     draft = draft_of(sample)
-    seconds = (time.perf_counter() - began) / prospect.share
-    usage, kind = (model.expected(site, options), model.kind(site.model, options)) if options.way == "model" else _FREE
+    seconds = (time.perf_counter() - began) / planning.share
+    usage, kind = (
+        (model.expected(context, options), model.kind(context.model, options)) if options.way == "model" else _FREE
+    )
     texts = list(_embedded(draft, options).values()) if _with_vectors(sample, options) else []
-    exact = prospect.share == 1.0 and options.way == "rules"
-    return Outlook(
-        round(len(draft.entities) / prospect.share**_GROWTH),
+    exact = planning.share == 1.0 and options.way == "rules"
+    return LayerEstimate(
+        round(len(draft.entities) / planning.share**_GROWTH),
         texts=texts if exact else (),
         like=() if exact else texts,
-        times=prospect.fresh / prospect.share,
+        times=planning.fresh / planning.share,
         usage=usage,
         kind=kind,
         seconds=seconds,
@@ -195,23 +199,23 @@ def _plan(prospect: Prospect) -> Outlook:
     )
 
 
-def _derive(site: Site, folder: Path) -> None:
+def _derive(context: BuildContext, folder: Path) -> None:
     from ragways.index.graph import tables
 
-    options = _options(site)
-    draft = draft_of(site)
+    options = _options(context)
+    draft = draft_of(context)
     tables.write(draft, folder)
-    if _with_vectors(site, options):
-        _save_vectors(site, _embedded(draft, options), folder)
+    if _with_vectors(context, options):
+        _save_vectors(context, _embedded(draft, options), folder)
 
 
-def _save_vectors(site: Site, texts: dict[str, str], folder: Path) -> None:
+def _save_vectors(context: BuildContext, texts: dict[str, str], folder: Path) -> None:
     """Those that have a vector: where a budget ended the work, the rest is found by name alone."""
     from ragways.index.vectors import Vectors
 
-    meta = site.store.meta()
+    meta = context.store.meta()
     hashes = {id: content_hash(text) for id, text in texts.items()}
-    known = site.paid.vectors(meta["embedder"], sorted(set(hashes.values())))
+    known = context.work_cache.vectors(meta["embedder"], sorted(set(hashes.values())))
     for name, prefix in (("entities", "entity:"), ("relations", "relation:")):
         ids = [id for id in sorted(hashes) if id.startswith(prefix) and hashes[id] in known]
         if ids:
@@ -219,16 +223,16 @@ def _save_vectors(site: Site, texts: dict[str, str], folder: Path) -> None:
             Vectors.stack(ids, rows, int(meta["dimension"])).save(folder, name)
 
 
-def _used(site: Site) -> dict[str, set[str]]:
-    options = _options(site)
-    draft = draft_of(site)
+def _used(context: BuildContext) -> dict[str, set[str]]:
+    options = _options(context)
+    draft = draft_of(context)
     used = {VETO: set(draft.proposed)}
-    kind = site.store.meta().get("graph_kind", "")
+    kind = context.store.meta().get("graph_kind", "")
     if kind:
-        used[kind] = {passage.key for source in sources(site.store) for passage in source.passages}
-    if _with_vectors(site, options):
+        used[kind] = {passage.key for source in sources(context.store) for passage in source.passages}
+    if _with_vectors(context, options):
         used["vectors"] = {content_hash(text) for text in _embedded(draft, options).values()}
-        used["vectors"] |= near_hashes(_asked(site)).keys()
+        used["vectors"] |= near_hashes(_asked(context)).keys()
     return used
 
 

@@ -12,12 +12,12 @@ from ragways.core.trace import Usage
 from ragways.index.graph.facts import Entity, Facts, Relation, bounded
 from ragways.index.graph.options import GraphOptions
 from ragways.index.graph.sources import Passage, sources
-from ragways.index.layer import Site
-from ragways.index.paid import Cost
+from ragways.index.layer import BuildContext
 from ragways.index.team import work_through
+from ragways.index.work_cache import Cost
 from ragways.models.bound import count_call
 from ragways.models.call import Call
-from ragways.models.door import CURE_NO_MODEL, Door
+from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.models.tokens import count_each
 from ragways.tasks.facts import FACTS, FACTS_MORE, SaidFacts
 
@@ -28,33 +28,33 @@ SAMPLE = 32
 Pack = tuple[Passage, ...]
 
 
-def kind(model: Door, options: GraphOptions) -> str:
+def kind(model: ModelClient, options: GraphOptions) -> str:
     """What these results are kept as: another prompt, model or number of looks makes other facts."""
     looks = f"-more{options.gleaning}-{FACTS_MORE.text.hash[:8]}" if options.gleaning else ""
     name = model.model.name if model.model is not None else "none"
     return f"facts:model-{FACTS.text.hash[:8]}{looks}-{name}"
 
 
-async def extract(site: Site, options: GraphOptions) -> None:
+async def extract(context: BuildContext, options: GraphOptions) -> None:
     """Ask for the facts of every passage that has none yet, those that failed before included."""
-    missing = _missing(site, options)
+    missing = _missing(context, options)
     if missing:
-        extraction = _Extraction(site, options, kind(site.model, options), len(missing))
+        extraction = _Extraction(context, options, kind(context.model, options), len(missing))
         await work_through(list(packs(missing, options.passage_tokens)), extraction.do)
 
 
-def expected(site: Site, options: GraphOptions) -> Usage:
+def expected(context: BuildContext, options: GraphOptions) -> Usage:
     """What `extract` would use: calls and passages are counted, the prompt around them on some. What a model writes is
     as long as what it wrote here before or, where it has not, as what it reads.
     """
-    missing = _missing(site, options)
+    missing = _missing(context, options)
     asked = list(packs(missing, options.passage_tokens))
     if not asked:
         return Usage()
     some = asked[:SAMPLE]
     shown = [{"passages": [(passage.title, passage.text) for passage in pack]} for pack in some]
     read = sum(count_each([passage.text for passage in missing]))
-    before = site.paid.spent(kind(site.model, options))
+    before = context.work_cache.spent(kind(context.model, options))
     output = len(asked) * before.output / before.calls if before.calls else float(read)
 
     inside = sum(count_each([passage.text for pack in some for passage in pack]))
@@ -69,12 +69,12 @@ def expected(site: Site, options: GraphOptions) -> Usage:
     return Usage(len(asked) * (1 + looks), round(first + looks * more), round(output * (1 + looks / 2)))
 
 
-def _missing(site: Site, options: GraphOptions) -> list[Passage]:
+def _missing(context: BuildContext, options: GraphOptions) -> list[Passage]:
     """Passages that have no facts yet."""
-    passages = {passage.key: passage for source in sources(site.store) for passage in source.passages}
-    known = site.paid.results(kind(site.model, options), passages)
+    passages = {passage.key: passage for source in sources(context.store) for passage in source.passages}
+    known = context.work_cache.results(kind(context.model, options), passages)
     missing = [passage for key, passage in passages.items() if key not in known and passage.text.strip()]
-    if missing and site.model.model is None:
+    if missing and context.model.model is None:
         raise NoModel("the graph is to be made by a language model, and none is set", CURE_NO_MODEL)
     return missing
 
@@ -97,14 +97,14 @@ def packs(passages: Sequence[Passage], tokens: int) -> Iterator[Pack]:
 class _Extraction:
     """One run over the packs. Facts are kept as they come, so that a killed run has lost only the calls under way."""
 
-    site: Site
+    context: BuildContext
     options: GraphOptions
     kind: str
     total: int
     done: int = 0
 
     async def do(self, pack: Pack) -> Sequence[Pack]:
-        with self.site.paid.costing(self.kind) as cost:
+        with self.context.work_cache.costing(self.kind) as cost:
             return await self._one(pack, cost)
 
     async def _one(self, pack: Pack, cost: Cost) -> Sequence[Pack]:
@@ -122,19 +122,19 @@ class _Extraction:
         except ModelError as error:
             self._fail(pack, error.message)
         else:
-            self.site.paid.keep_results(
+            self.context.work_cache.keep_results(
                 self.kind, {passage.key: f.to_json() for passage, f in zip(pack, facts, strict=True)}, cost
             )
         self.done += len(pack)
-        self.site.report(Progress("facts", self.done, self.total))
+        self.context.report(Progress("facts", self.done, self.total))
         return ()
 
     async def _ask(self, pack: Pack) -> list[Facts]:
         passages = [(passage.title, passage.text) for passage in pack]
-        facts = _by_passage(await self.site.model.do(FACTS, passages=passages), len(pack))
+        facts = _by_passage(await self.context.model.do(FACTS, passages=passages), len(pack))
         for _ in range(self.options.gleaning):
             try:
-                more = await self.site.model.do(FACTS_MORE, passages=passages, known=_known(facts))
+                more = await self.context.model.do(FACTS_MORE, passages=passages, known=_known(facts))
             except UnusableReply:
                 break  # the second look is a bonus; what the first one saw stands
             found = _by_passage(more, len(pack))
@@ -145,8 +145,8 @@ class _Extraction:
 
     def _fail(self, pack: Pack, error: str, reply: str = "") -> None:
         for passage in pack:
-            self.site.paid.keep_failure(self.kind, passage.key, error, reply[:4000])
-        self.site.fail(error, len(pack))
+            self.context.work_cache.keep_failure(self.kind, passage.key, error, reply[:4000])
+        self.context.fail(error, len(pack))
 
 
 def _by_passage(said: SaidFacts, count: int) -> list[Facts]:

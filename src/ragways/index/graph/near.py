@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from ragways.core.types import content_hash
 from ragways.index.graph.merges import EVERYWHERE, Merge
 from ragways.index.graph.spoken import Spoken
-from ragways.index.layer import Site
+from ragways.index.layer import BuildContext
 
 _CROWD = 30
 """Names that share a word are compared with each other only where the word is rarer than this."""
@@ -46,7 +46,12 @@ def _digits(name: str) -> str:
 
 
 def near_merges(
-    site: Site, spoken: Mapping[int, Spoken], titles: Collection[str], least: float, cosine: float, asked: set[str]
+    context: BuildContext,
+    spoken: Mapping[int, Spoken],
+    titles: Collection[str],
+    least: float,
+    cosine: float,
+    asked: set[str],
 ) -> Iterator[Merge]:
     """Merges of pairs that both measures call near. `asked` takes up the names whose vectors are looked at."""
     import numpy as np
@@ -58,7 +63,7 @@ def near_merges(
     pairs = alike(counts, titles, least)
     asked |= {name for few, many, _ in pairs for name in (few, many)}
     hashes = near_hashes(asked)
-    known = site.paid.vectors(site.store.meta().get("embedder", ""), list(hashes))
+    known = context.work_cache.vectors(context.store.meta().get("embedder", ""), list(hashes))
     vectors = {hashes[hash]: np.frombuffer(data, dtype=np.float32) for hash, data in known.items()}
     for few, many, ratio in pairs:
         if few in vectors and many in vectors:

@@ -10,15 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.paid import Paid
 from ragways.index.vectors import Vectors
+from ragways.index.work_cache import WorkCache
 
 FOLDER = "windows"
 _AT_ONCE = 4096
 
 
 def write_vectors(
-    folder: Path, name: str, ids: Sequence[str], hashes: Sequence[str], *, paid: Paid, embedder: str, dimension: int
+    folder: Path,
+    name: str,
+    ids: Sequence[str],
+    hashes: Sequence[str],
+    *,
+    work_cache: WorkCache,
+    embedder: str,
+    dimension: int,
 ) -> NDArray[np.float32]:
     """`NAME.npy` and `NAME.ids` as `Vectors` reads them; gives the matrix, memory-mapped."""
     if not ids:
@@ -27,7 +34,7 @@ def write_vectors(
     rows = np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.dtype(np.float32), (len(ids), dimension))
     for at in range(0, len(ids), _AT_ONCE):
         some = hashes[at : at + _AT_ONCE]
-        found = paid.vectors(embedder, some)
+        found = work_cache.vectors(embedder, some)
         joined = b"".join(found[hash] for hash in some)
         rows[at : at + len(some)] = np.frombuffer(joined, np.float32).reshape(len(some), dimension)
     rows.flush()

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ragways.core.types import content_hash
-from ragways.index.layer import Layer, Outlook, Prospect, Site
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
 from ragways.index.windows.edges import Edges
 from ragways.index.windows.files import FOLDER, write_json, write_vectors
 from ragways.index.windows.neighbours import Space, nearest_elsewhere
@@ -37,34 +37,36 @@ _PAIR_SECONDS = 2e-8
 """To compare two windows of 384 numbers on one core, among many (`benchmarks/windows.py`)."""
 
 
-async def _work(site: Site) -> None:
-    keep_options(site)
-    options = options_of(site)
+async def _work(context: BuildContext) -> None:
+    keep_options(context)
+    options = options_of(context)
     waiting: dict[str, str] = {}
-    for slid in slid_documents(site.store, options):
+    for slid in slid_documents(context.store, options):
         waiting |= {content_hash(text): text for text in (*slid.window_texts(), *slid.sentence_texts())}
         if len(waiting) >= _TEXTS_AT_ONCE:
-            await site.embed(waiting)
+            await context.embed(waiting)
             waiting = {}
-    await site.embed(waiting)
+    await context.embed(waiting)
     try:
-        await ask_themes(site, slid_documents(site.store, options))
+        await ask_themes(context, slid_documents(context.store, options))
     finally:
         # Where a budget ends the asking, the rest have their themes by the rule.
-        await site.embed({content_hash(themed.text): themed.text for themed in _themes(site, options).values()})
+        await context.embed({content_hash(themed.text): themed.text for themed in _themes(context, options).values()})
 
 
-def _derive(site: Site, folder: Path) -> None:
-    options, meta = options_of(site), site.store.meta()
+def _derive(context: BuildContext, folder: Path) -> None:
+    options, meta = options_of(context), context.store.meta()
     embedder, dimension = meta["embedder"], int(meta["dimension"])
     target = folder / FOLDER
     target.mkdir()
-    themes = _themes(site, options)
-    layout = _whole(site, options, embedder, themes)
+    themes = _themes(context, options)
+    layout = _whole(context, options, embedder, themes)
 
     def vectors(name: str, ids: Iterable[str], hashes: Iterable[str]) -> Space:
         ids, hashes = list(ids), list(hashes)
-        matrix = write_vectors(target, name, ids, hashes, paid=site.paid, embedder=embedder, dimension=dimension)
+        matrix = write_vectors(
+            target, name, ids, hashes, work_cache=context.work_cache, embedder=embedder, dimension=dimension
+        )
         own = np.arange(len(ids), dtype=np.int32)
         return Space(matrix, own, own)
 
@@ -74,7 +76,7 @@ def _derive(site: Site, folder: Path) -> None:
 
     space = Space(windows, layout.window_at[:, 2], layout.window_same)
     known = Known(embedder, options.size, options.slide, options.top_k, options.top_x, layout.documents, layout.prints)
-    before = None if site.before is None else site.before / FOLDER
+    before = None if context.before is None else context.before / FOLDER
     within, across = renew(space, known, before)
     Edges.pack(within).save(target, "within")
     Edges.pack(across).save(target, "across")
@@ -90,54 +92,54 @@ def _derive(site: Site, folder: Path) -> None:
     write_json(target, "left_out", sorted(set(themes) - set(layout.documents)))
 
 
-def _themes(site: Site, options: Options) -> dict[str, Themed]:
-    return themes_of(site, slid_documents(site.store, options))
+def _themes(context: BuildContext, options: Options) -> dict[str, Themed]:
+    return themes_of(context, slid_documents(context.store, options))
 
 
-def _whole(site: Site, options: Options, embedder: str, themes: dict[str, Themed]) -> Layout:
+def _whole(context: BuildContext, options: Options, embedder: str, themes: dict[str, Themed]) -> Layout:
     """The rows of the documents that have all their vectors."""
-    layout = lay_out(site.store, options)
+    layout = lay_out(context.store, options)
     of_themes = {id: content_hash(themed.text) for id, themed in themes.items()}
     wanted = {*layout.window_hashes, *layout.sentence_hashes, *of_themes.values()}
-    known = site.paid.known(embedder, wanted)
+    known = context.work_cache.known(embedder, wanted)
     if known == wanted:
         return layout
     unthemed = frozenset(id for id, hash in of_themes.items() if hash not in known)
-    return lay_out(site.store, options, known=known, without=unthemed)
+    return lay_out(context.store, options, known=known, without=unthemed)
 
 
-def _plan(prospect: Prospect) -> Outlook:
-    site, options = prospect.site, options_of(prospect.site)
-    counts = site.store.db.execute("SELECT count(*) FROM sentences GROUP BY document")
+def _plan(planning: PlanContext) -> LayerEstimate:
+    context, options = planning.context, options_of(planning.context)
+    counts = context.store.db.execute("SELECT count(*) FROM sentences GROUP BY document")
     rows = sum(len(slide(count, options)) for (count,) in counts)
-    unthemed, usage = themes_to_come(site, slid_documents(site.store, options))
+    unthemed, usage = themes_to_come(context, slid_documents(context.store, options))
     said = [
-        themed.text for themed in themes_of(prospect.sample, slid_documents(prospect.sample.store, options)).values()
+        themed.text for themed in themes_of(planning.sample, slid_documents(planning.sample.store, options)).values()
     ]
-    return Outlook(
+    return LayerEstimate(
         rows,
         texts=(
             text
-            for slid in slid_documents(site.store, options)
+            for slid in slid_documents(context.store, options)
             for text in (*slid.window_texts(), *slid.sentence_texts())
         ),
         like=said,
         times=unthemed / max(1, len(said)),
         usage=usage,
         kind=KIND,
-        seconds=_PAIR_SECONDS * rows * rows * prospect.fresh,
-        estimated="themes, edges" if unthemed or prospect.fresh else "",
+        seconds=_PAIR_SECONDS * rows * rows * planning.fresh,
+        estimated="themes, edges" if unthemed or planning.fresh else "",
     )
 
 
-def _used(site: Site) -> dict[str, set[str]]:
-    options = options_of(site)
-    layout = lay_out(site.store, options)
-    of_themes = {content_hash(themed.text) for themed in _themes(site, options).values()}
+def _used(context: BuildContext) -> dict[str, set[str]]:
+    options = options_of(context)
+    layout = lay_out(context.store, options)
+    of_themes = {content_hash(themed.text) for themed in _themes(context, options).values()}
     return {
         "vectors": {*layout.window_hashes, *layout.sentence_hashes, *of_themes},
-        KIND: {themes_hash(slid) for slid in slid_documents(site.store, options)},
-        RULE: {words_hash(slid) for slid in slid_documents(site.store, options)},
+        KIND: {themes_hash(slid) for slid in slid_documents(context.store, options)},
+        RULE: {words_hash(slid) for slid in slid_documents(context.store, options)},
     }
 
 

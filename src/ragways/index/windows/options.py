@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ragways.core.errors import SettingsError
-from ragways.index.layer import Site, check_names, given_settings, keep_settings
+from ragways.index.layer import BuildContext, check_names, given_settings, keep_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Options:
         return options
 
 
-def options_of(site: Site) -> Options:
-    return Options.parse(given_settings(site, "windows"))
+def options_of(context: BuildContext) -> Options:
+    return Options.parse(given_settings(context, "windows"))
 
 
-def keep_options(site: Site) -> None:
-    keep_settings(site, "windows", options_of(site))
+def keep_options(context: BuildContext) -> None:
+    keep_settings(context, "windows", options_of(context))

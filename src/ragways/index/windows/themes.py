@@ -12,7 +12,7 @@ from ragways.core.errors import ModelError, ModelRefused, UnusableReply
 from ragways.core.progress import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
-from ragways.index.layer import Site
+from ragways.index.layer import BuildContext
 from ragways.index.team import work_through
 from ragways.index.windows.sliding import Slid
 from ragways.index.words import terms
@@ -51,22 +51,22 @@ def words_hash(slid: Slid) -> str:
     return content_hash(RULE, _RULE_VERSION, slid.title, opening(slid.text))
 
 
-async def ask_themes(site: Site, documents: Iterable[Slid]) -> None:
+async def ask_themes(context: BuildContext, documents: Iterable[Slid]) -> None:
     """Let the model, if there is one, name the themes of documents that have none from a model yet."""
-    if site.model.model is None:
+    if context.model.model is None:
         return
     done = 0
 
     async def ask(item: tuple[str, Slid]) -> tuple[()]:
         nonlocal done
-        await _ask(site, *item)
+        await _ask(context, *item)
         done += 1
-        site.report(Progress("themes", done))
+        context.report(Progress("themes", done))
         return ()
 
     for some in _batches(documents):
         wanted = {themes_hash(slid): slid for slid in some}
-        known = site.paid.results(KIND, wanted)
+        known = context.work_cache.results(KIND, wanted)
         await work_through(sorted((item for item in wanted.items() if item[0] not in known), key=_hash), ask)
 
 
@@ -74,13 +74,13 @@ def _hash(item: tuple[str, Slid]) -> str:
     return item[0]
 
 
-def themes_to_come(site: Site, documents: Iterable[Slid]) -> tuple[int, Usage]:
+def themes_to_come(context: BuildContext, documents: Iterable[Slid]) -> tuple[int, Usage]:
     """Documents without themes, and what it would take to ask for them: counted on the prompts of some."""
-    by_model = site.model.model is not None
+    by_model = context.model.model is not None
     missing, seen, tokens = 0, 0, 0
     for some in _batches(documents):
         wanted = {themes_hash(slid) if by_model else words_hash(slid): slid for slid in some}
-        known = site.paid.results(KIND if by_model else RULE, wanted)
+        known = context.work_cache.results(KIND if by_model else RULE, wanted)
         new = [slid for hash, slid in wanted.items() if hash not in known]
         missing += len(new)
         for slid in new[: max(0, _SAMPLE - seen)] if by_model else ():
@@ -91,36 +91,36 @@ def themes_to_come(site: Site, documents: Iterable[Slid]) -> tuple[int, Usage]:
     return missing, Usage(calls=missing, input=round(missing * tokens / seen), output=missing * _REPLY_TOKENS)
 
 
-async def _ask(site: Site, hash: str, slid: Slid) -> None:
-    with site.paid.costing(KIND) as cost:
+async def _ask(context: BuildContext, hash: str, slid: Slid) -> None:
+    with context.work_cache.costing(KIND) as cost:
         try:
-            reply = await site.model.do(THEMES, title=slid.title, opening=opening(slid.text), terms=_word_terms)
+            reply = await context.model.do(THEMES, title=slid.title, opening=opening(slid.text), terms=_word_terms)
         except ModelRefused:
             raise
         except ModelError as error:
-            site.fail(error.message)
+            context.fail(error.message)
             said = error.reply if isinstance(error, UnusableReply) else ""
-            site.paid.keep_failure(KIND, hash, error.message, said, cost)
+            context.work_cache.keep_failure(KIND, hash, error.message, said, cost)
         else:
             kept = [theme.strip() for theme in reply.themes]
-            site.paid.keep_results(KIND, {hash: json.dumps(kept, ensure_ascii=False)}, cost)
+            context.work_cache.keep_results(KIND, {hash: json.dumps(kept, ensure_ascii=False)}, cost)
 
 
-def themes_of(site: Site, documents: Iterable[Slid]) -> dict[str, Themed]:
+def themes_of(context: BuildContext, documents: Iterable[Slid]) -> dict[str, Themed]:
     """Themes by document: the model's where it has named them, else by the rule."""
     found: dict[str, Themed] = {}
     for some in _batches(documents):
         asked = {slid.id: themes_hash(slid) for slid in some}
         ruled = {slid.id: words_hash(slid) for slid in some}
-        by_model = site.paid.results(KIND, asked.values())
-        by_rule = site.paid.results(RULE, ruled.values())
+        by_model = context.work_cache.results(KIND, asked.values())
+        by_rule = context.work_cache.results(RULE, ruled.values())
         new = {
             ruled[slid.id]: json.dumps(keywords(slid.title, opening(slid.text), _word_terms), ensure_ascii=False)
             for slid in some
             if asked[slid.id] not in by_model and ruled[slid.id] not in by_rule
         }
         if new:
-            site.paid.keep_results(RULE, new)
+            context.work_cache.keep_results(RULE, new)
         by_rule |= new
         for slid in some:
             kept = by_model.get(asked[slid.id])

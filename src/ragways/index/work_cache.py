@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from ragways.core.trace import Meter, Usage, spending
 from ragways.index.database import Transaction, connect, explained
-from ragways.index.schema import PAID
+from ragways.index.schema import WORK_CACHE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FILE = "paid.sqlite"
+FILE = "work_cache.sqlite"
 _AT_ONCE = 500  # SQLite bounds the variables of one statement.
 
 
@@ -59,7 +59,7 @@ class Cost:
         return Spent(new.calls, new.input, new.output, new.usd, self._since - began)
 
 
-class Paid:
+class WorkCache:
     """Vectors and replies by their content hash."""
 
     def __init__(self, folder: Path) -> None:
@@ -68,16 +68,16 @@ class Paid:
         self._create()
 
     @classmethod
-    def in_memory(cls) -> Paid:
+    def in_memory(cls) -> WorkCache:
         """Where nothing was paid for yet, and nothing is to be kept."""
-        paid = cls.__new__(cls)
-        paid._path, paid._db = Path(FILE), sqlite3.connect(":memory:", isolation_level=None)
-        paid._create()
-        return paid
+        work_cache = cls.__new__(cls)
+        work_cache._path, work_cache._db = Path(FILE), sqlite3.connect(":memory:", isolation_level=None)
+        work_cache._create()
+        return work_cache
 
     def _create(self) -> None:
         with explained(self._path):
-            self._db.executescript(PAID)
+            self._db.executescript(WORK_CACHE)
 
     def close(self) -> None:
         self._db.close()

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from ragways.core.trace import Usage
 from ragways.evaluation.judges import find_judge
-from ragways.evaluation.judges.judge import Bench
+from ragways.evaluation.judges.judge import JudgeResources
 from ragways.evaluation.metric import Score
 from ragways.evaluation.record import Record
 from ragways.models.cache import MemoryCache
 from ragways.models.call import Call
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from tests.fakes import WordHashes
 
@@ -112,15 +112,17 @@ def agreeable(**changes: object) -> ScriptedModel:
     return ScriptedModel([say] * 10_000, name="judge-1")
 
 
-def bench(model: ScriptedModel | None = None, embedder: object | None = None, cache: bool = False) -> Bench:
-    door = Door(model, cache=MemoryCache() if cache else None)
-    return Bench(door, embedder or WordHashes())  # type: ignore[arg-type]
+def resources(
+    model: ScriptedModel | None = None, embedder: object | None = None, cache: bool = False
+) -> JudgeResources:
+    client = ModelClient(model, cache=MemoryCache() if cache else None)
+    return JudgeResources(client, embedder or WordHashes())  # type: ignore[arg-type]
 
 
 def scored(
     name: str, one: Record, model: ScriptedModel | None = None, embedder: object | None = None
 ) -> Mapping[str, Score]:
-    return asyncio.run(find_judge(name).score(bench(model, embedder), one))  # type: ignore[arg-type]
+    return asyncio.run(find_judge(name).score(resources(model, embedder), one))  # type: ignore[arg-type]
 
 
 def value(name: str, one: Record, model: ScriptedModel | None = None, embedder: object | None = None) -> float | None:

@@ -17,7 +17,7 @@ LONGEST = 200
 _NAMED = 3  # things of a list that are named
 
 
-def told(run: Callable[[In], Awaitable[Out]]) -> Callable[[In], Awaitable[Out]]:
+def traced(run: Callable[[In], Awaitable[Out]]) -> Callable[[In], Awaitable[Out]]:
     """The same work, which leaves its input and its output in the span it runs in."""
 
     async def telling(value: In) -> Out:

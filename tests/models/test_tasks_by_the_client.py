@@ -9,7 +9,7 @@ from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, UnusableR
 from ragways.core.trace import Budget, Usage, span, spending
 from ragways.models.cache import MemoryCache
 from ragways.models.call import Reply
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.schema import is_strict, schema_of
 from ragways.models.scripted import ScriptedModel
 from ragways.models.task import Task
@@ -18,7 +18,7 @@ from tests.models.model_fakes import GOOD, NOTE, VARIABLES, WORD, Note
 
 def do(task, lines, cache=None, variables=VARIABLES):
     with ScriptedModel(lines) as model, span("root") as root:
-        found = asyncio.run(Door(model, cache=cache).do(task, **variables))
+        found = asyncio.run(ModelClient(model, cache=cache).do(task, **variables))
     return found, model, root.children[0]
 
 
@@ -166,7 +166,7 @@ def test_without_a_model_the_rule_does_it():
         return Note(f"{topic}: {source}")
 
     with span("root") as root:
-        found = asyncio.run(Door().do(replace(NOTE, without=rule), **VARIABLES))
+        found = asyncio.run(ModelClient().do(replace(NOTE, without=rule), **VARIABLES))
     assert found == Note("tides: The tide rises.")
     assert root.children[0].way == "rule"
     assert root.total.calls == 0
@@ -174,7 +174,7 @@ def test_without_a_model_the_rule_does_it():
 
 def test_without_a_model_and_a_rule():
     with pytest.raises(NoModel, match="note") as caught:
-        asyncio.run(Door().do(NOTE, **VARIABLES))
+        asyncio.run(ModelClient().do(NOTE, **VARIABLES))
     assert caught.value.cure
 
 

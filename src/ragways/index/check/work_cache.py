@@ -14,11 +14,11 @@ MOST_FAILED = 0.05
 
 def failures(place: Place) -> Iterator[Finding]:
     """Work that failed."""
-    if place.paid is None or not _has(place.paid, "failures"):
+    if place.work_cache is None or not _has(place.work_cache, "failures"):
         return
-    done = dict(place.paid.execute("SELECT kind, count(*) FROM results GROUP BY kind").fetchall())
+    done = dict(place.work_cache.execute("SELECT kind, count(*) FROM results GROUP BY kind").fetchall())
     query = "SELECT kind, count(*), min(hash), min(error), max(tries) FROM failures GROUP BY kind ORDER BY kind"
-    for kind, count, hash, error, tries in place.paid.execute(query):
+    for kind, count, hash, error, tries in place.work_cache.execute(query):
         place.figures[f"failed: {kind}"] = count
         # A kind with a colon names the prompt and the model: that of another build harms nobody.
         current = ":" not in kind or kind in place.meta.values()
@@ -29,7 +29,7 @@ def failures(place: Place) -> Iterator[Finding]:
 
 def leftovers(place: Place) -> Iterator[Finding]:
     """Vectors that nothing uses."""
-    if place.paid is None or not _has(place.paid, "vectors") or not place.derived.is_dir():
+    if place.work_cache is None or not _has(place.work_cache, "vectors") or not place.derived.is_dir():
         return
     # Every row of a derived array is a kept vector, whichever layer made it: so what no array holds, nobody uses.
     used = {
@@ -41,7 +41,7 @@ def leftovers(place: Place) -> Iterator[Finding]:
     embedder = place.meta.get("embedder", "")
     unused = (
         text
-        for by, text, vector in place.paid.execute("SELECT embedder, hash, vector FROM vectors")
+        for by, text, vector in place.work_cache.execute("SELECT embedder, hash, vector FROM vectors")
         if by != embedder or hash(bytes(vector)) not in used
     )
     cure = "they wait for a run that was stopped, or go when a document is next removed"

@@ -12,7 +12,7 @@ from ragways.core.errors import BudgetExceeded, ModelRefused, ModelUnavailable, 
 from ragways.core.trace import Budget, Usage, span, spending
 from ragways.models.cache import MemoryCache
 from ragways.models.call import Call, Message, Reply
-from ragways.models.door import Door
+from ragways.models.client import ModelClient
 from ragways.models.prices import Price, Prices
 from ragways.models.scripted import ScriptedModel, ScriptExhausted
 from ragways.models.traffic import TryAgain
@@ -29,7 +29,7 @@ def calls(count):
 def test_a_call_is_counted_priced_and_traced():
     async def main():
         with ScriptedModel(["hi"]) as model, spending() as meter, span("root") as root:
-            reply = await Door(model, prices=PRICES).complete(CALL)
+            reply = await ModelClient(model, prices=PRICES).complete(CALL)
         (call,) = root.children
         assert reply.text == "hi"
         assert reply.usage == call.usage == meter.spent == root.total
@@ -58,17 +58,17 @@ def test_the_order_of_the_layers():
         return TryAgain("503") if len(events) < 4 else "yes"
 
     with spending() as meter:
-        door = Door(ScriptedModel([line] * 5), cache=Cache(), requests_per_minute=1.1, time=fake.time)
+        client = ModelClient(ScriptedModel([line] * 5), cache=Cache(), requests_per_minute=1.1, time=fake.time)
 
         async def main():
-            await door.complete(CALL)
+            await client.complete(CALL)
             assert events[0] == "cache"  # before anything is sent
             sent = events[1:]
             assert [reserved for _, reserved, _ in sent] == [1] * len(sent)  # one reservation holds over all tries
             assert len(sent) == 3
             assert sent[1][2] - sent[0][2] >= 50  # a second try waits for the rate limit like a first one
             before = fake.now
-            assert (await door.complete(CALL)).cached
+            assert (await client.complete(CALL)).cached
             assert fake.now == before  # a known reply waits for nobody
             assert events[-1] == "cache"
 
@@ -80,9 +80,9 @@ def test_a_cached_reply_costs_nothing_and_needs_no_budget():
 
     async def main():
         with ScriptedModel(["hi"]) as model:
-            await Door(model, cache=cache, prices=PRICES).complete(CALL)
+            await ModelClient(model, cache=cache, prices=PRICES).complete(CALL)
         with ScriptedModel([]) as model, spending(Budget(usd=0, calls=0, tokens=0)) as meter, span("root") as root:
-            reply = await Door(model, cache=cache, prices=PRICES).complete(CALL)
+            reply = await ModelClient(model, cache=cache, prices=PRICES).complete(CALL)
         assert (reply.text, reply.cached, reply.usage) == ("hi", True, Usage())
         assert meter.spent == Usage()
         assert root.children[0].way == "model scripted (cached)"
@@ -96,8 +96,8 @@ def test_a_damaged_cache_is_asked_past():
 
     async def main():
         with ScriptedModel(["hi"]) as model:
-            assert (await Door(model, cache=cache).complete(CALL)).text == "hi"
-            assert (await Door(model, cache=cache).complete(CALL)).text == "hi"
+            assert (await ModelClient(model, cache=cache).complete(CALL)).text == "hi"
+            assert (await ModelClient(model, cache=cache).complete(CALL)).text == "hi"
 
     asyncio.run(main())
 
@@ -111,8 +111,8 @@ class Slow(ScriptedModel):
 def test_the_same_call_in_flight_is_sent_once():
     async def main():
         with Slow(["hi", "other"]) as model, spending() as meter:
-            door = Door(model)
-            replies = await asyncio.gather(*(door.complete(CALL) for _ in range(10)), door.complete(calls(2)[1]))
+            client = ModelClient(model)
+            replies = await asyncio.gather(*(client.complete(CALL) for _ in range(10)), client.complete(calls(2)[1]))
         assert [reply.text for reply in replies] == ["hi"] * 10 + ["other"]
         assert [reply.cached for reply in replies].count(False) == 2
         assert meter.spent.calls == 2
@@ -123,10 +123,10 @@ def test_the_same_call_in_flight_is_sent_once():
 def test_a_failure_is_shared_and_then_forgotten():
     async def main():
         with Slow([ModelRefused("no"), "hi"]) as model:
-            door = Door(model)
-            found = await asyncio.gather(*(door.complete(CALL) for _ in range(3)), return_exceptions=True)
+            client = ModelClient(model)
+            found = await asyncio.gather(*(client.complete(CALL) for _ in range(3)), return_exceptions=True)
             assert [type(one) for one in found] == [ModelRefused] * 3
-            assert (await door.complete(CALL)).text == "hi"
+            assert (await client.complete(CALL)).text == "hi"
 
     asyncio.run(main())
 
@@ -134,19 +134,19 @@ def test_a_failure_is_shared_and_then_forgotten():
 def test_anothers_budget_or_cancellation_is_not_ours():
     async def main():
         with Slow(["hi", "hi"]) as model:
-            door = Door(model)
+            client = ModelClient(model)
 
             async def poor():
                 with spending(Budget(calls=0)):
-                    await door.complete(CALL)
+                    await client.complete(CALL)
 
-            found = await asyncio.gather(poor(), door.complete(CALL), return_exceptions=True)
+            found = await asyncio.gather(poor(), client.complete(CALL), return_exceptions=True)
             assert isinstance(found[0], BudgetExceeded)
             assert isinstance(found[1], Reply)
 
-            leader = asyncio.create_task(door.complete(calls(2)[1]))
+            leader = asyncio.create_task(client.complete(calls(2)[1]))
             await asyncio.sleep(0)
-            follower = asyncio.create_task(door.complete(calls(2)[1]))
+            follower = asyncio.create_task(client.complete(calls(2)[1]))
             await asyncio.sleep(0)
             leader.cancel()
             assert (await follower).text == "hi"
@@ -172,8 +172,8 @@ def test_a_budget_is_never_passed_by_50_calls_side_by_side(uses, kind, share):
 
     async def main():
         with spending(limit) as outer, spending(Budget(calls=45)) as inner:
-            door = Door(Uses([]), prices=PRICES)
-            found = await asyncio.gather(*(door.complete(call) for call in calls(50)), return_exceptions=True)
+            client = ModelClient(Uses([]), prices=PRICES)
+            found = await asyncio.gather(*(client.complete(call) for call in calls(50)), return_exceptions=True)
             assert all(isinstance(one, Reply | BudgetExceeded) for one in found)
             assert any(isinstance(one, BudgetExceeded) for one in found)
             done = [one.usage for one in found if isinstance(one, Reply)]
@@ -189,11 +189,11 @@ def test_a_budget_is_never_passed_by_50_calls_side_by_side(uses, kind, share):
 def test_a_failed_call_gives_its_reservation_back():
     async def main():
         with ScriptedModel([ModelRefused("no"), TryAgain("503")]) as model, spending() as meter:
-            door = Door(model, tries=1)
+            client = ModelClient(model, tries=1)
             with pytest.raises(ModelRefused):
-                await door.complete(CALL)
+                await client.complete(CALL)
             with pytest.raises(ModelUnavailable):
-                await door.complete(CALL)
+                await client.complete(CALL)
         assert meter.spent == meter.reserved == Usage()
 
     asyncio.run(main())
@@ -203,11 +203,11 @@ def test_an_endpoint_that_counts_more_is_learnt():
     async def main():
         greedy = Reply("x", Usage(calls=1, input=10_000, output=1))
         with ScriptedModel([greedy, greedy]) as model, spending(Budget(tokens=25_000)):
-            door = Door(model)
-            await door.complete(CALL)
+            client = ModelClient(model)
+            await client.complete(CALL)
             with spending(Budget(tokens=9_000)), pytest.raises(BudgetExceeded):
-                await door.complete(calls(2)[1])
-            await door.complete(calls(2)[1])
+                await client.complete(calls(2)[1])
+            await client.complete(calls(2)[1])
 
     asyncio.run(main())
 
@@ -215,12 +215,12 @@ def test_an_endpoint_that_counts_more_is_learnt():
 def test_an_unknown_price_is_said_and_never_free():
     async def main():
         with ScriptedModel(["hi"]) as model, span("root") as root:
-            door = Door(model)
-            await door.complete(CALL)
+            client = ModelClient(model)
+            await client.complete(CALL)
             assert root.children[0].details["price"] == "unknown"
             assert root.total.usd == 0
             with spending(Budget(usd=5)), spending(), pytest.raises(SettingsError, match="price") as caught:
-                await door.complete(calls(2)[1])
+                await client.complete(calls(2)[1])
             assert "scripted" in caught.value.cure
 
     asyncio.run(main())
@@ -228,17 +228,17 @@ def test_an_unknown_price_is_said_and_never_free():
 
 def test_no_model():
     with pytest.raises(NoModel) as caught:
-        asyncio.run(Door().complete(CALL))
+        asyncio.run(ModelClient().complete(CALL))
     assert caught.value.cure
 
 
 def test_a_script_that_is_too_short_is_not_hidden():
     with pytest.raises(ScriptExhausted):
-        asyncio.run(Door(ScriptedModel([])).complete(CALL))
+        asyncio.run(ModelClient(ScriptedModel([])).complete(CALL))
 
 
 def test_the_door_opens_without_anything_heavy():
     heavy = "{'httpx2', 'genai_prices', 'numpy', 'pydantic', 'splintr'}"
-    code = f"import sys, ragways.models.door, ragways.models.endpoint; print({heavy} & set(sys.modules))"
+    code = f"import sys, ragways.models.client, ragways.models.endpoint; print({heavy} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"

@@ -59,7 +59,7 @@ _NO_TRIAL = Trial()
 _TRIAL: ContextVar[Trial] = ContextVar("ragways_trial", default=_NO_TRIAL)
 
 
-class Door:
+class ModelClient:
     """Ask a model, or do a task without one. One event loop at a time may use it; close it in that loop."""
 
     def __init__(
@@ -115,7 +115,7 @@ class Door:
         if self.model is not None:
             await self.model.aclose()
 
-    async def __aenter__(self) -> Door:
+    async def __aenter__(self) -> ModelClient:
         return self
 
     async def __aexit__(

@@ -1,4 +1,7 @@
-"""Lines of JSON that are appended as they come. A line that a kill cut short is passed over, never an error."""
+"""Lines of JSON that are appended as they come. A line that a kill cut short is passed over, never an error.
+
+`Log[T]` is the typed store on top: records, judgements, replies of duels and samples of resources are each one.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,48 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from ragways.core.errors import UsageError
+from ragways.core.plain import from_plain, to_plain
+
+T = TypeVar("T")
 
 _BLOCK = 64 * 1024
 LONGEST = 64 * 1024**2
 """Characters of a line; what is longer is none of ours."""
+
+
+class Log(Generic[T]):
+    """Values of one dataclass in a file, a line of JSON each, in the order they came.
+
+    Appending is one write and survives a kill. Reading passes over lines that are not of this type (another version
+    wrote them) and counts them in `unreadable`; they stay in the file.
+    """
+
+    def __init__(self, path: Path, kind: type[T]) -> None:
+        self.path = path
+        self.unreadable = 0
+        self._kind = kind
+
+    def __iter__(self) -> Iterator[T]:
+        """What can be read; nothing where there is no file."""
+        self.unreadable = 0
+        for row in lines(self.path):
+            try:
+                if row is None:
+                    raise ValueError("not a line of JSON")
+                yield from_plain(self._kind, row)
+            except ValueError:
+                self.unreadable += 1
+
+    def append(self, value: T) -> None:
+        """One more line at the end."""
+        append(self.path, to_plain(value))
+
+    def exists(self) -> bool:
+        """Whether anything was ever written."""
+        return self.path.is_file()
 
 
 def append(file: Path, row: Mapping[str, Any]) -> None:
