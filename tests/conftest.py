@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,25 @@ limit_threads()
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
+from tests.apps.browser import BROWSER, MISSING  # noqa: E402
 from tests.no_network import no_network  # noqa: E402, F401 - guards every test
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where all tests must run (`.ci/run`), a missing browser is an error and not a reason to skip."""
+    if BROWSER is None and os.environ.get("TEST_BROWSER") == "required":
+        raise pytest.UsageError(MISSING)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was not run, and how to have it run: a line for each reason."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.getreports("skipped")
+        if isinstance(report.longrepr, tuple)
+    )
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.line(f"{count} {'test' if count == 1 else 'tests'} skipped: {reason}")
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import pytest
+
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+MISSING = "a browser is missing; get one with: sudo apt-get install chromium"
+needs_browser = pytest.mark.skipif(BROWSER is None, reason=MISSING)
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",

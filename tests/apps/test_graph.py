@@ -7,7 +7,6 @@ import base64
 import hashlib
 import json
 import re
-import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -31,6 +30,7 @@ from ragways.index.layers import LAYERS
 from ragways.index.pagerank import Links
 from ragways.index.reader import Index
 from ragways.index.windows.layer import WINDOWS
+from tests.apps.browser import BROWSER, needs_browser
 from tests.fakes import recipe, write
 from tests.index.test_export import HOSTILE, make_hostile
 
@@ -219,10 +219,7 @@ def test_json_for_a_script_tag(text: str):
     said.encode("utf-8")
 
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.mark.skipif(BROWSER is None, reason="needs chromium")
+@needs_browser
 def test_a_browser_draws_it(hostile: Path, tmp_path: Path):
     index, graph = Index.open(hostile), Graph.open(hostile / "derived" / "1")
     shown = gather(index, graph, graph.ids[0], hops=6)

@@ -11,10 +11,10 @@ import pytest
 
 from ragways.apps.report.page import report_page
 from ragways.evaluation.report.data import report_data
-from tests.apps.browser import BROWSER, Browser, colours
+from tests.apps.browser import Browser, colours, needs_browser
 from tests.evaluation.report.made import EVIL, made_run
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs chromium, chromium-browser or google-chrome")
+pytestmark = needs_browser
 
 SHOWN = "[...document.querySelectorAll('.question')].map((one) => one.dataset.id)"
 SECTIONS = ("figures", "types", "comparisons", "pareto", "duels", "costs", "timeline", "tools", "questions")
