@@ -43,6 +43,7 @@ def _plain_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
     for name in list(os.environ):
         if name.startswith("RAGWAYS_") or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-settings-of-a-user"))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,8 @@
 """Every setting, with its default and what it does; the only reader of the environment.
 
 A value comes from the first that has it: a flag of the command, the environment (`RAGWAYS_MODEL__NAME`), the settings
-file (`ragways.toml`), the default here.
+file (`ragways.toml`), the user's own settings file (`~/.config/ragways/ragways.toml`), the default here. A key of the
+user's goes only where the user says: see `read_settings`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +21,7 @@ from ragways.threads import limit_threads as limit_threads  # noqa: PLC0414 - pa
 
 FILE = "ragways.toml"
 PREFIX = "RAGWAYS_"
+WITH_KEYS = ("model", "judge", "embedder")
 
 
 class _Section(BaseModel):
@@ -136,13 +139,22 @@ class Settings(_Section):
 
 
 def read_settings(
-    file: Path | None = None, *, environment: Mapping[str, str] | None = None, **flags: object
+    file: Path | None = None, *, environment: Mapping[str, str] | None = None, trust: bool = False, **flags: object
 ) -> Settings:
-    """Settings from defaults, file, environment and flags; a flag of None was not given."""
+    """Settings from defaults, the user's file, the settings file, environment and flags; a flag of None was not given.
+
+    A key of the user's (from the environment or the user's file) is not sent to a base URL that only the settings file
+    names, because that file may have come with somebody else's folder: this is a SettingsError unless `trust` is set.
+    """
     environment = os.environ if environment is None else environment
-    values = _from_file(file)
-    _overlay(values, _from_environment(environment))
-    _overlay(values, {name: value for name, value in flags.items() if value is not None})
+    path, own = file or Path(FILE), user_file(environment)
+    users = _from_file(own) if own is not None and own.is_file() else {}
+    folders = _from_file(path) if (file is not None or path.is_file()) and not _same(path, own) else {}
+    nearest = _from_environment(environment)
+    _overlay(nearest, {name: value for name, value in flags.items() if value is not None})
+    values = _merged(users, folders, nearest)
+    if not trust:
+        _check_keys(path, values, folders, _merged(users, nearest))
     if "cache" not in values:
         values["cache"] = _user_cache(environment)
     try:
@@ -151,10 +163,40 @@ def read_settings(
         raise _explained(error) from None
 
 
-def _from_file(file: Path | None) -> dict[str, Any]:
-    path = file or Path(FILE)
-    if file is None and not path.is_file():
-        return {}
+def user_file(environment: Mapping[str, str]) -> Path | None:
+    """Where the user's own settings file is, if there is one; None for an environment without a home folder."""
+    base = Path(environment.get("XDG_CONFIG_HOME") or "")
+    if not base.is_absolute():  # by its specification, a relative one does not count
+        home = environment.get("HOME") or environment.get("USERPROFILE")
+        if not home:
+            return None
+        base = Path(home) / ".config"
+    return base / "ragways" / FILE
+
+
+def _same(path: Path, other: Path | None) -> bool:
+    return other is not None and path.resolve() == other.resolve()
+
+
+def _check_keys(path: Path, values: Mapping[str, Any], folders: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse a settings file that would have a key of the user's sent to a place that the user did not name."""
+    for section in WITH_KEYS:
+        key, url = _get(values, section, "key"), _get(values, section, "base_url")
+        if not key or not url or key == _get(folders, section, "key") or url == _get(own, section, "base_url"):
+            continue
+        variable = f"{PREFIX}{section.upper()}__BASE_URL"
+        raise SettingsError(
+            f"{path} would have your {section}.key sent to {url!r}, which only that file names",
+            f"if it belongs there, set {variable} too, or give --trust; otherwise take base_url out of that file",
+        )
+
+
+def _get(values: Mapping[str, Any], section: str, name: str) -> object:
+    part = values.get(section)
+    return part.get(name) if isinstance(part, Mapping) else None
+
+
+def _from_file(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -174,6 +216,14 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
                 if not isinstance(place, dict):
                     raise SettingsError(f"{name} and a shorter variable contradict each other", "unset one of them")
             place[leaf] = value
+    return values
+
+
+def _merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """One of all, the later over the earlier; none of them is changed."""
+    values: dict[str, Any] = {}
+    for layer in layers:
+        _overlay(values, deepcopy(dict(layer)))
     return values
 
 

@@ -15,7 +15,15 @@ from ragways.apps import health
 from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.mcp import mcp
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings, printable
+from ragways.apps.options import (
+    IndexOption,
+    JsonOption,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+    index_folder,
+    printable,
+)
 from ragways.apps.reproduce import reproduce
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
 from ragways.threads import limit_threads
@@ -70,10 +78,11 @@ def index(
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Index files and folders, or bring an index up to date with them."""
-    chosen = chosen_settings(settings, index)
+    chosen = chosen_settings(settings, index, trust=trust)
     names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
     from ragways.assemble import recipe_of
     from ragways.index.layers import check_layers
@@ -124,8 +133,8 @@ def status(
     """Show what an index holds."""
     from ragways.apps.status import show_status, status_data
 
-    chosen = chosen_settings(settings, index)
-    data = status_data(chosen.index, with_documents=documents)
+    folder = index_folder(settings, index)
+    data = status_data(folder, with_documents=documents)
     if json:
         from ragways.apps.terminal import print_json
 
@@ -149,12 +158,12 @@ def remove(
     from ragways.apps.terminal import print_json
     from ragways.index.build import remove as remove_documents
 
-    chosen = chosen_settings(settings, index)
-    summary = asyncio.run(remove_documents(chosen.index, names))
+    folder = index_folder(settings, index)
+    summary = asyncio.run(remove_documents(folder, names))
     if json:
-        print_json({"index": str(chosen.index), **summary_data(summary)})
+        print_json({"index": str(folder), **summary_data(summary)})
     else:
-        typer.echo(f"{chosen.index}: {summary.removed} removed")
+        typer.echo(f"{folder}: {summary.removed} removed")
 
 
 @app.command()
@@ -171,6 +180,7 @@ def ask(
     html: Annotated[Path | None, typer.Option("--html", help="Write a picture of the walk to this file.")] = None,
     details: Annotated[bool, typer.Option("--details", help="Show the evidence of more than 3 ways as well.")] = False,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Ask a question, in one way or in several side by side."""
@@ -180,7 +190,7 @@ def ask(
 
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
-    chosen = chosen_settings(settings, index)
+    chosen = chosen_settings(settings, index, trust=trust)
     results, failures = asyncio.run(ask_all(chosen, text, names, values, budget))
     if json:
         from ragways.apps.as_json import result_data
@@ -208,7 +218,7 @@ def show(
     """Show a document, or a part of it in its place."""
     from ragways.apps.place import show_place
 
-    show_place(chosen_settings(settings, index).index, id, json)
+    show_place(index_folder(settings, index), id, json)
 
 
 @app.command()
@@ -225,11 +235,12 @@ def demo(
         Path | None, typer.Option("--index", help="Folder of the demo's index.", show_default="in the cache folder")
     ] = None,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
 ) -> None:
     """Index the bundled corpus and ask it a few questions in several ways."""
     from ragways.apps.demo import run_demo
 
-    run_demo(chosen_settings(settings), index)
+    run_demo(chosen_settings(settings, trust=trust), index)
 
 
 app.command()(health.diagnose)

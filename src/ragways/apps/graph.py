@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.health import index_folder
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, printable
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, index_folder, printable
 
 if TYPE_CHECKING:
     from ragways.apps.picture.neighbourhood import Member, Neighbourhood

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings, printable
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, index_folder, printable
 
 if TYPE_CHECKING:
     from ragways.evaluation.diagnostics.diagnose import Diagnosis
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
 UNFIT = 3
 """Exit code of a check that found errors."""
-
-
-def index_folder(settings: Path | None, index: Path | None) -> Path:
-    return chosen_settings(settings, index).index
 
 
 # Layers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.options import IndexOption, SettingsOption, chosen_settings
+from ragways.apps.options import IndexOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import MissingPart, UsageError
 
 if TYPE_CHECKING:
@@ -33,11 +33,12 @@ def mcp(
         float | None, typer.Option("--budget", help="USD that one `ask` may spend at most.", min=0)
     ] = None,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
 ) -> None:
     """Serve tools, paradigms and articles to agents by the Model Context Protocol (read-only)."""
     place = _place(http) if http is not None else None
     _require()
-    chosen = chosen_settings(settings, index)
+    chosen = chosen_settings(settings, index, trust=trust)
     if place is None:
         asyncio.run(serve_stdio(chosen, budget))
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.options import JsonOption, SettingsOption, chosen_settings
+from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def reproduce(
     seed: Annotated[int, typer.Option("--seed", help="Of the sample.", min=0)] = 0,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run a source's experiment with its preset; without a model, what can be run without one."""
@@ -40,7 +41,7 @@ def reproduce(
     from ragways.evaluation.reproduce import find_experiment
     from ragways.evaluation.reproduce.experiment import locate
 
-    chosen, wanted = chosen_settings(settings), find_experiment(experiment)
+    chosen, wanted = chosen_settings(settings, trust=trust), find_experiment(experiment)
     found = locate(wanted, data)
     with progress_bar(not json) as report, spending(Budget(usd=budget)):
         results = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragways.apps.evaluation.options import AtOnceOption, BudgetOption, LimitOption, RunArgument
-from ragways.apps.options import JsonOption, SettingsOption, chosen_settings
+from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def duel(
     at_once: AtOnceOption = None,
     budget: BudgetOption = None,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Judge paradigms against each other: equal lengths, both orders, many trials, after a test of the judge."""
@@ -57,7 +58,7 @@ def duel(
     from ragways.evaluation.duel.result import result
     from ragways.evaluation.record import Records
 
-    chosen, records = chosen_settings(settings), list(Records(run))
+    chosen, records = chosen_settings(settings, trust=trust), list(Records(run))
     by, rules = _who(chosen, run, trials, samples, differential, anyway, seed)
     names = [name.strip() for name in paradigms.split(",") if name.strip()]
     entries = contest(records, rules, names, limit=limit)

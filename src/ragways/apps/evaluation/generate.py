@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways.apps.evaluation.options import BudgetOption
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings, printable
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, printable
 from ragways.core.errors import PARTLY, BudgetExceeded
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def generate(
     budget: BudgetOption = None,
     index: IndexOption = None,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Make questions from the corpus, verify them, and keep those that hold. Without a model, by templates."""
@@ -38,7 +39,7 @@ def generate(
 
     names = [name.strip() for name in kinds.split(",") if name.strip()] or None
     find_kinds(names or [])  # a name that is not known is said before anything is opened
-    chosen = chosen_settings(settings, index)
+    chosen = chosen_settings(settings, index, trust=trust)
     with progress_bar(not json) as report:
         made = asyncio.run(_generate(chosen, names, count, seed, budget, without_model, report))
     write(made, out)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways.apps.evaluation.options import AtOnceOption, BudgetOption, RunArgument
-from ragways.apps.options import JsonOption, SettingsOption, chosen_settings, printable
+from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen_settings, printable
 from ragways.core.errors import PARTLY
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def judge(
     at_once: AtOnceOption = None,
     budget: BudgetOption = None,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Judge the answers of a run. What was judged already is left as it is; what failed, or was said of an answer that
@@ -77,7 +78,9 @@ def judge(
     wanted = tuple(dict.fromkeys(map(find_judge, names)))
     records = list(Records(run))
     with progress_bar(not json) as report, alone(run):
-        done = asyncio.run(_judge(chosen_settings(settings), run, records, wanted, at_once, budget, report))
+        done = asyncio.run(
+            _judge(chosen_settings(settings, trust=trust), run, records, wanted, at_once, budget, report)
+        )
     if json:
         print_json(done.as_data())
     else:

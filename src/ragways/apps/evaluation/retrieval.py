@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways.apps.evaluation.options import DataOption, DatasetOption, FormatOption, LimitOption, QuestionsOption
-from ragways.apps.options import JsonOption, SettingsOption, chosen_settings
+from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen_settings
 
 if TYPE_CHECKING:
     from ragways.core.progress import ProgressCallback
@@ -30,6 +30,7 @@ def retrieval(
     limit: LimitOption = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Index a corpus (once) and see how well paradigms find the gold evidence."""
@@ -39,7 +40,7 @@ def retrieval(
     from ragways.evaluation.datasets import find_dataset, load_questions
 
     names, values = parse_names([paradigms]), parse_settings(set_ or [])
-    chosen = chosen_settings(settings)
+    chosen = chosen_settings(settings, trust=trust)
     found = source(chosen, dataset, data, questions, format, corpus)
     layout, asked = find_dataset(found.format), load_questions(found.format, found.questions)[:limit]
     place = corpus_of(found, chosen)

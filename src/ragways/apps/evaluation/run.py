@@ -18,7 +18,7 @@ from ragways.apps.evaluation.options import (
     LimitOption,
     QuestionsOption,
 )
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, chosen_settings
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import PARTLY
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def run(
     limit: LimitOption = None,
     index: IndexOption = None,
     settings: SettingsOption = None,
+    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Ask every question of every paradigm and record the answers; then show the figures.
@@ -63,7 +64,7 @@ def run(
     from ragways.evaluation.reproduce.table import without_gold
     from ragways.evaluation.sampling import sample
 
-    chosen, records = chosen_settings(settings, index), Records(out)
+    chosen, records = chosen_settings(settings, index, trust=trust), Records(out)
     found = source(chosen, dataset, data, questions, format, None)
     asked = load_questions(found.format, found.questions)
     if per_type is not None:

@@ -1,0 +1,174 @@
+"""Which file a setting comes from, and that a key of the user's goes only where the user says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragways.apps.cli import app
+from ragways.assemble import judge_client_of
+from ragways.core.errors import NoIndex, SettingsError
+from ragways.models.endpoint import Endpoint
+from ragways.settings import Settings, read_settings, user_file
+
+SECTIONS = ("model", "judge", "embedder")
+ELSEWHERE, MINE = "https://elsewhere.example/v1", "https://mine.example/v1"
+
+Write = Callable[[str], None]
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Writes the ragways.toml of the current folder."""
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path / "folder")
+    return lambda text: _write(Path("ragways.toml"), text)
+
+
+@pytest.fixture
+def users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Writes the user's own settings file."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return lambda text: _write(tmp_path / "config" / "ragways" / "ragways.toml", text)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def _endpoint(settings: Settings) -> tuple[str, str, str]:
+    """Which model judges, where it is, and the key it is sent."""
+    endpoint = judge_client_of(settings).model
+    assert isinstance(endpoint, Endpoint)
+    return endpoint._model, endpoint._wire.base_url, endpoint._wire._key
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_key_of_the_environment_does_not_go_where_a_folders_file_points(
+    section: str, folders: Write, monkeypatch: pytest.MonkeyPatch
+):
+    folders(f"[{section}]\nbase_url = '{ELSEWHERE}'\nname = 'm'\n")
+    assert getattr(read_settings(), section).base_url == ELSEWHERE, "without a key there is nothing to lose"
+    monkeypatch.setenv(f"RAGWAYS_{section.upper()}__KEY", "sk-mine")
+    with pytest.raises(SettingsError) as refused:
+        read_settings()
+    assert "sk-mine" not in str(refused.value)
+    assert ELSEWHERE in refused.value.message
+    assert f"RAGWAYS_{section.upper()}__BASE_URL" in refused.value.cure
+    assert "--trust" in refused.value.cure
+    with pytest.raises(SettingsError):
+        read_settings(Path("ragways.toml"))
+    assert getattr(read_settings(trust=True), section).key.get_secret_value() == "sk-mine"
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_cures_work(section: str, folders: Write, monkeypatch: pytest.MonkeyPatch):
+    folders(f"[{section}]\nbase_url = '{ELSEWHERE}'\nname = 'm'\n")
+    monkeypatch.setenv(f"RAGWAYS_{section.upper()}__KEY", "sk-mine")
+    for url in (MINE, ELSEWHERE):
+        monkeypatch.setenv(f"RAGWAYS_{section.upper()}__BASE_URL", url)
+        assert getattr(read_settings(), section).base_url == url
+
+
+def test_a_key_beside_its_base_url_in_the_folders_file_is_that_files_own(
+    folders: Write, monkeypatch: pytest.MonkeyPatch
+):
+    folders(f"[model]\nbase_url = '{ELSEWHERE}'\nname = 'm'\nkey = 'sk-theirs'\n")
+    assert read_settings().model.key.get_secret_value() == "sk-theirs"
+    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
+    with pytest.raises(SettingsError):
+        read_settings()
+
+
+def test_a_key_of_the_users_file_stays_with_its_base_url(folders: Write, users: Write):
+    users(f"[model]\nbase_url = '{MINE}'\nname = 'm'\nkey = 'sk-mine'\n")
+    folders("[model]\nname = 'other'\n")
+    chosen = read_settings().model
+    assert (chosen.base_url, chosen.name, chosen.key.get_secret_value()) == (MINE, "other", "sk-mine")
+    folders(f"[model]\nbase_url = '{MINE}'\n")
+    assert read_settings().model.key.get_secret_value() == "sk-mine"
+    folders(f"[model]\nbase_url = '{ELSEWHERE}'\n")
+    with pytest.raises(SettingsError, match=r"only that file names"):
+        read_settings()
+
+
+def test_a_key_of_the_environment_goes_to_the_base_url_of_the_users_file(
+    folders: Write, users: Write, monkeypatch: pytest.MonkeyPatch
+):
+    users(f"[model]\nbase_url = '{MINE}'\nname = 'm'\n")
+    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
+    assert read_settings().model.base_url == MINE
+
+
+def test_a_judge_that_falls_back_to_the_model_gets_the_models_key_where_the_model_is(
+    folders: Write, monkeypatch: pytest.MonkeyPatch
+):
+    """A folder's judge does not get the model's key, and a key for the judge alone stays unsent."""
+    folders(f"[judge]\nbase_url = '{ELSEWHERE}'\nname = 'j'\n")
+    for name, value in (("KEY", "sk-mine"), ("BASE_URL", MINE), ("NAME", "m")):
+        monkeypatch.setenv(f"RAGWAYS_MODEL__{name}", value)
+    chosen = read_settings()
+    assert chosen.judge.key.get_secret_value() == ""
+    assert _endpoint(chosen) == ("j", ELSEWHERE, "")
+    folders("")
+    assert _endpoint(read_settings()) == ("m", MINE, "sk-mine")
+
+
+def test_the_order_is_flag_environment_folder_user_default(
+    folders: Write, users: Write, monkeypatch: pytest.MonkeyPatch
+):
+    assert read_settings().index == Path(".ragways")
+    users("index = 'users'\n[answer]\nthreshold = 0.9\nsentences = 7\n")
+    assert read_settings().index == Path("users")
+    folders("index = 'folders'\n[answer]\nthreshold = 0.1\n")
+    chosen = read_settings()
+    assert (chosen.index, chosen.answer.threshold, chosen.answer.sentences) == (Path("folders"), 0.1, 7)
+    monkeypatch.setenv("RAGWAYS_INDEX", "environments")
+    assert read_settings().index == Path("environments")
+    assert read_settings(index=Path("flags")).index == Path("flags")
+
+
+def test_where_the_users_file_is(tmp_path: Path):
+    assert user_file({"XDG_CONFIG_HOME": "/c", "HOME": "/h"}) == Path("/c/ragways/ragways.toml")
+    assert user_file({"XDG_CONFIG_HOME": ".", "HOME": "/h"}) == Path("/h/.config/ragways/ragways.toml")
+    assert user_file({"HOME": "/h"}) == Path("/h/.config/ragways/ragways.toml")
+    assert user_file({}) is None
+
+
+def test_the_users_file_is_the_users_also_where_it_lies(users: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    users(f"[model]\nbase_url = '{MINE}'\nname = 'm'\n")
+    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
+    monkeypatch.chdir(tmp_path / "config" / "ragways")
+    assert read_settings().model.base_url == MINE
+    assert read_settings(Path("ragways.toml")).model.base_url == MINE
+
+
+@pytest.mark.parametrize("text", ["model = 3\n", "[model]\nbase_url = 3\n", "[model]\nbase_url = ['x']\n"])
+def test_a_file_of_nonsense_is_an_error_with_its_name(text: str, folders: Write, monkeypatch: pytest.MonkeyPatch):
+    folders(text)
+    with pytest.raises(SettingsError, match="model"):
+        read_settings()
+    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
+    if "base_url" in text:
+        with pytest.raises(SettingsError, match="model"):
+            read_settings()
+
+
+def test_commands_that_send_a_key_ask_for_trust_and_others_do_not(folders: Write, monkeypatch: pytest.MonkeyPatch):
+    """`--trust` is an option exactly where a model may be asked; the rest works in such a folder as ever."""
+    from typer.testing import CliRunner
+
+    folders(f"[model]\nbase_url = '{ELSEWHERE}'\nname = 'm'\n")
+    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
+    _write(Path("corpus/a.txt"), "The light was built in 1801.")
+    run = CliRunner().invoke
+    asked = ["index", "corpus", "--plan"]
+    refused = run(app, asked)
+    assert isinstance(refused.exception, SettingsError)
+    assert run(app, [*asked, "--trust"]).exception is None
+
+    for command in (["status"], ["show", "x"], ["check"], ["graph", "show", "x"]):
+        assert isinstance(run(app, command).exception, NoIndex), command
