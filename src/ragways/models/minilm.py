@@ -24,6 +24,7 @@ import numpy as np
 from ragways.core.errors import MissingPart, StoreFailed, UsageError
 from ragways.core.trace import Usage
 from ragways.models.embed import Vectors, unit
+from ragways.telemetry import no_telemetry
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -232,8 +233,10 @@ def load_session(folder: Path, file: Path, precision: Precision) -> Any:  # noqa
 
 
 def _session(model: bytes) -> Any:  # noqa: ANN401 - onnxruntime has no types
+    no_telemetry()
     import onnxruntime
 
+    onnxruntime.disable_telemetry_events()  # where the program that uses ragways has imported it before
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
