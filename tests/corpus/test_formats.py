@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
-from ragways.corpus.dates import iso_date
 from ragways.corpus.load import LoadOptions
 from ragways.corpus.source import Fields, Skipped
 from tests.corpus import samples

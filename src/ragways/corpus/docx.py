@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from defusedxml.ElementTree import fromstring, iterparse
 
+from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
 from ragways.corpus.builder import TextBuilder
-from ragways.corpus.dates import iso_date
 from ragways.corpus.links import article_of
 from ragways.corpus.reading import read_all
 from ragways.corpus.source import MIB, LoadOptions, SourceFile

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragways.corpus.dates import iso_date
+from ragways.core.dates import iso_date
 
 _MOST_LINES = 200
 _MOST_KEYS = 40

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
 from ragways.corpus.builder import Mark, TextBuilder
 from ragways.corpus.characters import one_line
-from ragways.corpus.dates import iso_date
 from ragways.corpus.links import article_of
 from ragways.corpus.reading import decode, read_all
 from ragways.corpus.source import LoadOptions, SourceFile

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from defusedxml.ElementTree import iterparse
 
+from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
-from ragways.corpus.dates import iso_date
 from ragways.corpus.reading import Bounded, opened
 from ragways.corpus.source import LoadOptions, Skipped, SourceFile
 from ragways.corpus.wikilinks import WikiSite, title_of

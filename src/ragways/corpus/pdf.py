@@ -10,11 +10,11 @@ from itertools import pairwise
 
 import pypdfium2
 
+from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
 from ragways.corpus.builder import TextBuilder
 from ragways.corpus.characters import one_line
-from ragways.corpus.dates import iso_date
 from ragways.corpus.reading import read_all
 from ragways.corpus.source import LoadOptions, SourceFile
 

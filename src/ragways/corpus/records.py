@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
 from ragways.corpus.builder import TextBuilder
 from ragways.corpus.characters import one_line
-from ragways.corpus.dates import iso_date
 from ragways.corpus.reading import decode, opened, read_all
 from ragways.corpus.source import Fields, LoadOptions, Skipped, SourceFile
 from ragways.corpus.text import write_plain

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 
+from ragways.core import dates
 from ragways.tools.error import ToolError
 
 BITS = 4096
@@ -16,12 +16,6 @@ EXPONENT = 1000
 
 Number = Fraction | float
 Value = Fraction | float | date | str | bool | tuple["Value", ...]
-
-_MONTHS = {name: n for n, name in enumerate(
-    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1)}  # fmt: skip
-_ISO = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?", re.ASCII)
-_DAY_FIRST = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?\.? ([a-z]{3,9})\.?,? ([0-9]{1,4})", re.ASCII)
-_MONTH_FIRST = re.compile(r"([a-z]{3,9})\.? (?:([0-9]{1,2})(?:st|nd|rd|th)?,? )?([0-9]{1,4})", re.ASCII)
 
 
 def bounded(value: Number) -> Number:
@@ -80,17 +74,11 @@ def to_date(value: Value) -> date:
     """`1990-05-04`, `4 May 1990`, `May 4, 1990`, `May 1990` or `1990`; what is left out is the first."""
     if isinstance(value, date):
         return value
-    text = " ".join(value.lower().split()) if isinstance(value, str) else written(value)
-    if match := _ISO.fullmatch(text):
-        year, month, day = match[1], match[2] or "1", match[3] or "1"
-    elif match := _DAY_FIRST.fullmatch(text):
-        year, month, day = match[3], match[2], match[1]
-    elif match := _MONTH_FIRST.fullmatch(text):
-        year, month, day = match[3], match[1], match[2] or "1"
-    else:
+    known = dates.parse(value if isinstance(value, str) else written(value))
+    if known is None:
         raise ToolError(f"{written(value)} is not a date", cure='write it as "1990-05-04"')
     try:
-        return date(int(year), int(month) if month.isdecimal() else _MONTHS.get(month[:3], 0), int(day))
+        return date(known.year, known.month or 1, known.day or 1)
     except ValueError:
         raise ToolError(f"there is no day {written(value)}") from None
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ragways.core import dates
 from ragways.index.graph.facts import Entity, Facts, Relation, bounded, predicate_of
 from ragways.index.graph.kinds import coarse, type_of_sentence
 from ragways.index.graph.names import fold, letters_of, split_title
-from ragways.index.graph.rules.dates import dates, quantities
-from ragways.index.graph.rules.names import acronyms, capital_names, quoted_names
+from ragways.index.graph.rules.names import acronyms, capital_names, quantities, quoted_names
 from ragways.index.graph.rules.phrases import uncased
 from ragways.index.graph.rules.titles import Titles
 from ragways.index.graph.rules.words import Lexicon
@@ -66,7 +66,7 @@ def test_acronyms_with_their_long_form() -> None:
     ],
 )
 def test_dates(text: str, found: list[str]) -> None:
-    assert [date for _, _, date in dates(text, 0, len(text))] == found
+    assert [date.iso for _, _, date in dates.find(text)] == found
 
 
 def test_quantities() -> None:

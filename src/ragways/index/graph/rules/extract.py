@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from ragways.core import dates
 from ragways.core.types import title_name
 from ragways.index.graph.facts import Entity, Facts, Relation, predicate_of
 from ragways.index.graph.kinds import type_of_sentence
 from ragways.index.graph.names import fold, split_title
 from ragways.index.graph.rules.boxes import box_facts, row_facts
-from ragways.index.graph.rules.dates import dates, quantities
-from ragways.index.graph.rules.names import acronyms, capital_names, quoted_names
+from ragways.index.graph.rules.names import acronyms, capital_names, quantities, quoted_names
 from ragways.index.graph.rules.phrases import Phrases
 from ragways.index.graph.rules.titles import Titles
 from ragways.index.graph.rules.words import STOP, Lexicon
@@ -166,7 +166,7 @@ def _mentions(source: Source, span: Span, linked: Mapping[str, str], corpus: Cor
         name = text[low:high]
         found.append(Mention(low, high, linked.get(fold(name), name)))
     found += (Mention(low, high, name) for low, high, name in corpus.phrases.find(text, start, end))
-    found += (Mention(low, high, date, "date") for low, high, date in dates(text, start, end))
+    found += (Mention(low, high, date.iso, "date") for low, high, date in dates.find(text, start, end))
     found += (Mention(low, high, text[low:high], "quantity") for low, high in quantities(text, start, end))
     return iter(_apart(found))
 

@@ -1,4 +1,4 @@
-"""Names by their capitals: `Oriel Tamsett`, `University of the Lanner Isles`, `J. R. R. Tolkien`, `St. Maur Abbey`."""
+"""Names by their capitals (`Oriel Tamsett`, `University of the Lanner Isles`, `St. Maur Abbey`), and quantities."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ _STARTERS = frozenset(_STARTED.split())
 _MARK = re.compile(r"[\"“`]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_THEN_SHORT = re.compile(rf"\(\s*(?:the |or |abbreviated |abbreviated as )?({_U}[{_UPPER}A-Z&.]{{1,9}}s?)\s*[);,]")
+_DIGIT = re.compile(r"\d")
+_UNITS = (
+    "%|percent|per cent|km²|km2|km|kilomet(?:er|re)s?|metres?|meters?|m|cm|mm|miles?|feet|ft|inches|inch|acres?|"
+    "hectares?|kg|kilograms?|grams?|tonn?es?|tons?|pounds?|lbs?|litres?|liters?|mph|km/h|knots?|°C|°F|degrees|"
+    "million|billion|trillion|people|inhabitants|residents|passengers|seats|years?|days?|hours?|minutes?|seconds?|"
+    "dollars|euros|watts?|MW|GW|kW|Hz|MHz|kHz|GHz"
+)
+_QUANTITY = re.compile(rf"(?<![\w.,])[$€£¥]?\d[\d,]*(?:\.\d+)?(?:\s?-?\s?(?:{_UNITS}))(?!\w)|[$€£¥]\d[\d,]*(?:\.\d+)?")
 
 
 def capital_names(text: str, start: int, end: int, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
@@ -92,3 +100,11 @@ def _spells(short: str, long: str) -> bool:
     every = [word[0].upper() for word in re.findall(r"[^\W_]+", long)]
     words = (initials, every, initials[1:] if long.startswith("The ") else [])
     return len(letters) >= 2 and letters in words
+
+
+def quantities(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Places of numbers with a unit."""
+    if not _DIGIT.search(text, start, end):
+        return
+    for match in _QUANTITY.finditer(text, start, end):
+        yield match.span()
