@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -329,3 +332,94 @@ def test_a_paying_embedder_and_its_budget(ragways: Run, home: Path):
         assert done.code == 0
         assert ragways("status", "--json").data["counts"]["documents"] == 300
         assert ragways("ask", "Which tower has a light?", "-p", "naive").code == 0
+
+
+@pytest.fixture
+def clones(home: Path, cache_folder: Path, demo_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Two copies of the package with a small demo, and one cache for both; the function says which one runs."""
+    for name in ("one", "two"):
+        shutil.copytree(demo_corpus, home / name / "demo", ignore=shutil.ignore_patterns("wiki", "news"))
+    (home / "cache").mkdir()
+    for path in cache_folder.iterdir():
+        if path.name != "demo":
+            (home / "cache" / path.name).symlink_to(path)
+    monkeypatch.setenv("RAGWAYS_CACHE", str(home / "cache"))
+
+    def switch(name: str) -> None:
+        monkeypatch.setattr("ragways.apps.demo.resources.files", lambda _: home / name)
+
+    return switch
+
+
+def test_the_demo_of_a_second_clone_uses_the_first_ones_index(ragways: Run, clones: Callable[[str], None], home: Path):
+    clones("one")
+    first = ragways("demo")
+    assert first.code == 0, first
+    added = re.search(r"(\d+) added", first.out)
+    assert added
+    clones("two")
+    for path in (home / "two").rglob("*"):
+        os.utime(path, (1, 1))
+    second = ragways("demo")
+    assert second.code == 0, second
+    assert f"{added[1]} unchanged" in second.out
+    shutil.rmtree(home / "one")
+    sorted((home / "two" / "demo" / "corpus").rglob("*.md"))[0].unlink()  # as an upgrade would
+    assert "1 removed" in ragways("demo").out
+
+
+OLDER = {
+    "from another folder": "UPDATE sources SET root = '{one}/demo/corpus'",
+    "from a folder that is gone": "UPDATE sources SET root = '{one}/gone/corpus'",
+    "of another version": "UPDATE meta SET value = '0' WHERE key = 'version'",
+    "of another embedder": "UPDATE meta SET value = 'other' WHERE key = 'embedder'",
+}
+
+
+@pytest.mark.parametrize("kind", OLDER)
+def test_an_older_demo_index_in_the_cache_is_made_anew(
+    ragways: Run, clones: Callable[[str], None], home: Path, kind: str
+):
+    clones("one")
+    assert ragways("demo").code == 0
+    db = sqlite3.connect(home / "cache" / "demo" / "index.sqlite")
+    db.execute(OLDER[kind].format(one=home / "one"))
+    db.commit()
+    db.close()
+    (home / "cache" / "demo" / "ragways-index.txt").unlink(missing_ok=True)
+    clones("two")
+    again = ragways("demo")
+    assert again.code == 0, again
+    assert " added" in again.out
+    assert " 0 added" not in f" {again.out}"
+
+
+def test_an_index_that_the_user_named_is_never_made_anew_by_the_demo(
+    ragways: Run, clones: Callable[[str], None], home: Path
+):
+    clones("one")
+    write(home / "docs", CORPUS)
+    assert ragways("index", "docs", "--index", "mine").code == 0
+    assert ragways("demo", "--index", "mine").code == 0
+    keys = [
+        document["key"] for document in ragways("status", "--index", "mine", "--documents", "--json").data["documents"]
+    ]
+    assert "docs/storm.txt" in keys
+
+
+def test_an_empty_file_is_no_failure(ragways: Run, home: Path):
+    write(home / "docs", {**CORPUS, "empty.txt": "", "empty.pdf": ""})
+    done = ragways("index", "docs")
+    assert done.code == 0
+    assert "left out: docs/empty.pdf: holds no text" in done.err
+    assert ragways("index", "docs").code == 0
+
+
+def test_a_wrong_path_leaves_nothing_behind(ragways: Run, home: Path):
+    write(home / "docs", CORPUS)
+    one_line(ragways("index", "dosc"), 2, "dosc does not exist")
+    one_line(ragways("ask", "Who?", "--index", "docs"), 3, "no index")
+    one_line(ragways("index", "docs", "--plan", "--index", "/"), 3, "not empty", "--index")
+    one_line(ragways("index", "docs", "--index", "docs", "--rebuild"), 3, "not empty", "--index")
+    assert [path.name for path in home.iterdir()] == ["docs"]
+    assert {path.name for path in (home / "docs").iterdir()} == set(CORPUS)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Awaitable, Callable
+from contextlib import closing, suppress
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from ragways.apps.terminal import console, progress_bar, show_results, show_summary
 from ragways.assemble import opened, recipe_of
+from ragways.core.errors import EmbedderChanged, NoIndex, StoreDamaged, WrongVersion
 from ragways.index.build import build
+from ragways.index.recipe import Summary
+from ragways.index.store import Store
 from ragways.paradigms.ask import ask
 from ragways.settings import Settings
 
@@ -20,6 +26,8 @@ QUESTIONS = ("q004", "q021", "q056", "q053", "q077")
 
 PARADIGMS = ("naive", "words", "fused")
 LAYERS = frozenset({"vectors", "words", "graph"})
+ROOT = "ragways:demo"
+"""What an index remembers of where the bundled corpus lies: another copy of ragways finds it elsewhere."""
 
 
 def run_demo(settings: Settings, index: Path | None) -> None:
@@ -28,7 +36,10 @@ def run_demo(settings: Settings, index: Path | None) -> None:
     chosen = settings.model_copy(update={"index": folder})
     with resources.as_file(resources.files("ragways") / "demo") as bundle:
         with progress_bar() as report:
-            summary = asyncio.run(build(folder, [bundle / "corpus"], recipe_of(chosen, LAYERS), report=report))
+            recipe = recipe_of(chosen, LAYERS)
+            make = partial(build, folder, [bundle / "corpus"], recipe, report=report, root=ROOT)
+            # The index in the cache is the demo's own; one that the user named may hold more, and is never made anew.
+            summary = asyncio.run(make() if index else _in_cache(make, folder))
         show_summary(summary, str(folder))
         questions = _questions(bundle / "questions.jsonl")
     asyncio.run(_ask(chosen, questions, started))
@@ -38,6 +49,17 @@ def run_demo(settings: Settings, index: Path | None) -> None:
         markup=False,
         soft_wrap=True,
     )
+
+
+async def _in_cache(make: Callable[..., Awaitable[Summary]], folder: Path) -> Summary:
+    """Bring the index up to date, or make it anew where another version of ragways or other settings left it."""
+    roots: set[str] = set()
+    try:
+        with suppress(NoIndex), closing(Store.open(folder)) as store:
+            roots = store.roots()
+        return await make(rebuild=bool(roots - {ROOT}))
+    except (WrongVersion, StoreDamaged, EmbedderChanged):
+        return await make(rebuild=True)
 
 
 def _questions(file: Path) -> list[dict[str, Any]]:

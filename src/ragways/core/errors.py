@@ -14,6 +14,7 @@ RagwaysError
 │   └── StoreFailed       no write access, disk full
 │       └── StoreDamaged  a file that cannot be what was written
 ├── LoadError             one file could not be read; the run goes on without it
+│   └── NoText            it could be read, and there is nothing in it
 ├── ModelError            the language model or embedding endpoint
 │   ├── NoModel           none is configured and the task cannot be done without one
 │   ├── ModelUnavailable  still failing after every retry
@@ -91,6 +92,10 @@ class LoadError(RagwaysError):
     pass
 
 
+class NoText(LoadError):
+    pass
+
+
 class ModelError(RagwaysError):
     exit_code = 4
 
@@ -124,7 +129,7 @@ class BudgetExceeded(RagwaysError):
 
 
 PARTLY = 6
-"""Exit code of a run that finished, but could not do all of it (files skipped as unreadable)."""
+"""Exit code of a run that finished, but could not do all of it (a file that could not be read)."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

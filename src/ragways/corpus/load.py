@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import cast
 
-from ragways.core.errors import LoadError
+from ragways.core.errors import LoadError, NoText
 from ragways.core.types import Document
-from ragways.corpus.source import LoadOptions, Skipped, SourceFile
+from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile
 
 __all__ = ["LOADERS", "LoadOptions", "Loader", "Skipped", "SourceFile", "load", "loader_of"]
 
@@ -81,18 +81,20 @@ def load(file: SourceFile, options: LoadOptions | None = None) -> Iterator[Docum
         raise LoadError(f"{file.key} has no loader", "see the list of formats")
     found, empty = False, []
     try:
+        if not file.path.stat().st_size:
+            raise NoText(NO_TEXT)
         for document in loader.load(file, options):
             if document.text or document.redirect:
                 found = True
                 yield replace(document, format=loader.name)
             else:
-                empty.append(Skipped(document.key, "holds no text"))
+                empty.append(Skipped(document.key, NO_TEXT))
         if not found:
-            raise LoadError("holds no text")
+            raise NoText(NO_TEXT)
         for skipped in empty:
             options.notice(skipped)
     except LoadError as error:
-        raise LoadError(f"{file.key} {error.message}", error.cure) from error
+        raise type(error)(f"{file.key} {error.message}", error.cure) from error
     except MemoryError:
         raise
     except RecursionError as error:

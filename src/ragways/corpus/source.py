@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MIB = 1024 * 1024
+NO_TEXT = "holds no text"
+"""Why an empty file, page or record is left out; unlike other reasons, nothing went wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, UsageError
+from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, NoText, UsageError
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, spending
 from ragways.core.types import Document, Structure, content_hash, title_name
 from ragways.corpus.load import load
-from ragways.corpus.source import Skipped, SourceFile
+from ragways.corpus.source import NO_TEXT, Skipped, SourceFile
 from ragways.corpus.structure import structure
 from ragways.index.chunks import chunk_texts_of
 from ragways.index.derive import KEPT, clear_old, derive, derived_folder
@@ -53,16 +53,29 @@ class _Pending:
 
 
 async def build(
-    folder: Path, paths: Sequence[Path], recipe: Recipe, *, rebuild: bool = False, report: ProgressCallback = silent
+    folder: Path,
+    paths: Sequence[Path],
+    recipe: Recipe,
+    *,
+    rebuild: bool = False,
+    report: ProgressCallback = silent,
+    root: str = "",
 ) -> Summary:
-    """Index these files and folders. Files that vanished from a folder since the last run go from the index too."""
+    """Index these files and folders. Files that vanished from a folder since the last run go from the index too.
+
+    `root` is a name to remember instead of where the files lie, for a corpus that may lie elsewhere next time.
+    """
+    found, skipped, hidden = find_files(paths, recipe.options)  # before the folder of the index is made
+    if root:
+        found = [(root, file) for _, file in found]
     with writing(folder, rebuild) as (store, work_cache):
         started = time.perf_counter()
         run = _Run(store, work_cache, report, anew=rebuild)
+        run.summary.skipped, run.summary.hidden = skipped, hidden
         with spending() as meter:
             try:
                 await run.prepare(recipe)
-                await run.update(paths)
+                await run.update(found, [root] if root else [str(path.resolve()) for path in paths])
                 await run.publish()
             finally:
                 await run.aclose()
@@ -140,8 +153,7 @@ class _Run:
 
     # Files
 
-    async def update(self, paths: Sequence[Path]) -> None:
-        found, self.summary.skipped, self.summary.hidden = find_files(paths, self.recipe.options)
+    async def update(self, found: list[tuple[str, SourceFile]], roots: Sequence[str]) -> None:
         found = self.under_known_names(found)
         self.keep_what_is_skipped()
         try:
@@ -153,8 +165,8 @@ class _Run:
             self.summary.stopped = stop.message
             return
         seen = {file.key for _, file in found} | {skipped.key for skipped in self.summary.skipped}
-        for path in paths:
-            for key in sorted(self.store.sources_of_root(str(path.resolve())) - seen):
+        for root in roots:
+            for key in sorted(self.store.sources_of_root(root) - seen):
                 self.drop_source(key)
 
     def under_known_names(self, found: list[tuple[str, SourceFile]]) -> list[tuple[str, SourceFile]]:
@@ -195,14 +207,22 @@ class _Run:
                 self.note(document, file, before)
                 if self.waiting >= PENDING_CHUNKS:
                     await self.flush()
+        except NoText:
+            # Nothing went wrong: the file has no document, and no longer the one it may have had.
+            self.drop_source(file.key)
+            self.leave_out(Skipped(file.key, NO_TEXT))
+            return
         except LoadError as error:
             self.summary.failed.append(Skipped(file.key, error.message.removeprefix(f"{file.key} ")))
             return
         read = (file.key, root, stat.st_size, stat.st_mtime_ns)
         self.finished.append((read, set(before) - numbers))
 
+    def leave_out(self, entry: Skipped) -> None:
+        (self.summary.skipped if entry.reason == NO_TEXT else self.summary.failed).append(entry)
+
     def documents(self, file: SourceFile) -> Iterator[Document]:
-        documents = load(file, replace(self.recipe.options, notice=self.summary.failed.append))
+        documents = load(file, replace(self.recipe.options, notice=self.leave_out))
         while True:
             with self.timed("reading"):
                 document = next(documents, None)

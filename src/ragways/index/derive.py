@@ -6,15 +6,21 @@ leaves nothing but litter, which the next one clears.
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from ragways.core.errors import StoreFailed
 from ragways.index.database import explained
 from ragways.index.layer import BuildContext, Layer
 
 FORMAT = "2"
 """Which files a derived folder has and what is in them; a folder of another format is made again when it is opened."""
+
+_MARK = "format-"
+_NAME = re.compile(r"\d+(\.draft)?")
 
 KEPT = 2
 """Generations that stay on disk: the newest, and one for readers that began before it."""
@@ -30,8 +36,8 @@ def is_current(folder: Path, generation: int) -> bool:
 
 
 def _mark(derived: Path) -> Path:
-    """An empty file whose name tells the format."""
-    return derived / f"format-{FORMAT}"
+    """An empty file whose name tells the format, and that the folder was made here."""
+    return derived / f"{_MARK}{FORMAT}"
 
 
 def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> None:
@@ -39,13 +45,13 @@ def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> N
     final = derived_folder(context.store.folder, generation)
     draft = final.with_name(f"{generation}.draft")
     with explained(final):
-        shutil.rmtree(draft, ignore_errors=True)
+        _remove(draft, final)
         draft.mkdir(parents=True)
+        _mark(draft).touch()
         for layer in layers:
             layer.derive(context, draft)
-        _mark(draft).touch()
         # Until here, readers have what there was.
-        shutil.rmtree(final, ignore_errors=True)
+        _remove(final, draft)
         draft.rename(final)
 
 
@@ -56,5 +62,23 @@ def clear_old(folder: Path, generation: int, keep: int = KEPT) -> None:
     """
     names = {str(g) for g in range(generation - keep + 1, generation + 1)}
     for path in (folder / "derived").iterdir():
-        if path.name not in names:
+        if path.name not in names and _is_own(path, derived_folder(folder, generation)):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove(path: Path, like: Path) -> None:
+    """Remove a folder of ours to make room; what is not ours is never removed."""
+    if not os.path.lexists(path):
+        return
+    if not _is_own(path, like):
+        raise StoreFailed(f"{path} was not made by ragways, and is in its way", "move it elsewhere and run again")
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_own(path: Path, like: Path) -> bool:
+    """Whether ragways made this folder. One of the time before there were marks has only files that `like` has too."""
+    if path.is_symlink() or not path.is_dir() or not _NAME.fullmatch(path.name):
+        return False
+    held = {entry.name for entry in path.iterdir()}
+    marked = path.suffix == ".draft" or any(name.startswith(_MARK) for name in held)
+    return marked or (like.is_dir() and held <= {entry.name for entry in like.iterdir()})

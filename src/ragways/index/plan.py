@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from ragways.core.errors import LoadError
+from ragways.core.errors import LoadError, NoText
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.core.types import Document, content_hash
 from ragways.corpus.load import load
-from ragways.corpus.source import Skipped, SourceFile
+from ragways.corpus.source import NO_TEXT, Skipped, SourceFile
 from ragways.corpus.structure import structure
 from ragways.index.chunks import chunk_texts_of
 from ragways.index.layer import BuildContext, LayerEstimate, PlanContext, Texts
@@ -146,7 +146,7 @@ class _Reading:
         self.recipe = recipe
         self.planned = planned
         self.report = report
-        self.options = replace(recipe.options, notice=planned.failed.append)
+        self.options = replace(recipe.options, notice=self.leave_out)
 
     def update(self, paths: Sequence[Path]) -> None:
         found, self.planned.skipped, _ = find_files(paths, self.options)
@@ -154,12 +154,18 @@ class _Reading:
             self.report(Progress("reading", done, len(found), file.key))
             try:
                 self.read(root, file)
+            except NoText:
+                self.store.remove(self.store.hashes_of_source(file.key))
+                self.leave_out(Skipped(file.key, NO_TEXT))
             except LoadError as error:
                 self.planned.failed.append(Skipped(file.key, error.message.removeprefix(f"{file.key} ")))
         seen = {file.key for _, file in found} | {skipped.key for skipped in self.planned.skipped}
         for path in paths:
             for key in self.store.sources_of_root(str(path.resolve())) - seen:
                 self.store.remove(self.store.hashes_of_source(key))
+
+    def leave_out(self, entry: Skipped) -> None:
+        (self.planned.skipped if entry.reason == NO_TEXT else self.planned.failed).append(entry)
 
     def read(self, root: str, file: SourceFile) -> None:
         before = self.store.hashes_of_source(file.key)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ragways.core.errors import NoIndex
+from ragways.index.place import check_place
 from ragways.index.schema import PARTS
 from ragways.index.store import Store
 
@@ -16,6 +17,7 @@ SAMPLE_TOKENS = 20_000
 
 def scratch_store(folder: Path) -> Store:
     """A copy of the store in this folder, or an empty one. SQLite keeps it in memory, and on disk what is too large."""
+    check_place(folder)
     scratch = Store(folder, sqlite3.connect("", isolation_level=None))
     try:
         existing = Store.open(folder)

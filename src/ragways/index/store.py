@@ -10,9 +10,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ragways.core.errors import NoIndex, StoreFailed, WrongVersion
+from ragways.core.errors import NoIndex, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
 from ragways.index.database import connect, explained
+from ragways.index.place import check_parts, claim
 from ragways.index.schema import INDEX, PARTS, VERSION
 
 FILE = "index.sqlite"
@@ -28,11 +29,8 @@ class Store:
 
     @classmethod
     def create_or_open(cls, folder: Path) -> Store:
-        """Open for writing; an empty or missing folder becomes a new index."""
-        if folder.exists() and not folder.is_dir():
-            raise StoreFailed(f"{folder} is a file, not a folder", "choose another folder with --index")
-        with explained(folder / FILE):
-            folder.mkdir(parents=True, exist_ok=True)
+        """Open for writing; an empty or missing folder becomes a new index, and any other is refused."""
+        claim(folder)
         store = cls(folder, connect(folder / FILE, write=True))
         store.begin()
         if not store.db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
@@ -46,6 +44,7 @@ class Store:
         """Open for reading, at the last whole commit; what is committed later stays out of sight."""
         if not (folder / FILE).is_file():
             raise NoIndex(f"there is no index in {folder}", "build one with: ragways index PATH")
+        check_parts(folder)
         store = cls(folder, connect(folder / FILE, write=False))
         with explained(store.path):
             store.db.execute("BEGIN")
@@ -194,6 +193,10 @@ class Store:
         self.db.executemany(
             "DELETE FROM sources WHERE key = (SELECT source FROM documents WHERE number = ?)", [(n,) for n in numbers]
         )
+
+    def roots(self) -> set[str]:
+        """Where the files of the index lie: the folders and files that were named for it."""
+        return {row[0] for row in self.db.execute("SELECT DISTINCT root FROM sources")}
 
     def sources_of_root(self, root: str) -> set[str]:
         return {row[0] for row in self.db.execute("SELECT key FROM sources WHERE root = ?", (root,))}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ragways.core.trace import Meter, Usage, spending
 from ragways.index.database import Transaction, connect, explained
+from ragways.index.place import check_database
 from ragways.index.schema import WORK_CACHE
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class WorkCache:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
+        check_database(self._path, {"vectors", "replies"})
         self._db = connect(self._path, write=True)
         self._create()
 

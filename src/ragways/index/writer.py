@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ragways.core.errors import NoIndex, StoreDamaged, WrongVersion
 from ragways.index.database import explained
+from ragways.index.place import claim
 from ragways.index.store import FILE, Store
 from ragways.index.work_cache import FILE as WORK_CACHE
 from ragways.index.work_cache import WorkCache
@@ -18,6 +19,7 @@ from ragways.index.work_cache import WorkCache
 @contextmanager
 def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, WorkCache]]:
     if rebuild:
+        claim(folder)
         _discard_other_version(folder)
     with explained(folder / FILE):
         store = Store.create_or_open(folder)
