@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Literal
 
 Kind = Literal["article", "section", "paragraph", "chunk", "sentence", "triplet", "report"]
@@ -158,6 +159,21 @@ class Hits:
     query: Query
     items: tuple[Hit, ...] = ()
 
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __bool__(self) -> bool:
+        return True  # a list without hits is still an answer of a retriever
+
+    def __repr__(self) -> str:
+        return hits_text("Hits", self.query.text, self.items)
+
+    def _repr_html_(self) -> str:
+        return hits_html(self.query.text, self.items)
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -166,6 +182,12 @@ class Evidence:
     hits: Hits
     items: tuple[Hit, ...]
     tokens: int
+
+    def __repr__(self) -> str:
+        return hits_text("Evidence", self.hits.query.text, self.items)
+
+    def _repr_html_(self) -> str:
+        return hits_html(self.hits.query.text, self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +212,12 @@ class Answer:
     abstained: bool = False
     way: str = ""
 
+    def __repr__(self) -> str:
+        return answer_text(self.text, self.citations, len(self.evidence.items), self.way)
+
+    def _repr_html_(self) -> str:
+        return answer_html(self)
+
 
 def ranked(query: Query, hits: Iterable[Hit]) -> Hits:
     """Hits in the one order that every list keeps; a piece found twice keeps its best score."""
@@ -199,3 +227,49 @@ def ranked(query: Query, hits: Iterable[Hit]) -> Hits:
         if known is None or hit.score > known.score:
             best[hit.piece.id] = hit
     return Hits(query, tuple(sorted(best.values(), key=lambda hit: (-hit.score, hit.piece.id))))
+
+
+# How they look in a terminal and in a notebook. All text of documents is escaped.
+
+SHORT = 80
+"""Characters of a text in a line of a list."""
+
+
+def shortened(text: str, limit: int = SHORT) -> str:
+    """A text on one line, cut where it is too long."""
+    flat = " ".join(text[: 4 * limit].split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def hits_text(name: str, query: str, hits: Sequence[Hit]) -> str:
+    """`<Hits of 'Who…': 12>` and a line for each of the first five."""
+    lines = [f"<{name} of {shortened(query)!r}: {len(hits)}>"]
+    for rank, hit in enumerate(hits[:5], start=1):
+        piece = hit.piece
+        lines.append(f"  {rank}. {hit.score:.4f}  {shortened(piece.title, 40)}  {piece.id}  {shortened(piece.text)}")
+    return "\n".join([*lines, *(["  …"] if len(hits) > 5 else [])])
+
+
+def hits_html(query: str, hits: Sequence[Hit]) -> str:
+    """A table of hits: rank, score, title, text and who found each."""
+    rows = "".join(
+        f"<tr><td>{rank}</td><td>{hit.score:.4f}</td><td>{escape(hit.piece.title)}</td>"
+        f"<td style='text-align:left'>{escape(shortened(hit.piece.text, 240))}</td>"
+        f"<td>{escape(', '.join(dict.fromkeys(found.by for found in hit.found)))}</td></tr>"
+        for rank, hit in enumerate(hits, start=1)
+    )
+    heads = "".join(f"<th>{head}</th>" for head in ("", "score", "title", "text", "found by"))
+    return f"<p>{escape(query)}</p><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def answer_text(text: str, citations: Sequence[Citation], evidence: int, way: str) -> str:
+    """The answer itself, and a line of what it rests on."""
+    return f"<Answer: {text}\n  {len(citations)} citations, {evidence} pieces of evidence, by {way or 'nobody'}>"
+
+
+def answer_html(answer: Answer) -> str:
+    """The answer, and below it each sentence that it cites with the title it stands under."""
+    titles = {hit.piece.id: hit.piece.title for hit in answer.evidence.items}
+    named = ((titles.get(citation.piece, citation.document), citation.quote) for citation in answer.citations)
+    sources = "".join(f"<li><b>{escape(title)}</b>: {escape(shortened(quote, 300))}</li>" for title, quote in named)
+    return f"<p>{escape(answer.text)}</p>" + (f"<ul>{sources}</ul>" if sources else "")

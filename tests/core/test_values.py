@@ -1,0 +1,106 @@
+"""Plain data and back, typed logs, and tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragways.core.log import Log
+from ragways.core.plain import from_plain, to_plain
+from ragways.core.table import Column, Table
+
+
+@dataclass(frozen=True)
+class Inner:
+    value: float | None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outer:
+    name: str
+    inner: Inner
+    many: tuple[Inner, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+WHOLE = Outer("a", Inner(0.5, ("x",)), (Inner(None), Inner(1.0)), {"n": 3})
+
+
+def test_a_dataclass_goes_to_json_and_back():
+    data = json.loads(json.dumps(to_plain(WHOLE)))
+    assert data["many"] == [{"value": None, "tags": []}, {"value": 1.0, "tags": []}]
+    assert from_plain(Outer, data) == WHOLE
+
+
+def test_what_json_has_no_word_for():
+    assert to_plain({"a": float("nan"), "b": np.float32(0.5), "c": Path("x/y"), "d": {"z", "y"}}) == {
+        "a": None,
+        "b": 0.5,
+        "c": "x/y",
+        "d": ["y", "z"],
+    }
+    with pytest.raises(TypeError, match="object"):
+        to_plain(object())
+
+
+def test_data_that_does_not_fit_says_where():
+    with pytest.raises(ValueError, match=r"inner\.value"):
+        from_plain(Outer, {"name": "a", "inner": {"value": "lots"}})
+
+
+def test_a_log_gives_back_what_was_appended_and_counts_what_it_cannot_read(tmp_path: Path):
+    log = Log(tmp_path / "run" / "log.jsonl", Outer)
+    assert list(log) == []
+    assert not log.exists()
+    log.append(WHOLE)
+    with log.path.open("a") as stream:
+        stream.write('{"name": 7}\nnot json\n')
+    log.append(Outer("b", Inner(1.0)))
+    with log.path.open("a") as stream:
+        stream.write('{"name": "cut sh')  # a kill in the middle of a line
+    assert [item.name for item in log] == ["a", "b"]
+    assert log.unreadable == 2
+    log.append(Outer("c", Inner(1.0)))
+    assert [item.name for item in log] == ["a", "b", "c"]
+
+
+TABLE = Table.of(
+    ["name", Column("mean", ".2f"), Column("n", key="count")],
+    [("a|b", 0.5, 1200), ("<i>", None, 3)],
+    title="Figures",
+    notes=["a note"],
+)
+
+
+def test_a_table_as_text_markdown_html_and_data():
+    assert str(TABLE).splitlines() == [
+        "Figures",
+        "name  mean  n",
+        "----  ----  -----",
+        "a|b   0.50  1,200",
+        "<i>      –      3",
+        "a note",
+    ]
+    assert TABLE.markdown().splitlines()[2:6] == [
+        "| name | mean | n |",
+        "| --- | ---: | ---: |",
+        "| a\\|b | 0.50 | 1,200 |",
+        "| &lt;i&gt; | – | 3 |",
+    ]
+    html = TABLE.html()
+    assert "&lt;i&gt;" in html
+    assert "<i>" not in html
+    assert TABLE.to_plain() == [
+        {"name": "a|b", "mean": 0.5, "count": 1200},
+        {"name": "<i>", "mean": None, "count": 3},
+    ]
+
+
+def test_a_row_that_is_too_short_is_an_error():
+    with pytest.raises(ValueError, match="a row of 1 cells under 2 columns"):
+        Table.of(["a", "b"], [("x",)])
