@@ -26,8 +26,7 @@ import numpy as np
 from ragways.corpus.chunking import PRESETS
 from ragways.index.build import build
 from ragways.index.communities.layer import COMMUNITIES
-from ragways.index.communities.leiden import leiden, modularity
-from ragways.index.communities.partition import hierarchy
+from ragways.index.communities.partition import hierarchy, leiden, modularity
 from ragways.index.communities.reader import Communities
 from ragways.index.graph.layer import GRAPH, draft_of
 from ragways.index.layer import BuildContext, Layer

@@ -31,9 +31,8 @@ from ragways.index.build import build
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.index.recipe import Recipe
+from ragways.index.windows.edges import Space, nearest_elsewhere, nearest_within
 from ragways.index.windows.layer import WINDOWS
-from ragways.index.windows.neighbours import Space, nearest_elsewhere, nearest_within
-from ragways.index.windows.reader import windows_of
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, unit
 from ragways.models.minilm import MiniLM
@@ -133,7 +132,7 @@ async def traversals(chosen: argparse.Namespace) -> None:
         spent = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds.items())
         print(f"\nindex in {time.process_time() - began:.1f} CPU s (wall clock: {spent})")
         index, embedder = Index.open(folder), await make()
-        layer = windows_of(index)
+        layer = index.windows
         print(
             f"{summary.added:,} documents, {len(layer):,} windows, {len(layer.sentences):,} sentences; {embedder.name}"
         )

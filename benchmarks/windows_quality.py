@@ -27,7 +27,6 @@ from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.index.recipe import Recipe
 from ragways.index.windows.layer import WINDOWS
-from ragways.index.windows.reader import windows_of
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.models.minilm import MiniLM
@@ -69,7 +68,7 @@ def write_articles(data: Path, folder: Path, count: int) -> None:
 
 def read_questions(data: Path, index: Index, count: int) -> list[Gold]:
     """A sentence of ours is gold when its letters stand in the context that the question was made from."""
-    layer = windows_of(index)
+    layer = index.windows
     texts = Texts(index, layer)
     ours = {letters(texts.sentence(s)) for s in range(len(layer.sentences))}
     ours = {text for text in ours if len(text) >= SHORTEST}
@@ -133,7 +132,7 @@ async def main() -> None:
             await build(folder, [corpus], Recipe(make, layers=frozenset({"vectors", "windows"})))
             print(f"index built in {time.process_time() - began:.0f} CPU s")
         index, embedder = Index.open(folder), await make()
-        layer = windows_of(index)
+        layer = index.windows
         print(
             f"{chosen.articles} articles, {len(layer):,} windows, {len(layer.sentences):,} sentences; {embedder.name}"
         )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ragways.core.types import Hit, Piece, Query
 from ragways.index.build import remove
-from ragways.index.graph.terms import DESCRIPTION
+from ragways.index.graph.relations import DESCRIPTION
 from ragways.index.reader import Index
 from ragways.index.words import terms
 from ragways.modules.bonds import naming, nodes, summed
@@ -146,7 +146,7 @@ def test_an_index_of_nothing_is_answered_with_an_abstention(tmp_path: Path):
 
 
 def test_bonds_are_the_relations_that_the_graph_reads(index: Index):
-    graph, bonds = index.graph, index.graph.bonds
+    graph, bonds = index.graph, index.graph.relation_arrays
     for ids in ([], graph.named("Ness Light"), list(graph.ids[:12]), list(graph.ids)):
         for limit in (0, 3, 10_000):
             chosen = nodes(graph, ids)
@@ -171,13 +171,13 @@ def test_bonds_are_the_relations_that_the_graph_reads(index: Index):
 
 def test_the_words_of_relations_are_those_that_are_shown(index: Index):
     graph = index.graph
-    rows = graph.relations_at(range(len(graph.bonds)))
+    rows = graph.relations_at(range(len(graph.relation_arrays)))
     wanted = {*terms("the Ness Light was built by Bertil Oakes of the harbour in 1871"), "nowhere", "x" * 200}
-    shared = graph.relation_terms.shared(np.arange(len(graph.bonds)), wanted)
+    shared = graph.relation_terms.shared(np.arange(len(graph.relation_arrays)), wanted)
     assert shared.max() > 1
     for number, row in rows.items():
         assert shared[number] == len(wanted & set(terms(f"{said(row)} {row.description[:DESCRIPTION]}")))
-    assert not graph.relation_terms.shared(np.arange(len(graph.bonds)), []).any()
+    assert not graph.relation_terms.shared(np.arange(len(graph.relation_arrays)), []).any()
     assert graph.relation_terms.shared(np.arange(0), wanted).tolist() == []
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.index.graph.rows import GraphEntity
+from ragways.index.graph.reader import GraphEntity
 from ragways.index.reader import Index
 from ragways.index.words import terms
 from ragways.paradigms.light import PARADIGM

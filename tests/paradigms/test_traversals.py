@@ -19,7 +19,6 @@ from ragways.index.build import build
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.index.windows.layer import WINDOWS
-from ragways.index.windows.reader import windows_of
 from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.modules import traverse
@@ -395,7 +394,7 @@ def resources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def real_graph(use: Resources, question: str) -> Graph:
-    layer = windows_of(use.index)
+    layer = use.index.windows
 
     def text(sentence: int) -> str:
         document, start, end = use.index.place(layer.sentences.ids[sentence])  # type: ignore[misc]

@@ -14,8 +14,7 @@ from ragways.apps.options import IndexOption, JsonOption, SettingsOption, index_
 
 if TYPE_CHECKING:
     from ragways.apps.picture.neighbourhood import Member, Neighbourhood
-    from ragways.index.graph.reader import Graph
-    from ragways.index.graph.rows import GraphEntity
+    from ragways.index.graph.reader import Graph, GraphEntity
     from ragways.index.reader import Index
 
 MOST_LINES = 60
@@ -143,7 +142,7 @@ def split(
     """Undo a merge of two names for good, from the next run of `ragways index` on."""
     from ragways.core.errors import UsageError
     from ragways.index.graph.layer import split as undo
-    from ragways.index.graph.merges import veto_hash
+    from ragways.index.graph.resolve import veto_hash
 
     with _opened(settings, index) as opened, _graph(opened) as (graph, _):
         merged = {veto_hash(one, into) for _, one, into, _, _ in graph.merges(limit=_ALL)}

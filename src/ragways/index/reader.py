@@ -125,10 +125,11 @@ class Index:
     @cached_property
     def windows(self) -> Windows:
         """The graph of sentence windows."""
-        from ragways.index.windows.reader import windows_of
+        from ragways.index.windows.reader import Windows
 
         self.require(["windows"])
-        return windows_of(self)
+        with self._whole():
+            return Windows.open(self._derived())
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

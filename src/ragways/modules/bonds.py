@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ragways.index.graph.bonds import Ints
+    from ragways.index.graph.relations import Ints
 
     Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def of_ends(graph: Graph, numbers: Ints, scores: Mapping[str, float]) -> tuple[F
 
     held = np.zeros(len(graph.ids))
     held[nodes(graph, scores)] = list(scores.values())
-    return held[graph.bonds.subjects[numbers]], held[graph.bonds.objects[numbers]]
+    return held[graph.relation_arrays.subjects[numbers]], held[graph.relation_arrays.objects[numbers]]
 
 
 def summed(chunks: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:

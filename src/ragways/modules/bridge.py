@@ -16,8 +16,7 @@ from ragways.index.graph.names import split_title
 from ragways.modules.fusion_cover import Cover
 
 if TYPE_CHECKING:
-    from ragways.index.graph.reader import Graph
-    from ragways.index.graph.rows import GraphEntity
+    from ragways.index.graph.reader import Graph, GraphEntity
 
 BEFORE, AFTER = 120, 40
 """Characters around a name in which words of the question are looked for. What it is usually stands before it."""

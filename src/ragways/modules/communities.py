@@ -21,8 +21,8 @@ from ragways.modules.triplets import triplet_pieces
 from ragways.tasks.points import POINTS, Point, Points, Rater, Shown
 
 if TYPE_CHECKING:
+    from ragways.index.communities.hierarchy import CommunityReport
     from ragways.index.communities.reader import Community
-    from ragways.index.communities.report import Report
 
 RELATIONS, CHUNKS = 40, 100
 """Relations and chunks of one entity that are looked at: a hub must not swamp the others."""
@@ -35,7 +35,7 @@ class Chosen:
     """A report to be read."""
 
     community: Community
-    report: Report
+    report: CommunityReport
 
 
 def report_points(
@@ -281,7 +281,7 @@ def _reports(use: Resources, seeds: Seeds) -> list[Hit]:
     ]
 
 
-def _whole(community: Community, report: Report) -> Piece:
+def _whole(community: Community, report: CommunityReport) -> Piece:
     """A report stands in no document: its community takes the document's place."""
     text = report.text
     return Piece(community.id, "report", text, community.id, report.title, 0, len(text), community.tokens)

@@ -21,8 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ragways.core.types import Hit, Hits, Piece
-from ragways.index.graph.names import split_title
-from ragways.index.graph.rules.words import STOP
+from ragways.index.graph.names import STOP, split_title
 from ragways.modules.bridge import Bridge, bridges
 from ragways.modules.fusion_cover import Cover
 from ragways.modules.fusion_places import places

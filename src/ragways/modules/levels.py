@@ -91,9 +91,9 @@ async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, lea
     alike = await likeness(use, low)
     entities = alike.nearest(top, least)[:top]
     score = dict(entities)
-    numbers = graph.bonds.touching(nodes(graph, score), EDGES)
+    numbers = graph.relation_arrays.touching(nodes(graph, score), EDGES)
     near = np.maximum(*of_ends(graph, numbers, score))
-    best = np.lexsort((numbers, -graph.bonds.weights[numbers], -near))[:top]
+    best = np.lexsort((numbers, -graph.relation_arrays.weights[numbers], -near))[:top]
     relations = list(zip(numbers[best].tolist(), near[best].tolist(), strict=True))
     return Level("local", entities, relations, _chunks(use, entities, relations)[:k])
 
@@ -104,13 +104,13 @@ async def high_level(use: Resources, high: Sequence[str], *, top: int, k: int, l
     theme = ", ".join(high)
     if graph.relation_vectors is not None:
         nearest = graph.nearest_relations(await use.embed_question(theme), top, least)
-        numbers = graph.bonds.numbers([id for id, _ in nearest]).tolist()
+        numbers = graph.relation_arrays.numbers([id for id, _ in nearest]).tolist()
         relations = [(number, score) for number, (_, score) in zip(numbers, nearest, strict=True)]
     else:
         relations = (await _by_words(use, theme))[:top]
     ends: dict[str, float] = {}
     for number, score in relations:
-        for end in (graph.bonds.subjects[number], graph.bonds.objects[number]):
+        for end in (graph.relation_arrays.subjects[number], graph.relation_arrays.objects[number]):
             ends.setdefault(graph.ids[end], score)
     return Level("global", list(ends.items())[:top], relations, _chunks(use, [], relations)[:k])
 
@@ -123,9 +123,9 @@ async def _by_words(use: Resources, theme: str) -> Numbered:
     around = use.index.vectors.search(await use.embed_question(theme), AROUND)
     named = [id for id, _ in graph.mentioned([id for id, _ in around], NEARBY)]
     wanted = set(terms(theme))
-    numbers = graph.bonds.between(nodes(graph, named), WORDED)
+    numbers = graph.relation_arrays.between(nodes(graph, named), WORDED)
     shared = graph.relation_terms.shared(numbers, wanted)
-    order = np.lexsort((numbers, -graph.bonds.weights[numbers], -shared))
+    order = np.lexsort((numbers, -graph.relation_arrays.weights[numbers], -shared))
     best = zip(numbers[order].tolist(), shared[order].tolist(), strict=True)
     return [(number, count / len(wanted)) for number, count in best if count]
 
@@ -139,7 +139,7 @@ def _chunks(use: Resources, entities: Scored, relations: Numbered) -> Scored:
     for id, score in entities[:NAMED]:
         for chunk in naming(graph, id, MENTIONS):
             total[chunk] += score
-    stating, which = graph.bonds.sources(np.array([number for number, _ in relations], dtype=np.int64))
+    stating, which = graph.relation_arrays.sources(np.array([number for number, _ in relations], dtype=np.int64))
     for chunk, place in zip(stating.tolist(), which.tolist(), strict=True):
         total[chunk] += relations[place][1]
     return sorted(((graph.chunks[n], score) for n, score in total.items()), key=lambda pair: (-pair[1], pair[0]))

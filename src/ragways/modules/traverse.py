@@ -18,7 +18,6 @@ from ragways.core.errors import UnusableReply
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
-from ragways.index.windows.reader import windows_of
 from ragways.models.client import ModelClient
 from ragways.modules.doing import tell
 from ragways.modules.resources import Resources
@@ -173,7 +172,7 @@ def llm_guided(
 def _step(name: str, use: Resources, follow: Follow, *, max_sentences: int, **details: object) -> Step[Query, Hits]:
     @traced
     async def run(query: Query) -> Hits:
-        windows = windows_of(use.index)
+        windows = use.index.windows
         walk = Walk(windows, windows.nearness(await use.embed_question(query.text)), max_sentences)
         await follow(walk, query)
         return hits_of(use.index, query, name, walk)

@@ -10,8 +10,8 @@ from typing import TypeVar
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, Query
-from ragways.index.graph.rows import GraphEntity, Triplet
-from ragways.index.graph.terms import DESCRIPTION
+from ragways.index.graph.reader import GraphEntity, Triplet
+from ragways.index.graph.relations import DESCRIPTION
 from ragways.index.words import terms
 from ragways.models.tokens import count_each
 from ragways.modules.bonds import naming
@@ -50,10 +50,12 @@ def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: in
     """Triplets as pieces, by id. Their place is the first chunk that states them."""
     rows = {triplet.id: triplet for triplet in triplets}
     graph = use.index.graph
-    numbers = graph.bonds.numbers(list(rows))
-    begin, end = graph.bonds.stated[numbers].tolist(), graph.bonds.stated[numbers + 1].tolist()
+    numbers = graph.relation_arrays.numbers(list(rows))
+    begin, end = graph.relation_arrays.stated[numbers].tolist(), graph.relation_arrays.stated[numbers + 1].tolist()
     places = {
-        id: graph.chunks[graph.bonds.stating[low]] for id, low, high in zip(rows, begin, end, strict=True) if low < high
+        id: graph.chunks[graph.relation_arrays.stating[low]]
+        for id, low, high in zip(rows, begin, end, strict=True)
+        if low < high
     }
     texts = {id: _with(said(rows[id]), rows[id].description, described) for id in rows}
     return _pieces(use, texts, places, {id: triplet.date for id, triplet in rows.items()})

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
-from ragways.index.graph.reader import Graph
-from ragways.index.graph.rows import Triplet
+from ragways.index.graph.reader import Graph, Triplet
 from ragways.modules.bonds import nodes, of_ends, summed
 from ragways.modules.link import Seeds, link_entities
 from ragways.modules.resources import Resources
@@ -74,12 +73,12 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
         import numpy as np
 
         graph, mass = use.index.graph, reached.mass
-        numbers = graph.bonds.between(nodes(graph, mass), limit)
+        numbers = graph.relation_arrays.between(nodes(graph, mass), limit)
         near = np.maximum(*of_ends(graph, numbers, reached.seeds.likeness.of(mass)))
         share = np.add(*of_ends(graph, numbers, mass))
-        rank = np.lexsort((numbers, -graph.bonds.weights[numbers], -share, -near))
+        rank = np.lexsort((numbers, -graph.relation_arrays.weights[numbers], -share, -near))
         numbers, near, share = numbers[rank], near[rank], share[rank]
-        stating, which = graph.bonds.sources(numbers)
+        stating, which = graph.relation_arrays.sources(numbers)
         found, first, total = summed(stating, share[which])
         # What a chunk is found by is the first triplet that it states.
         by = which[first]
@@ -113,12 +112,12 @@ def short_forms(
         import numpy as np
 
         graph, mass, query = use.index.graph, reached.mass, reached.seeds.query
-        numbers = graph.bonds.between(nodes(graph, mass), limit)
+        numbers = graph.relation_arrays.between(nodes(graph, mass), limit)
         share = np.add(*of_ends(graph, numbers, mass))
         # Relations are in the order of their ids, chunks are not.
         best = np.lexsort((numbers, -share))[:relations]
-        stated = dict(zip(graph.bonds.names(numbers[best]), share[best].tolist(), strict=True))
-        stating, which = graph.bonds.sources(numbers)
+        stated = dict(zip(graph.relation_arrays.names(numbers[best]), share[best].tolist(), strict=True))
+        stating, which = graph.relation_arrays.sources(numbers)
         found, _, total = summed(stating, share[which])
         source = _best({graph.chunks[n]: sum for n, sum in zip(found.tolist(), total.tolist(), strict=True)}, chunks)
         named = _best(mass, entities)

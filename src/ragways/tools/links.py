@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.graph.rules.titles import Titles
+from ragways.index.graph.rule_names import TitleTree
 from ragways.tools.catalogue import Catalogue
 from ragways.tools.queries import Queries
 
@@ -35,7 +35,7 @@ class Links:
         self.adjacency = Adjacency(len(self._nodes), self._pairs())
 
     def titles_in(self, text: str) -> list[tuple[int, int, list[int]]]:
-        """Titles that stand in a text: where, and the articles that are called so."""
+        """TitleTree that stand in a text: where, and the articles that are called so."""
         return [
             (start, end, sorted({self._of_title[title] for title in titles}))
             for start, end, titles in self._titles.find(text, 0, len(text))
@@ -45,7 +45,7 @@ class Links:
         titles = self._catalogue.titles
         self._of_title = {title: number for number, title in reversed(titles.items())}
         leads = [(title, titles[number]) for title, number in self._catalogue.redirects.items()]
-        self._titles = Titles([*((title, title) for title in self._of_title), *leads])
+        self._titles = TitleTree([*((title, title) for title in self._of_title), *leads])
         left = SCANNED
         for number, text in self._queries.texts_without_links():
             self.partial = self.partial or len(text) > left

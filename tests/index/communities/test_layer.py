@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ragways.core.errors import NoModel, SettingsError
 from ragways.core.trace import Budget, spending
 from ragways.index.build import remove
+from ragways.index.communities.hierarchy import CommunityFinding, CommunityReport
 from ragways.index.communities.options import CommunityOptions
-from ragways.index.communities.report import Finding, Report
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.models.loopback import Loopback
@@ -276,6 +276,8 @@ def test_a_wrong_setting_is_an_error_that_helps(wrong):
 
 
 def test_a_report_is_read_as_it_was_written():
-    report = Report("Títle", "One.\nTwo.", 3.5, (Finding("F", 1.0, ("entity:1",)), Finding("G", 0.5)))
-    assert Report.from_json(report.to_json()) == report
+    report = CommunityReport(
+        "Títle", "One.\nTwo.", 3.5, (CommunityFinding("F", 1.0, ("entity:1",)), CommunityFinding("G", 0.5))
+    )
+    assert CommunityReport.from_json(report.to_json()) == report
     assert report.text.splitlines() == ["One.", "Two.", "F", "G"]

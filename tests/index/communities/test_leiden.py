@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.index.communities.leiden import connected, leiden, modularity
-from ragways.index.communities.partition import Group, community_id, hierarchy
+from ragways.index.communities.partition import Group, community_id, connected, hierarchy, leiden, modularity
 from ragways.index.pagerank import Links
 
 Edge = tuple[int, int, float]

@@ -11,12 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.errors import StoreDamaged
-from ragways.index.graph.bonds import Bonds
-from ragways.index.graph.forms import name_spans
-from ragways.index.graph.names import TOKEN, fold
+from ragways.index.graph.names import STOP, TOKEN, fold, name_spans
 from ragways.index.graph.reader import Graph
-from ragways.index.graph.rules.words import STOP
-from ragways.index.graph.terms import RelationTerms
+from ragways.index.graph.relations import RelationArrays, RelationTerms
 from ragways.index.words import terms
 
 SIZE = 7
@@ -25,9 +22,9 @@ ROWS = st.lists(
 )
 
 
-def made(rows: list[tuple[int, int, float]], size: int = SIZE) -> Bonds:
+def made(rows: list[tuple[int, int, float]], size: int = SIZE) -> RelationArrays:
     named = [(f"relation:{i:016x}", *row) for i, row in enumerate(rows)]
-    return Bonds.of(size, named, [(i, i % 5) for i in range(len(rows)) if i % 3])
+    return RelationArrays.of(size, named, [(i, i % 5) for i in range(len(rows)) if i % 3])
 
 
 @given(ROWS, st.lists(st.integers(0, SIZE - 1), max_size=9), st.integers(0, 45))
@@ -48,7 +45,7 @@ def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit
 def test_relations_are_read_as_they_were_saved(tmp_path_factory, rows) -> None:
     folder, bonds = tmp_path_factory.mktemp("bonds"), made(rows)
     bonds.save(folder)
-    read = Bonds.load(folder)
+    read = RelationArrays.load(folder)
     assert len(read) == len(rows)
     every = np.arange(len(rows))
     assert read.names(every) == [f"relation:{i:016x}" for i in every]
@@ -99,5 +96,5 @@ def test_arrays_that_are_missing_are_named_with_their_cure(tmp_path: Path) -> No
     sqlite3.connect(tmp_path / "graph.sqlite").close()
     graph = Graph.open(tmp_path)
     with pytest.raises(StoreDamaged, match="remove the folder"):
-        graph.bonds  # noqa: B018
+        graph.relation_arrays  # noqa: B018
     graph.close()

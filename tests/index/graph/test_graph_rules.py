@@ -1,17 +1,13 @@
-"""Facts by rules: names, titles, links, boxes, tables, dates."""
+"""PassageFacts by rules: names, titles, links, boxes, tables, dates."""
 
 from __future__ import annotations
 
 import pytest
 
 from ragways.core import dates
-from ragways.index.graph.facts import Entity, Facts, Relation, bounded, predicate_of
-from ragways.index.graph.kinds import coarse, type_of_sentence
-from ragways.index.graph.names import fold, letters_of, split_title
-from ragways.index.graph.rules.names import acronyms, capital_names, quantities, quoted_names
-from ragways.index.graph.rules.phrases import uncased
-from ragways.index.graph.rules.titles import Titles
-from ragways.index.graph.rules.words import Lexicon
+from ragways.index.graph.facts import Entity, PassageFacts, Relation, bounded, predicate_of
+from ragways.index.graph.names import Lexicon, coarse, fold, letters_of, split_title, type_of_sentence
+from ragways.index.graph.rule_names import TitleTree, acronyms, capital_names, quantities, quoted_names, uncased
 from tests.index.graph.graph_fakes import built
 
 LEXICON = Lexicon(["the however he was born in and it became a the however built built from summer summer when later"])
@@ -103,7 +99,7 @@ def test_small_things() -> None:
 
 
 def test_titles_are_found_longest_first_and_as_they_are_written() -> None:
-    titles = Titles(
+    titles = TitleTree(
         [(t, t) for t in ("Göttingen", "The Gift", "Riemann integral", "Adolescence", "Brand (play)", "日本")],
         {"adolescence"},
     )
@@ -119,14 +115,16 @@ def test_titles_are_found_longest_first_and_as_they_are_written() -> None:
 
 
 def test_facts_survive_their_own_json_and_are_bounded() -> None:
-    facts = Facts((Entity("A", "person", "x", ("B",), 3),), (Relation("A", "knows", "B", "s", 2.0, "1963", "link"),))
-    assert Facts.from_json(facts.to_json()) == facts
-    wild = Facts((Entity("x" * 5000), Entity("  ")), (Relation("a", "p", "", weight=float("nan")),) * 9)
+    facts = PassageFacts(
+        (Entity("A", "person", "x", ("B",), 3),), (Relation("A", "knows", "B", "s", 2.0, "1963", "link"),)
+    )
+    assert PassageFacts.from_json(facts.to_json()) == facts
+    wild = PassageFacts((Entity("x" * 5000), Entity("  ")), (Relation("a", "p", "", weight=float("nan")),) * 9)
     assert [len(e.name) for e in bounded(wild).entities] == [200]
     assert bounded(wild).relations == ()
     for bad in ("[]", "{}", '{"entities": [1], "relations": []}', "nonsense"):
         with pytest.raises(ValueError, match=r"."):
-            Facts.from_json(bad)
+            PassageFacts.from_json(bad)
 
 
 WIKI = {

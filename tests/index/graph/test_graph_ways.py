@@ -9,10 +9,9 @@ import pytest
 
 from ragways.core.errors import LoadError, NoModel, SettingsError
 from ragways.core.trace import Budget, spending
-from ragways.index.graph import model as by_model
-from ragways.index.graph.imported import plain, read_facts
+from ragways.index.graph.extraction import MOST_IN_PACK, packs, plain, read_facts
+from ragways.index.graph.facts import SourcePassage
 from ragways.index.graph.options import GraphOptions
-from ragways.index.graph.sources import Passage
 from ragways.index.work_cache import WorkCache
 from ragways.models.call import Call
 from ragways.models.scripted import ScriptedModel
@@ -123,11 +122,11 @@ def test_the_model_way_needs_a_model(tmp_path) -> None:
 
 
 def test_packs_hold_what_fits() -> None:
-    passages = [Passage(f"article:{n}:c0", 0, 9, "t", "one two three four") for n in range(40)]
-    packs = list(by_model.packs(passages, 16))
-    assert [p for pack in packs for p in pack] == passages
-    assert {len(pack) for pack in packs} == {4}
-    assert max(len(pack) for pack in by_model.packs(passages, 10_000)) == by_model.MOST_IN_PACK
+    passages = [SourcePassage(f"article:{n}:c0", 0, 9, "t", "one two three four") for n in range(40)]
+    packed = list(packs(passages, 16))
+    assert [p for pack in packed for p in pack] == passages
+    assert {len(pack) for pack in packed} == {4}
+    assert max(len(pack) for pack in packs(passages, 10_000)) == MOST_IN_PACK
 
 
 def test_a_removal_keeps_the_way_and_forgets_the_text(tmp_path) -> None:

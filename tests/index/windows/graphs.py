@@ -8,20 +8,19 @@ import numpy as np
 
 from ragways.core.types import Document
 from ragways.index.vectors import Vectors
-from ragways.index.windows import reader
-from ragways.index.windows.edges import Edges
-from ragways.index.windows.neighbours import Space, nearest_elsewhere, nearest_within
+from ragways.index.windows.edges import Edges, Space, nearest_elsewhere, nearest_within
 from ragways.index.windows.options import Options
-from ragways.index.windows.projection import Projection
-from ragways.index.windows.reader import Windows
+from ragways.index.windows.reader import Projection, Windows
 from ragways.index.windows.sliding import slide
-from ragways.index.windows.themes import Themed
+from ragways.index.windows.themes import DocumentThemes
 
 DIMENSION = 16
 
 
 class KnownDocuments:
     """What a traversal asks of an index."""
+
+    windows: Windows
 
     def __init__(self, documents: list[Document]) -> None:
         self._documents = {document.id: document for document in documents}
@@ -96,10 +95,10 @@ def graph(seed: int, *, level: bool, documents: int = 4, longest: int = 8, edges
         projection=projection,
         projected=projection.apply(matrix),
         by_theme=Edges(np.zeros(len(ids) + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32)),
-        themed={id: Themed((), "rule") for id in ids},
+        themed={id: DocumentThemes((), "rule") for id in ids},
     )
     index = KnownDocuments([document for document, _ in made])
-    reader._opened[index] = windows  # type: ignore[index]
+    index.windows = windows
     return Graph(windows, index, vectors(rng, ["question"], level=level)[0], window_texts, sentence_texts)
 
 

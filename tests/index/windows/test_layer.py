@@ -20,7 +20,7 @@ from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.index.windows.heatmap import heatmap
 from ragways.index.windows.layer import WINDOWS
-from ragways.index.windows.reader import Windows, windows_of
+from ragways.index.windows.reader import Windows
 from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.tasks.themes import keywords
@@ -69,8 +69,8 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_windows_lie_over_the_sentences_of_their_document(tmp_path: Path, corpus: Path):
     index = index_of(tmp_path / "index", [corpus])
-    layer = windows_of(index)
-    assert layer is windows_of(index)
+    layer = index.windows
+    assert layer is index.windows
     assert layer.left_out == ()
     for document, _, title in index.documents():
         rows = layer.windows_of(document)
@@ -88,7 +88,7 @@ def test_windows_lie_over_the_sentences_of_their_document(tmp_path: Path, corpus
 
 def test_neighbours_are_of_the_document_and_of_others_with_their_cosine(tmp_path: Path, corpus: Path):
     index = index_of(tmp_path / "index", [corpus])
-    layer = windows_of(index)
+    layer = index.windows
     for row in range(len(layer)):
         near = layer.neighbours(row)
         own = set(layer.windows_of(layer.document_of(row)))
@@ -152,9 +152,9 @@ def test_themes_are_named_by_a_model_and_kept(tmp_path: Path):
         write(corpus, {"sea.txt": SEA + "\n\n"})  # touched: the text and so its themes are the same
         index.close()
         index = index_of(tmp_path / "index", [corpus], model=lambda _: ModelClient(model))
-    [document] = windows_of(index).documents
-    assert windows_of(index).themes(document).themes == tuple(THEMES)
-    assert windows_of(index).themes(document).way == "model"
+    [document] = index.windows.documents
+    assert index.windows.themes(document).themes == tuple(THEMES)
+    assert index.windows.themes(document).way == "model"
     assert "harbour has a light" in model.calls[0].messages[-1].content
     index.close()
 
@@ -163,8 +163,8 @@ def test_a_reply_without_five_themes_is_recorded_and_the_rule_stands_in(tmp_path
     corpus = write(tmp_path / "corpus", {"sea.txt": SEA})
     with ScriptedModel([{"themes": ["one"]}, {"themes": ["one", "One"]}]) as model:
         index = index_of(tmp_path / "index", [corpus], model=lambda _: ModelClient(model, asks=2))
-    [document] = windows_of(index).documents
-    assert windows_of(index).themes(document).way == "rule"
+    [document] = index.windows.documents
+    assert index.windows.themes(document).way == "rule"
     db = sqlite3.connect(tmp_path / "index" / "work_cache.sqlite")
     assert db.execute("SELECT kind, tries FROM failures").fetchall() == [("themes", 1)]
     db.close()
@@ -180,7 +180,7 @@ def test_removing_forgets_the_models_themes(tmp_path: Path):
     assert db.execute("SELECT kind, count(*) FROM results GROUP BY kind").fetchall() == [("themes", 1)]
     db.close()
     index = Index.open(tmp_path / "index")
-    layer = windows_of(index)
+    layer = index.windows
     assert [layer.themes(id).way for id in layer.documents] == ["model"]
     index.close()
 
@@ -189,7 +189,7 @@ def test_a_budget_that_ends_the_naming_leaves_themes_by_the_rule(tmp_path: Path)
     corpus = write(tmp_path / "corpus", {"sea.txt": SEA, "storm.txt": STORM})
     with ScriptedModel([{"themes": THEMES}]) as model, spending(Budget(calls=1)):
         index = index_of(tmp_path / "index", [corpus], model=lambda _: ModelClient(model))
-    layer = windows_of(index)
+    layer = index.windows
     assert sorted(layer.themes(id).way for id in layer.documents) == ["model", "rule"]
     assert layer.left_out == ()
     index.close()
@@ -211,7 +211,7 @@ def test_keywords_are_frequent_phrases_that_share_no_word():
 
 def test_documents_are_joined_by_theme(tmp_path: Path, corpus: Path):
     index = index_of(tmp_path / "index", [corpus])
-    layer = windows_of(index)
+    layer = index.windows
     names = {title: id for id, _, title in index.documents()}
     first, similar = layer.neighbours_by_theme(names["sea"])[0]
     assert first == names["again"]
@@ -231,7 +231,7 @@ def test_a_document_without_vectors_is_left_out_whole(tmp_path: Path, corpus: Pa
 
     monkeypatch.setitem(LAYERS, "windows", replace(WINDOWS, derive=forget_one))
     index = index_of(tmp_path / "index", [corpus])
-    layer = windows_of(index)
+    layer = index.windows
     storm = next(id for id, _, title in index.documents() if title == "storm")
     assert layer.left_out == (storm,)
     assert not [id for id in layer.windows.ids if id.startswith(storm)]
@@ -241,11 +241,11 @@ def test_a_document_without_vectors_is_left_out_whole(tmp_path: Path, corpus: Pa
 def test_settings_hold_until_others_are_given(tmp_path: Path, corpus: Path):
     folder, two = tmp_path / "index", {"windows": {"size": 2, "top_k": 1, "top_x": 2, "top_t": 1}}
     index = index_of(folder, [corpus], settings=two)
-    assert max(len(windows_of(index).neighbours(row)) for row in range(len(windows_of(index)))) == 3
+    assert max(len(index.windows.neighbours(row)) for row in range(len(index.windows))) == 3
     index.close()
     asyncio.run(remove(folder, ["again"]))
     index = Index.open(folder)
-    layer = windows_of(index)
+    layer = index.windows
     assert {len(layer.sentences_of(row)) for row in range(len(layer))} == {1, 2}
     assert {len(layer.neighbours_by_theme(id)) for id in layer.documents} == {1}
     index.close()
@@ -256,7 +256,7 @@ def test_an_empty_index_has_an_empty_layer(tmp_path: Path):
     index.close()
     asyncio.run(remove(tmp_path / "index", ["x"]))
     index = Index.open(tmp_path / "index")
-    assert len(windows_of(index)) == 0
+    assert len(index.windows) == 0
     index.close()
 
 
@@ -265,7 +265,7 @@ def test_the_folder_opens_without_pickles(tmp_path: Path, corpus: Path):
     folder = index.folder / "derived" / str(index.generation) / "windows"
     for path in folder.glob("*.npy"):
         np.load(path, allow_pickle=False)
-    assert len(Windows.open(folder)) == 10
+    assert len(Windows.open(folder.parent)) == 10
     index.close()
 
 
@@ -289,7 +289,7 @@ def test_the_heat_map_is_one_page_that_needs_nothing_else(tmp_path: Path):
     assert "alert(1)</script>" not in page
     assert not re.search(r"https?://", page)
     data = page_data(page)
-    assert len(data["names"]) == len(windows_of(index).windows_of(document))
+    assert len(data["names"]) == len(index.windows.windows_of(document))
     assert data["texts"][0].startswith("<script>alert(1)")
     assert f"{len(data['names'])} windows, in reading order" in page
     index.close()

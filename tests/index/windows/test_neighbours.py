@@ -9,11 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.index.windows.edges import Edges
-from ragways.index.windows.files import write_json
-from ragways.index.windows.neighbours import Nearest, Space, nearest_elsewhere, nearest_within
-from ragways.index.windows.projection import Projection
-from ragways.index.windows.renewal import Known, renew
+from ragways.index.windows.edges import (
+    EdgeInputs,
+    Edges,
+    Nearest,
+    Space,
+    nearest_elsewhere,
+    nearest_within,
+    renew,
+    write_json,
+)
+from ragways.index.windows.reader import Projection
 
 
 def space(seed: int, sizes: list[int], *, level: bool, different: int = 30) -> Space:
@@ -76,8 +82,8 @@ def test_a_text_that_stands_everywhere_is_joined_to_its_earliest_copies():
     assert nearest_elsewhere(of, 3).to[[0, 1, 50]].tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 2]]
 
 
-def known(documents: list[int], prints: list[str], top: int) -> Known:
-    return Known("e", 3, 1, top, top, tuple(f"article:{n}" for n in documents), tuple(prints))
+def known(documents: list[int], prints: list[str], top: int) -> EdgeInputs:
+    return EdgeInputs("e", 3, 1, top, top, tuple(f"article:{n}" for n in documents), tuple(prints))
 
 
 @given(st.integers(0, 10_000), st.lists(st.sampled_from(["same", "gone", "new", "changed"]), min_size=1, max_size=9),
@@ -91,7 +97,7 @@ def test_renewed_edges_are_those_computed_anew(tmp_path_factory, seed, fates, le
     rows = rng.choice([-0.5, 0.5], (30, 4)) if level else rng.standard_normal((30, 12))
     rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
-    def state(which: list[int], texts: list[np.ndarray]) -> tuple[Space, Known]:
+    def state(which: list[int], texts: list[np.ndarray]) -> tuple[Space, EdgeInputs]:
         all_texts = [int(text) for n in which for text in texts[n]]
         groups = np.repeat(np.arange(len(which)), [len(texts[n]) for n in which]).astype(np.int32)
         same = np.array([all_texts.index(text) for text in all_texts], np.int32)
@@ -107,7 +113,7 @@ def test_renewed_edges_are_those_computed_anew(tmp_path_factory, seed, fates, le
         assert np.array_equal(renewed.similarity, anew.similarity)
 
 
-def save(folder: Path, of: Space, made: Known) -> None:
+def save(folder: Path, of: Space, made: EdgeInputs) -> None:
     from dataclasses import asdict
 
     within, across = renew(of, made, None)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragways.core.types import Piece
-from ragways.index.graph.kinds import coarse
-from ragways.index.graph.reader import Graph
-from ragways.index.graph.rows import GraphEntity, Triplet
+from ragways.index.graph.names import coarse
+from ragways.index.graph.reader import Graph, GraphEntity, Triplet
 from ragways.index.reader import Index
 
 MOST = 300

@@ -13,7 +13,7 @@ from ragways.evaluation.questions.groupings import Grouping
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.reasons import NO_MATERIAL, OTHER_ENTITY
 from ragways.evaluation.questions.walk import HOPS
-from ragways.index.graph.rows import Triplet
+from ragways.index.graph.reader import Triplet
 from ragways.tasks.question_context import QUESTION_CONTEXT, QUESTION_EVOLVED
 from ragways.tasks.question_factual import QUESTION_FACTUAL
 from ragways.tasks.question_reasoning import QUESTION_REASONING

@@ -9,7 +9,7 @@ from ragways.evaluation.questions.fact import Fact
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.names import moment
 from ragways.evaluation.questions.reasons import NO_MATERIAL
-from ragways.index.graph.kinds import COARSE
+from ragways.index.graph.names import COARSE
 
 BRIDGED = 0.4
 """Of comparisons, the share that compares what two chains lead to, where the corpus has such chains."""

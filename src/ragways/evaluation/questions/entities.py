@@ -16,7 +16,7 @@ from ragways.evaluation.questions.reasons import NO_MATERIAL
 from ragways.evaluation.questions.subjects import Subject
 from ragways.evaluation.questions.walk import HOPS, Walk, random_walk
 from ragways.index.graph.names import fold, split_title
-from ragways.index.graph.rows import GraphEntity, Triplet
+from ragways.index.graph.reader import GraphEntity, Triplet
 from ragways.index.pagerank import pagerank
 
 _NOT_ASKED = frozenset({"date", "quantity"})

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from ragways.core.types import title_name
 from ragways.evaluation.questions.texts import Text, Texts
-from ragways.index.graph.kinds import coarse, type_of_sentence
-from ragways.index.graph.names import fold, split_title
+from ragways.index.graph.names import coarse, fold, split_title, type_of_sentence
 
 _DAY = r"(?:\d{1,2} [A-Z][a-z]+|[A-Z][a-z]+ \d{1,2},) \d{4}"
 _BORN = re.compile(rf"\(\s*born\b|\bwas born\b|\(\s*{_DAY}\s*[–-]\s*{_DAY}\s*\)")

@@ -10,7 +10,7 @@ from ragways.evaluation.questions.fact import Fact
 from ragways.evaluation.questions.material import Chain, Material
 from ragways.evaluation.questions.names import forms, moment
 from ragways.evaluation.questions.reasons import NO_MATERIAL
-from ragways.index.graph.kinds import COARSE
+from ragways.index.graph.names import COARSE
 
 _PLACES_WORDS = "town city village island country county district suburb region province"
 _PLACES = frozenset(_PLACES_WORDS.split())

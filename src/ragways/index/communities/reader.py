@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.communities.report import Finding, Report
-from ragways.index.communities.tables import FILE
+from ragways.index.communities.hierarchy import CommunityFinding, CommunityReport
 from ragways.index.database import connect, explained
 from ragways.index.vectors import Scored, Vectors
 
+FILE = "communities.sqlite"
 LIMIT = 500
 _AT_ONCE = 500
 _COLUMNS = "c.id, c.level, c.parent, c.leaf, c.size, c.title, c.summary, c.rank, c.way, c.tokens"
@@ -102,20 +102,20 @@ class Communities:
     def members(self, id: str) -> list[str]:
         return [row[0] for row in self._rows("SELECT entity FROM members WHERE community = ? ORDER BY entity", (id,))]
 
-    def report(self, id: str) -> Report | None:
+    def report(self, id: str) -> CommunityReport | None:
         """None where the community is too small for one, or where it could not be written yet."""
         return self.reports([id]).get(id)
 
-    def reports(self, ids: Collection[str]) -> dict[str, Report]:
+    def reports(self, ids: Collection[str]) -> dict[str, CommunityReport]:
         found = {}
         for some in _slices(sorted(set(ids))):
-            findings: dict[str, list[Finding]] = {}
+            findings: dict[str, list[CommunityFinding]] = {}
             query = "SELECT community, text, rating, entities FROM findings WHERE community IN"
             for id, text, rating, entities in self._rows(f"{query} ({_marks(some)}) ORDER BY community, ordinal", some):
-                findings.setdefault(id, []).append(Finding(text, rating, tuple(json.loads(entities))))
+                findings.setdefault(id, []).append(CommunityFinding(text, rating, tuple(json.loads(entities))))
             query = "SELECT id, title, summary, rank FROM communities WHERE way != '' AND id IN"
             for id, title, summary, rank in self._rows(f"{query} ({_marks(some)})", some):
-                found[id] = Report(title, summary, rank, tuple(findings.get(id, ())))
+                found[id] = CommunityReport(title, summary, rank, tuple(findings.get(id, ())))
         return found
 
     @cached_property

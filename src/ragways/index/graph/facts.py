@@ -1,11 +1,79 @@
-"""What one chunk says: entities and relations between them, however they were found."""
+"""Documents as extraction reads them, and what a passage of them says: entities and relations between them."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+from ragways.core.types import content_hash
+from ragways.index.store import Store
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePassage:
+    """A chunk, its place in the document, and the name under which what was paid for it is kept.
+
+    The chunk's own hash is that of the text that is searched, which holds the title in some settings only; what a
+    chunk says depends on its title always.
+    """
+
+    id: str
+    start: int
+    end: int
+    title: str
+    text: str
+
+    @property
+    def key(self) -> str:
+        return content_hash(self.title, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One document with its parts."""
+
+    number: int
+    title: str
+    text: str
+    passages: tuple[SourcePassage, ...]
+    sentences: tuple[Span, ...]
+    links: tuple[tuple[int, int, str], ...]
+    boxes: tuple[tuple[int, int, str, tuple[tuple[str, str], ...]], ...]
+    redirect: str = ""
+
+
+def sources(store: Store) -> Iterator[Source]:
+    """Every document, by number: the one order that does not tell in which order they came."""
+    db = store.db
+    rows = db.execute("SELECT number, title, text, redirect FROM documents ORDER BY number").fetchall()
+    for number, title, text, redirect in rows:
+        yield Source(
+            number,
+            title,
+            text,
+            tuple(
+                SourcePassage(f"article:{number}:{path}", start, end, title, text[start:end])
+                for path, start, end in db.execute(
+                    "SELECT path, start, end FROM chunks WHERE document = ? ORDER BY ordinal", (number,)
+                )
+            ),
+            tuple(
+                db.execute("SELECT start, end FROM sentences WHERE document = ? ORDER BY ordinal", (number,)).fetchall()
+            ),
+            tuple(db.execute("SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal", (number,))),
+            tuple(
+                (start, end, kind, tuple((str(key), str(value)) for key, value in json.loads(fields)))
+                for start, end, kind, fields in db.execute(
+                    "SELECT start, end, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal", (number,)
+                )
+            ),
+            redirect or "",
+        )
+
 
 MOST = 400
 """Entities, and relations, that are read of one chunk: a reply that runs wild must not swamp the graph."""
@@ -39,14 +107,14 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class PassageFacts:
     """Entities and relations of one chunk. A relation may name an entity that is not listed."""
 
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()
 
-    def __add__(self, other: Facts) -> Facts:
-        return Facts(self.entities + other.entities, self.relations + other.relations)
+    def __add__(self, other: PassageFacts) -> PassageFacts:
+        return PassageFacts(self.entities + other.entities, self.relations + other.relations)
 
     def to_json(self) -> str:
         """Lists rather than objects: the field names would be most of the text."""
@@ -55,7 +123,7 @@ class Facts:
         return json.dumps({"entities": entities, "relations": relations}, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Facts:
+    def from_json(cls, text: str) -> PassageFacts:
         """Read what `to_json` wrote, cut to bounds; ValueError when it is something else."""
         data = json.loads(text)
         if not isinstance(data, Mapping):
@@ -71,14 +139,14 @@ class Facts:
             ]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not stored facts: {error}") from None
-        return bounded(Facts(tuple(entities), tuple(relations)))
+        return bounded(PassageFacts(tuple(entities), tuple(relations)))
 
 
-def bounded(facts: Facts) -> Facts:
+def bounded(facts: PassageFacts) -> PassageFacts:
     """The same facts without empty names, and none longer or more than anybody needs."""
     entities = (_entity(entity) for entity in facts.entities[:MOST])
     relations = (_relation(relation) for relation in facts.relations[:MOST])
-    return Facts(
+    return PassageFacts(
         tuple(entity for entity in entities if entity.name),
         tuple(relation for relation in relations if relation.subject and relation.object),
     )

@@ -13,21 +13,18 @@ from typing import TYPE_CHECKING, cast
 
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
-from ragways.index.graph import imported, model
-from ragways.index.graph.draft import Chapter, Draft, Node, make
-from ragways.index.graph.facts import Facts
-from ragways.index.graph.merges import Merge, veto_hash
+from ragways.index.graph.data import DocumentFacts, EntityRow, GraphData, make_graph
+from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
+from ragways.index.graph.facts import PassageFacts, Source, sources
 from ragways.index.graph.names import fold
-from ragways.index.graph.near import near_hashes, near_merges
 from ragways.index.graph.options import GraphOptions
-from ragways.index.graph.sources import Source, sources
-from ragways.index.graph.spoken import Spoken
+from ragways.index.graph.resolve import DocumentNames, Merge, near_hashes, near_merges, veto_hash
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
 from ragways.index.work_cache import WorkCache
 from ragways.index.writer import writing
 
 if TYPE_CHECKING:
-    from ragways.index.graph.rules.extract import Corpus
+    from ragways.index.graph.rules import CorpusNames
 
 VETO = "merge-veto"
 """The kind of result that holds merges which a person undid."""
@@ -49,13 +46,13 @@ def split(folder: Path, name: str, other: str) -> None:
         store.commit()
 
 
-def draft_of(context: BuildContext) -> Draft:
+def draft_of(context: BuildContext) -> GraphData:
     """The graph of the documents; made once a run, however many layers ask for it."""
     made = context.made
     if "graph" not in made:
         with _no_collection():
             made["graph"] = _draft(context, _options(context))
-    return cast(Draft, made["graph"])
+    return cast("GraphData", made["graph"])
 
 
 @contextmanager
@@ -77,11 +74,11 @@ def _options(context: BuildContext) -> GraphOptions:
     return GraphOptions.of(context.settings)
 
 
-def _draft(context: BuildContext, options: GraphOptions) -> Draft:
-    from ragways.index.graph.rules.extract import Corpus
+def _draft(context: BuildContext, options: GraphOptions) -> GraphData:
+    from ragways.index.graph.rules import CorpusNames
 
     documents = list(sources(context.store))
-    corpus = Corpus(documents)
+    corpus = CorpusNames(documents)
     titles = {fold(name): title for name, title in sorted(corpus.titles.items(), reverse=True) if fold(name)}
     apart = {veto_hash(one, other) for one, other in options.apart}
 
@@ -89,29 +86,29 @@ def _draft(context: BuildContext, options: GraphOptions) -> Draft:
         wanted = set(hashes)
         return (apart & wanted) | context.work_cache.results(VETO, wanted).keys()
 
-    def near(spoken: Mapping[int, Spoken]) -> Iterable[Merge]:
+    def near(spoken: Mapping[int, DocumentNames]) -> Iterable[Merge]:
         if not options.near:
             return ()
         return near_merges(context, spoken, titles, options.near_string, options.near_cosine, _asked(context))
 
-    return make(_chapters(context, options, documents, corpus), titles, corpus.lexicon.common, vetoes, near)
+    return make_graph(_chapters(context, options, documents, corpus), titles, corpus.lexicon.common, vetoes, near)
 
 
 def _asked(context: BuildContext) -> set[str]:
     """Names that nearly match another, whose vectors decide."""
-    return cast(set[str], context.made.setdefault("graph near", set()))
+    return cast("set[str]", context.made.setdefault("graph near", set()))
 
 
 def _chapters(
-    context: BuildContext, options: GraphOptions, documents: list[Source], corpus: Corpus
-) -> Iterator[Chapter]:
-    from ragways.index.graph.rules.extract import structure_facts, text_facts
+    context: BuildContext, options: GraphOptions, documents: list[Source], corpus: CorpusNames
+) -> Iterator[DocumentFacts]:
+    from ragways.index.graph.rules import structure_facts, text_facts
 
     kept = _kept(context, options, documents)
     for source in documents:
         if source.redirect:
             continue
-        said: list[list[tuple[str, Facts]]] = [[] for _ in source.passages]
+        said: list[list[tuple[str, PassageFacts]]] = [[] for _ in source.passages]
         if options.structure or options.way == "rules":
             for found, facts in zip(said, structure_facts(source, corpus), strict=True):
                 found.append(("rules", facts))
@@ -121,8 +118,10 @@ def _chapters(
         else:
             for found, passage in zip(said, source.passages, strict=True):
                 if (text := kept.get(passage.key)) is not None:
-                    found.append((options.way, Facts.from_json(text)))
-        yield Chapter(source.number, source.title, [(p.id, s) for p, s in zip(source.passages, said, strict=True)])
+                    found.append((options.way, PassageFacts.from_json(text)))
+        yield DocumentFacts(
+            source.number, source.title, [(p.id, s) for p, s in zip(source.passages, said, strict=True)]
+        )
 
 
 def _kept(context: BuildContext, options: GraphOptions, documents: list[Source]) -> dict[str, str]:
@@ -139,11 +138,11 @@ async def _work(context: BuildContext) -> None:
         context.store.set_meta({"graph": json.dumps(asdict(options)), "graph_kind": ""})
     # A removal knows neither the model nor the file, and needs neither: what is left has its facts already.
     if options.way == "model" and (traced or context.model.model is not None):
-        context.store.set_meta({"graph_kind": model.kind(context.model, options)})
-        await model.extract(context, options)
+        context.store.set_meta({"graph_kind": model_kind(context.model, options)})
+        await extract_facts(context, options)
     elif options.way == "import" and (traced or Path(options.file).is_file()):
-        context.store.set_meta({"graph_kind": imported.kind(options.file)})
-        imported.take(context, options)
+        context.store.set_meta({"graph_kind": import_kind(options.file)})
+        import_facts(context, options)
     if _with_vectors(context, options):
         if options.near:
             draft_of(context)
@@ -157,13 +156,13 @@ def _with_vectors(context: BuildContext, options: GraphOptions) -> bool:
     return options.vectors != "none" and "vectors" in context.store.meta().get("layers", "").split()
 
 
-def _embedded(draft: Draft, options: GraphOptions) -> dict[str, str]:
+def _embedded(draft: GraphData, options: GraphOptions) -> dict[str, str]:
     """Texts to embed, by id of entity or relation."""
     shared: dict[str, int] = {}
     for mention in draft.mentions:
         shared[mention.entity] = shared.get(mention.entity, 0) + (2 if mention.about else 1)
 
-    def chosen(node: Node) -> bool:
+    def chosen(node: EntityRow) -> bool:
         return node.type not in ("date", "quantity") and (options.vectors == "all" or shared.get(node.id, 0) > 1)
 
     texts = {node.id: node.text for node in draft.entities if chosen(node)}
@@ -183,7 +182,7 @@ def _plan(planning: PlanContext) -> LayerEstimate:
     draft = draft_of(sample)
     seconds = (time.perf_counter() - began) / planning.share
     usage, kind = (
-        (model.expected(context, options), model.kind(context.model, options)) if options.way == "model" else _FREE
+        (expected_usage(context, options), model_kind(context.model, options)) if options.way == "model" else _FREE
     )
     texts = list(_embedded(draft, options).values()) if _with_vectors(sample, options) else []
     exact = planning.share == 1.0 and options.way == "rules"
@@ -200,11 +199,11 @@ def _plan(planning: PlanContext) -> LayerEstimate:
 
 
 def _derive(context: BuildContext, folder: Path) -> None:
-    from ragways.index.graph import tables
+    from ragways.index.graph.tables import write_graph
 
     options = _options(context)
     draft = draft_of(context)
-    tables.write(draft, folder)
+    write_graph(draft, folder)
     if _with_vectors(context, options):
         _save_vectors(context, _embedded(draft, options), folder)
 

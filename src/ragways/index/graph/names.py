@@ -1,10 +1,11 @@
-"""Names as they are compared: without case, accents, punctuation, articles and possessives."""
+"""Names as they are compared, what may be a name in a text, and what types of thing there are."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 _SOLID = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1780-\u17ff\u1000-\u109f"
@@ -62,3 +63,129 @@ def letters_of(name: str) -> str:
     """First letters of a name's capital words, as acronyms are made: `The World Health Organization` → `WHO`."""
     words = re.findall(r"[^\W_]+", name.removeprefix("The "))
     return "".join(word[0] for word in words if word[0].isupper())
+
+
+_STOP = """
+a about above after again against all also although am among an and another any are around as at be became because
+been before being below between both but by came can could did do does doing down during each either else even ever
+every few first for former from further given had has have having he her here hers herself him himself his how however
+i if in including indeed instead into is it its itself just last late later less like made many may me meanwhile might
+more moreover most much must my near neither never nevertheless new next no nor not now of off often on once one only
+onto or other others otherwise our out over own part per perhaps rather same second see several shall she should since
+so some somewhat soon still such than that the their them themselves then there therefore these they third this those
+though three through throughout thus to today together too toward towards two under until up upon us use used usually
+very was we well were what when where whereas whether which while who whom whose why will with within without would
+yes yet you your mr mrs ms according additionally currently despite due early eventually finally following furthermore
+four five six seven eight nine ten generally initially located notable note originally previously prior recently
+similarly sometimes subsequently unlike jan feb mar apr jun jul aug sep sept oct nov dec january february march april
+june july august september october november december monday tuesday wednesday thursday friday saturday sunday
+"""
+STOP = frozenset(_STOP.split())
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+class Lexicon:
+    """How often each word of the corpus is written small, and how often with a capital."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(_WORD.findall(text))
+        self.small: dict[str, int] = {}
+        self.large: dict[str, int] = {}
+        for word, count in counts.items():
+            folded = word.casefold()
+            into = self.large if word[0].isupper() else self.small
+            into[folded] = into.get(folded, 0) + count
+
+    def common(self, word: str) -> bool:
+        """Whether a word is one of the language rather than a name: the corpus writes it small at least as often."""
+        word = word.casefold()
+        return word in STOP or self.small.get(word, 0) >= max(1, self.large.get(word, 0))
+
+
+_LONGEST = 12  # words of a name in a question
+
+
+def name_spans(words: Sequence[str]) -> list[tuple[int, int, list[str]]]:
+    """What may be a name among words: first word, word behind it, and the forms it may have; the longest first from
+    each word. None begins or ends with a small stop word: `the country` is no name even where `Country` is one.
+    """
+    compared = [folded(word) for word in words]
+    return [
+        (i, j, _forms(compared[i:j]))
+        for i, word in enumerate(words)
+        if word not in STOP
+        for j in range(min(len(words), i + _LONGEST), i, -1)
+        if words[j - 1] not in STOP
+    ]
+
+
+def _forms(words: list[str]) -> list[str]:
+    """Words as names are compared (`fold`, of words that are folded already), and their singular."""
+    form = " ".join(words[1:] if len(words) > 1 and words[0] in _ARTICLES else words)
+    return [form, form[:-1]] if len(form) > 4 and form.endswith("s") else [form]
+
+
+_WORDS = {
+    "person": (
+        "person people man woman actor actress singer writer author poet novelist politician king queen emperor "
+        "empress prince princess duke duchess count bishop pope saint footballer player coach director artist "
+        "painter sculptor "
+        "composer musician songwriter rapper drummer guitarist pianist scientist physicist chemist biologist engineer "
+        "mathematician philosopher historian journalist lawyer judge officer general admiral soldier cricketer boxer "
+        "wrestler swimmer cyclist athlete skier jockey racer producer screenwriter cinematographer dancer model "
+        "comedian presenter businessman entrepreneur explorer missionary priest theologian economist architect "
+        "photographer designer astronaut activist nobleman ruler daughter son wife doctor physician surgeon teacher "
+        "professor governor senator minister president monk nun mayor editor captain character"
+    ),
+    "place": (
+        "place location city town village hamlet country nation state county river lake mountain island municipality "
+        "district region province capital commune suburb neighbourhood neighborhood township settlement peninsula bay "
+        "sea ocean valley desert park road street highway bridge station airport building castle palace church "
+        "cathedral stadium harbour port canal glacier volcano peak hill forest continent territory borough "
+        "census-designated "
+        "community locality parish museum house tower dam reservoir creek stream lighthouse geography area"
+    ),
+    "organization": (
+        "organization organisation company corporation firm band group university college school club team party "
+        "association agency institute society label bank airline brand union league ministry department council "
+        "manufacturer publisher retailer charity foundation broadcaster army regiment orchestra choir guild"
+    ),
+    "work": (
+        "work film movie album song single novel book series play painting game opera musical poem "
+        "ep soundtrack sitcom episode show documentary symphony novella comic manga anime program programme "
+        "record video sculpture map atlas"
+    ),
+    "vehicle": "vehicle ship vessel boat aircraft locomotive submarine steamer schooner car truck spacecraft",
+    "event": "event war battle siege election tournament festival competition cup championship storm gale eruption "
+    "strike earthquake treaty revolution rebellion season conference race ceremony flood fire",
+    "species": "species genus plant bird fish animal insect moth beetle butterfly mammal tree flower fungus",
+    "date": "date time year",
+    "quantity": "quantity number amount money",
+}
+COARSE = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+
+_IS = re.compile(
+    r"\b(?:is|was|are|were)\s+(?:an?|the|one of the)\s+([^,.;:()\n]{2,120}?)"
+    r"(?=[,.;:()\n]|\s(?:of|in|on|at|by|from|who|whose|which|that|for|with|located|and|or|to|based|born|made|written|"
+    r"directed|released|published|produced|between|known|situated|near|as|during)\b|$)"
+)
+
+
+def coarse(type: str) -> str:
+    """The kind that a type belongs to, or nothing where it is not known: unknown types fit any other."""
+    for word in reversed(type.casefold().replace("/", " ").split()):
+        found = COARSE.get(word) or COARSE.get(word.removesuffix("s"))
+        if found:
+            return found
+    return ""
+
+
+def type_of_sentence(sentence: str) -> str:
+    """`Brand was a British actor and writer.` → `actor`."""
+    match = _IS.search(sentence[:400])
+    if match is None:
+        return ""
+    words = match[1].split()
+    return words[-1].casefold() if words and words[-1].isalpha() else ""

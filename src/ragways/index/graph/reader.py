@@ -1,12 +1,12 @@
 """The graph as paradigms read it. All lists are bounded, best first, and equal ones by id."""
 
-# ruff: noqa: S608 - queries are put together from our own words and question marks
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -15,14 +15,59 @@ from numpy.typing import NDArray
 
 from ragways.core.errors import StoreDamaged
 from ragways.index.database import connect, explained
-from ragways.index.graph.bonds import Bonds
-from ragways.index.graph.forms import name_spans
-from ragways.index.graph.names import TOKEN, fold
-from ragways.index.graph.rows import GraphEntity, Named, Triplet
+from ragways.index.graph.names import TOKEN, fold, name_spans
+from ragways.index.graph.relations import RelationArrays, RelationTerms
 from ragways.index.graph.tables import FILE
-from ragways.index.graph.terms import RelationTerms
 from ragways.index.pagerank import Links
 from ragways.index.vectors import Scored, Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEntity:
+    """An entity as stored; `chunks` is how many name it."""
+
+    id: str
+    name: str
+    type: str
+    description: str
+    aliases: tuple[str, ...]
+    count: int
+    chunks: int
+    way: str
+
+
+@dataclass(frozen=True, slots=True)
+class Triplet:
+    """A relation with the names of its ends."""
+
+    id: str
+    subject: str
+    subject_name: str
+    predicate: str
+    object: str
+    object_name: str
+    description: str
+    weight: float
+    date: str
+    way: str
+
+    @property
+    def text(self) -> str:
+        dated = f" ({self.date})" if self.date else ""
+        return f"{self.subject_name} {self.predicate.replace('_', ' ')} {self.object_name}{dated}"
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """A name found in a text, and the entities that are called so, own names before aliases."""
+
+    start: int
+    end: int
+    entities: tuple[str, ...]
+
+
+# ruff: noqa: S608 - queries are put together from our own words and question marks
+
 
 LIMIT = 500
 """Rows of one answer, unless more or fewer are asked for."""
@@ -103,7 +148,7 @@ class Graph:
         )
         return [row[0] for row in rows]
 
-    def in_question(self, question: str, limit: int = 50) -> list[Named]:
+    def in_question(self, question: str, limit: int = 50) -> list[NameMatch]:
         """Names of entities in a text: the longest from the left, none inside another."""
         matches = list(TOKEN.finditer(question))[:_MOST_WORDS]
         words = [match.group() for match in matches]
@@ -116,7 +161,7 @@ class Graph:
             bare = j - i == 1 and (i == 0 or not words[i][:1].isupper())
             ids = next((ids for form in forms if (ids := known.get((form, bare)))), None)
             if ids:
-                found.append(Named(matches[i].start(), matches[j - 1].end(), tuple(ids)))
+                found.append(NameMatch(matches[i].start(), matches[j - 1].end(), tuple(ids)))
                 here = j
         return found[:limit]
 
@@ -187,19 +232,19 @@ class Graph:
         return found
 
     @cached_property
-    def bonds(self) -> Bonds:
+    def relation_arrays(self) -> RelationArrays:
         """All relations as numbers; entity i is `ids[i]`, chunk i is `chunks[i]`."""
         with self._whole():
-            return Bonds.load(self._folder)
+            return RelationArrays.load(self._folder)
 
     @cached_property
     def relation_terms(self) -> RelationTerms:
-        """The words of all relations; relation i is that of `bonds`."""
+        """The words of all relations; relation i is that of `relation_arrays`."""
         with self._whole():
             return RelationTerms.load(self._folder)
 
     def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
-        """Relations by their number in `bonds`."""
+        """Relations by their number in `relation_arrays`."""
         found, known, names = {}, self.ids, self._names
         for some in _slices(sorted(set(numbers))):
             # Without joins: every question reads a hundred of them, and names are in memory.

@@ -1,15 +1,247 @@
-"""Which entity a name means. Decided for the whole corpus at once, so that no order of documents can show."""
+"""Which names mean the same, each with its reason, and which entity a name means."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
-from ragways.index.graph.kinds import coarse
-from ragways.index.graph.merges import EVERYWHERE, Merge, veto_hash
-from ragways.index.graph.names import fold
-from ragways.index.graph.spoken import Spoken
+from ragways.core.types import content_hash
+from ragways.index.graph.facts import PassageFacts
+from ragways.index.graph.names import coarse, fold, letters_of, split_title
+from ragways.index.layer import BuildContext
+
+
+@dataclass
+class NameUse:
+    """How a document, or the corpus, uses a name: how often, as what, and under which spellings."""
+
+    count: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    spellings: Counter[str] = field(default_factory=Counter)
+    aliases: set[str] = field(default_factory=set)
+
+    def add(self, name: str, type: str, count: int, aliases: Iterable[str]) -> None:
+        self.count += count
+        self.spellings[name] += count
+        if type:
+            self.types[type] += count
+        self.aliases.update(aliases)
+
+
+@dataclass
+class DocumentNames:
+    """The names of one document by the form in which they are compared. `title` is the article's own."""
+
+    title: str
+    names: dict[str, NameUse] = field(default_factory=dict)
+
+    def hear(self, facts: PassageFacts) -> None:
+        for entity in facts.entities:
+            self._use(entity.name).add(entity.name, entity.type, entity.count, entity.aliases)
+        for relation in facts.relations:
+            for name in (relation.subject, relation.object):
+                if fold(name) not in self.names:
+                    self._use(name).add(name, "", 1, ())
+
+    def _use(self, name: str) -> NameUse:
+        key = fold(name)
+        if key not in self.names:
+            self.names[key] = NameUse()
+        return self.names[key]
+
+
+EVERYWHERE = -1
+"""In place of a document's number: the merge holds in the whole corpus."""
+
+_BEFORE_PLACES = """
+new north south east west northern southern eastern western central greater great upper lower old inner outer saint st
+san santa los las el la le fort mount mt lake port river cape gulf bay isle nazi imperial british french soviet
+university college republic kingdom united american royal national international
+"""
+_NO_SURNAME = frozenset(_BEFORE_PLACES.split())
+_PARTICLES = frozenset({"of", "the", "and", "for", "in", "at", "on", "de", "del"})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Merge:
+    """`name` means `into`, in one document or everywhere. Both as they are compared."""
+
+    document: int
+    name: str
+    into: str
+    reason: str
+
+
+def veto_hash(name: str, other: str) -> str:
+    """The name under which a veto of this merge is kept, whichever way round it is written."""
+    one, two = fold(name), fold(other)
+    if one == two:
+        one, two = name.strip(), other.strip()
+    return content_hash(*sorted((one, two)))
+
+
+def proposals(
+    spoken: Mapping[int, DocumentNames], titles: Mapping[str, str], common: Callable[[str], bool]
+) -> list[Merge]:
+    """Every merge that the names suggest.
+
+    `titles`: articles and redirects, folded, with the title they lead to. `common`: whether a word is an everyday one.
+    """
+    found = {*_redirects(titles), *_bases(titles), *_aliases(spoken, titles), *_short_forms(spoken, titles, common)}
+    return sorted(merge for merge in found if merge.name != merge.into and merge.name and merge.into)
+
+
+def _redirects(titles: Mapping[str, str]) -> Iterator[Merge]:
+    for name, title in titles.items():
+        if fold(title) != name:
+            yield Merge(EVERYWHERE, name, fold(title), "redirect")
+
+
+def _bases(titles: Mapping[str, str]) -> Iterator[Merge]:
+    """`Grey Petrel` is `Grey Petrel (ship)`, where no other article has that name."""
+    articles: dict[str, set[str]] = defaultdict(set)
+    for title in set(titles.values()):
+        base, ending = split_title(title)
+        if ending:
+            articles[fold(base)].add(fold(title))
+    for base, full in articles.items():
+        if base not in titles and len(full) == 1:
+            yield Merge(EVERYWHERE, base, next(iter(full)), "the only article of this name")
+
+
+def _aliases(spoken: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> Iterator[Merge]:
+    """Other names that a document gives; an acronym holds everywhere, where no document means something else by it."""
+    acronyms: dict[str, set[str]] = defaultdict(set)
+    for number, document in spoken.items():
+        for name, use in document.names.items():
+            for alias in use.aliases:
+                short = fold(alias)
+                if short in titles and short != fold(split_title(document.title)[0]):
+                    continue
+                acronym = any(alias.rstrip("s").replace(".", "") == letters_of(s) for s in use.spellings)
+                yield Merge(number, short, name, "acronym" if acronym else "alias")
+                if acronym:
+                    acronyms[short].add(name)
+    for short, names in acronyms.items():
+        if len(names) == 1 and len(short) > 1:
+            yield Merge(EVERYWHERE, short, next(iter(names)), "acronym")
+
+
+def _short_forms(
+    spoken: Mapping[int, DocumentNames], titles: Mapping[str, str], common: Callable[[str], bool]
+) -> Iterator[Merge]:
+    """`Tamsett` is `Oriel Tamsett` in a document where nobody else is called so.
+
+    A word that stands alone in most documents (`Germany`, beside one `Nazi Germany`) is a name of its own.
+    """
+    inside: dict[str, dict[int, str]] = defaultdict(dict)
+    uses: Counter[str] = Counter()
+    for number, document in spoken.items():
+        long = _by_last_word(document)
+        for name in document.names:
+            if " " in name or len(name) < 3 or name in titles or name.isdecimal() or common(name):
+                continue
+            uses[name] += 1
+            into = long.get(name, set())
+            if len(into) > 1 and (title := fold(split_title(document.title)[0])) in into:
+                into = {title}
+            if len(into) == 1:
+                inside[name][number] = next(iter(into))
+    own = {number: fold(split_title(document.title)[0]) for number, document in spoken.items()}
+    for name, places in inside.items():
+        usual = 2 * len(places) >= uses[name]
+        for number, full in places.items():
+            if full == own[number]:
+                yield Merge(number, name, fold(spoken[number].title), "short form")
+            elif usual:
+                yield Merge(number, name, full, "short form")
+        if usual and len(set(places.values())) == 1:
+            yield Merge(EVERYWHERE, name, next(iter(places.values())), "short form")
+
+
+def _by_last_word(document: DocumentNames) -> dict[str, set[str]]:
+    """Full names of a document by their last word; the article's own person by the first word too."""
+    found: dict[str, set[str]] = defaultdict(set)
+    own = fold(split_title(document.title)[0])
+    for name, use in [*document.names.items(), (own, document.names.get(fold(document.title), NameUse()))]:
+        words = name.split()
+        if not 2 <= len(words) <= 5 or words[0] in _NO_SURNAME or _PARTICLES & set(words) or not words[-1].isalpha():
+            continue
+        if any(coarse(type) not in ("", "person") for type in use.types):
+            continue
+        found[words[-1]].add(name)
+        if name == own and any(coarse(type) == "person" for type in use.types):
+            found[words[0]].add(name)
+    return found
+
+
+_CROWD = 30
+"""Names that share a word are compared with each other only where the word is rarer than this."""
+
+
+def alike(counts: Mapping[str, int], titles: Collection[str], least: float) -> list[tuple[str, str, float]]:
+    """Pairs of names that share a rare word and most of their letters: the less used one first, then its like."""
+    sharing: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(counts):
+        for word in set(name.split()):
+            if len(word) > 3:
+                sharing[word].append(name)
+    pairs: dict[tuple[str, str], float] = {}
+    for names in sharing.values():
+        if len(names) <= _CROWD:
+            for at, one in enumerate(names):
+                for other in names[at + 1 :]:
+                    if (one, other) not in pairs and _comparable(one, other, titles):
+                        pairs[one, other] = SequenceMatcher(None, one, other, autojunk=False).ratio()
+    ordered = (sorted(pair, key=lambda name: (name in titles, counts[name], name)) for pair in sorted(pairs))
+    found = [(few, many, pairs[min(few, many), max(few, many)]) for few, many in ordered]
+    return [(few, many, ratio) for few, many, ratio in found if ratio >= least]
+
+
+def _comparable(one: str, other: str, titles: Collection[str]) -> bool:
+    """Two articles are two things, and so are names that differ in a number."""
+    if one in titles and other in titles:
+        return False
+    return abs(len(one) - len(other)) <= 4 and _digits(one) == _digits(other)
+
+
+def _digits(name: str) -> str:
+    return "".join(c for c in name if c.isdigit())
+
+
+def near_merges(
+    context: BuildContext,
+    spoken: Mapping[int, DocumentNames],
+    titles: Collection[str],
+    least: float,
+    cosine: float,
+    asked: set[str],
+) -> Iterator[Merge]:
+    """Merges of pairs that both measures call near. `asked` takes up the names whose vectors are looked at."""
+    import numpy as np
+
+    counts: Counter[str] = Counter()
+    for document in spoken.values():
+        for name, use in document.names.items():
+            counts[name] += use.count
+    pairs = alike(counts, titles, least)
+    asked |= {name for few, many, _ in pairs for name in (few, many)}
+    hashes = near_hashes(asked)
+    known = context.work_cache.vectors(context.store.meta().get("embedder", ""), list(hashes))
+    vectors = {hashes[hash]: np.frombuffer(data, dtype=np.float32) for hash, data in known.items()}
+    for few, many, ratio in pairs:
+        if few in vectors and many in vectors:
+            meaning = float(vectors[few] @ vectors[many])
+            if meaning >= cosine:
+                yield Merge(EVERYWHERE, few, many, f"near name ({ratio:.2f} by letters, {meaning:.2f} by meaning)")
+
+
+def near_hashes(names: Iterable[str]) -> dict[str, str]:
+    """Names by the hash under which their vector is kept."""
+    return {content_hash(name): name for name in names}
+
 
 _STEPS = 8
 """Merges that lead on from one another, at most: a circle must end."""
@@ -34,7 +266,7 @@ class Resolver:
 
     def __init__(
         self,
-        spoken: Mapping[int, Spoken],
+        spoken: Mapping[int, DocumentNames],
         spelling: Mapping[str, str],
         merges: Iterable[Merge],
         forbidden: Collection[str],
@@ -52,7 +284,7 @@ class Resolver:
         self.recorded: dict[tuple[Key, str, str], Counter[str]] = defaultdict(Counter)
         self._see_kinds(spoken)
 
-    def _split_spellings(self, spoken: Mapping[int, Spoken], forbidden: Collection[str]) -> None:
+    def _split_spellings(self, spoken: Mapping[int, DocumentNames], forbidden: Collection[str]) -> None:
         """Spellings that fold to one name and still were told apart."""
         for document in spoken.values():
             for name, use in document.names.items():
@@ -61,10 +293,10 @@ class Resolver:
                     if spelling != main and veto_hash(spelling, main) in forbidden:
                         self._own.add(spelling)
 
-    def _see_kinds(self, spoken: Mapping[int, Spoken]) -> None:
+    def _see_kinds(self, spoken: Mapping[int, DocumentNames]) -> None:
         for number, document in spoken.items():
             for use in document.names.values():
-                kinds = {group(type) for type in use.types} - {""}
+                kinds = {exclusive_kind(type) for type in use.types} - {""}
                 if kinds:
                     final = self._final(number, next(iter(use.spellings)))
                     self._kinds[final] |= kinds
@@ -75,7 +307,7 @@ class Resolver:
         kinds = self._kinds.get(final, set())
         if len(kinds) < 2:
             return final, ""
-        kind = group(type)
+        kind = exclusive_kind(type)
         if kind in kinds:
             return final, kind
         here = self._known.get((document, final), set())
@@ -113,7 +345,7 @@ class Resolver:
         )
 
 
-def spellings(spoken: Mapping[int, Spoken], titles: Mapping[str, str]) -> dict[str, str]:
+def spellings(spoken: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> dict[str, str]:
     """How each name is shown: as the article writes it, else as most of the corpus does."""
     counted: dict[str, Counter[str]] = defaultdict(Counter)
     for document in spoken.values():
@@ -123,7 +355,7 @@ def spellings(spoken: Mapping[int, Spoken], titles: Mapping[str, str]) -> dict[s
     return shown | {name: title for name, title in titles.items() if fold(title) == name}
 
 
-def group(type: str) -> str:
+def exclusive_kind(type: str) -> str:
     """Kinds that exclude each other. Places and organisations do not: a museum and a university are both."""
     kind = coarse(type)
     return "place" if kind == "organization" else kind

@@ -11,11 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from ragways.index.database import explained
-from ragways.index.graph.bonds import Bonds
-from ragways.index.graph.draft import Draft
-from ragways.index.graph.kinds import coarse
-from ragways.index.graph.names import fold, split_title
-from ragways.index.graph.terms import DESCRIPTION, RelationTerms
+from ragways.index.graph.data import GraphData
+from ragways.index.graph.names import coarse, fold, split_title
+from ragways.index.graph.relations import DESCRIPTION, RelationArrays, RelationTerms
 from ragways.index.pagerank import Links
 
 FILE = "graph.sqlite"
@@ -57,7 +55,7 @@ CREATE INDEX merges_by_entity ON merges (entity);
 """
 
 
-def write(draft: Draft, folder: Path) -> None:
+def write_graph(draft: GraphData, folder: Path) -> None:
     """All of the graph's files but its vectors."""
     entities = {node.id: i for i, node in enumerate(draft.entities)}
     chunks = {id: i for i, id in enumerate(draft.chunks)}
@@ -78,11 +76,11 @@ def write(draft: Draft, folder: Path) -> None:
             db.close()
     entity_links(draft, entities).save(folder, "graph-entities")
     passage_links(draft, entities, chunks).save(folder, "graph-passages")
-    bonds(draft, entities, chunks).save(folder)
+    relation_arrays(draft, entities, chunks).save(folder)
     relation_terms(draft).save(folder)
 
 
-def _fill(db: sqlite3.Connection, draft: Draft, entities: dict[str, int], chunks: dict[str, int]) -> None:
+def _fill(db: sqlite3.Connection, draft: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> None:
     held = np.bincount([entities[m.entity] for m in draft.mentions], minlength=len(entities)).tolist()
     rows = db.executemany
     rows(
@@ -115,12 +113,12 @@ def _fill(db: sqlite3.Connection, draft: Draft, entities: dict[str, int], chunks
     )
 
 
-def _statements(draft: Draft, chunks: dict[str, int]) -> list[tuple[int, int]]:
+def _statements(draft: GraphData, chunks: dict[str, int]) -> list[tuple[int, int]]:
     """Numbers of relations and of the chunks that state them."""
     return sorted((i, chunks[chunk]) for i, edge in enumerate(draft.relations) for chunk in edge.chunks)
 
 
-def _names(draft: Draft) -> Iterable[tuple[str, int, int, int]]:
+def _names(draft: GraphData) -> Iterable[tuple[str, int, int, int]]:
     for i, node in enumerate(draft.entities):
         own = fold(node.name)
         base = split_title(node.name)[0].partition(",")[0]
@@ -131,13 +129,13 @@ def _names(draft: Draft) -> Iterable[tuple[str, int, int, int]]:
             yield alias, i, 0, alias in draft.everyday
 
 
-def bonds(draft: Draft, entities: dict[str, int], chunks: dict[str, int]) -> Bonds:
+def relation_arrays(draft: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> RelationArrays:
     """Relations as numbers, for what a question touches."""
     rows = [(edge.id, entities[edge.subject], entities[edge.object], edge.weight) for edge in draft.relations]
-    return Bonds.of(len(entities), rows, _statements(draft, chunks))
+    return RelationArrays.of(len(entities), rows, _statements(draft, chunks))
 
 
-def relation_terms(draft: Draft) -> RelationTerms:
+def relation_terms(draft: GraphData) -> RelationTerms:
     """The words of relations as they are shown: ends, predicate, date and the beginning of the description."""
     names = {node.id: node.name for node in draft.entities}
     return RelationTerms.of(
@@ -146,7 +144,7 @@ def relation_terms(draft: Draft) -> RelationTerms:
     )
 
 
-def entity_links(draft: Draft, entities: dict[str, int]) -> Links:
+def entity_links(draft: GraphData, entities: dict[str, int]) -> Links:
     """Entities joined by their relations, for traversal: undirected, weights added up."""
     edges = draft.relations
     left = np.fromiter((entities[e.subject] for e in edges), np.int64, len(edges))
@@ -154,7 +152,7 @@ def entity_links(draft: Draft, entities: dict[str, int]) -> Links:
     return Links.of_edges(len(entities), left, right, np.fromiter((e.weight for e in edges), np.float64, len(edges)))
 
 
-def passage_links(draft: Draft, entities: dict[str, int], chunks: dict[str, int]) -> Links:
+def passage_links(draft: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> Links:
     """Entities, then chunks: an edge wherever a chunk names an entity. Dates and quantities join nothing."""
     size = len(entities)
     plain = [coarse(node.type) not in ("date", "quantity") for node in draft.entities]

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError
 from ragways.index.reader import Index
-from ragways.index.windows.reader import windows_of
 
 MOST = 400
 """Windows to a side. Of longer documents as many are taken at even distances."""
@@ -29,7 +28,7 @@ _BLUE, _PALE, _RED = (38, 70, 160), (246, 244, 240), (178, 24, 43)
 
 def heatmap(index: Index, document: str, *, most: int = MOST) -> str:
     """The page for the document of this id."""
-    layer = windows_of(index)
+    layer = index.windows
     found = index.document(document)
     if found is None or document not in layer.themed:
         raise UsageError(f"no document {document!r} has windows", "see them with: ragways status --documents")

@@ -6,33 +6,42 @@ When documents come or go, only new texts are embedded, and only edges that they
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
-from ragways.index.windows.edges import Edges
-from ragways.index.windows.files import FOLDER, write_json, write_vectors
-from ragways.index.windows.neighbours import Space, nearest_elsewhere
+from ragways.index.vectors import Vectors
+from ragways.index.windows.edges import (
+    FOLDER,
+    EdgeInputs,
+    Edges,
+    Space,
+    nearest_elsewhere,
+    renew,
+    write_json,
+)
 from ragways.index.windows.options import Options, keep_options, options_of
-from ragways.index.windows.projection import Projection
-from ragways.index.windows.renewal import Known, renew
-from ragways.index.windows.sliding import Layout, lay_out, slid_documents, slide
+from ragways.index.windows.reader import Projection
+from ragways.index.windows.sliding import Layout, lay_out, slide, windowed_documents
 from ragways.index.windows.themes import (
     KIND,
     RULE,
-    Themed,
+    DocumentThemes,
     ask_themes,
     themes_hash,
     themes_of,
     themes_to_come,
     words_hash,
 )
+from ragways.index.work_cache import WorkCache
 
 _TEXTS_AT_ONCE = 8192
+_VECTORS_AT_ONCE = 4096
 _PAIR_SECONDS = 2e-8
 """To compare two windows of 384 numbers on one core, among many (`benchmarks/windows.py`)."""
 
@@ -41,14 +50,14 @@ async def _work(context: BuildContext) -> None:
     keep_options(context)
     options = options_of(context)
     waiting: dict[str, str] = {}
-    for slid in slid_documents(context.store, options):
+    for slid in windowed_documents(context.store, options):
         waiting |= {content_hash(text): text for text in (*slid.window_texts(), *slid.sentence_texts())}
         if len(waiting) >= _TEXTS_AT_ONCE:
             await context.embed(waiting)
             waiting = {}
     await context.embed(waiting)
     try:
-        await ask_themes(context, slid_documents(context.store, options))
+        await ask_themes(context, windowed_documents(context.store, options))
     finally:
         # Where a budget ends the asking, the rest have their themes by the rule.
         await context.embed({content_hash(themed.text): themed.text for themed in _themes(context, options).values()})
@@ -64,7 +73,7 @@ def _derive(context: BuildContext, folder: Path) -> None:
 
     def vectors(name: str, ids: Iterable[str], hashes: Iterable[str]) -> Space:
         ids, hashes = list(ids), list(hashes)
-        matrix = write_vectors(
+        matrix = _write_vectors(
             target, name, ids, hashes, work_cache=context.work_cache, embedder=embedder, dimension=dimension
         )
         own = np.arange(len(ids), dtype=np.int32)
@@ -75,7 +84,9 @@ def _derive(context: BuildContext, folder: Path) -> None:
     by_theme = vectors("themes", layout.documents, (content_hash(themes[id].text) for id in layout.documents))
 
     space = Space(windows, layout.window_at[:, 2], layout.window_same)
-    known = Known(embedder, options.size, options.slide, options.top_k, options.top_x, layout.documents, layout.prints)
+    known = EdgeInputs(
+        embedder, options.size, options.slide, options.top_k, options.top_x, layout.documents, layout.prints
+    )
     before = None if context.before is None else context.before / FOLDER
     within, across = renew(space, known, before)
     Edges.pack(within).save(target, "within")
@@ -92,11 +103,11 @@ def _derive(context: BuildContext, folder: Path) -> None:
     write_json(target, "left_out", sorted(set(themes) - set(layout.documents)))
 
 
-def _themes(context: BuildContext, options: Options) -> dict[str, Themed]:
-    return themes_of(context, slid_documents(context.store, options))
+def _themes(context: BuildContext, options: Options) -> dict[str, DocumentThemes]:
+    return themes_of(context, windowed_documents(context.store, options))
 
 
-def _whole(context: BuildContext, options: Options, embedder: str, themes: dict[str, Themed]) -> Layout:
+def _whole(context: BuildContext, options: Options, embedder: str, themes: dict[str, DocumentThemes]) -> Layout:
     """The rows of the documents that have all their vectors."""
     layout = lay_out(context.store, options)
     of_themes = {id: content_hash(themed.text) for id, themed in themes.items()}
@@ -112,15 +123,16 @@ def _plan(planning: PlanContext) -> LayerEstimate:
     context, options = planning.context, options_of(planning.context)
     counts = context.store.db.execute("SELECT count(*) FROM sentences GROUP BY document")
     rows = sum(len(slide(count, options)) for (count,) in counts)
-    unthemed, usage = themes_to_come(context, slid_documents(context.store, options))
+    unthemed, usage = themes_to_come(context, windowed_documents(context.store, options))
     said = [
-        themed.text for themed in themes_of(planning.sample, slid_documents(planning.sample.store, options)).values()
+        themed.text
+        for themed in themes_of(planning.sample, windowed_documents(planning.sample.store, options)).values()
     ]
     return LayerEstimate(
         rows,
         texts=(
             text
-            for slid in slid_documents(context.store, options)
+            for slid in windowed_documents(context.store, options)
             for text in (*slid.window_texts(), *slid.sentence_texts())
         ),
         like=said,
@@ -138,9 +150,34 @@ def _used(context: BuildContext) -> dict[str, set[str]]:
     of_themes = {content_hash(themed.text) for themed in _themes(context, options).values()}
     return {
         "vectors": {*layout.window_hashes, *layout.sentence_hashes, *of_themes},
-        KIND: {themes_hash(slid) for slid in slid_documents(context.store, options)},
-        RULE: {words_hash(slid) for slid in slid_documents(context.store, options)},
+        KIND: {themes_hash(slid) for slid in windowed_documents(context.store, options)},
+        RULE: {words_hash(slid) for slid in windowed_documents(context.store, options)},
     }
+
+
+def _write_vectors(
+    folder: Path,
+    name: str,
+    ids: Sequence[str],
+    hashes: Sequence[str],
+    *,
+    work_cache: WorkCache,
+    embedder: str,
+    dimension: int,
+) -> NDArray[np.float32]:
+    """`NAME.npy` and `NAME.ids` as `Vectors` reads them; gives the matrix, memory-mapped."""
+    if not ids:
+        Vectors([], np.zeros((0, dimension), np.float32)).save(folder, name)
+        return np.zeros((0, dimension), np.float32)
+    rows = np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.dtype(np.float32), (len(ids), dimension))
+    for at in range(0, len(ids), _VECTORS_AT_ONCE):
+        some = hashes[at : at + _VECTORS_AT_ONCE]
+        found = work_cache.vectors(embedder, some)
+        joined = b"".join(found[hash] for hash in some)
+        rows[at : at + len(some)] = np.frombuffer(joined, np.float32).reshape(len(some), dimension)
+    rows.flush()
+    (folder / f"{name}.ids").write_text("\n".join(ids), encoding="utf-8")
+    return np.asarray(rows)
 
 
 WINDOWS = Layer(

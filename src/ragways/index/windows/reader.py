@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.errors import StoreBusy
 from ragways.index.vectors import Vectors
-from ragways.index.windows.edges import Edges
-from ragways.index.windows.files import FOLDER, read_json
-from ragways.index.windows.projection import Projection
-from ragways.index.windows.themes import Themed
+from ragways.index.windows.edges import FOLDER, Edges, read_json
+from ragways.index.windows.themes import DocumentThemes
 
-if TYPE_CHECKING:
-    from ragways.index.reader import Index
+DIMENSIONS = 3
+_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class Projection:
+    """`axes` are the directions in which the windows differ most, as rows."""
+
+    mean: NDArray[np.float64]
+    axes: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, matrix: NDArray[np.float32]) -> Projection:
+        """Sums in a fixed order and a fixed sign, so that the same windows give the same axes."""
+        dimension = matrix.shape[1]
+        axes = np.zeros((DIMENSIONS, dimension))
+        if not len(matrix):
+            return cls(np.zeros(dimension), axes)
+        mean = sum((block.sum(axis=0) for block in _blocks(matrix)), np.zeros(dimension)) / len(matrix)
+        spread = np.zeros((dimension, dimension))
+        for block in _blocks(matrix):
+            centred = block - mean
+            spread += centred.T @ centred
+        _, vectors = np.linalg.eigh(spread)  # the largest eigenvalue comes last
+        found = vectors.T[::-1][:DIMENSIONS]
+        largest = np.abs(found).argmax(axis=1)
+        axes[: len(found)] = found * np.sign(found[np.arange(len(found)), largest])[:, None]
+        return cls(mean, axes)
+
+    def apply(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        projected: NDArray[np.float64] = (rows - self.mean) @ self.axes.T
+        return projected
+
+    def save(self, folder: Path) -> None:
+        np.save(folder / "projection.npy", np.vstack([self.mean, self.axes]))
+
+    @classmethod
+    def load(cls, folder: Path) -> Projection:
+        rows = np.load(folder / "projection.npy")
+        return cls(rows[0], rows[1:])
+
+
+def _blocks(matrix: NDArray[np.float32]) -> Iterator[NDArray[np.float64]]:
+    return (matrix[at : at + _AT_ONCE].astype(np.float64) for at in range(0, len(matrix), _AT_ONCE))
+
 
 Floats = NDArray[np.float32]
 
@@ -50,13 +88,16 @@ class Windows:
     projection: Projection
     projected: NDArray[np.float64]
     by_theme: Edges
-    themed: Mapping[str, Themed] = field(default_factory=dict)
+    themed: Mapping[str, DocumentThemes] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     """Documents that have no vectors yet."""
     _last: tuple[bytes, Nearness] | None = field(default=None, repr=False)
 
     @classmethod
     def open(cls, folder: Path) -> Windows:
+        """The windows in a derived folder."""
+        folder = folder / FOLDER
+
         def array(name: str) -> NDArray[np.int32]:
             rows: NDArray[np.int32] = np.load(folder / f"{name}.npy")
             return rows
@@ -75,7 +116,7 @@ class Windows:
             projection=Projection.load(folder),
             projected=np.load(folder / "projected.npy", mmap_mode="r"),
             by_theme=Edges.load(folder, "themes"),
-            themed={id: Themed(tuple(themed["themes"]), themed["way"]) for id, themed in themes.items()},
+            themed={id: DocumentThemes(tuple(themed["themes"]), themed["way"]) for id, themed in themes.items()},
             left_out=tuple(read_json(folder, "left_out")),
         )
 
@@ -116,7 +157,7 @@ class Windows:
         first, end = np.searchsorted(self.window_at[:, 2], [number, number + 1]).tolist()
         return range(first, end)
 
-    def themes(self, document: str) -> Themed:
+    def themes(self, document: str) -> DocumentThemes:
         """A document's themes, which its windows and sentences inherit."""
         return self.themed[document]
 
@@ -127,19 +168,3 @@ class Windows:
     @cached_property
     def _numbers(self) -> dict[str, int]:
         return {id: number for number, id in enumerate(self.documents)}
-
-
-_opened: WeakKeyDictionary[Index, Windows] = WeakKeyDictionary()
-
-
-def windows_of(index: Index) -> Windows:
-    """The windows of an index, opened once."""
-    from ragways.index.derive import derived_folder
-
-    if index not in _opened:
-        index.require(["windows"])
-        folder = derived_folder(index.folder, index.generation) / FOLDER
-        if not folder.is_dir():
-            raise StoreBusy("the index was rebuilt while it was being read", "ask again")
-        _opened[index] = Windows.open(folder)
-    return _opened[index]

@@ -25,7 +25,7 @@ def slide(sentences: int, options: Options) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Slid:
+class WindowedDocument:
     """One document: its sentences with their places, and the windows over them."""
 
     id: str
@@ -43,7 +43,7 @@ class Slid:
         return [" ".join(texts[first:end]) for first, end in self.windows]
 
 
-def slid_documents(store: Store, options: Options) -> Iterator[Slid]:
+def windowed_documents(store: Store, options: Options) -> Iterator[WindowedDocument]:
     """Documents that have sentences, by number."""
     numbers = [row[0] for row in store.db.execute("SELECT number FROM documents ORDER BY number")]
     for number in numbers:
@@ -54,7 +54,7 @@ def slid_documents(store: Store, options: Options) -> Iterator[Slid]:
             title, text = store.db.execute("SELECT title, text FROM documents WHERE number = ?", (number,)).fetchone()
             id = f"article:{number}"
             sentences = tuple((f"{id}:{path}", start, end) for path, start, end in rows)
-            yield Slid(id, title, text, sentences, tuple(slide(len(rows), options)))
+            yield WindowedDocument(id, title, text, sentences, tuple(slide(len(rows), options)))
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def lay_out(
     sentences: list[str] = []
     sentence_hashes: list[str] = []
     sentence_at: list[tuple[int, int]] = []
-    for slid in slid_documents(store, options):
+    for slid in windowed_documents(store, options):
         of_windows = [content_hash(text) for text in slid.window_texts()]
         of_sentences = [content_hash(text) for text in slid.sentence_texts()]
         if slid.id in without or (known is not None and not all(h in known for h in (*of_windows, *of_sentences))):

@@ -14,7 +14,7 @@ from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.layer import BuildContext
 from ragways.index.team import work_through
-from ragways.index.windows.sliding import Slid
+from ragways.index.windows.sliding import WindowedDocument
 from ragways.index.words import terms
 from ragways.models.bound import count_call
 from ragways.tasks.themes import THEMES, keywords, opening
@@ -29,7 +29,7 @@ _word_terms = lru_cache(100_000)(terms)
 
 
 @dataclass(frozen=True, slots=True)
-class Themed:
+class DocumentThemes:
     """`way` says who named the themes: "model" or "rule"."""
 
     themes: tuple[str, ...]
@@ -41,23 +41,23 @@ class Themed:
         return ", ".join(self.themes)
 
 
-def themes_hash(slid: Slid) -> str:
+def themes_hash(slid: WindowedDocument) -> str:
     """What a model's themes are kept under: all that it was shown."""
     return content_hash(KIND, THEMES.text.hash, slid.title, opening(slid.text))
 
 
-def words_hash(slid: Slid) -> str:
+def words_hash(slid: WindowedDocument) -> str:
     """What the keywords are kept under."""
     return content_hash(RULE, _RULE_VERSION, slid.title, opening(slid.text))
 
 
-async def ask_themes(context: BuildContext, documents: Iterable[Slid]) -> None:
+async def ask_themes(context: BuildContext, documents: Iterable[WindowedDocument]) -> None:
     """Let the model, if there is one, name the themes of documents that have none from a model yet."""
     if context.model.model is None:
         return
     done = 0
 
-    async def ask(item: tuple[str, Slid]) -> tuple[()]:
+    async def ask(item: tuple[str, WindowedDocument]) -> tuple[()]:
         nonlocal done
         await _ask(context, *item)
         done += 1
@@ -70,11 +70,11 @@ async def ask_themes(context: BuildContext, documents: Iterable[Slid]) -> None:
         await work_through(sorted((item for item in wanted.items() if item[0] not in known), key=_hash), ask)
 
 
-def _hash(item: tuple[str, Slid]) -> str:
+def _hash(item: tuple[str, WindowedDocument]) -> str:
     return item[0]
 
 
-def themes_to_come(context: BuildContext, documents: Iterable[Slid]) -> tuple[int, Usage]:
+def themes_to_come(context: BuildContext, documents: Iterable[WindowedDocument]) -> tuple[int, Usage]:
     """Documents without themes, and what it would take to ask for them: counted on the prompts of some."""
     by_model = context.model.model is not None
     missing, seen, tokens = 0, 0, 0
@@ -91,7 +91,7 @@ def themes_to_come(context: BuildContext, documents: Iterable[Slid]) -> tuple[in
     return missing, Usage(calls=missing, input=round(missing * tokens / seen), output=missing * _REPLY_TOKENS)
 
 
-async def _ask(context: BuildContext, hash: str, slid: Slid) -> None:
+async def _ask(context: BuildContext, hash: str, slid: WindowedDocument) -> None:
     with context.work_cache.costing(KIND) as cost:
         try:
             reply = await context.model.do(THEMES, title=slid.title, opening=opening(slid.text), terms=_word_terms)
@@ -106,9 +106,9 @@ async def _ask(context: BuildContext, hash: str, slid: Slid) -> None:
             context.work_cache.keep_results(KIND, {hash: json.dumps(kept, ensure_ascii=False)}, cost)
 
 
-def themes_of(context: BuildContext, documents: Iterable[Slid]) -> dict[str, Themed]:
+def themes_of(context: BuildContext, documents: Iterable[WindowedDocument]) -> dict[str, DocumentThemes]:
     """Themes by document: the model's where it has named them, else by the rule."""
-    found: dict[str, Themed] = {}
+    found: dict[str, DocumentThemes] = {}
     for some in _batches(documents):
         asked = {slid.id: themes_hash(slid) for slid in some}
         ruled = {slid.id: words_hash(slid) for slid in some}
@@ -125,11 +125,11 @@ def themes_of(context: BuildContext, documents: Iterable[Slid]) -> dict[str, The
         for slid in some:
             kept = by_model.get(asked[slid.id])
             themes = json.loads(kept if kept is not None else by_rule[ruled[slid.id]])
-            found[slid.id] = Themed(tuple(themes), "rule" if kept is None else "model")
+            found[slid.id] = DocumentThemes(tuple(themes), "rule" if kept is None else "model")
     return found
 
 
-def _batches(documents: Iterable[Slid]) -> Iterator[list[Slid]]:
+def _batches(documents: Iterable[WindowedDocument]) -> Iterator[list[WindowedDocument]]:
     """A thousand at a time: no more texts than that are held at once."""
     rest = iter(documents)
     while some := list(islice(rest, _DOCUMENTS_AT_ONCE)):

@@ -7,18 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragways.core.types import content_hash
-from ragways.index.graph.facts import Facts, Relation
-from ragways.index.graph.merges import Merge, proposals, veto_hash
+from ragways.index.graph.facts import PassageFacts, Relation
 from ragways.index.graph.names import fold
-from ragways.index.graph.resolve import Key, Resolver, spellings
-from ragways.index.graph.spoken import Spoken
+from ragways.index.graph.resolve import DocumentNames, Key, Merge, Resolver, proposals, spellings, veto_hash
 
 _DESCRIPTIONS = 3
 _ALIASES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class EntityRow:
     """An entity of the corpus."""
 
     id: str
@@ -36,7 +34,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class RelationRow:
     """A relation of the corpus, with the chunks that state it."""
 
     id: str
@@ -51,7 +49,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class MentionRow:
     """An entity is named `count` times in a chunk; `about` says that the chunk's article is its own."""
 
     entity: str
@@ -61,7 +59,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Undoable:
+class MergeRow:
     """A merge that was made: `name` counts as `into`, which is the entity."""
 
     entity: str
@@ -72,13 +70,13 @@ class Undoable:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class GraphData:
     """Rows in their one order: entities, relations and mentions by id, chunks as the store has them."""
 
-    entities: tuple[Node, ...]
-    relations: tuple[Edge, ...]
-    mentions: tuple[Mention, ...]
-    merges: tuple[Undoable, ...]
+    entities: tuple[EntityRow, ...]
+    relations: tuple[RelationRow, ...]
+    mentions: tuple[MentionRow, ...]
+    merges: tuple[MergeRow, ...]
     chunks: tuple[str, ...]
     proposed: frozenset[str]
     """Hashes of all merges that were proposed: vetoes of others need not be kept."""
@@ -87,12 +85,12 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
+class DocumentFacts:
     """A document's facts, chunk by chunk: (chunk id, [(way, facts)])."""
 
     number: int
     title: str
-    chunks: Sequence[tuple[str, Sequence[tuple[str, Facts]]]]
+    chunks: Sequence[tuple[str, Sequence[tuple[str, PassageFacts]]]]
 
 
 @dataclass
@@ -108,13 +106,13 @@ def entity_id(key: Key) -> str:
     return f"entity:{content_hash(*key)[:16]}"
 
 
-def make(
-    chapters: Iterable[Chapter],
+def make_graph(
+    chapters: Iterable[DocumentFacts],
     titles: dict[str, str],
     common: Callable[[str], bool],
     vetoes: Callable[[Iterable[str]], set[str]],
-    more: Callable[[Mapping[int, Spoken]], Iterable[Merge]] = lambda _: (),
-) -> Draft:
+    more: Callable[[Mapping[int, DocumentNames]], Iterable[Merge]] = lambda _: (),
+) -> GraphData:
     """Resolve the names of all chapters and gather what is said of each entity.
 
     `titles`: folded titles, redirects too, with the title of the article they lead to. `common`: everyday words.
@@ -130,15 +128,15 @@ def make(
     return _Builder(resolver, common).build(chapters, frozenset(hashes))
 
 
-def _heard(chapter: Chapter) -> Spoken:
-    document = Spoken(chapter.title)
+def _heard(chapter: DocumentFacts) -> DocumentNames:
+    document = DocumentNames(chapter.title)
     for _, said in chapter.chunks:
         for _, facts in said:
             document.hear(facts)
     return document
 
 
-def _spelling_hashes(spoken: Mapping[int, Spoken], shown: Mapping[str, str]) -> set[str]:
+def _spelling_hashes(spoken: Mapping[int, DocumentNames], shown: Mapping[str, str]) -> set[str]:
     return {
         veto_hash(spelling, shown[name])
         for document in spoken.values()
@@ -157,7 +155,7 @@ class _Builder:
         self.about: set[tuple[Key, str]] = set()
         self.edges: dict[tuple[Key, str, Key], list[tuple[Relation, str, str]]] = defaultdict(list)
 
-    def build(self, chapters: Sequence[Chapter], proposed: frozenset[str]) -> Draft:
+    def build(self, chapters: Sequence[DocumentFacts], proposed: frozenset[str]) -> GraphData:
         for chapter in chapters:
             own = self.resolver.key(chapter.number, chapter.title) if fold(chapter.title) else None
             for chunk, said in chapter.chunks:
@@ -166,20 +164,20 @@ class _Builder:
                 if own is not None and (own, chunk) in self.mentions:
                     self.about.add((own, chunk))
         ids = {key: entity_id(key) for key in self.nodes}
-        return Draft(
+        return GraphData(
             tuple(sorted((self.node(key, ids[key]) for key in self.nodes), key=lambda node: node.id)),
             tuple(sorted((self.edge(key, said, ids) for key, said in self.edges.items()), key=lambda edge: edge.id)),
             tuple(
                 sorted(
                     (
-                        Mention(ids[key], chunk, count, (key, chunk) in self.about)
+                        MentionRow(ids[key], chunk, count, (key, chunk) in self.about)
                         for (key, chunk), count in self.mentions.items()
                     ),
                     key=lambda mention: (mention.entity, mention.chunk),
                 )
             ),
             tuple(
-                Undoable(ids[r.key], r.name, r.into, r.reason, r.documents)
+                MergeRow(ids[r.key], r.name, r.into, r.reason, r.documents)
                 for r in self.resolver.records()
                 if r.key in ids
             ),
@@ -193,7 +191,7 @@ class _Builder:
             ),
         )
 
-    def add(self, document: int, chunk: str, way: str, facts: Facts) -> None:
+    def add(self, document: int, chunk: str, way: str, facts: PassageFacts) -> None:
         keys: dict[str, Key] = {}
         counted: Counter[Key] = Counter()
         for entity in facts.entities:
@@ -227,19 +225,21 @@ class _Builder:
         node.ways.add(way)
         self.resolver.record(document, name, key)
 
-    def node(self, key: Key, id: str) -> Node:
+    def node(self, key: Key, id: str) -> EntityRow:
         found = self.nodes[key]
         main = min(found.names.items(), key=lambda item: (-item[1], item[0]))[0]
         name = self.resolver.spelling.get(key[0], main) if "\x1f" not in key[0] else main
         aliases = sorted((other for other in found.names if other != name), key=lambda a: (-found.names[a], a))
         type = min(found.types.items(), key=lambda item: (-item[1], item[0]))[0] if found.types else ""
         said = " ".join(list(found.descriptions)[:_DESCRIPTIONS])
-        return Node(id, name, type, said, tuple(aliases[:_ALIASES]), found.count, "+".join(sorted(found.ways)))
+        return EntityRow(id, name, type, said, tuple(aliases[:_ALIASES]), found.count, "+".join(sorted(found.ways)))
 
-    def edge(self, key: tuple[Key, str, Key], said: list[tuple[Relation, str, str]], ids: dict[Key, str]) -> Edge:
+    def edge(
+        self, key: tuple[Key, str, Key], said: list[tuple[Relation, str, str]], ids: dict[Key, str]
+    ) -> RelationRow:
         subject, predicate, object = ids[key[0]], key[1], ids[key[2]]
         descriptions = dict.fromkeys(relation.description for relation, _, _ in said if relation.description)
-        return Edge(
+        return RelationRow(
             f"relation:{content_hash(subject, predicate, object)[:16]}",
             subject,
             predicate,

@@ -10,15 +10,9 @@ from itertools import pairwise
 
 from ragways.core import dates
 from ragways.core.types import title_name
-from ragways.index.graph.facts import Entity, Facts, Relation, predicate_of
-from ragways.index.graph.kinds import type_of_sentence
-from ragways.index.graph.names import fold, split_title
-from ragways.index.graph.rules.boxes import box_facts, row_facts
-from ragways.index.graph.rules.names import acronyms, capital_names, quantities, quoted_names
-from ragways.index.graph.rules.phrases import Phrases
-from ragways.index.graph.rules.titles import Titles
-from ragways.index.graph.rules.words import STOP, Lexicon
-from ragways.index.graph.sources import Source, Span
+from ragways.index.graph.facts import Entity, PassageFacts, Relation, Source, Span, predicate_of
+from ragways.index.graph.names import STOP, Lexicon, fold, split_title, type_of_sentence
+from ragways.index.graph.rule_names import Phrases, TitleTree, acronyms, capital_names, quantities, quoted_names
 
 _KEPT_STOPS = "of in on at by from near between before after under over during within to with for"
 _PREPOSITIONS = frozenset(_KEPT_STOPS.split())
@@ -30,7 +24,7 @@ BETWEEN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class NameMention:
     """A name at a place. `inside` marks a title within a longer name, `Ghent` in `Ghent University`."""
 
     start: int
@@ -40,7 +34,7 @@ class Mention:
     inside: bool = False
 
 
-class Corpus:
+class CorpusNames:
     """What only the whole corpus tells: titles, where redirects lead, and which words are names."""
 
     def __init__(self, documents: Sequence[Source]) -> None:
@@ -59,7 +53,7 @@ class Corpus:
         by_name = {title_name(title): title for title, _ in sorted(titles, reverse=True)}
         self.titles = {name: _end(name, by_name, redirects) for name in by_name}
         self.lexicon = Lexicon(texts)
-        self.tree = Titles(((title, self.titles[title_name(title)]) for title, _ in titles), small)
+        self.tree = TitleTree(((title, self.titles[title_name(title)]) for title, _ in titles), small)
         self.phrases = Phrases(texts)
 
     def article(self, target: str) -> str:
@@ -107,17 +101,17 @@ def _lead(source: Source) -> str:
     return ""
 
 
-def about(source: Source, corpus: Corpus) -> Entity:
+def about(source: Source, corpus: CorpusNames) -> Entity:
     """The entity that an article is about."""
     base, ending = split_title(source.title)
     return Entity(source.title, corpus.types.get(source.title, ""), _lead(source)[:400], (base,) if ending else ())
 
 
-def structure_facts(source: Source, corpus: Corpus) -> list[Facts]:
+def structure_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
     """What links, boxes and tables say, a chunk each: facts that need neither names nor a model."""
     found = []
     for passage in source.passages:
-        facts = Facts((about(source, corpus),))
+        facts = PassageFacts((about(source, corpus),))
         inside = [link for link in source.links if passage.start <= link[0] < passage.end]
         facts += _link_facts(source, inside, corpus)
         for start, _, _, fields in source.boxes:
@@ -127,14 +121,14 @@ def structure_facts(source: Source, corpus: Corpus) -> list[Facts]:
     return found
 
 
-def _link_facts(source: Source, links: list[tuple[int, int, str]], corpus: Corpus) -> Facts:
+def _link_facts(source: Source, links: list[tuple[int, int, str]], corpus: CorpusNames) -> PassageFacts:
     entities, relations = [], []
     for start, end, target in links:
         article, anchor = corpus.article(target), source.text[start:end]
         aliases = (anchor,) if anchor[:1].isupper() and fold(anchor) != fold(article) else ()
         entities.append(Entity(article, corpus.types.get(article, ""), aliases=aliases))
         relations.append(Relation(source.title, "links_to", article, _around(source, start), by="link"))
-    return Facts(tuple(entities), tuple(relations))
+    return PassageFacts(tuple(entities), tuple(relations))
 
 
 def _around(source: Source, place: int) -> str:
@@ -145,7 +139,7 @@ def _around(source: Source, place: int) -> str:
     return ""
 
 
-def text_facts(source: Source, corpus: Corpus) -> list[Facts]:
+def text_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
     """What the sentences say, a chunk each."""
     linked = {fold(source.text[start:end]): corpus.article(target) for start, end, target in reversed(source.links)}
     said = [(span, list(_mentions(source, span, linked, corpus))) for span in source.sentences]
@@ -155,25 +149,25 @@ def text_facts(source: Source, corpus: Corpus) -> list[Facts]:
     ]
 
 
-def _mentions(source: Source, span: Span, linked: Mapping[str, str], corpus: Corpus) -> Iterator[Mention]:
+def _mentions(source: Source, span: Span, linked: Mapping[str, str], corpus: CorpusNames) -> Iterator[NameMention]:
     """Names of a sentence, in order; where two overlap, the longer one and, inside it, titles."""
     text, (start, end) = source.text, span
-    found = [Mention(low, high, corpus.article(target)) for low, high, target in source.links if start <= low < end]
+    found = [NameMention(low, high, corpus.article(target)) for low, high, target in source.links if start <= low < end]
     for low, high, titles in corpus.tree.find(text, start, end):
         title = _meant(titles, source, span, corpus)
-        found.append(Mention(low, high, linked.get(fold(text[low:high])) or title or text[low:high]))
+        found.append(NameMention(low, high, linked.get(fold(text[low:high])) or title or text[low:high]))
     for low, high in (*capital_names(text, start, end, corpus.lexicon), *quoted_names(text, start, end)):
         name = text[low:high]
-        found.append(Mention(low, high, linked.get(fold(name), name)))
-    found += (Mention(low, high, name) for low, high, name in corpus.phrases.find(text, start, end))
-    found += (Mention(low, high, date.iso, "date") for low, high, date in dates.find(text, start, end))
-    found += (Mention(low, high, text[low:high], "quantity") for low, high in quantities(text, start, end))
+        found.append(NameMention(low, high, linked.get(fold(name), name)))
+    found += (NameMention(low, high, name) for low, high, name in corpus.phrases.find(text, start, end))
+    found += (NameMention(low, high, date.iso, "date") for low, high, date in dates.find(text, start, end))
+    found += (NameMention(low, high, text[low:high], "quantity") for low, high in quantities(text, start, end))
     return iter(_apart(found))
 
 
-def _apart(found: list[Mention]) -> list[Mention]:
-    """Longest first; what came first (links, then titles) wins among equals. Titles inside a name stay, marked."""
-    kept: list[Mention] = []
+def _apart(found: list[NameMention]) -> list[NameMention]:
+    """Longest first; what came first (links, then titles) wins among equals. TitleTree inside a name stay, marked."""
+    kept: list[NameMention] = []
     if len(found) < 2:
         return found
     for mention in sorted(found, key=lambda m: m.start - m.end):
@@ -185,12 +179,12 @@ def _apart(found: list[Mention]) -> list[Mention]:
     return sorted(kept, key=lambda m: (m.start, m.inside, m.end))[:MOST_IN_SENTENCE]
 
 
-def _within(mention: Mention, outer: Mention) -> bool:
+def _within(mention: NameMention, outer: NameMention) -> bool:
     held = outer.start <= mention.start and mention.end <= outer.end
     return held and mention.type == outer.type == "" and mention.end - mention.start < outer.end - outer.start
 
 
-def _meant(titles: tuple[str, ...], source: Source, span: Span, corpus: Corpus) -> str:
+def _meant(titles: tuple[str, ...], source: Source, span: Span, corpus: CorpusNames) -> str:
     """Which of the articles of one name is meant: this one, the one whose type the sentence names, else the plain one.
 
     Nothing, where that cannot be told or the name alone tells it: then the name's resolution decides.
@@ -207,7 +201,7 @@ def _meant(titles: tuple[str, ...], source: Source, span: Span, corpus: Corpus) 
     return plain[0] if len(plain) == 1 else ""
 
 
-def _facts(source: Source, sentences: list[tuple[Span, list[Mention]]]) -> Facts:
+def _facts(source: Source, sentences: list[tuple[Span, list[NameMention]]]) -> PassageFacts:
     counts: Counter[tuple[str, str]] = Counter()
     relations: list[Relation] = []
     aliases: dict[str, set[str]] = {}
@@ -217,7 +211,7 @@ def _facts(source: Source, sentences: list[tuple[Span, list[Mention]]]) -> Facts
         for short, long in acronyms(source.text, span, [(m.start, m.end) for m in mentions]):
             aliases.setdefault(long, set()).add(short)
         relations += _relations(source, span, mentions)
-    return Facts(
+    return PassageFacts(
         tuple(
             Entity(name, type, "", tuple(sorted(aliases.get(name, ()))), count)
             for (name, type), count in counts.items()
@@ -226,7 +220,7 @@ def _facts(source: Source, sentences: list[tuple[Span, list[Mention]]]) -> Facts
     )
 
 
-def _relations(source: Source, span: Span, mentions: list[Mention]) -> Iterator[Relation]:
+def _relations(source: Source, span: Span, mentions: list[NameMention]) -> Iterator[Relation]:
     """Between neighbours in a sentence, and from the article to each name in it: a passage is about its title."""
     sentence = source.text[slice(*span)]
     date = next((mention.name for mention in mentions if mention.type == "date"), "")
@@ -252,3 +246,47 @@ def _between(words: str) -> str:
         return "related_to"
     predicate = predicate_of(" ".join(word for word in kept if word.casefold() not in ("a", "an", "the")))
     return "related_to" if predicate in ("and", "or", "as", "but") or predicate in STOP - _PREPOSITIONS else predicate
+
+
+_SPLIT = re.compile(r"\s*(?:\n|;|•|<br ?/?>|, (?=[^\W\d_]))\s*")
+_SKIPPED = frozenset({"image", "caption", "logo", "map", "width", "size", "alt", "coordinates", "signature", "website"})
+_BAR = " | "
+
+
+def box_facts(title: str, fields: tuple[tuple[str, str], ...]) -> PassageFacts:
+    """A fact a value: the key is the predicate, and the value an entity where it is short enough to be a name."""
+    entities, relations = [], []
+    for key, value in fields:
+        predicate = predicate_of(key)
+        if predicate in _SKIPPED:
+            continue
+        for part in _SPLIT.split(value)[:10]:
+            name = part.strip(" ,.")
+            if name and len(name) <= 80:
+                entities.append(Entity(name))
+                relations.append(Relation(title, predicate, name, f"{key}: {value}", by="infobox"))
+    return PassageFacts(tuple(entities), tuple(relations))
+
+
+def row_facts(title: str, text: str) -> PassageFacts:
+    """Rows of a table: the first cell is what the row is about, the header's cells are the predicates."""
+    entities, relations = [], []
+    header: list[str] = []
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in line.split(_BAR)] if _BAR in line else []
+        if len(cells) < 2:
+            header = []
+            continue
+        if not header:
+            header = cells
+            continue
+        head = cells[0]
+        if not head or len(head) > 80:
+            continue
+        entities.append(Entity(head))
+        relations.append(Relation(title, "has_row", head, line, 0.5, by="table"))
+        for key, value in zip(header[1:], cells[1:], strict=False):
+            if value and len(value) <= 80:
+                entities.append(Entity(value))
+                relations.append(Relation(head, predicate_of(key), value, line, by="table"))
+    return PassageFacts(tuple(entities), tuple(relations))

@@ -1,26 +1,130 @@
-"""Reports written: by rules at no cost, by a model for what changed, kept by the name of what the model was shown."""
+"""Reports written: by rules at no cost, by a model for what changed, kept by the hash of what the model was shown."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoModel, UnusableReply
 from ragways.core.progress import Progress
 from ragways.core.trace import Usage
-from ragways.index.communities.content import Content, content
-from ragways.index.communities.landscape import Landscape
+from ragways.index.communities.hierarchy import (
+    CENTRAL,
+    CommunityFinding,
+    CommunityGraph,
+    CommunityReport,
+    ReportInput,
+    report_input,
+)
 from ragways.index.communities.options import CommunityOptions
 from ragways.index.communities.partition import Group
-from ragways.index.communities.report import Finding, Report
-from ragways.index.communities.rules import RuleReporter
+from ragways.index.graph.data import EntityRow, RelationRow
 from ragways.index.graph.names import fold
 from ragways.index.layer import BuildContext
+from ragways.index.store import Store, number_of, path_of
 from ragways.index.team import work_through
 from ragways.index.work_cache import Cost
 from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.tasks.report import REPORT, SaidReport
+
+TITLE = 3
+FINDINGS = 6
+_CHUNKS = 24  # looked at for sentences
+_SENTENCE = (20, 400)  # characters of one that can stand alone
+
+
+class RuleReporter:
+    """Writes reports from a landscape and the sentences of its documents."""
+
+    def __init__(self, land: CommunityGraph, store: Store) -> None:
+        self._land = land
+        self._db = store.db
+        self._document = lru_cache(64)(self._read_document)
+        self._chunk = lru_cache(4096)(self._read_chunk)
+
+    def write(self, group: Group) -> CommunityReport:
+        ranked = self._land.ranked(group)
+        strength = {node.id: weight for node, weight in ranked}
+        central = [node for node, _ in ranked[:CENTRAL]]
+        relations = self._land.relations(group, strength)
+        findings = self._findings(central, strength, relations) or _said(relations, self._land)
+        return CommunityReport(
+            title=", ".join(node.name for node in central[:TITLE]),
+            summary=_summary(central, len(group.members)),
+            rating=round(min(10.0, 2 * math.log(len(group.members))), 1),
+            findings=findings,
+        )
+
+    def _findings(
+        self, central: Sequence[EntityRow], strength: dict[str, float], relations: Sequence[RelationRow]
+    ) -> tuple[CommunityFinding, ...]:
+        """Sentences, each time the one that names most of what is not yet spoken of."""
+        total = sum(strength[node.id] for node in central) or 1.0
+        names = [(node.id, [n.casefold() for n in (node.name, *node.aliases[:3]) if len(n) > 1]) for node in central]
+        sentences: dict[str, tuple[str, ...]] = {}
+        for sentence in dict.fromkeys(self._sentences(relations)):
+            folded = sentence.casefold()
+            held = tuple(id for id, called in names if any(name in folded for name in called))
+            if held:
+                sentences[sentence] = held
+        spoken: Counter[str] = Counter()
+        found: list[CommunityFinding] = []
+        while sentences and len(found) < FINDINGS:
+            # What was said already counts half, and again half: so the rest comes to be spoken of.
+            best = max(sentences, key=lambda s: (sum(strength[id] / 2 ** spoken[id] for id in sentences[s]), s))
+            held = sentences.pop(best)
+            spoken.update(held)
+            rating = round(10 * sum(strength[id] for id in held) / total, 1)
+            found.append(CommunityFinding(best, rating, held))
+        return tuple(sorted(found, key=lambda finding: (-finding.rating, finding.text)))
+
+    def _sentences(self, relations: Sequence[RelationRow]) -> Iterator[str]:
+        chunks = dict.fromkeys(chunk for edge in relations[:_CHUNKS] for chunk in edge.chunks[:2])
+        for chunk in list(chunks)[:_CHUNKS]:
+            yield from self._chunk(chunk)
+
+    def _read_chunk(self, id: str) -> tuple[str, ...]:
+        number = number_of(id)
+        row = self._db.execute(
+            "SELECT start, end FROM chunks WHERE document = ? AND path = ?", (number, path_of(id))
+        ).fetchone()
+        if row is None:
+            return ()
+        text, places = self._document(number)
+        low, high = _SENTENCE
+        inside = (" ".join(text[s:e].split()) for s, e in places if s >= row[0] and e <= row[1])
+        return tuple(sentence for sentence in inside if low <= len(sentence) <= high and _whole(sentence))
+
+    def _read_document(self, number: int) -> tuple[str, list[tuple[int, int]]]:
+        text = self._db.execute("SELECT text FROM documents WHERE number = ?", (number,)).fetchone()[0]
+        query = "SELECT start, end FROM sentences WHERE document = ? ORDER BY ordinal"
+        return text, self._db.execute(query, (number,)).fetchall()
+
+
+def _whole(sentence: str) -> bool:
+    """Not a heading, nor a row of a table or of a box."""
+    return sentence.rstrip("\"'”’»)").endswith((".", "!", "?", "。", "！", "？", "…")) and " | " not in sentence
+
+
+def _summary(central: Sequence[EntityRow], size: int) -> str:
+    names = [f"{node.name} ({node.type})" if node.type else node.name for node in central]
+    rest = size - len(names)
+    return f"{', '.join(names)} and {rest} more." if rest > 0 else f"{', '.join(names)}."
+
+
+def _said(relations: Sequence[RelationRow], land: CommunityGraph) -> tuple[CommunityFinding, ...]:
+    """Where no sentence names them: what the graph itself says."""
+    entities, places = land.draft.entities, land.places
+    found = []
+    for edge in relations[:FINDINGS]:
+        ends = (entities[places[edge.subject]], entities[places[edge.object]])
+        text = edge.description or f"{ends[0].name} {edge.predicate.replace('_', ' ')} {ends[1].name}"
+        found.append(CommunityFinding(text, 1.0, (edge.subject, edge.object)))
+    return tuple({finding.text: finding for finding in reversed(found)}.values())[::-1]
+
 
 TOKENS_A_CALL = 800
 """Of the corpus, for one report; and what reports read for each of its tokens (`benchmarks/communities.py`)."""
@@ -48,15 +152,15 @@ def expected(context: BuildContext, kind: str, fresh: float) -> Usage:
 
 
 @dataclass
-class Book:
+class CommunityReports:
     """The reports of a landscape. `kind` is empty where rules write all of them."""
 
     context: BuildContext
-    land: Landscape
+    land: CommunityGraph
     options: CommunityOptions
     kind: str
-    reports: dict[str, Report] = field(default_factory=dict)
-    shown: dict[str, Content] = field(default_factory=dict)
+    reports: dict[str, CommunityReport] = field(default_factory=dict)
+    shown: dict[str, ReportInput] = field(default_factory=dict)
     """Of each community whose report a model writes, what it is shown."""
 
     def __post_init__(self) -> None:
@@ -80,39 +184,39 @@ class Book:
             if len(group.members) < self.options.members:
                 continue
             if self.kind and self.land.text_behind(group) >= self.options.text:
-                self.shown[group.id] = content(self.land, group, self.reports, self.options.tokens)
+                self.shown[group.id] = report_input(self.land, group, self.reports, self.options.tokens)
                 asked.append(group)
             else:
                 self.reports[group.id] = self._rules.write(group)
         known = self.context.work_cache.results(self.kind, {self.shown[group.id].hash for group in asked})
         for group in asked:
             if (text := known.get(self.shown[group.id].hash)) is not None:
-                self.reports[group.id] = Report.from_json(text)
+                self.reports[group.id] = CommunityReport.from_json(text)
         return [group for group in asked if group.id not in self.reports]
 
     def keep(self, group: Group, said: SaidReport, cost: Cost | None = None) -> None:
         names = {fold(node.name): node.id for node in (self.land.draft.entities[m] for m in reversed(group.members))}
         findings = (
-            Finding(
+            CommunityFinding(
                 f.text.strip(), f.rating, tuple(dict.fromkeys(names[n] for n in map(fold, f.entities) if n in names))
             )
             for f in said.findings
             if f.text.strip()
         )
         best_first = tuple(sorted(findings, key=lambda finding: -finding.rating))
-        report = Report(said.title.strip(), said.summary.strip(), said.rating, best_first)
+        report = CommunityReport(said.title.strip(), said.summary.strip(), said.rating, best_first)
         self.reports[group.id] = report
         self.context.work_cache.keep_results(self.kind, {self.shown[group.id].hash: report.to_json()}, cost)
 
 
-def read_all(book: Book) -> Book:
+def read_all(book: CommunityReports) -> CommunityReports:
     """All reports that are there already."""
     for stage in book.land.stages:
         book.read(stage)
     return book
 
 
-async def write_all(book: Book) -> Book:
+async def write_all(book: CommunityReports) -> CommunityReports:
     """As `read_all`, and ask a model for what is missing. Where it must stop, what is done is kept and read."""
     asking = _Asking(book)
     stopped: BudgetExceeded | ModelRefused | None = None
@@ -134,7 +238,7 @@ class _Asking:
     way.
     """
 
-    book: Book
+    book: CommunityReports
     done: int = 0
 
     async def do(self, group: Group) -> Sequence[Group]:
@@ -161,6 +265,6 @@ class _Asking:
         self.done += 1
         context.report(Progress("reports", self.done))
 
-    def _fail(self, shown: Content, error: str, reply: str = "") -> None:
+    def _fail(self, shown: ReportInput, error: str, reply: str = "") -> None:
         self.book.context.work_cache.keep_failure(self.book.kind, shown.hash, error, reply[:4000])
         self.book.context.fail(error)

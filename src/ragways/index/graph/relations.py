@@ -1,24 +1,23 @@
-"""The relations of a graph as arrays: ends, weights and source chunks, for the many that a question touches.
-
-Written when the graph is derived, and memory-mapped. Rows with names and descriptions are read for the few that are
-shown; reading hundreds of them for each question is what costs time.
-"""
+"""Relations as arrays, and the words of what they say as numbers: for the many that a question touches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.words import terms
+
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Bonds:
+class RelationArrays:
     """Relations by number, in the order of their ids: equal weights go by number.
 
     Those with entity i as subject are `from_subject[by_subject[i]:by_subject[i + 1]]`, likewise for objects; the chunks
@@ -40,7 +39,9 @@ class Bonds:
         return len(self.subjects)
 
     @classmethod
-    def of(cls, size: int, rows: Sequence[tuple[str, int, int, float]], statements: Sequence[tuple[int, int]]) -> Bonds:
+    def of(
+        cls, size: int, rows: Sequence[tuple[str, int, int, float]], statements: Sequence[tuple[int, int]]
+    ) -> RelationArrays:
         """From the id, the ends among `size` entities and the weight of every relation, by id; and pairs of relation
         and chunk, sorted.
         """
@@ -63,7 +64,7 @@ class Bonds:
             np.save(_file(folder, part.name), getattr(self, part.name))
 
     @classmethod
-    def load(cls, folder: Path) -> Bonds:
+    def load(cls, folder: Path) -> RelationArrays:
         # Plain views of the mapped files: indexing a memmap costs as much again in bookkeeping.
         return cls(*(np.asarray(np.load(_file(folder, part.name), mmap_mode="r")) for part in fields(cls)))
 
@@ -128,3 +129,64 @@ def places_of(begins: Ints, rows: Ints) -> tuple[Ints, Ints]:
 
 def _file(folder: Path, part: str) -> Path:
     return folder / f"graph-relations-{part.replace('_', '-')}.npy"
+
+
+DESCRIPTION = 240
+"""Characters of a description that are shown of a relation, and whose words count."""
+
+
+@dataclass(frozen=True)
+class RelationTerms:
+    """The terms of relation i are `vocabulary[held[begins[i]:begins[i + 1]]]`; the vocabulary is sorted."""
+
+    vocabulary: NDArray[np.bytes_]
+    begins: Ints
+    held: Small
+
+    @classmethod
+    def of(cls, relations: Iterable[Iterable[str]]) -> RelationTerms:
+        """From the parts of each relation's text. No word goes over the border of a part."""
+        numbers: dict[str, int] = {}
+        known: dict[str, tuple[int, ...]] = {}
+        held, ends = array("i"), array("q", [0])
+        for parts in relations:
+            here: set[int] = set()
+            for part in parts:
+                # Many relations come from one sentence, and many have an end in common.
+                if part not in known:
+                    known[part] = tuple(numbers.setdefault(term, len(numbers)) for term in terms(part))
+                here.update(known[part])
+            held.extend(here)
+            ends.append(len(held))
+        vocabulary = np.array([term.encode() for term in numbers], dtype=np.bytes_)
+        order = np.argsort(vocabulary)
+        place = np.empty(len(order), dtype=np.int32)
+        place[order] = np.arange(len(order))
+        return cls(vocabulary[order], np.array(ends, dtype=np.int64), place[np.array(held, dtype=np.int32)])
+
+    def save(self, folder: Path) -> None:
+        for part in fields(self):
+            np.save(folder / f"graph-terms-{part.name}.npy", getattr(self, part.name))
+
+    @classmethod
+    def load(cls, folder: Path) -> RelationTerms:
+        parts = (np.load(folder / f"graph-terms-{part.name}.npy", mmap_mode="r") for part in fields(cls))
+        return cls(*map(np.asarray, parts))
+
+    def shared(self, relations: Ints, wanted: Collection[str]) -> Ints:
+        """How many of the wanted terms each of these relations holds."""
+        known = np.zeros(len(self.vocabulary), dtype=np.bool_)
+        known[self._places(wanted)] = True
+        places, counts = places_of(self.begins, relations)
+        which = np.repeat(np.arange(len(relations)), counts)
+        return np.bincount(which[known[self.held[places]]], minlength=len(relations)).astype(np.int64)
+
+    def _places(self, wanted: Collection[str]) -> Ints:
+        # Of the vocabulary's own width: comparing with a wider one would copy all of it.
+        width = self.vocabulary.dtype.itemsize
+        words = np.array([w for w in (term.encode() for term in wanted) if len(w) <= width], dtype=f"S{width}")
+        places = np.searchsorted(self.vocabulary, words).astype(np.int64)
+        inside = places < len(self.vocabulary)
+        places, words = places[inside], words[inside]
+        found: Ints = places[self.vocabulary[places] == words]
+        return found

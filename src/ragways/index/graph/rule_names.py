@@ -1,0 +1,243 @@
+"""Names in a sentence by rules: capitals, quotation marks, titles, frequent phrases, and quantities."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from ragways.index.graph.names import STOP, TOKEN, Lexicon, folded, split_title
+
+_UPPER = re.escape("".join(c for c in map(chr, range(128, 0x2C00)) if c.isupper()))
+_U = rf"[A-Z{_UPPER}]"
+_W = r"[^\W_]"
+_CAPITAL = rf"(?:[Aa]l-|[Ee]l-|[dl]['’])?{_U}{_W}*(?:['’\-–]{_W}+)*"
+_SHORT = rf"(?:St|Dr|Mr|Mrs|Ms|Jr|Sr|Mt|Ft|Lt|Col|Gen|Capt|Sgt|Prof|Rev|Hon|Bros|Co|Inc|Ltd|{_U})\."
+_PARTICLE = (
+    r"(?:of the|of|de la|de los|de las|de|del|della|der|den|des|di|da|do|dos|du|la|le|les|von der|von dem|von|van der|"
+    r"van den|van de|van|zu|zur|ten|ter|bin|ibn|al|el|af|upon|sur)"
+)
+_NAME = re.compile(
+    rf"(?:{_SHORT}|\b{_CAPITAL})(?:(?: {_PARTICLE} | - | & | |-)(?:{_SHORT}|{_CAPITAL}))*"
+    r"(?: \d{1,3}(?![\d%-]|[.,]\d))?"
+)
+_QUOTED = re.compile(r"(?:[\"“]|``)([^\"“”`\n]{2,100}?)(?:[\"”]|'')")
+_STARTED = "the new old great north south east west central upper lower san santa saint little big black white red"
+_STARTERS = frozenset(_STARTED.split())
+"""Everyday words that begin names: at the start of a sentence, before another capital, they count as part of it."""
+_MARK = re.compile(r"[\"“`]")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_LONG_THEN_SHORT = re.compile(rf"\(\s*(?:the |or |abbreviated |abbreviated as )?({_U}[{_UPPER}A-Z&.]{{1,9}}s?)\s*[);,]")
+
+
+def capital_names(text: str, start: int, end: int, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
+    """Places of names in one sentence. Its first word has a capital anyway, so it counts only if it is not common."""
+    first = True
+    for match in _NAME.finditer(text, start, end):
+        low, high = match.span()
+        opening = first and not any(c.isalnum() for c in text[start:low])
+        first = False
+        place = _trimmed(text, low, high, opening, lexicon)
+        if place is not None:
+            yield place
+
+
+def _trimmed(text: str, low: int, high: int, opening: bool, lexicon: Lexicon) -> tuple[int, int] | None:
+    """The name without the words that open the sentence and are none (`In Paris`, `However Tamsett`).
+
+    Inside a sentence a capital is meant: there `New` and `The` belong to the name.
+    """
+    name = text[low:high]
+    while opening and " " in name:
+        head, _, rest = name.partition(" ")
+        bare = _POSSESSIVE.sub("", head).casefold()
+        if bare in _STARTERS or not lexicon.common(bare):
+            break
+        low += len(head) + 1
+        name, opening = rest, not rest[:1].isupper()
+    bare = _POSSESSIVE.sub("", name)
+    if " " not in bare and (bare.casefold() in STOP or len(bare) < 2 or (opening and lexicon.common(bare))):
+        return None
+    return low, low + len(bare)
+
+
+def quoted_names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Works in quotation marks that are written as names are: a capital at the start, eight words at most."""
+    if not _MARK.search(text, start, end):
+        return
+    for match in _QUOTED.finditer(text, start, end):
+        inner = match[1].strip(" ,.;")
+        words = inner.split()
+        if inner[:1].isupper() and 1 <= len(words) <= 8 and sum(w[0].isupper() for w in words) * 2 >= len(words):
+            low = match.start(1) + match[1].index(inner)
+            yield low, low + len(inner)
+
+
+def acronyms(text: str, span: tuple[int, int], names: list[tuple[int, int]]) -> Iterator[tuple[str, str]]:
+    """Short forms in brackets after the long form whose letters they are: `World Health Organization (WHO)`."""
+    if text.find("(", *span) < 0:
+        return
+    ends = {high: low for low, high in names}
+    for match in _LONG_THEN_SHORT.finditer(text, *span):
+        before = match.start()
+        while before > 0 and text[before - 1] == " ":
+            before -= 1
+        low = ends.get(before)
+        if low is not None and _spells(match[1], text[low:before]):
+            yield match[1], text[low:before]
+
+
+def _spells(short: str, long: str) -> bool:
+    letters = [c for c in short if c.isupper()]
+    initials = [word[0] for word in re.findall(r"[^\W_]+", long) if word[0].isupper()]
+    every = [word[0].upper() for word in re.findall(r"[^\W_]+", long)]
+    words = (initials, every, initials[1:] if long.startswith("The ") else [])
+    return len(letters) >= 2 and letters in words
+
+
+_END = ""
+"""Where titles end in the tree: no token is empty."""
+
+
+class TitleTree:
+    """All titles by their tokens. `X (ship)` is found as `X` too; what it means there is for the reader to choose."""
+
+    def __init__(self, titles: Iterable[tuple[str, str]], small: Collection[str] = ()) -> None:
+        """`titles`: each title with the title it leads to, itself or the end of a redirect.
+
+        `small`: single words that are titles, and that their own articles write small, as `Photosynthesis`.
+        """
+        self._root: dict[str, Any] = {}
+        self.known: dict[str, str] = {}
+        for title, leads_to in sorted(titles):
+            self._add(title, leads_to, small)
+            base, ending = split_title(title)
+            if ending:
+                self._add(base, leads_to, ())
+
+    def _add(self, name: str, title: str, small_words: Collection[str]) -> None:
+        written = TOKEN.findall(name)
+        words = [folded(word) for word in written]
+        article = len(words) > 1 and words[0] == "the"
+        if article:
+            written, words = written[1:], words[1:]
+        if not any(words) or len(words) > 20 or (len(words) == 1 and (words[0] in STOP or words[0].isdecimal())):
+            return
+        node = self._root
+        for word in words:
+            node = node.setdefault(word, {})
+        entries = node.setdefault(_END, [])
+        capitals = tuple(w[0].isupper() for w in written)
+        # `Riemann integral` may stand inside a sentence as it is, or begin one; `The Terminal` is never `terminal`.
+        small = not any(capitals[1:]) and not article and (len(words) > 1 or words[0] in small_words)
+        if not any(known == title for known, _, _ in entries):
+            entries.append((title, capitals, small))
+
+    def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Longest titles from each place of the text on, with the articles that are called so."""
+        matches = list(TOKEN.finditer(text, start, end))
+        words = [folded(match.group()) for match in matches]
+        root = self._root
+        for i, word in enumerate(words):
+            node = root.get(word)
+            if node is None:
+                continue
+            found, j = None, i
+            while True:
+                j += 1
+                entries = node.get(_END)
+                if entries:
+                    fitting = tuple(t for t, capitals, small in entries if _fits(matches[i:j], capitals, small))
+                    if fitting:
+                        found = (matches[i].start(), matches[j - 1].end(), fitting)
+                if j == len(words):
+                    break
+                node = node.get(words[j])
+                if node is None:
+                    break
+            if found:
+                yield found
+
+
+def _fits(matches: list[Any], capitals: tuple[bool, ...], small: bool) -> bool:
+    """Whether the text writes with a capital what the title does."""
+    for at, (match, capital) in enumerate(zip(matches, capitals, strict=True)):
+        if capital and not (match.group()[0].isupper() or (small and at == 0)):
+            return False
+    return True
+
+
+LEAST = 3
+"""Documents that must hold a phrase."""
+_SHARE = 0.02
+"""A token in more than this share of all places is a function word of its language."""
+_BREAK = re.compile(r"[^\w\s'’·-]+|\n")
+
+
+class Phrases:
+    """Two to four tokens in a row, none a function word, in at least three documents whose script has no capitals."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        chosen = [text for text in texts if uncased(text)]
+        tokens: Counter[str] = Counter()
+        documents: Counter[tuple[str, ...]] = Counter()
+        for text in chosen:
+            tokens.update(folded(t) for t in TOKEN.findall(text))
+        total = sum(tokens.values())
+        self._function = {t for t, count in tokens.items() if count > max(20, _SHARE * total)}
+        for text in chosen:
+            documents.update({key for key, _, _ in self._grams(text, 0, len(text))})
+        self._known = {key for key, count in documents.items() if count >= LEAST}
+
+    def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+        """Longest known phrases of a sentence, from left to right."""
+        if not self._known:
+            return
+        here = start
+        longest: dict[int, int] = {}
+        for key, low, high in self._grams(text, start, end):
+            if key in self._known:
+                longest[low] = max(longest.get(low, 0), high)
+        for low, high in sorted(longest.items()):
+            if low >= here:
+                yield low, high, text[low:high]
+                here = high
+
+    def _grams(self, text: str, start: int, end: int) -> Iterator[tuple[tuple[str, ...], int, int]]:
+        run: list[tuple[str, int, int]] = []
+        last = start
+        for match in TOKEN.finditer(text, start, end):
+            token = folded(match.group())
+            if token in self._function or token.isdecimal() or _BREAK.search(text, last, match.start()):
+                run = []
+            last = match.end()
+            if token not in self._function and not token.isdecimal():
+                run = [*run[-3:], (token, match.start(), match.end())]
+                for n in range(2, len(run) + 1):
+                    part = run[-n:]
+                    yield tuple(t for t, _, _ in part), part[0][1], part[-1][2]
+
+
+def uncased(text: str) -> bool:
+    """Whether most letters of a text, by a sample from its start, belong to a script without capitals."""
+    letters = [c for c in text[:400:4] if c.isalpha()]
+    return bool(letters) and sum(c.lower() != c.upper() for c in letters) * 2 < len(letters)
+
+
+_DIGIT = re.compile(r"\d")
+_UNITS = (
+    "%|percent|per cent|km²|km2|km|kilomet(?:er|re)s?|metres?|meters?|m|cm|mm|miles?|feet|ft|inches|inch|acres?|"
+    "hectares?|kg|kilograms?|grams?|tonn?es?|tons?|pounds?|lbs?|litres?|liters?|mph|km/h|knots?|°C|°F|degrees|"
+    "million|billion|trillion|people|inhabitants|residents|passengers|seats|years?|days?|hours?|minutes?|seconds?|"
+    "dollars|euros|watts?|MW|GW|kW|Hz|MHz|kHz|GHz"
+)
+_QUANTITY = re.compile(rf"(?<![\w.,])[$€£¥]?\d[\d,]*(?:\.\d+)?(?:\s?-?\s?(?:{_UNITS}))(?!\w)|[$€£¥]\d[\d,]*(?:\.\d+)?")
+
+
+def quantities(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Places of numbers with a unit."""
+    if not _DIGIT.search(text, start, end):
+        return
+    for match in _QUANTITY.finditer(text, start, end):
+        yield match.span()

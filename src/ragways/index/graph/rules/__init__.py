@@ -1,1 +1,0 @@
-"""Facts without a model: names, titles, links, boxes, tables, dates and phrases."""
