@@ -1,7 +1,7 @@
 """The layer of windows: embeds windows, sentences and themes, and derives the edges between them.
 
 When documents come or go, only new texts are embedded, and only edges that they can change are computed again
-(`renewal.py`). A document whose texts have no vectors yet, because a budget ended the work, is left out whole.
+(`edges.py`). A document whose texts have no vectors yet, because a budget ended the work, is left out whole.
 """
 
 from __future__ import annotations
