@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ragways.corpus.chunking import PRESETS
+from ragways.corpus.structure import PRESETS
 from ragways.index.build import build
 from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.communities.partition import hierarchy, leiden, modularity

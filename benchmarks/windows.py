@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from ragways.core.trace import Usage
 from ragways.core.types import Query
-from ragways.corpus.files import SourceFile, walk
-from ragways.corpus.load import load
+from ragways.corpus.load import load, walk
+from ragways.corpus.source import SourceFile
 from ragways.index.build import build
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index

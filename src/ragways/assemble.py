@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragways.core.errors import EmbedderChanged, SettingsError, StoreError, did_you_mean
-from ragways.corpus.chunking import PRESETS, Chunking
+from ragways.corpus.structure import PRESETS, Chunking
 from ragways.settings import ChunkingSettings, CorpusSettings, ModelSettings, Settings
 
 if TYPE_CHECKING:

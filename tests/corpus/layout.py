@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
-from ragways.corpus.load import LoadOptions, SourceFile, load
+from ragways.corpus.load import load
+from ragways.corpus.source import LoadOptions, SourceFile
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 

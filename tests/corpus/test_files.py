@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import LoadError, UsageError
-from ragways.corpus.files import Skipped, SourceFile, walk
-from ragways.corpus.load import LoadOptions, load
+from ragways.corpus.load import load, walk
+from ragways.corpus.source import LoadOptions, Skipped, SourceFile
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import pytest
 
 from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
-from ragways.corpus.load import LoadOptions
-from ragways.corpus.source import Fields, Skipped
+from ragways.corpus.source import Fields, LoadOptions, Skipped
 from tests.corpus import samples
 from tests.corpus.layout import anchors, read, read_text
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import LoadError
-from ragways.corpus.load import LoadOptions
-from ragways.corpus.source import MIB
+from ragways.corpus.source import MIB, LoadOptions
 from tests.corpus import samples
 from tests.corpus.layout import read
 

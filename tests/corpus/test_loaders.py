@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import LoadError
-from ragways.corpus.load import LOADERS, SourceFile, load, loader_of
+from ragways.corpus.load import LOADERS, load, loader_of
+from ragways.corpus.source import SourceFile
 from tests.corpus.layout import anchors, read, survives
 from tests.corpus.samples import SAMPLES, write
 
-SUFFIXES = [suffix for loader in LOADERS for suffix in loader.suffixes]
+SUFFIXES = [suffix for loader in LOADERS.values() for suffix in loader.suffixes]
 
 
 def test_every_suffix_has_a_sample():
@@ -80,7 +81,7 @@ def test_suffixes_are_matched_by_the_longest():
 
 def test_heavy_parsers_are_not_imported_before_they_are_needed():
     code = (
-        "import sys, ragways.corpus.load, ragways.corpus.files\n"
+        "import sys, ragways.corpus.load, ragways.corpus.source\n"
         "assert not {'selectolax', 'pypdfium2', 'markdown_it', 'defusedxml'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

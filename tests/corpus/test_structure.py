@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import UsageError
 from ragways.core.types import Document, Heading
-from ragways.corpus.chunking import PRESETS, Chunking
-from ragways.corpus.files import SourceFile, walk
-from ragways.corpus.load import load
-from ragways.corpus.structure import structure
+from ragways.corpus.load import load, walk
+from ragways.corpus.source import SourceFile
+from ragways.corpus.structure import PRESETS, Chunking, structure
 from ragways.models.tokens import count_tokens
 
 TEXT = "Lead one. Dr. Brack came in 1801.\n\nLead two.\n\nHistory\n\nIt began. It went on.\n\nname: Tern\nbuilt: 1871"

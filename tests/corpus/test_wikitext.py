@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ragways.core.types import Document
-from ragways.corpus.load import LoadOptions
+from ragways.corpus.source import LoadOptions
 from ragways.corpus.wikitext import page
 from tests.corpus.layout import anchors, check
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import UsageError
 from ragways.core.types import content_hash
-from ragways.corpus.load import SourceFile, load
+from ragways.corpus.load import load
+from ragways.corpus.source import SourceFile
 from ragways.evaluation.datasets import DATASETS, find_dataset, load_questions, write_corpus
 from ragways.evaluation.datasets.known import KNOWN, find_data
 from ragways.evaluation.datasets.reading import answers, read_json, words

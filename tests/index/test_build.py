@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import EmbedderChanged, StoreBusy, StoreFailed, UsageError, WrongVersion
 from ragways.core.trace import Budget, Usage, current_meter, spending
-from ragways.corpus.chunking import PRESETS
+from ragways.corpus.structure import PRESETS
 from ragways.index.build import build, remove
 from ragways.index.derive import FORMAT
 from ragways.index.reader import Index

@@ -15,9 +15,7 @@ from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
 from ragways.corpus.builder import TextBuilder
-from ragways.corpus.links import article_of
-from ragways.corpus.reading import read_all
-from ragways.corpus.source import MIB, LoadOptions, SourceFile
+from ragways.corpus.source import MIB, LoadOptions, SourceFile, article_of, read_all
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -12,11 +12,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
-from ragways.corpus.builder import Mark, TextBuilder
-from ragways.corpus.characters import one_line
-from ragways.corpus.links import article_of
-from ragways.corpus.reading import decode, read_all
-from ragways.corpus.source import LoadOptions, SourceFile
+from ragways.corpus.builder import Mark, TextBuilder, one_line
+from ragways.corpus.source import LoadOptions, SourceFile, article_of, decode, read_all
 
 _DROPPED = frozenset(("script", "style", "nav", "noscript", "template", "head", "svg", "iframe", "object", "canvas",
                       "audio", "video", "select", "button", "textarea"))  # fmt: skip

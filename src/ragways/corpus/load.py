@@ -1,76 +1,106 @@
-"""The table of formats, and the one way to read a file. A loader's module is imported when its format appears."""
+"""Files that a user names: which can be read, by which loader, and why the rest was left out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import cast
 
-from ragways.core.errors import LoadError, NoText
+from ragways.core.errors import LoadError, NoText, PluginClash, UsageError
+from ragways.core.registry import Registry
 from ragways.core.types import Document
 from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile
 
-__all__ = ["LOADERS", "LoadOptions", "Loader", "Skipped", "SourceFile", "load", "loader_of"]
-
-Load = Callable[[SourceFile, LoadOptions], Iterator[Document]]
+LoadFunction = Callable[[SourceFile, LoadOptions], Iterator[Document]]
+"""Reads one file within the bounds of the options and gives its documents; what is wrong with it is a LoadError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """A format: its suffixes and how it is read. A streamed one may be larger than `max_bytes`."""
+    """A file format: its name, its suffixes in lower case with their dot, and the function that reads such a file.
+
+    A streamed one may be larger than `max_bytes`. A package brings one by an entry point in `ragways.loaders`.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     summary: str
-    load: Load
+    load: LoadFunction
     streamed: bool = False
 
+    def __post_init__(self) -> None:
+        for suffix in self.suffixes:
+            if not suffix.startswith(".") or suffix != suffix.lower():
+                raise ValueError(f"the suffix {suffix!r} is not a dot and lower-case letters")
 
-def _from(module: str) -> Load:
+
+def _from(module: str, function: str) -> LoadFunction:
     """Parsers are heavy: import one only when a file needs it."""
 
     def read(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
-        return cast(Load, import_module(f"ragways.corpus.{module}").load)(file, options)
+        return cast(LoadFunction, getattr(import_module(f"ragways.corpus.{module}"), function))(file, options)
 
     return read
 
 
-LOADERS: tuple[Loader, ...] = (
-    Loader("text", (".txt", ".text", ".rst"), "Plain text.", _from("text")),
-    Loader("markdown", (".md", ".markdown"), "Markdown, with front matter.", _from("markdown")),
-    Loader("html", (".html", ".htm"), "Web pages.", _from("html")),
-    Loader("pdf", (".pdf",), "PDF with a text layer.", _from("pdf")),
-    Loader("docx", (".docx",), "Word documents.", _from("docx")),
-    Loader("json", (".json", ".json.gz"), "A list of records, or titles with their texts.", _from("records")),
-    Loader(
-        "jsonl",
-        (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"),
-        "A record a line.",
-        _from("records"),
-        streamed=True,
-    ),
-    Loader("wikitext", (".wiki", ".wikitext", ".mediawiki"), "One page of MediaWiki markup.", _from("wikitext")),
-    Loader(
-        "mediawiki",
-        (".xml", ".xml.gz", ".xml.bz2"),
-        "MediaWiki export dumps.",
-        _from("mediawiki"),
-        streamed=True,
+_RECORDS = _from("text", "load_records")
+
+LOADERS: Registry[Loader] = Registry(
+    "ragways.loaders",
+    "loader",
+    Loader,
+    (
+        Loader("text", (".txt", ".text", ".rst"), "Plain text.", _from("text", "load_text")),
+        Loader("markdown", (".md", ".markdown"), "Markdown, with front matter.", _from("markdown", "load")),
+        Loader("html", (".html", ".htm"), "Web pages.", _from("html", "load")),
+        Loader("pdf", (".pdf",), "PDF with a text layer.", _from("pdf", "load")),
+        Loader("docx", (".docx",), "Word documents.", _from("docx", "load")),
+        Loader("json", (".json", ".json.gz"), "A list of records, or titles with their texts.", _RECORDS),
+        Loader("jsonl", (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"), "A record a line.", _RECORDS, streamed=True),
+        Loader(
+            "wikitext",
+            (".wiki", ".wikitext", ".mediawiki"),
+            "One page of MediaWiki markup.",
+            _from("wikitext", "load_page"),
+        ),
+        Loader(
+            "mediawiki",
+            (".xml", ".xml.gz", ".xml.bz2"),
+            "MediaWiki export dumps.",
+            _from("wikitext", "load_dump"),
+            streamed=True,
+        ),
     ),
 )
 
-_BY_SUFFIX = {suffix: loader for loader in LOADERS for suffix in loader.suffixes}
-
 
 def loader_of(name: str) -> Loader | None:
-    """The loader for a file name: the longest suffix wins, case does not matter."""
-    parts = name.lower().split(".")
-    for count in (2, 1):
-        suffix = "." + ".".join(parts[-count:])
-        if len(parts) > count and suffix in _BY_SUFFIX:
-            return _BY_SUFFIX[suffix]
-    return None
+    """The loader for a file name: the longest suffix wins, case does not matter. None where no loader reads it.
+
+    Raises PluginClash where two loaders claim the same suffix.
+    """
+    lower = name.lower()
+    best: tuple[str, Loader] | None = None
+    for loader in LOADERS.values():
+        for suffix in filter(lower.endswith, loader.suffixes):
+            if best is None or len(suffix) > len(best[0]):
+                best = suffix, loader
+            elif suffix == best[0]:
+                raise _clash(suffix, best[1], loader)
+    return best[1] if best else None
+
+
+def _clash(suffix: str, one: Loader, other: Loader) -> PluginClash:
+    packages = [LOADERS.package_of(loader.name) for loader in (one, other)]
+    return PluginClash(
+        f"files ending in {suffix} are read by the loader {one.name!r} of {packages[0]} and by {other.name!r} of "
+        f"{packages[1]}",
+        "uninstall one of them, or ask its author for another suffix",
+    )
 
 
 def load(file: SourceFile, options: LoadOptions | None = None) -> Iterator[Document]:
@@ -107,3 +137,113 @@ def load(file: SourceFile, options: LoadOptions | None = None) -> Iterator[Docum
 
 def _first_line(error: object) -> str:
     return str(error).split("\n", 1)[0][:200]
+
+
+# Files below folders
+
+
+def walk(paths: Iterable[Path | str], options: LoadOptions | None = None) -> FileWalk:
+    """Every file below the paths in one fixed order, whatever order they were named in."""
+    roots = sorted({Path(path) for path in paths})
+    for root in roots:
+        if not root.exists():
+            raise UsageError(f"{root} does not exist", "name a file or folder that is there")
+    return FileWalk(roots, options or LoadOptions())
+
+
+class FileWalk:
+    """Iterate over it; afterwards `hidden` tells how many hidden files and folders were passed over."""
+
+    def __init__(self, roots: list[Path], options: LoadOptions) -> None:
+        self._roots = roots
+        self._options = options
+        self._keys: set[str] = set()
+        self._seen: dict[str, str] = {}
+        self.hidden = 0
+
+    def __iter__(self) -> Iterator[SourceFile | Skipped]:
+        self._keys, self._seen, self.hidden = set(), {}, 0
+        for root in self._roots:
+            if root.is_dir():
+                yield from self._folder(root)
+            else:
+                yield self._file(root, root.name, root.resolve().parent)
+
+    def _folder(self, root: Path) -> Iterator[SourceFile | Skipped]:
+        """Links come last, so that a file is read under its own name where it has one in the folder."""
+        links: list[tuple[Path, str]] = []
+        pending = [(root, "")]
+        while pending:
+            folder, prefix = pending.pop()
+            if folder != root and (folder / "index.sqlite").is_file():
+                self.hidden += 1  # an index of ours is no corpus
+                continue
+            try:
+                entries = sorted(os.scandir(folder), key=lambda entry: os.fsencode(entry.name))
+            except OSError as error:
+                yield Skipped(_printable(prefix or root.name), f"cannot be read: {_reason(error)}")
+                continue
+            below = []
+            for entry in entries:
+                key = prefix + entry.name
+                if entry.name.startswith("."):
+                    self.hidden += 1
+                elif entry.is_symlink():
+                    links.append((Path(entry.path), key))
+                elif entry.is_dir(follow_symlinks=False):
+                    below.append((Path(entry.path), key + "/"))
+                else:
+                    yield self._file(Path(entry.path), key, root)
+            pending.extend(reversed(below))
+        for path, key in links:
+            yield self._link(path, key, root)
+
+    def _link(self, path: Path, key: str, root: Path) -> SourceFile | Skipped:
+        try:
+            target = path.resolve(strict=True)
+        except (OSError, RuntimeError):
+            return Skipped(_printable(key), "link leads nowhere")
+        if not target.is_relative_to(root.resolve()):
+            return Skipped(_printable(key), "link leads outside the folder")
+        if target.is_dir():
+            return Skipped(_printable(key), "link to a folder that is read under its own name")
+        return self._file(path, key, root)
+
+    def _file(self, path: Path, key: str, root: Path) -> SourceFile | Skipped:
+        printable = _printable(key)
+        try:
+            status = path.stat()
+        except OSError as error:
+            return Skipped(printable, f"cannot be read: {_reason(error)}")
+        if not stat.S_ISREG(status.st_mode):
+            return Skipped(printable, "not a regular file")
+        loader = loader_of(path.name)
+        if loader is None:
+            return Skipped(printable, f"no loader for {path.suffix or 'files without a suffix'}")
+        if status.st_size > self._options.max_bytes and not loader.streamed:
+            return Skipped(printable, f"larger than {self._options.max_bytes:,} bytes (max_bytes)")
+        real = os.path.realpath(path)
+        if real in self._seen:
+            return Skipped(printable, f"already read as {self._seen[real]}")
+        self._seen[real] = self._unique(printable, root)
+        return SourceFile(path, self._seen[real])
+
+    def _unique(self, key: str, root: Path) -> str:
+        """A key that another root has taken gets the root's name before it, then a number."""
+        unique, number = key, 1
+        while unique in self._keys:
+            name = _printable(root.resolve().name)
+            unique = f"{name}/{key}" if number == 1 else f"{name}~{number}/{key}"
+            number += 1
+        self._keys.add(unique)
+        return unique
+
+
+def _printable(name: str) -> str:
+    """Names may hold bytes that are no text; keys are written to databases and terminals."""
+    name = name.replace(os.sep, "/").encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()

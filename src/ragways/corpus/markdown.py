@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from ragways.core.dates import iso_date
 from ragways.core.types import Document
-from ragways.corpus.builder import Mark, TextBuilder
-from ragways.corpus.characters import clean
-from ragways.corpus.frontmatter import front_matter
-from ragways.corpus.links import article_of
-from ragways.corpus.reading import read_text
-from ragways.corpus.source import LoadOptions, SourceFile
+from ragways.corpus.builder import Mark, TextBuilder, clean
+from ragways.corpus.source import LoadOptions, SourceFile, article_of, read_text
+from ragways.corpus.text import write_plain
 
 _LONG_INLINE = 100_000
 """A paragraph longer than this is taken as it stands: hostile marks cost up to 30 µs each."""
@@ -50,8 +48,6 @@ class _Writer:
 
     def write(self, source: str) -> None:
         if len(source) > _LONG_SOURCE:
-            from ragways.corpus.text import write_plain
-
             write_plain(self.builder, source)
             return
         self._parser, self._tokens = _blocks(source)
@@ -156,3 +152,50 @@ _BLOCKS: dict[str, Callable[[TextBuilder], None]] = {
     "td_close": TextBuilder.unflat,
     "th_close": TextBuilder.unflat,
 }
+
+
+# Front matter: the `key: value` lines between two `---` at the top, read by hand and bounded
+
+_MOST_LINES = 200
+_MOST_KEYS = 40
+_NAMES = {"authors": "author", "lang": "language", "tags": "category", "categories": "category", "link": "url",
+          "published": "date", "publisher": "source", "pubdate": "date", "published_at": "date"}  # fmt: skip
+
+
+def front_matter(text: str) -> tuple[dict[str, str], str]:
+    """The facts and the text that follows them. Without a closing line there is no front matter."""
+    text = text.removeprefix("\ufeff")
+    if not text.startswith(("---\n", "---\r\n")):
+        return {}, text
+    lines = text[:40_000].split("\n", _MOST_LINES)[:_MOST_LINES]
+    end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
+    if not end:
+        return {}, text
+    rest = text[sum(len(line) + 1 for line in lines[: end + 1]) :]
+    return _facts(lines[1:end]), rest
+
+
+def _facts(lines: list[str]) -> dict[str, str]:
+    facts: dict[str, str] = {}
+    last = ""
+    for line in lines:
+        entry = line.strip()
+        if entry.startswith("- ") and last:
+            facts[last] = "; ".join(filter(None, (facts[last], _plain(entry[2:]))))
+        elif ":" in entry and not line[:1].isspace() and not entry.startswith("#") and len(facts) < _MOST_KEYS:
+            key, _, value = entry.partition(":")
+            last = _NAMES.get(key.strip().lower(), key.strip().lower())
+            facts.setdefault(last, _plain(value))
+    if "date" in facts:
+        facts["date"] = iso_date(facts["date"])
+    return facts
+
+
+def _plain(value: str) -> str:
+    """A scalar without its quotes, or a list in brackets with its entries joined."""
+    value = value.strip()
+    if value.startswith("[") and value.endswith("]"):
+        return "; ".join(filter(None, (_plain(part) for part in value[1:-1].split(",")[:50])))
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return "" if value in ("|", ">", "null", "~") else value

@@ -13,10 +13,8 @@ import pypdfium2
 from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
-from ragways.corpus.builder import TextBuilder
-from ragways.corpus.characters import one_line
-from ragways.corpus.reading import read_all
-from ragways.corpus.source import LoadOptions, SourceFile
+from ragways.corpus.builder import TextBuilder, one_line
+from ragways.corpus.source import LoadOptions, SourceFile, read_all
 
 _HYPHENS = ("\ufffe", "\x02", "\xad")
 """How pdfium writes a hyphen that only the line's end made."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 import html
 import re
 
-from ragways.corpus import wikitables
 from ragways.corpus.builder import TextBuilder
-from ragways.corpus.wikilinks import WikiSite, pipe_trick, role
-from ragways.corpus.wikitemplates import Call, call_of, computes, shown, text_of
-from ragways.corpus.wikitree import Item, Node, is_blank, own_text, split
+from ragways.corpus.wikitemplates import TemplateCall, WikiSite, call_of, computes, pipe_trick, role, shown, text_of
+from ragways.corpus.wikitree import Item, WikiNode, is_blank, own_text, split
 
 _INLINE = re.compile(
     r"\x02(?P<kept>\d{1,9})\x03"
@@ -118,7 +116,7 @@ class Renderer:
             elif item.kind == "template":
                 self._template(call_of(item))
             else:
-                wikitables.write(self, item)
+                self._table(item)
 
     def plain(self, items: list[Item]) -> str:
         """The items as a string of its own, for templates that compute with it."""
@@ -176,7 +174,7 @@ class Renderer:
         elif name not in _SILENT:
             self.builder.text(token)
 
-    def _link(self, node: Node, after: str) -> int:
+    def _link(self, node: WikiNode, after: str) -> int:
         """Write a link; returns how many letters after it belong to its anchor ([[bus]]es)."""
         target_items, *rest = split(node.items, "|", 1)
         raw = own_text(target_items)
@@ -198,9 +196,21 @@ class Renderer:
         self.builder.link(mark, target)
         return trail.end() if trail else 0
 
+    def _table(self, table: WikiNode) -> None:
+        """A row a line, cells joined by a bar, the caption first."""
+        self.builder.paragraph()
+        for row in _rows(table):
+            self.builder.row()
+            for cell in row:
+                self.builder.cell()
+                self.builder.flat()
+                self.listed(cell)
+                self.builder.unflat()
+        self.builder.paragraph()
+
     # --- templates --------------------------------------------------------------------------------------------
 
-    def _template(self, call: Call) -> None:
+    def _template(self, call: TemplateCall) -> None:
         if call.is_infobox:
             if not self.builder.is_flat:
                 self._infobox(call)
@@ -215,7 +225,7 @@ class Renderer:
         else:
             self._dropped = True
 
-    def _dressed(self, call: Call, index: int) -> None:
+    def _dressed(self, call: TemplateCall, index: int) -> None:
         quote = "quot" in call.name
         if quote:
             self.builder.paragraph()
@@ -239,7 +249,7 @@ class Renderer:
                 self.builder.space()
             self.inline([first.lstrip("*#:; "), *line[1:]] if entry else line)
 
-    def _infobox(self, call: Call) -> None:
+    def _infobox(self, call: TemplateCall) -> None:
         mark = self.builder.block()
         fields: list[tuple[str, str]] = []
         self._commas = True
@@ -248,7 +258,7 @@ class Renderer:
         kind = re.sub(r"^infobox\s*|\s*infobox$", "", call.name).strip(" -:") or call.name
         self.builder.infobox(mark, kind[:100], fields)
 
-    def _fields(self, call: Call, fields: list[tuple[str, str]]) -> None:
+    def _fields(self, call: TemplateCall, fields: list[tuple[str, str]]) -> None:
         """A line `key: value` a fact. A box inside a value gives its facts to the box it stands in."""
         for key, items in list(call.named.items())[:500]:
             name = " ".join(key.replace("_", " ").split())[:100]
@@ -262,7 +272,45 @@ class Renderer:
             self.builder.unflat()
             if self.builder.length > before:
                 fields.append((name, self.builder.since(before).lstrip("\n").removeprefix(f"{name}: ")))
-            inner = [item for item in items if isinstance(item, Node) and item.kind == "template"]
+            inner = [item for item in items if isinstance(item, WikiNode) and item.kind == "template"]
             for box in (call_of(node) for node in inner):
                 if box.is_infobox:
                     self._fields(box, fields)
+
+
+# Tables
+
+
+def _rows(table: WikiNode) -> list[list[list[Item]]]:
+    """Rows of cells. The first line holds the table's attributes and is no row."""
+    rows: list[list[list[Item]]] = [[]]
+    for line in split(table.items, "\n")[1:]:
+        first = line[0].lstrip() if isinstance(line[0], str) else ""
+        if first.startswith("|-"):
+            rows.append([])
+        elif first.startswith("|+"):
+            rows.append([_without_attributes([first[2:], *line[1:]])])
+            rows.append([])
+        elif first.startswith(("|", "!")):
+            rows[-1].extend(_cells([first[1:], *line[1:]], header=first[0] == "!"))
+        elif rows[-1]:
+            rows[-1][-1] += [f"\n{line[0]}", *line[1:]] if isinstance(line[0], str) else ["\n", *line]
+        elif not is_blank(line):
+            rows[-1].append(line)  # text outside of any cell: a browser shows it as well
+    return [row for row in rows if row]
+
+
+def _cells(items: list[Item], *, header: bool) -> list[list[Item]]:
+    parts = split(items, "||")
+    if header:
+        parts = [cell for part in parts for cell in split(part, "!!")]
+    return [_without_attributes(part) for part in parts]
+
+
+def _without_attributes(cell: list[Item]) -> list[Item]:
+    """`style="…" | text` → `text`. A bar after a link or a template belongs to the text."""
+    if cell and isinstance(cell[0], str) and "|" in cell[0]:
+        return [cell[0].split("|", 1)[1], *cell[1:]]
+    parts = split(cell, "|", 1)
+    attributes = len(parts) == 2 and all(not isinstance(item, WikiNode) or item.kind == "template" for item in parts[0])
+    return parts[1] if attributes else cell

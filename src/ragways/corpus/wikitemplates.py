@@ -1,12 +1,93 @@
-"""Templates that stand for text. An explicit table; every other template is dropped."""
+"""What the marks of wikitext stand for: links by their namespace, templates by an explicit table."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import unquote
 
-from ragways.corpus.wikitree import Item, Node, own_text, split
+from ragways.corpus.wikitree import Item, WikiNode, own_text, split
+
+# What stands between [[ and ]]: which article it leads to, or that it is a picture, a category or another wiki
+
+FILES = frozenset((
+    "file", "image", "media", "datei", "bild", "fichier", "archivo", "imagen", "ficheiro", "imagem", "bestand",
+    "afbeelding", "plik", "grafika", "immagine", "файл", "изображение", "fil", "tiedosto", "kuva", "soubor", "fájl",
+    "kép", "fișier", "dosya", "slika", "datoteka", "berkas", "tập tin", "ファイル", "画像", "文件", "档案", "파일",
+))  # fmt: skip
+CATEGORIES = frozenset((
+    "category", "kategorie", "catégorie", "categoría", "categoria", "categorie", "kategoria", "категория", "kategori",
+    "luokka", "kategória", "kategorija", "thể loại", "категорія", "カテゴリ", "分类", "分類", "분류",
+))  # fmt: skip
+OTHERS = frozenset((
+    "special", "talk", "user", "user talk", "wikipedia", "wikipedia talk", "project", "project talk", "file talk",
+    "image talk", "mediawiki", "mediawiki talk", "template", "template talk", "help", "help talk", "category talk",
+    "portal", "portal talk", "book", "draft", "module", "timedtext", "wp", "mw", "meta", "m", "wikt", "wiktionary",
+    "b", "wikibooks", "n", "wikinews", "q", "wikiquote", "s", "wikisource", "v", "wikiversity", "voy", "wikivoyage",
+    "species", "wikispecies", "commons", "c", "d", "wikidata", "foundation", "bugzilla", "phab", "phabricator", "doi",
+    "imdbname", "imdbtitle", "benutzer", "diskussion", "vorlage", "hilfe", "spezial", "utilisateur", "discussion",
+    "modèle", "aide", "usuario", "plantilla", "ayuda", "участник", "шаблон", "википедия", "rfc", "arxiv", "oeis",
+))  # fmt: skip
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]{2,7}){0,2}:\S")
+_LANGUAGES = frozenset(("simple", "tokipona", "nds-nl", "be-x-old", "zh-min-nan"))
+_BAD = re.compile(r"[\[\]{}<>\n]")
+
+Role = Literal["article", "text", "file", "category", "language"]
+
+
+@dataclass(frozen=True, slots=True)
+class WikiSite:
+    """What a dump says of its wiki: its own names of namespaces, and whether titles begin with a capital."""
+
+    files: frozenset[str] = FILES
+    categories: frozenset[str] = CATEGORIES
+    others: frozenset[str] = OTHERS
+    capital: bool = True
+    metadata: dict[str, str] = field(default_factory=dict)
+    base: str = ""
+
+
+def role(raw: str, site: WikiSite, *, piped: bool) -> tuple[Role, str]:
+    """What a link is for, and its target: an article's title, a category's name, or nothing."""
+    raw = raw.strip()
+    shown = raw.startswith(":")
+    raw = raw.lstrip(":").strip() if shown else raw
+    prefix, colon, rest = raw.partition(":")
+    name = " ".join(prefix.replace("_", " ").split()).casefold() if colon else ""
+    if name in site.files:
+        return ("text" if shown else "file"), ""
+    if name in site.categories:
+        return ("text", "") if shown else ("category", title_of(rest, site))
+    if name in site.others:
+        return "text", ""
+    if colon and (_LANGUAGE.match(raw) or name in _LANGUAGES):
+        return ("text" if shown or piped else "language"), ""
+    target = title_of(raw, site)
+    return ("article", target) if target and not target.startswith("/") else ("text", "")
+
+
+def title_of(raw: str, site: WikiSite) -> str:
+    """A title as MediaWiki writes it: no section, no underscores, a capital first."""
+    raw = html.unescape(raw.split("#", 1)[0])
+    if "%" in raw:
+        raw = unquote(raw)
+    if _BAD.search(raw):
+        return ""
+    title = " ".join(raw.replace("_", " ").split())[:255]
+    return title[:1].upper() + title[1:] if site.capital else title
+
+
+def pipe_trick(target: str) -> str:
+    """`[[Mercury (planet)|]]` shows `Mercury`."""
+    name = target.rpartition(":")[2]
+    return re.sub(r"\s*\([^()]*\)$|,.*$", "", name).strip() or target
+
+
+# Templates that stand for text; every other template is dropped
 
 _BOXES = frozenset((
     "taxobox", "automatic taxobox", "speciesbox", "subspeciesbox", "chembox", "drugbox", "geobox", "starbox begin",
@@ -18,7 +99,7 @@ _NUMBER = re.compile(r"[\d.,/+\-−eE]+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TemplateCall:
     """A template as it is used: its name and its arguments, each still a list of items."""
 
     name: str
@@ -30,7 +111,7 @@ class Call:
         return "infobox" in self.name or self.name in _BOXES
 
 
-def call_of(node: Node) -> Call:
+def call_of(node: WikiNode) -> TemplateCall:
     head, *arguments = split(node.items, "|")
     name = " ".join(own_text(head).replace("_", " ").split()).casefold()
     positional: list[list[Item]] = []
@@ -45,7 +126,7 @@ def call_of(node: Node) -> Call:
     for number in range(1, 10):  # {{lang|1=fr|2=mot}} is {{lang|fr|mot}}
         if number == len(positional) + 1 and str(number) in named:
             positional.append(named.pop(str(number)))
-    return Call(name, positional, named)
+    return TemplateCall(name, positional, named)
 
 
 def shown(name: str) -> int | None:

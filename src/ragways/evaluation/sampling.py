@@ -157,8 +157,8 @@ class _Wanted:
 
 def documents(path: Path) -> Iterator[Document]:
     """Those of a file or folder. A file that cannot be read is an error here: a part must be taken of the whole."""
-    from ragways.corpus.files import walk
-    from ragways.corpus.load import SourceFile, load
+    from ragways.corpus.load import load, walk
+    from ragways.corpus.source import SourceFile
 
     for file in walk([path]):
         if isinstance(file, SourceFile):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ragways.core.errors import StoreFailed
 from ragways.core.types import Structure, content_hash
-from ragways.corpus.chunking import Chunking
+from ragways.corpus.structure import Chunking
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
 from ragways.index.store import Store
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragways.core.trace import Usage
-from ragways.corpus.chunking import PRESETS, Chunking
 from ragways.corpus.source import LoadOptions, Skipped
+from ragways.corpus.structure import PRESETS, Chunking
 from ragways.index.layers import USUAL
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragways.core.errors import UsageError
-from ragways.corpus.files import walk
+from ragways.corpus.load import walk
 from ragways.corpus.source import LoadOptions, Skipped, SourceFile
 
 
