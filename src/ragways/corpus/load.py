@@ -111,7 +111,7 @@ def load(file: SourceFile, options: LoadOptions | None = None) -> Iterator[Docum
         raise LoadError(f"{file.key} has no loader", "see the list of formats")
     found, empty = False, []
     try:
-        if not file.path.stat().st_size:
+        if file.path.is_file() and not file.path.stat().st_size:
             raise NoText(NO_TEXT)
         for document in loader.load(file, options):
             if document.text or document.redirect:
