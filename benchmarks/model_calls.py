@@ -44,7 +44,15 @@ class Facts:
 PROMPT = Prompt.parse(
     "facts", "# system\nRead the text.\n\n# user\nWhat does it say about {{name}}?\n\n{{fenced text}}"
 )
-TASK = Task("facts", prompt=PROMPT, reply=Facts)
+
+
+@dataclass(frozen=True)
+class About:
+    name: str
+    text: str
+
+
+TASK: Task[About, Facts] = Task("facts", prompt=PROMPT, reply=Facts)
 TEXT = "The tide rises twice a day, and the harbour master writes it down. " * 30
 
 
@@ -64,15 +72,15 @@ async def measure(base_url: str, calls: int, at_once: int) -> dict[str, float]:
     async with ModelClient(
         Endpoint(base_url, "key", "loopback"), cache=MemoryCache(), prices=prices, concurrency=at_once
     ) as client:
-        await client.do(TASK, name="warm-up", text=TEXT)
+        await client.do(TASK, About("warm-up", TEXT))
         with spending(Budget(usd=1000)) as meter, span("benchmark"):
             wall, cpu = time.perf_counter(), time.process_time()
             turns = iter(range(calls))
 
             async def work() -> None:
                 for turn in turns:
-                    found = await client.do(TASK, name=f"harbour {turn}", text=TEXT)
-                    assert found.summary
+                    outcome = await client.do(TASK, About(f"harbour {turn}", TEXT))
+                    assert outcome.value.summary
 
             await asyncio.gather(*(work() for _ in range(at_once)))
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

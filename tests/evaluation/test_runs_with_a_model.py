@@ -24,9 +24,10 @@ from ragways.models.prices import Price, Prices
 from ragways.models.scripted import ScriptedModel
 from ragways.models.task import Task
 from ragways.modules.resources import Resources
+from ragways.tasks.answers import RecallInput
 from tests.fakes import WordHashes, recipe, write
 
-HELLO = Task("hello", prompt="recall", reply=str)
+HELLO: Task[RecallInput, str] = Task("hello", prompt="recall", reply=str)
 QUESTIONS = [
     Question(str(n), f"Who built light number {n}?", ("Anna Brack",), "factual", (Gold(title="Harbour"),))
     for n in range(6)
@@ -143,7 +144,7 @@ def test_trials_do_not_share_replies_and_one_trial_does():
     async def ask() -> None:
         for name in ("one", "two", "one", ""):
             with trial(name), span("all") as here:
-                await client.do(HELLO, question="?")
+                await client.do(HELLO, RecallInput("?"))
             assert here.worth.calls == 1
             assert here.total.calls == (0 if len(model.calls) == 2 and name == "one" else 1)
 

@@ -40,7 +40,20 @@ class Note:
 
 
 PROMPT = Prompt.parse("note", "# system\nBe brief.\n\n# user\nAbout {{topic}}:\n{{fenced source}}\n")
-NOTE = Task("note", prompt=PROMPT, reply=Note)
-WORD = Task("word", prompt=Prompt.parse("word", "Say {{word}}."), reply=str)
+
+
+@dataclass(frozen=True)
+class About:
+    topic: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Word:
+    word: str
+
+
+NOTE: Task[About, Note] = Task("note", prompt=PROMPT, reply=Note)
+WORD: Task[Word, str] = Task("word", prompt=Prompt.parse("word", "Say {{word}}."), reply=str)
 GOOD = {"text": "fine", "pages": [1, 2]}
-VARIABLES = {"topic": "tides", "source": "The tide rises."}
+ABOUT = About("tides", "The tide rises.")

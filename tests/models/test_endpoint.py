@@ -16,7 +16,7 @@ from ragways.models.endpoint import Endpoint
 from ragways.models.faults import Fault
 from ragways.models.loopback import Loopback
 from ragways.models.rate import Time
-from tests.models.model_fakes import GOOD, NOTE, VARIABLES, FakeTime, Note
+from tests.models.model_fakes import ABOUT, GOOD, NOTE, About, FakeTime, Note
 
 CALL = Call((Message("user", "hello"),))
 KEY = "sk-very-secret-0123456789"
@@ -119,8 +119,8 @@ def test_odd_contents():
 def test_the_form_a_server_understands_is_learnt_once(forms, asked):
     async def main():
         async with ModelClient(Endpoint(server.base_url, None, "loopback")) as client:
-            assert await client.do(NOTE, **VARIABLES) == Note("fine", (1, 2))
-            assert await client.do(NOTE, topic="again", source="") == Note("fine", (1, 2))
+            assert (await client.do(NOTE, ABOUT)).value == Note("fine", (1, 2))
+            assert (await client.do(NOTE, About("again", ""))).value == Note("fine", (1, 2))
 
     with Loopback(lambda body: json.dumps(GOOD), forms=forms) as server:
         asyncio.run(main())
@@ -236,7 +236,7 @@ def test_nobody_there():
 def test_wrong_and_malformed_replies_through_the_whole_stack():
     async def main(server):
         async with ModelClient(Endpoint(server.base_url, None, "loopback")) as client:
-            return await client.do(NOTE, **VARIABLES)
+            return (await client.do(NOTE, ABOUT)).value
 
     for kind in ("wrong", "malformed"):
         with Loopback(faults=[Fault(kind, requests=2)]) as server:

@@ -12,14 +12,20 @@ from ragways.models.call import Reply
 from ragways.models.client import ModelClient
 from ragways.models.schema import is_strict, schema_of
 from ragways.models.scripted import ScriptedModel
-from ragways.models.task import Task
-from tests.models.model_fakes import GOOD, NOTE, VARIABLES, WORD, Note
+from ragways.models.task import Outcome, Task
+from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, About, Note, Word
 
 
-def do(task, lines, cache=None, variables=VARIABLES):
+def do(task, lines, cache=None, given=ABOUT):
     with ScriptedModel(lines) as model, span("root") as root:
-        found = asyncio.run(ModelClient(model, cache=cache).do(task, **variables))
-    return found, model, root.children[0]
+        outcome = asyncio.run(ModelClient(model, cache=cache).do(task, given))
+    here = root.children[0]
+    assert (outcome.way, outcome.cut, outcome.asked) == (
+        here.way,
+        here.details.get("cut", False),
+        here.details["asked"],
+    )
+    return outcome.value, model, here
 
 
 @pytest.mark.parametrize(
@@ -62,8 +68,8 @@ def test_three_wrong_replies_are_an_error_that_keeps_the_last():
 
 
 def test_a_check_can_complain():
-    def cited(note, variables):
-        return None if variables["topic"] in note.text else "it does not name the topic"
+    def cited(note, given):
+        return None if given.topic in note.text else "it does not name the topic"
 
     found, model, _ = do(replace(NOTE, check=cited), [GOOD, {"text": "tides!", "pages": []}])
     assert found.text == "tides!"
@@ -138,7 +144,7 @@ def test_an_unusable_reply_says_that_it_was_cut_off():
 
 
 def test_free_text():
-    found, model, _ = do(WORD, ["", "<think>hm</think> yes\n"], variables={"word": "yes"})
+    found, model, _ = do(WORD, ["", "<think>hm</think> yes\n"], given=Word("yes"))
     assert found == "yes"
     assert model.calls[0].schema is None
 
@@ -149,8 +155,16 @@ def test_a_budget_holds_while_asking_again():
 
 
 def test_render_makes_the_prompts_variables():
-    task = replace(NOTE, render=lambda topic, pieces: {"topic": topic, "source": "\n".join(pieces)})
-    _, model, _ = do(task, [GOOD], variables={"topic": "x", "pieces": ["one", "two"]})
+    @dataclass(frozen=True)
+    class Pieces:
+        topic: str
+        pieces: list[str]
+
+    def render(given: Pieces) -> dict[str, object]:
+        return {"topic": given.topic, "source": "\n".join(given.pieces)}
+
+    task = Task("note", prompt=NOTE.prompt, reply=Note, render=render)
+    _, model, _ = do(task, [GOOD], given=Pieces("x", ["one", "two"]))
     assert "one\ntwo" in model.calls[0].messages[-1].content
 
 
@@ -162,24 +176,26 @@ def test_samples_are_told_apart():
 
 
 def test_without_a_model_the_rule_does_it():
-    async def rule(topic, source):
-        return Note(f"{topic}: {source}")
+    async def rule(given):
+        return Note(f"{given.topic}: {given.source}")
 
     with span("root") as root:
-        found = asyncio.run(ModelClient().do(replace(NOTE, without=rule), **VARIABLES))
-    assert found == Note("tides: The tide rises.")
+        outcome = asyncio.run(ModelClient().do(replace(NOTE, without=rule), ABOUT))
+    assert outcome == Outcome(Note("tides: The tide rises."), "rule")
+    assert outcome.by_rule
+    assert root.children[0].details["output"] == "text tides: The tide rises."
     assert root.children[0].way == "rule"
     assert root.total.calls == 0
 
 
 def test_without_a_model_and_a_rule():
     with pytest.raises(NoModel, match="note") as caught:
-        asyncio.run(ModelClient().do(NOTE, **VARIABLES))
+        asyncio.run(ModelClient().do(NOTE, ABOUT))
     assert caught.value.cure
 
 
 def test_the_trace_holds_no_text_of_documents():
-    _, _, here = do(NOTE, ["no", GOOD], variables={"topic": "secret-topic", "source": "secret-source"})
+    _, _, here = do(NOTE, ["no", GOOD], given=About("secret-topic", "secret-source"))
     assert "secret" not in repr(here)
 
 
@@ -213,5 +229,9 @@ def test_schemas_are_what_strict_endpoints_take():
 
 
 def test_a_variable_may_have_any_name():
-    task = Task("t", prompt=replace(WORD.text, user="{{task}}", variables=frozenset({"task"})), reply=str)
-    assert do(task, ["yes"], variables={"task": "x"})[0] == "yes"
+    @dataclass(frozen=True)
+    class Named:
+        task: str
+
+    prompt = replace(WORD.text, user="{{task}}", variables=frozenset({"task"}))
+    assert do(Task("t", prompt=prompt, reply=str), ["yes"], given=Named("x"))[0] == "yes"

@@ -10,10 +10,21 @@ from ragways.core.types import ABSTENTION
 from ragways.index.words import terms
 from ragways.models.client import ModelClient
 from ragways.modules.rewrite import plain
-from ragways.tasks.judge_answer import JUDGE_ANSWER, Verdict, refuses
-from ragways.tasks.keywords import KEYWORDS, Keywords
-from ragways.tasks.question_entities import QUESTION_ENTITIES
-from ragways.tasks.subquestions import SUBQUESTIONS, bridges, uncovered
+from ragways.tasks.search import (
+    JUDGE_ANSWER,
+    KEYWORDS,
+    QUESTION_ENTITIES,
+    SUBQUESTIONS,
+    AnswerVerdict,
+    JudgeAnswerInput,
+    Keywords,
+    KeywordsInput,
+    QuestionEntitiesInput,
+    SubquestionsInput,
+    bridges,
+    refuses,
+    uncovered,
+)
 
 QUESTION = "In which town was the designer of the Ness Light born?"
 LIGHT = "Ness Light: The designer of the Ness Light was Ada Holm. Born sailors pass it."
@@ -33,30 +44,32 @@ def test_names_beside_the_questions_words_lead_on():
     assert bridges("Who saw the light?", ["The light failed on Monday."], terms) == []
 
 
-def do(task, **variables):
-    return asyncio.run(ModelClient(None).do(task, **variables))
+def do(task, given):
+    outcome = asyncio.run(ModelClient(None).do(task, given))
+    assert outcome.by_rule
+    return outcome.value
 
 
 def test_sub_questions_by_rule_ask_what_is_missing_of_the_names_found():
-    found = do(SUBQUESTIONS, question=QUESTION, passages=(LIGHT,), asked=(), terms=terms)
+    found = do(SUBQUESTIONS, SubquestionsInput(QUESTION, (LIGHT,), asked=(), terms=terms))
     assert found.questions == ("Ada Holm town born",)
-    again = do(SUBQUESTIONS, question=QUESTION, passages=(LIGHT,), asked=found.questions, terms=terms)
+    again = do(SUBQUESTIONS, SubquestionsInput(QUESTION, (LIGHT,), asked=found.questions, terms=terms))
     assert again.questions == ()
-    assert do(SUBQUESTIONS, question=QUESTION, passages=(LIGHT, HOLM), asked=(), terms=terms).questions == ()
+    assert do(SUBQUESTIONS, SubquestionsInput(QUESTION, (LIGHT, HOLM), asked=(), terms=terms)).questions == ()
 
 
 @pytest.mark.parametrize(
     ("answer", "passages", "asked", "verdict"),
     [
-        ("Port Averne.", (LIGHT, HOLM), (), Verdict(True, "")),
-        ("Port Averne.", (LIGHT,), (), Verdict(False, "Ada Holm town born")),
-        ("Port Averne.", (LIGHT,), ("Ada Holm town born",), Verdict(False, "town born")),
-        (ABSTENTION, (), (), Verdict(False, QUESTION)),
-        (ABSTENTION, (LIGHT, HOLM), (), Verdict(False, "")),
+        ("Port Averne.", (LIGHT, HOLM), (), AnswerVerdict(True, "")),
+        ("Port Averne.", (LIGHT,), (), AnswerVerdict(False, "Ada Holm town born")),
+        ("Port Averne.", (LIGHT,), ("Ada Holm town born",), AnswerVerdict(False, "town born")),
+        (ABSTENTION, (), (), AnswerVerdict(False, QUESTION)),
+        (ABSTENTION, (LIGHT, HOLM), (), AnswerVerdict(False, "")),
     ],
 )
-def test_the_verdict_by_rule(answer: str, passages: tuple[str, ...], asked: tuple[str, ...], verdict: Verdict):
-    said = do(JUDGE_ANSWER, question=QUESTION, answer=answer, passages=passages, asked=asked, terms=terms)
+def test_the_verdict_by_rule(answer: str, passages: tuple[str, ...], asked: tuple[str, ...], verdict: AnswerVerdict):
+    said = do(JUDGE_ANSWER, JudgeAnswerInput(QUESTION, answer, passages, asked, terms))
     assert said == verdict
 
 
@@ -76,9 +89,9 @@ def test_keywords_and_entities_by_rule_come_from_the_names_that_are_known():
     def names(text: str) -> list[str]:
         return [name for name in ("Ness Light",) if name in text]
 
-    found = do(KEYWORDS, question=QUESTION, names=names, terms=terms)
+    found = do(KEYWORDS, KeywordsInput(QUESTION, names, terms))
     assert found == Keywords(("Ness Light",), ("town", "designer", "born"))
-    assert do(QUESTION_ENTITIES, question=QUESTION, names=names).entities == ("Ness Light",)
+    assert do(QUESTION_ENTITIES, QuestionEntitiesInput(QUESTION, names)).entities == ("Ness Light",)
 
 
 def test_questions_are_compared_without_case_and_punctuation():

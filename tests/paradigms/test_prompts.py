@@ -13,7 +13,16 @@ from ragways.models.prompt import Prompt
 from ragways.models.scripted import ScriptedModel
 from ragways.modules.resources import Resources
 from ragways.paradigms.ask import Result, ask
-from ragways.tasks.answer import ANSWER, NATIVE, Extractor, Passage, Prompts
+from ragways.tasks.answers import (
+    ANSWER,
+    NATIVE,
+    AnswerInput,
+    AnswerPassage,
+    AnswerReply,
+    AnswerSentence,
+    Extractor,
+    Prompts,
+)
 from tests.fakes import WordHashes
 from tests.paradigms.graph_corpus import HOPS, indexed, prompts
 
@@ -70,9 +79,9 @@ def test_a_paradigm_without_a_way_of_its_own_uses_the_shared_one(index: Index):
 
 
 def test_points_show_their_rating():
-    passage = Passage("Ness", "", "It was rebuilt.", ("It was rebuilt.",), "report", 70.0)
+    passage = AnswerPassage("Ness", "", "It was rebuilt.", ("It was rebuilt.",), "report", 70.0)
     extractor = Extractor(WordHashes().embed, str.split, 0.0, 1)
-    given = {"question": "?", "passages": [passage], "extractor": extractor, "searches": ()}
+    given = AnswerInput("?", [passage], extractor)
     assert "[1] (rated 70) It was rebuilt." in NATIVE["points"].call(given).messages[-1].content
 
 
@@ -82,10 +91,9 @@ def test_every_answer_prompt_fences_what_is_not_ours(task):
 
 
 def test_a_reply_that_contradicts_itself_is_asked_again():
-    from ragways.tasks.answer import ANSWER, Reply, Said
-
     assert ANSWER.check is not None
-    shown = {"passages": ["one", "two"]}
-    assert "false" in (ANSWER.check(Reply(False, (Said("It was lost in 1883.", (1,)),)), shown) or "")
-    assert ANSWER.check(Reply(False, (Said("The passages do not say.", ()),)), shown) is None
-    assert ANSWER.check(Reply(True, (Said("It was lost in 1883.", (2,)),)), shown) is None
+    passages = [AnswerPassage("", "", text, (text,)) for text in ("one", "two")]
+    shown = AnswerInput("?", passages, Extractor(WordHashes().embed, str.split, 0.0, 1))
+    assert "false" in (ANSWER.check(AnswerReply(False, (AnswerSentence("It was lost in 1883.", (1,)),)), shown) or "")
+    assert ANSWER.check(AnswerReply(False, (AnswerSentence("The passages do not say.", ()),)), shown) is None
+    assert ANSWER.check(AnswerReply(True, (AnswerSentence("It was lost in 1883.", (2,)),)), shown) is None

@@ -111,6 +111,16 @@ class Reply:
         return replace(self, usage=Usage(), spared=self.usage + self.spared, cached=True)
 
 
+class OnText(Protocol):
+    """Called with each piece of a reply's text as it is written.
+
+    With `restart=True` the reply begins anew with this piece, and what came before is void: the first piece comes so,
+    and so does that of a second try after a fault, or after a reply that could not be used.
+    """
+
+    def __call__(self, text: str, *, restart: bool = False) -> None: ...
+
+
 class Model(Protocol):
     """Something that answers calls: an endpoint, or a script in a test.
 

@@ -14,27 +14,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TypeVar, cast
 
+from ragways.core.brief import brief
 from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, SettingsError, UnusableReply
 from ragways.core.trace import Span, Usage, current_meter, span
 from ragways.core.types import content_hash
 from ragways.models.bound import Bound
 from ragways.models.cache import ReplyCache
-from ragways.models.call import Call, Model, Reply
+from ragways.models.call import Call, Model, OnText, Reply
 from ragways.models.prices import Prices
 from ragways.models.rate import Time
-from ragways.models.task import Complaint, CutOff, Task, reader
+from ragways.models.task import Complaint, CutOff, In, Out, Outcome, Task, reader
 from ragways.models.traffic import Traffic
 
 T = TypeVar("T")
 
 CURE_NO_MODEL = "set a model and its endpoint in the settings"
+RULE_INSTEAD = "rule, after an unusable reply"
+"""The way of a task that the model could not do and the rule did instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +99,44 @@ class ModelClient:
         reply, _ = await self._through(call, lambda reply, _: reply)
         return reply
 
-    async def do(self, task: Task[T], /, **variables: object) -> T:
-        """Do a task: with the model if there is one, else the honest way without."""
+    async def do(
+        self, task: Task[In, Out], given: In, *, rule_if_unusable: bool = False, on_text: OnText | None = None
+    ) -> Outcome[Out]:
+        """Do a task: with the model if there is one, else the honest way without.
+
+        `rule_if_unusable`: where the model gives no usable reply, the rule does it instead, and the outcome says so.
+        That is for helper tasks, whose loss must not cost a whole answer; the answer itself is never replaced, because
+        whoever asked a model for it must not take a rule's word for the model's.
+
+        `on_text` gets the text of the reply as it is written; see `OnText`.
+        """
+        if self.model is None:
+            if task.without is None:
+                raise NoModel(f"{task.name} cannot be done without a language model", CURE_NO_MODEL)
+            return await self._by_rule(task.without, task, given, "rule")
+        try:
+            with span(task.name) as here:
+                here.details["prompt"] = task.text.hash
+                outcome = await self._ask(task, given, here, on_text)
+                here.details["output"] = brief(outcome.value)
+                return outcome
+        except UnusableReply:
+            if not rule_if_unusable or task.without is None:
+                raise
+        return await self._by_rule(task.without, task, given, RULE_INSTEAD)
+
+    async def _by_rule(
+        self, without: Callable[[In], Awaitable[Out]], task: Task[In, Out], given: In, way: str
+    ) -> Outcome[Out]:
         with span(task.name) as here:
-            if self.model is None:
-                here.way = "rule"
-                if task.without is None:
-                    raise NoModel(f"{task.name} cannot be done without a language model", CURE_NO_MODEL)
-                return await task.without(**variables)
-            here.details["prompt"] = task.text.hash
-            return await self._ask(task, variables, here)
+            here.way = way
+            value = await without(given)
+            here.details["output"] = brief(value)
+            return Outcome(value, way)
+
+    def way(self, reply: Reply) -> str:
+        """In words, who gave a reply: "model NAME", or "model NAME (cached)"."""
+        return f"{self._name} (cached)" if reply.cached else self._name
 
     def price(self, usage: Usage) -> float | None:
         """USD of so many tokens; None without a model, and where nobody knows its price."""
@@ -123,9 +154,9 @@ class ModelClient:
     ) -> None:
         await self.aclose()
 
-    async def _ask(self, task: Task[T], variables: Mapping[str, object], here: Span) -> T:
+    async def _ask(self, task: Task[In, Out], given: In, here: Span, on_text: OnText | None) -> Outcome[Out]:
         """Ask, and ask again with the complaint, until a reply can be used."""
-        first = call = task.call(variables)
+        first = call = task.call(given)
         if call.seed is None:
             first = call = replace(call, seed=_TRIAL.get().seed)
         cut: CutOff | None = None
@@ -133,19 +164,21 @@ class ModelClient:
             last = asked == self._asks
             here.details["asked"] = asked
             try:
-                reply, value = await self._through(call, reader(task, variables, last), keep_as=first, task=task)
+                reply, value = await self._through(
+                    call, reader(task, given, last), keep_as=first, task=task, on_text=on_text
+                )
             except ModelRefused:
                 if cut is None:  # else more room than the endpoint gives: what was said before must do
                     raise
                 here.details["cut"] = True
-                return cast(T, cut.value)
+                return Outcome(cast(Out, cut.value), here.way, cut=True, asked=asked)
             except Complaint as complaint:
                 cut = complaint if isinstance(complaint, CutOff) else cut
                 reply = complaint.reply or Reply("")
-                here.way = self._way(reply)
+                here.way = self.way(reply)
                 if last and cut is not None:  # what could be read of an earlier reply is better than nothing
                     here.details["cut"] = True
-                    return cast(T, cut.value)
+                    return Outcome(cast(Out, cut.value), here.way, cut=True, asked=asked)
                 if last:
                     raise UnusableReply(
                         f"{task.name}: {self._name} gave no usable reply in {asked} tries ({complaint})",
@@ -154,9 +187,9 @@ class ModelClient:
                     ) from None
                 call = task.ask_again(call, reply, str(complaint))
             else:
-                here.way = self._way(reply)
+                here.way = self.way(reply)
                 here.details |= {"cut": True} if reply.cut else {}
-                return value
+                return Outcome(value, here.way, cut=reply.cut, asked=asked)
         raise AssertionError("a task must be asked at least once")
 
     async def _through(
@@ -165,7 +198,8 @@ class ModelClient:
         read: Callable[[Reply, bool], T],
         *,
         keep_as: Call | None = None,
-        task: Task[T] | None = None,
+        task: Task[In, T] | None = None,
+        on_text: OnText | None = None,
     ) -> tuple[Reply, T]:
         """One call through all layers. `read` makes its value and raises `Complaint` if it cannot.
 
@@ -180,10 +214,14 @@ class ModelClient:
                 except Complaint:
                     here.details["cache"] = "unusable reply, asked again"
                 else:
-                    here.way, here.spared = self._way(kept), kept.spared
+                    here.way, here.spared = self.way(kept), kept.spared
+                    if on_text is not None:
+                        on_text(kept.text, restart=True)
                     return kept, value
             reply = await self._once(key, call, here)
-            here.way, here.spared = self._way(reply), reply.spared
+            here.way, here.spared = self.way(reply), reply.spared
+            if on_text is not None:
+                on_text(reply.text, restart=True)
             value = read(reply, True)
             if self._cache is not None and not reply.cached:
                 self._cache.put(self._key(keep_as or call), reply.to_json())
@@ -259,9 +297,6 @@ class ModelClient:
     @property
     def _name(self) -> str:
         return f"model {self._model.name}"
-
-    def _way(self, reply: Reply) -> str:
-        return f"{self._name} (cached)" if reply.cached else self._name
 
 
 def _facts(reply: Reply, usd: float | None) -> dict[str, object]:

@@ -24,9 +24,17 @@ def _adapter(kind: type[object]) -> TypeAdapter[object]:
 
 
 def schema_of(kind: type[object]) -> Mapping[str, object]:
-    """The schema to send: every field asked for, nothing besides, which is what strict endpoints demand."""
+    """The schema to send: every field asked for, nothing besides, which is what strict endpoints demand.
+
+    Types inside go by their title, which is the name of the class unless `__pydantic_config__` gives another: so a
+    class can be renamed and the keys of kept replies stay.
+    """
     if kind not in _schemas:
-        _schemas[kind] = cast(Mapping[str, object], _strict(_adapter(kind).json_schema()))
+        schema = _adapter(kind).json_schema()
+        titles = {name: part.get("title", name) for name, part in schema.get("$defs", {}).items()}
+        if titles:
+            schema["$defs"] = {titles[name]: part for name, part in schema["$defs"].items()}
+        _schemas[kind] = cast(Mapping[str, object], _strict(schema, titles))
     return _schemas[kind]
 
 
@@ -49,15 +57,18 @@ def _complaint(error: ValidationError) -> str:
     return "; ".join(lines) + (f"; and {more} more" if more > 0 else "")
 
 
-def _strict(schema: object) -> object:
+def _strict(schema: object, titles: Mapping[str, str]) -> object:
     if isinstance(schema, list):
-        return [_strict(part) for part in schema]
+        return [_strict(part, titles) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    out = {key: _strict(part) for key, part in schema.items() if key not in ("title", "default")}
+    out = {key: _strict(part, titles) for key, part in schema.items() if key not in ("title", "default")}
+    if isinstance(schema.get("$ref"), str):
+        path, _, name = schema["$ref"].rpartition("/")
+        out["$ref"] = f"{path}/{titles.get(name, name)}"
     properties = schema.get("properties")
     if isinstance(properties, dict):
-        out["properties"] = {name: _strict(part) for name, part in properties.items()}
+        out["properties"] = {name: _strict(part, titles) for name, part in properties.items()}
         out["required"] = list(properties)
         out["additionalProperties"] = False
     return out

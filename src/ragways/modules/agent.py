@@ -18,7 +18,7 @@ from ragways.modules.agent_tools import Tools
 from ragways.modules.generate import answer
 from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
-from ragways.tasks.agent import AGENT_ANSWER, ANSWER_TOOL, Final, answer_tool
+from ragways.tasks.answers import AGENT_ANSWER, ANSWER_TOOL, AgentAnswer, AgentAnswerInput, answer_tool
 
 MOST_SEEN = 60_000
 """Tokens of results after which the agent must answer, so that no conversation outgrows a model."""
@@ -36,7 +36,7 @@ def agent(use: Resources, tools: Tools, *, rounds: int = 10, tokens: int = 8000)
         except BudgetExceeded as error:
             stopped = f"budget: {error.message}"
         here = current_span()
-        here.way = next((s.way for s in reversed(list(here.walk())) if s.name == "model call" and s.way), "")
+        here.way = work.way
         here.details.update(work.facts(), stopped=stopped or work.stopped)
         evidence = await pack(tokens)(work.notes.hits(query, final.articles if final else ()))
         if use.retrieve_only:
@@ -60,6 +60,7 @@ class _Work:
     query: Query
     rounds: int
     stopped: str = ""
+    way: str = ""
     notes: Notes = field(init=False)
     remarks: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
@@ -78,7 +79,7 @@ class _Work:
     def _prompt(self) -> Prompt:
         return Prompt.load("agent")
 
-    async def final(self) -> Final:
+    async def final(self) -> AgentAnswer:
         self.stopped = f"{self.rounds} rounds"
         offered = (*self.tools.tools(), answer_tool())
         while self.number < self.rounds - 1:
@@ -87,6 +88,7 @@ class _Work:
                 reply = await self.use.model.complete(
                     Call(tuple(self.messages), tools=offered, max_output=_REPLY, temperature=0.0)
                 )
+                self.way = self.use.model.way(reply)
                 final = await self._turn(reply)
             if final is not None:
                 self.stopped = "answered"
@@ -96,7 +98,7 @@ class _Work:
                 break
         return await self._last()
 
-    async def _turn(self, reply: Reply) -> Final | None:
+    async def _turn(self, reply: Reply) -> AgentAnswer | None:
         """Do what a reply asks for; its answer, if it gives one."""
         if not reply.tool_calls:
             self.remarks.append(reply.text)
@@ -120,24 +122,22 @@ class _Work:
         for call, outcome in zip(calls, await self.notes.run(calls), strict=True):
             self.messages.append(Message("tool", fence(outcome.text), tool_call_id=call.id))
 
-    async def _last(self) -> Final:
+    async def _last(self) -> AgentAnswer:
         """The last round, told to answer: a task of its own, so that a reply that cannot be used is asked again."""
         self.number += 1
         with span("round", number=self.number, last=True):
-            return await self.use.model.do(
-                AGENT_ANSWER,
-                question=self.query.text,
-                found=self.notes.found(),
-                notes="\n".join(self.remarks) or "nothing",
-            )
+            given = AgentAnswerInput(self.query.text, self.notes.found(), "\n".join(self.remarks) or "nothing")
+            outcome = await self.use.model.do(AGENT_ANSWER, given)
+            self.way = outcome.way
+            return outcome.value
 
 
-def _read(text: str) -> Final | None:
+def _read(text: str) -> AgentAnswer | None:
     """An answer, if the text is one."""
     from ragways.models.repair import read_json
     from ragways.models.schema import fits
 
     try:
-        return fits(Final, read_json(text)[0])
+        return fits(AgentAnswer, read_json(text)[0])
     except ValueError:
         return None

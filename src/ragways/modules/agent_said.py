@@ -7,10 +7,10 @@ from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Piece
 from ragways.index.words import terms
 from ragways.modules.agent_text import defused
 from ragways.modules.resources import Resources
-from ragways.tasks.agent import Final
+from ragways.tasks.answers import AgentAnswer
 
 
-def said(use: Resources, evidence: Evidence, final: Final, way: str) -> Answer:
+def said(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> Answer:
     """The answer on its first line, with the numbers of the evidence it names; then how it follows."""
     if not final.known:
         return Answer(evidence, ABSTENTION, abstained=True, way=way)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ragways.core.brief import traced
 from ragways.core.errors import UnusableReply
 from ragways.core.gather import together
 from ragways.core.step import Step
@@ -16,9 +17,8 @@ from ragways.core.types import Found, Hit, Hits, Piece, Query, content_hash, ran
 from ragways.index.words import terms
 from ragways.models.tokens import count_tokens
 from ragways.modules.resources import Resources
-from ragways.modules.traced import traced
 from ragways.modules.triplets import triplet_pieces
-from ragways.tasks.points import POINTS, Point, Points, Rater, Shown
+from ragways.tasks.graph import POINTS, PointsInput, RatedPoint, RatedPoints, Rater, ShownReport
 
 if TYPE_CHECKING:
     from ragways.index.communities.hierarchy import CommunityReport
@@ -122,26 +122,26 @@ def _batches(chosen: Sequence[Chosen], tokens: int, seed: int) -> list[list[Chos
     return batches
 
 
-async def _ask(use: Resources, query: Query, batch: Sequence[Chosen]) -> Points | None:
+async def _ask(use: Resources, query: Query, batch: Sequence[Chosen]) -> RatedPoints | None:
     shown = tuple(_shown(one) for one in batch)
     try:
-        return await use.model.do(POINTS, question=query.text, reports=shown, rater=Rater(use.embed, terms))
+        return (await use.model.do(POINTS, PointsInput(query.text, shown, Rater(use.embed, terms)))).value
     except UnusableReply:
         return None
 
 
-def _shown(one: Chosen) -> Shown:
+def _shown(one: Chosen) -> ShownReport:
     report = one.report
     if one.community.way == "rules":  # its summary is a list of names
-        return Shown(report.title, tuple(finding.text for finding in report.findings), report.summary)
-    return Shown(report.title, tuple(report.text.splitlines()))
+        return ShownReport(report.title, tuple(finding.text for finding in report.findings), report.summary)
+    return ShownReport(report.title, tuple(report.text.splitlines()))
 
 
-def _counts(point: Point) -> bool:
+def _counts(point: RatedPoint) -> bool:
     return point.rating > 0 and bool(point.text.strip())
 
 
-def _hit(point: Point, batch: Sequence[Chosen], number: int) -> Hit:
+def _hit(point: RatedPoint, batch: Sequence[Chosen], number: int) -> Hit:
     text = point.text.strip()
     sources = [batch[n - 1] for n in point.reports]
     main = sources[0]

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from ragways.core.brief import traced
 from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, ranked
@@ -20,7 +21,6 @@ from ragways.modules.bridge import Bridge
 from ragways.modules.fusion_features import FEATURES, Candidates
 from ragways.modules.fusion_weights import Weights, mixed
 from ragways.modules.resources import Resources
-from ragways.modules.traced import traced
 
 if TYPE_CHECKING:
     import numpy as np

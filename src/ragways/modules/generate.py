@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragways.core.brief import traced
 from ragways.core.step import Step
-from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Query
 from ragways.index.words import terms
-from ragways.modules.doing import tell
 from ragways.modules.resources import Resources
-from ragways.modules.traced import traced
-from ragways.tasks.answer import ANSWER, NATIVE, RECALL, Extractor, Native, Passage, Said
+from ragways.tasks.answers import (
+    ANSWER,
+    NATIVE,
+    RECALL,
+    AnswerInput,
+    AnswerPassage,
+    AnswerSentence,
+    Extractor,
+    Native,
+    RecallInput,
+)
 
 _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 """Kinds of pieces whose text stands in a document word for word."""
@@ -31,20 +39,15 @@ def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answe
             return _abstain(evidence, "no evidence")
         places = [use.index.sentences(hit.piece) for hit in evidence.items]
         passages = tuple(_passage(hit, spans) for hit, spans in zip(evidence.items, places, strict=True))
-        reply = await use.model.do(
-            NATIVE[native] if native else ANSWER,
-            question=evidence.hits.query.text,
-            passages=passages,
-            searches=evidence.hits.query.searches,
-            extractor=Extractor(use.embed, terms, use.threshold, use.sentences),
-        )
-        tell(reply)
-        way = _way_of_task()
+        query, extractor = evidence.hits.query, Extractor(use.embed, terms, use.threshold, use.sentences)
+        given = AnswerInput(query.text, passages, extractor, query.searches)
+        outcome = await use.model.do(NATIVE[native] if native else ANSWER, given)
+        reply = outcome.value
         if not reply.answered:
-            return _abstain(evidence, way)
+            return _abstain(evidence, outcome.way)
         said = [sentence for sentence in reply.sentences if sentence.text.strip()]
         cited = [c for n, s in enumerate(said) for c in _citations(use, n, s, evidence.items, places)]
-        return Answer(evidence, " ".join(_with_marks(s) for s in said), tuple(cited), way=way)
+        return Answer(evidence, " ".join(_with_marks(s) for s in said), tuple(cited), way=outcome.way)
 
     return Step("answer", run, prompts=f"native {native}" if native else "shared")
 
@@ -55,12 +58,11 @@ def recall(use: Resources) -> Step[Query, Answer]:
     @traced
     async def run(query: Query) -> Answer:
         evidence = Evidence(Hits(query), (), 0)
-        reply = await use.model.do(RECALL, question=query.text)
-        tell(reply)
-        way = _way_of_task()
+        outcome = await use.model.do(RECALL, RecallInput(query.text))
+        reply = outcome.value
         if not reply.answered or not reply.answer.strip():
-            return _abstain(evidence, way)
-        return Answer(evidence, reply.answer.strip(), way=way)
+            return _abstain(evidence, outcome.way)
+        return Answer(evidence, reply.answer.strip(), way=outcome.way)
 
     return Step("recall", run)
 
@@ -69,29 +71,23 @@ def _abstain(evidence: Evidence, way: str) -> Answer:
     return Answer(evidence, ABSTENTION, abstained=True, way=way)
 
 
-def _way_of_task() -> str:
-    """How the task just done in this span was done."""
-    done = current_span().children
-    return done[-1].way if done else ""
-
-
-def _passage(hit: Hit, spans: Sequence[tuple[int, int]]) -> Passage:
+def _passage(hit: Hit, spans: Sequence[tuple[int, int]]) -> AnswerPassage:
     piece = hit.piece
     if piece.kind not in _VERBATIM:
         # A report's lines are its summary and its findings.
         lines = tuple(filter(None, piece.text.splitlines()))
-        return Passage(piece.title, piece.date, piece.text, lines, piece.kind, hit.score)
+        return AnswerPassage(piece.title, piece.date, piece.text, lines, piece.kind, hit.score)
     sentences = tuple(piece.text[start - piece.start : end - piece.start] for start, end in spans)
-    return Passage(piece.title, piece.date, piece.text, sentences or (piece.text,), piece.kind, hit.score)
+    return AnswerPassage(piece.title, piece.date, piece.text, sentences or (piece.text,), piece.kind, hit.score)
 
 
-def _with_marks(said: Said) -> str:
+def _with_marks(said: AnswerSentence) -> str:
     marks = "".join(f"[{number}]" for number in said.passages)
     return f"{said.text.strip()} {marks}".strip()
 
 
 def _citations(
-    use: Resources, number: int, said: Said, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
+    use: Resources, number: int, said: AnswerSentence, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
 ) -> list[Citation]:
     """For each passage that a sentence names, the sentence of its document that shares most of its words."""
     cited = []

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from ragways.core.brief import traced
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
@@ -17,7 +18,6 @@ from ragways.modules.link import likeness
 from ragways.modules.resources import Resources
 from ragways.modules.retrieve import dense
 from ragways.modules.rewrite import keywords
-from ragways.modules.traced import traced
 from ragways.modules.triplets import (
     by_date,
     cut,

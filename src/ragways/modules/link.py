@@ -8,16 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from ragways.core.brief import counted, traced
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Query
 from ragways.index.graph.names import tokens
 from ragways.index.graph.reader import Graph
 from ragways.index.vectors import Scored, best
-from ragways.modules.doing import do_or_rule
 from ragways.modules.resources import Resources
-from ragways.modules.traced import counted, traced
-from ragways.tasks.question_entities import QUESTION_ENTITIES
+from ragways.tasks.search import QUESTION_ENTITIES, QuestionEntitiesInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,10 +107,9 @@ def known_names(graph: Graph, text: str) -> list[str]:
 async def question_names(use: Resources, question: str) -> list[str]:
     """The entities that a question names."""
     graph = use.index.graph
-    found = await do_or_rule(
-        use.model, QUESTION_ENTITIES, question=question, names=lambda text: known_names(graph, text)
-    )
-    return list(dict.fromkeys(name.strip() for name in found.entities if name.strip()))
+    given = QuestionEntitiesInput(question, names=lambda text: known_names(graph, text))
+    outcome = await use.model.do(QUESTION_ENTITIES, given, rule_if_unusable=True)
+    return list(dict.fromkeys(name.strip() for name in outcome.value.entities if name.strip()))
 
 
 def link_entities(use: Resources, *, near: int = 20, least: float = 0.4, most: int = 20) -> Step[Query, Seeds]:

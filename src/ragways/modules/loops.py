@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ragways.core.brief import traced
 from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span, span
 from ragways.core.types import Answer, Found, Hit, Hits, Query
@@ -12,7 +13,6 @@ from ragways.modules.refine import pack
 from ragways.modules.resources import Resources
 from ragways.modules.retrieve import dense
 from ragways.modules.rewrite import judge, plain, subquestions
-from ragways.modules.traced import traced
 
 SHOWN = 8000
 """Tokens of what was gathered that are shown when asking for sub-questions. No setting, so that the answer's budget

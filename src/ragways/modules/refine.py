@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ragways.core.brief import traced
 from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, ranked
 from ragways.modules.resources import Resources
-from ragways.modules.traced import traced
 
 
 def top(k: int) -> Step[Hits, Hits]:

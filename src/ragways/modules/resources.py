@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
-from ragways.tasks.answer import Prompts
+from ragways.tasks.answers import Prompts
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ragways.core.brief import traced
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Query, ranked
 from ragways.index.vectors import Scored
 from ragways.modules.resources import Resources
-from ragways.modules.traced import traced
 
 SHOWN = 20
 """Seeds and passages of a walk that the trace keeps."""

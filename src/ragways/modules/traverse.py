@@ -14,18 +14,16 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.core.brief import traced
 from ragways.core.errors import UnusableReply
 from ragways.core.step import Step
-from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.models.client import ModelClient
-from ragways.modules.doing import tell
 from ragways.modules.resources import Resources
-from ragways.modules.traced import traced
 from ragways.modules.walks.found import hits_of
 from ragways.modules.walks.texts import Texts
 from ragways.modules.walks.walk import Walk
-from ragways.tasks.choose_hop import CHOOSE_HOP, Choice, Preview
+from ragways.tasks.search import CHOOSE_HOP, ChooseHopInput, HopChoice, HopPreview
 
 Follow = Callable[[Walk, Query], Awaitable[None]]
 Point = NDArray[np.float64]
@@ -145,13 +143,13 @@ def llm_guided(
         # A window with nothing new to read is not worth a call.
         while going and not walk.must_stop(ahead := [pair for pair in walk.ahead() if walk.new(pair[0])]):
             shown = sorted((window for window, _ in ahead), key=lambda w: (-walk.to_window(w), w))[:previews]
-            choice, why = await _choose(
-                use.model,
-                question=query.text,
+            given = ChooseHopInput(
+                query.text,
                 gathered=tuple(texts.sentence(sentence) for sentence in walk.gathered),
-                previews=tuple(Preview(texts.title(w), texts.window(w)[:characters]) for w in shown),
+                previews=tuple(HopPreview(texts.title(w), texts.window(w)[:characters]) for w in shown),
                 enough=_enough(walk, ahead, min_sentences),
             )
+            choice, why = await _choose(use.model, given)
             if choice.choice == 0:
                 walk.stopped = f"{why}: {choice.reason}" if choice.reason else why
                 return
@@ -238,14 +236,12 @@ def _to_nearest_centroid(walk: Walk, question: Point, points: NDArray[np.floatin
         walk.visit(int(rows[nearest]), -float(distances[nearest]), "its triangle's centroid is nearest the question")
 
 
-async def _choose(model: ModelClient, **shown: object) -> tuple[Choice, str]:
+async def _choose(model: ModelClient, given: ChooseHopInput) -> tuple[HopChoice, str]:
     """What the model, or the rule, says, and who said it."""
     try:
-        choice = await model.do(CHOOSE_HOP, **shown)
+        outcome = await model.do(CHOOSE_HOP, given)
     except UnusableReply:
-        return Choice(1), "fallback after an unusable reply: most similar to the question"
-    tell(choice)
-    way = current_span().children[-1].way
-    if way == "rule" and choice.choice:
-        return choice, "rule: most similar to the question"
-    return choice, way
+        return HopChoice(1), "fallback after an unusable reply: most similar to the question"
+    if outcome.by_rule and outcome.value.choice:
+        return outcome.value, "rule: most similar to the question"
+    return outcome.value, outcome.way

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
+from ragways.core.brief import traced
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, Query
@@ -17,7 +18,6 @@ from ragways.models.tokens import count_each
 from ragways.modules.bonds import naming
 from ragways.modules.link import look_up, question_names
 from ragways.modules.resources import Resources
-from ragways.modules.traced import traced
 
 T = TypeVar("T")
 

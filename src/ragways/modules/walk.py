@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ragways.core.brief import counted, traced
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
@@ -12,7 +13,6 @@ from ragways.index.graph.reader import Graph, Triplet
 from ragways.modules.bonds import nodes, of_ends, summed
 from ragways.modules.link import Seeds, link_entities
 from ragways.modules.resources import Resources
-from ragways.modules.traced import counted, traced
 from ragways.modules.triplets import by_date, entity_pieces, hits_of, interleaved, said, triplet_pieces
 
 EXACT = 2_000

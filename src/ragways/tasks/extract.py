@@ -66,7 +66,7 @@ class Extraction:
 
 
 async def extract(
-    question: str, passages: Sequence[Shown], *, embed: Embed, terms: Terms, threshold: float, most: int
+    question: str, passages: Sequence[Shown], *, embed: Embed, terms: Terms, threshold: float, maximum: int
 ) -> Extraction:
     candidates = _candidates(passages, terms)
     wanted = terms(ASKING.sub(" ", question)) or terms(question)
@@ -81,7 +81,7 @@ async def extract(
         near + 0.5 * _share(weights, candidate.terms) + _kind_bonus(question, candidate.text) - 0.01 * candidate.passage
         for near, candidate in zip(nearness, candidates, strict=True)
     ]
-    chosen = _choose(candidates, scores, weights, most)
+    chosen = _choose(candidates, scores, weights, maximum)
     names = frozenset(term for name in _NAME.findall(question) for term in terms(name))
     support = _support(weights, names, together, max(nearness))
     return Extraction(support >= needed_support(threshold), support, tuple((c.passage, c.sentence) for c in chosen))
@@ -121,14 +121,14 @@ def _kind_bonus(question: str, sentence: str) -> float:
 
 
 def _choose(
-    candidates: Sequence[Candidate], scores: Sequence[float], weights: dict[str, float], most: int
+    candidates: Sequence[Candidate], scores: Sequence[float], weights: dict[str, float], maximum: int
 ) -> list[Candidate]:
     """The best sentence, then those among the next best that bring words of the question not yet said."""
     order = sorted(range(len(candidates)), key=lambda i: (-scores[i], i))
     chosen = [candidates[order[0]]]
     said = set(chosen[0].terms)
     for i in order[1:]:
-        if len(chosen) >= most or scores[i] < 0.6 * scores[order[0]]:
+        if len(chosen) >= maximum or scores[i] < 0.6 * scores[order[0]]:
             break
         if any(term in weights and term not in said for term in candidates[i].terms):
             chosen.append(candidates[i])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ragways.models.task import Task
+from ragways.tasks.extract import Terms
 
 THEME_COUNT = 5
 OPENING_WORDS = 500
@@ -31,7 +32,14 @@ _EMPTY_WORDS = (
 
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 
-Terms = Callable[[str], list[str]]
+
+@dataclass(frozen=True)
+class ThemesInput:
+    """A document's title and opening; `terms` gives the stem of a word, for the rule."""
+
+    title: str
+    opening: str
+    terms: Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,7 @@ def opening(text: str) -> str:
     return text[: found[-1][1].end()] if found else ""
 
 
-def keywords(title: str, text: str, terms: Terms, most: int = THEME_COUNT) -> tuple[str, ...]:
+def keywords(title: str, text: str, terms: Terms, limit: int = THEME_COUNT) -> tuple[str, ...]:
     """Phrases of one to three words that a text says often; a phrase counts by its length, and twice in the title.
 
     The rule looks at this text alone, not at how common a word is in the corpus: so a document keeps its themes, and
@@ -65,7 +73,7 @@ def keywords(title: str, text: str, terms: Terms, most: int = THEME_COUNT) -> tu
     order = sorted(shown, key=lambda stems: -weight(stems))  # equal weights stay in the order of the text
     chosen: list[tuple[str, ...]] = []
     for stems in order:
-        if len(chosen) < most and not any(set(stems) & set(other) for other in chosen):
+        if len(chosen) < limit and not any(set(stems) & set(other) for other in chosen):
             chosen.append(stems)
     return tuple(shown[stems] for stems in chosen) or ((title,) if title.strip() else ())
 
@@ -86,19 +94,19 @@ def _phrases(text: str, terms: Terms) -> Iterator[tuple[tuple[str, ...], str]]:
         end = word.end()
 
 
-def _render(title: str, opening: str, terms: Terms) -> Mapping[str, object]:  # noqa: ARG001
-    return {"title": title, "opening": opening}
+def _render(given: ThemesInput) -> Mapping[str, object]:
+    return {"title": given.title, "opening": given.opening}
 
 
-def _check(reply: Themes, variables: Mapping[str, object]) -> str | None:  # noqa: ARG001
+def _check(reply: Themes, _: ThemesInput) -> str | None:
     different = {theme.strip().casefold() for theme in reply.themes} - {""}
     if len(different) != THEME_COUNT or len(reply.themes) != THEME_COUNT:
         return f"there must be {THEME_COUNT} different themes, not {len(different)}"
     return None
 
 
-async def _without(title: str, opening: str, terms: Terms) -> Themes:
-    return Themes(keywords(title, opening, terms))
+async def _without(given: ThemesInput) -> Themes:
+    return Themes(keywords(given.title, given.opening, given.terms))
 
 
 THEMES = Task("themes", prompt="themes", reply=Themes, without=_without, render=_render, check=_check, max_output=256)

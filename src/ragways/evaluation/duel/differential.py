@@ -7,20 +7,27 @@ from typing import TYPE_CHECKING
 
 from ragways.evaluation.duel.aspects import ASPECTS
 from ragways.evaluation.duel.sitting import Sitting
-from ragways.tasks.duel_difference import DUEL_DIFFERENCE, Differences
-from ragways.tasks.duel_score import DUEL_DIFFERENTIAL, BothPoints, Points
+from ragways.tasks.duel import (
+    DUEL_DIFFERENCE,
+    DUEL_DIFFERENTIAL,
+    AspectPoints,
+    BothPoints,
+    Differences,
+    DuelDifferentialInput,
+    DuelInput,
+)
 
 if TYPE_CHECKING:
     from ragways.models.client import ModelClient
 
-NOTHING = BothPoints(Points(*([0] * len(ASPECTS))), Points(*([0] * len(ASPECTS))))
+NOTHING = BothPoints(AspectPoints(*([0] * len(ASPECTS))), AspectPoints(*([0] * len(ASPECTS))))
 
 
 async def differences(client: ModelClient, sitting: Sitting) -> Differences:
     """Once a sitting: its samples judge the same lists."""
     first, second = sitting.in_order
     task = replace(DUEL_DIFFERENCE, sample=sitting.number(0))
-    said = await client.do(task, question=sitting.text, first=first, second=second)
+    said = (await client.do(task, DuelInput(sitting.text, first, second))).value
     return Differences(_said(said.first), _said(said.second))
 
 
@@ -29,7 +36,7 @@ async def points(client: ModelClient, sitting: Sitting, sample: int, said: Diffe
     if not said.first and not said.second:
         return NOTHING
     task = replace(DUEL_DIFFERENTIAL, sample=sitting.number(sample))
-    return await client.do(task, question=sitting.text, first=said.first, second=said.second)
+    return (await client.do(task, DuelDifferentialInput(sitting.text, said.first, said.second))).value
 
 
 def _said(statements: tuple[str, ...]) -> tuple[str, ...]:

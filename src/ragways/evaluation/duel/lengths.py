@@ -17,7 +17,7 @@ from ragways.core import log as jsonl
 from ragways.core.errors import ModelRefused, UnusableReply
 from ragways.evaluation.duel.pair import Pair, print_of
 from ragways.evaluation.record import Record
-from ragways.tasks.duel_answer import DUEL_ANSWER
+from ragways.tasks.duel import DUEL_ANSWER, DuelAnswerInput
 
 if TYPE_CHECKING:
     from ragways.models.client import ModelClient
@@ -160,9 +160,8 @@ async def _again(
 ) -> str:
     passages = [(str(piece.get("title", "")), str(piece.get("text", ""))) for piece in evidence]
     try:
-        said = await generator.do(
-            replace(DUEL_ANSWER, sample=sample), question=question, passages=passages, words=asked
-        )
+        given = DuelAnswerInput(question, passages, asked)
+        said = (await generator.do(replace(DUEL_ANSWER, sample=sample), given)).value
     except (UnusableReply, ModelRefused):
         return ""
     return said.answer.strip() if said.answered else ""

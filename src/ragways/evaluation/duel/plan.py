@@ -18,8 +18,7 @@ from ragways.evaluation.duel.score import settled
 from ragways.evaluation.duel.selftest import selftest_sittings
 from ragways.evaluation.duel.sitting import Judged, Sitting, sittings
 from ragways.models.bound import count_call, count_text
-from ragways.tasks.duel_difference import DUEL_DIFFERENCE
-from ragways.tasks.duel_score import DUEL_SCORE
+from ragways.tasks.duel import DUEL_DIFFERENCE, DUEL_SCORE, DuelInput
 
 LOOKED_AT = 25
 """Prompts whose tokens are counted; the others are taken to be like them."""
@@ -94,6 +93,6 @@ def _usage(left: Sequence[Sitting], calls: int, by: Judged) -> Usage:
     sizes = []
     for sitting in looked:
         first, second = sitting.in_order
-        sizes.append(count_call(task.call({"question": sitting.text, "first": first, "second": second})))
+        sizes.append(count_call(task.call(DuelInput(sitting.text, first, second))))
     reply = count_text(json.dumps(asdict(NOTHING)))
     return Usage(calls=calls, input=calls * sum(sizes) // len(sizes), output=calls * reply)

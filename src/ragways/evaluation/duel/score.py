@@ -12,8 +12,7 @@ from ragways.core.trace import span
 from ragways.evaluation.duel.differential import differences, points
 from ragways.evaluation.duel.line import Key, Line
 from ragways.evaluation.duel.sitting import Judged, Sitting
-from ragways.tasks.duel_difference import Differences
-from ragways.tasks.duel_score import DUEL_SCORE, BothPoints
+from ragways.tasks.duel import DUEL_SCORE, BothPoints, Differences, DuelInput
 
 if TYPE_CHECKING:
     from ragways.models.client import ModelClient
@@ -53,7 +52,7 @@ async def _asked(
             else:
                 first, second = sitting.in_order
                 task = replace(DUEL_SCORE, sample=sitting.number(sample))
-                reply = await client.do(task, question=sitting.text, first=first, second=second)
+                reply = (await client.do(task, DuelInput(sitting.text, first, second))).value
             line = replace(line, points=_of_a_and_b(reply, sitting))
         except UnusableReply as error:
             line = replace(line, why=UNREADABLE, reply=error.reply[:SHOWN])

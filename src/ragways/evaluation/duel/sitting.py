@@ -9,8 +9,7 @@ from ragways.evaluation.duel.lengths import Aligned
 from ragways.evaluation.duel.line import Key, Kind, Line, Order
 from ragways.evaluation.duel.pair import print_of
 from ragways.evaluation.duel.rules import MANY, Mode
-from ragways.tasks.duel_difference import DUEL_DIFFERENCE
-from ragways.tasks.duel_score import DUEL_DIFFERENTIAL, DUEL_SCORE
+from ragways.tasks.duel import DUEL_DIFFERENCE, DUEL_DIFFERENTIAL, DUEL_SCORE
 
 ORDERS: tuple[Order, Order] = ("ab", "ba")
 

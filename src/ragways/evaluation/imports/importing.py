@@ -24,7 +24,7 @@ from ragways.evaluation.imports.given import Given
 from ragways.evaluation.imports.passage import are_titles, ranks, titled
 from ragways.evaluation.question import Question, plain_words
 from ragways.evaluation.record import FILE, Record, Records
-from ragways.tasks.judge_answer import refuses
+from ragways.tasks.search import refuses
 
 _NAME = re.compile(r"\w[\w.+-]{0,59}")
 

@@ -10,19 +10,19 @@ from ragways.evaluation.judges.shown import sentences
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.normal import unmarked
 from ragways.evaluation.record import Record
-from ragways.tasks.judge_citations import CITATIONS, Cited
+from ragways.tasks.judges import CITATIONS, CitationsInput, CitedSentence
 
 _MARKS = re.compile(r"(?:\[\d+\])+")
 
 
-def cited(record: Record) -> list[Cited]:
+def cited(record: Record) -> list[CitedSentence]:
     """Sentences of the answer with the quotes that each cites."""
     quotes: dict[int, list[str]] = {}
     for citation in record.citations:
         quotes.setdefault(int(citation["sentence"]), []).append(str(citation["quote"]))
     numbers = sorted(quotes)
     said = _sentences(record.answer, numbers)
-    return [Cited(said[number], tuple(dict.fromkeys(quotes[number]))) for number in numbers]
+    return [CitedSentence(said[number], tuple(dict.fromkeys(quotes[number]))) for number in numbers]
 
 
 def _sentences(answer: str, numbers: Sequence[int]) -> dict[int, str]:
@@ -44,7 +44,7 @@ def _sentences(answer: str, numbers: Sequence[int]) -> dict[int, str]:
 
 async def _score(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     pairs = cited(record)
-    verdicts = (await resources.model.do(CITATIONS, question=record.text, cited=pairs)).in_order()
+    verdicts = (await resources.model.do(CITATIONS, CitationsInput(record.text, pairs))).value.in_order()
     rows = [
         {"sentence": pair.sentence, "quotes": list(pair.quotes), "supported": verdict.supported, "why": verdict.why}
         for pair, verdict in zip(pairs, verdicts, strict=True)

@@ -10,15 +10,14 @@ from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import evidence, said
 from ragways.evaluation.metric import Metric, Score, accepted
 from ragways.evaluation.record import Record
-from ragways.tasks.judge_claims import CLAIMS
-from ragways.tasks.judge_support import SUPPORT
+from ragways.tasks.judges import CLAIMS, SUPPORT, ClaimsInput, SupportInput
 
 NO_CLAIMS = "no claims"
 
 
 async def claims_of(resources: JudgeResources, record: Record, text: str) -> tuple[str, ...]:
     """The same text of the same question is split once, where the client keeps replies."""
-    return (await resources.model.do(CLAIMS, question=record.text, text=text)).claims
+    return (await resources.model.do(CLAIMS, ClaimsInput(record.text, text))).value.claims
 
 
 async def supported(resources: JudgeResources, record: Record, text: str, by: str) -> Score:
@@ -26,7 +25,7 @@ async def supported(resources: JudgeResources, record: Record, text: str, by: st
     claims = await claims_of(resources, record, text)
     if not claims:
         return Score(None, NO_CLAIMS)
-    verdicts = (await resources.model.do(SUPPORT, claims=claims, text=by)).in_order()
+    verdicts = (await resources.model.do(SUPPORT, SupportInput(claims, by))).value.in_order()
     details = _details(claims, [(verdict.supported, verdict.why) for verdict in verdicts])
     return Score(sum(verdict.supported for verdict in verdicts) / len(claims), details=details)
 

@@ -9,7 +9,7 @@ from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import passages, said
 from ragways.evaluation.metric import Metric, Score, accepted
 from ragways.evaluation.record import Record
-from ragways.tasks.judge_useful import USEFUL
+from ragways.tasks.judges import USEFUL, UsefulInput
 
 
 def average_precision(useful: Sequence[bool]) -> float:
@@ -19,9 +19,10 @@ def average_precision(useful: Sequence[bool]) -> float:
 
 
 async def _judged(resources: JudgeResources, record: Record, answer: str) -> Score:
-    verdicts = await together(
-        resources.model.do(USEFUL, question=record.text, answer=answer, passage=passage) for passage in passages(record)
+    outcomes = await together(
+        resources.model.do(USEFUL, UsefulInput(record.text, answer, passage)) for passage in passages(record)
     )
+    verdicts = [outcome.value for outcome in outcomes]
     details = {"useful": [verdict.useful for verdict in verdicts], "why": [verdict.why for verdict in verdicts]}
     return Score(average_precision([verdict.useful for verdict in verdicts]), details=details)
 

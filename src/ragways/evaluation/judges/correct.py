@@ -8,7 +8,7 @@ from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import said
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
 from ragways.evaluation.record import Record
-from ragways.tasks.judge_correct import CORRECT, Ruling
+from ragways.tasks.judges import CORRECT, CorrectInput, Ruling
 
 VERDICTS = ("correct", "incorrect", "incomplete")
 
@@ -16,7 +16,8 @@ VERDICTS = ("correct", "incorrect", "incomplete")
 async def _score(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     ruling = _by_rule(record)
     if ruling is None:
-        ruling = await resources.model.do(CORRECT, question=record.text, answer=said(record), gold=accepted(record))
+        given = CorrectInput(record.text, said(record), accepted(record))
+        ruling = (await resources.model.do(CORRECT, given)).value
     details = {"verdict": ruling.verdict, "why": ruling.why}
     return {f"judged-{name}": Score(float(ruling.verdict == name), details=details) for name in VERDICTS}
 

@@ -16,8 +16,7 @@ from ragways.evaluation.judges.shown import said
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
 from ragways.evaluation.normal import compared, normal
 from ragways.evaluation.record import Record
-from ragways.tasks.judge_claims import CLAIMS
-from ragways.tasks.judge_match import MATCH
+from ragways.tasks.judges import CLAIMS, MATCH, MatchInput
 
 TRIED = 8
 """Accepted answers that are matched with one answer, at most: each costs a call, and some sets hold dozens."""
@@ -89,7 +88,7 @@ async def _matched(resources: JudgeResources, record: Record, claims: Sequence[s
     gold = await claims_of(resources, record, text)
     if not gold:
         return None
-    matches = (await resources.model.do(MATCH, question=record.text, claims=claims, gold=gold)).matches
+    matches = (await resources.model.do(MATCH, MatchInput(record.text, claims, gold))).value.matches
     stated = {n for match in matches for n in match.gold}
     precision, recall = sum(bool(match.gold) for match in matches) / len(claims), len(stated) / len(gold)
     rows = [

@@ -35,4 +35,4 @@ class Judge:
     by: Literal["embedder", "model"]
     metrics: tuple[Metric, ...]
     score: Callable[[JudgeResources, Record], Awaitable[Mapping[str, Score]]]
-    tasks: tuple[Task[Any], ...] = ()
+    tasks: tuple[Task[Any, Any], ...] = ()

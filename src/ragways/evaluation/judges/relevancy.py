@@ -9,11 +9,11 @@ from ragways.evaluation.judges.judge import Judge, JudgeResources
 from ragways.evaluation.judges.shown import said
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.record import Record
-from ragways.tasks.judge_questions import COUNT, QUESTIONS
+from ragways.tasks.judges import QUESTION_COUNT, QUESTIONS, QuestionsInput
 
 
 async def _score(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
-    written = await resources.model.do(QUESTIONS, answer=said(record))
+    written = (await resources.model.do(QUESTIONS, QuestionsInput(said(record)))).value
     details = {
         "questions": list(written.questions),
         "noncommittal": written.noncommittal,
@@ -31,7 +31,7 @@ RELEVANCY = Judge(
     "model",
     (
         Metric("answer-relevancy", "judged",
-               f"mean cosine of the question to {COUNT} written from the answer; 0 if it evades", ("said",)),
+               f"mean cosine of the question to {QUESTION_COUNT} written from the answer; 0 if it evades", ("said",)),
     ),
     _score,
     (QUESTIONS,),

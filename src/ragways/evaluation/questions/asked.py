@@ -14,12 +14,22 @@ from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.reasons import NO_MATERIAL, OTHER_ENTITY
 from ragways.evaluation.questions.walk import HOPS
 from ragways.index.graph.reader import Triplet
-from ragways.tasks.question_context import QUESTION_CONTEXT, QUESTION_EVOLVED
-from ragways.tasks.question_factual import QUESTION_FACTUAL
-from ragways.tasks.question_reasoning import QUESTION_REASONING
-from ragways.tasks.question_structure import QUESTION_DIGEST, QUESTION_STRUCTURE
-from ragways.tasks.question_summary import QUESTION_SUMMARY
-from ragways.tasks.question_unanswerable import QUESTION_UNANSWERABLE
+from ragways.tasks.questions import (
+    QUESTION_CONTEXT,
+    QUESTION_DIGEST,
+    QUESTION_EVOLVED,
+    QUESTION_FACTUAL,
+    QUESTION_REASONING,
+    QUESTION_STRUCTURE,
+    QUESTION_SUMMARY,
+    QUESTION_UNANSWERABLE,
+    EvolvedInput,
+    PassagesInput,
+    ReasoningInput,
+    StructureInput,
+    SummaryInput,
+    UnanswerableInput,
+)
 
 Writer = Callable[[Material, Random], Awaitable[Draft]]
 SHOWN = 40
@@ -31,7 +41,7 @@ TEXTS = 12
 async def factual(material: Material, random: Random) -> Draft:
     """From a random chunk."""
     support = (material.support(material.chunk(random)),)
-    said = await material.use.model.do(QUESTION_FACTUAL, passages=passages(support))
+    said = (await material.use.model.do(QUESTION_FACTUAL, PassagesInput(passages(support)))).value
     return Draft(said.question, (said.answer,), support, path=_chunks(support))
 
 
@@ -40,7 +50,8 @@ def reasoning(hops: int) -> Writer:
 
     async def write(material: Material, random: Random) -> Draft:
         walk = bridge_walk(material, random, hops)
-        said = await material.use.model.do(QUESTION_REASONING, passages=passages(walk.support), bridges=walk.bridges)
+        given = ReasoningInput(passages(walk.support), walk.bridges)
+        said = (await material.use.model.do(QUESTION_REASONING, given)).value
         path = (*_chunks(walk.support), *walk.bridges)
         return Draft(said.question, (said.answer,), walk.support, path=path, multi_hop=True)
 
@@ -50,7 +61,8 @@ def reasoning(hops: int) -> Writer:
 async def summary(material: Material, random: Random) -> Draft:
     """From the documents around a well-connected entity, if they mean the same."""
     found = around(material, connected(material, random))
-    said = await material.use.model.do(QUESTION_SUMMARY, entity=found.entity.name, passages=passages(found.support))
+    given = SummaryInput(found.entity.name, passages(found.support))
+    said = (await material.use.model.do(QUESTION_SUMMARY, given)).value
     if not said.same:
         raise Nothing(OTHER_ENTITY)
     used = chosen(found.support, said.passages)
@@ -80,7 +92,7 @@ async def stretch(material: Material, random: Random) -> Draft:
     support = tuple(material.support_of(chunk) for chunk in list(chunks)[:TEXTS])
     if not support:
         raise Nothing(NO_MATERIAL)
-    digest = await material.use.model.do(QUESTION_DIGEST, passages=passages(support))
+    digest = (await material.use.model.do(QUESTION_DIGEST, PassagesInput(passages(support)))).value
     note = "" if walk.whole else f"the walk reached {len(walk.edges)} edges of {HOPS}"
     return await _of_structure(material, "subgraph", "\n".join(_lines(triplets)), digest, support, tuple(ids), note)
 
@@ -94,9 +106,8 @@ async def _of_structure(
     path: tuple[str, ...],
     note: str = "",
 ) -> Draft:
-    said = await material.use.model.do(
-        QUESTION_STRUCTURE, level=level, structure=structure, summary=summary, passages=passages(support)
-    )
+    given = StructureInput(level, structure, summary, passages(support))
+    said = (await material.use.model.do(QUESTION_STRUCTURE, given)).value
     return Draft(said.question, (said.answer,), chosen(support, said.passages), path=path, note=note)
 
 
@@ -106,10 +117,9 @@ def grouped(grouping: Grouping, how: str = "") -> Writer:
     async def write(material: Material, random: Random) -> Draft:
         support = grouping(material, random)
         way = how or drawn(random)[0]
-        first = await material.use.model.do(QUESTION_CONTEXT, passages=passages(support))
-        said = await material.use.model.do(
-            QUESTION_EVOLVED, question=first.question, answer=first.answer, how=way, passages=passages(support)
-        )
+        first = (await material.use.model.do(QUESTION_CONTEXT, PassagesInput(passages(support)))).value
+        given = EvolvedInput(first.question, first.answer, way, passages(support))
+        said = (await material.use.model.do(QUESTION_EVOLVED, given)).value
         used = chosen(support, said.passages)
         return Draft(said.question, (said.answer,), used, path=_chunks(support), choice=way == "comparative", note=way)
 
@@ -141,9 +151,8 @@ def unanswerable(change: str) -> Writer:
         if other and other == piece.title:
             raise Nothing(NO_MATERIAL)
         support = (material.support(piece),)
-        said = await material.use.model.do(
-            QUESTION_UNANSWERABLE, passages=passages(support), change=change, other=other
-        )
+        given = UnanswerableInput(passages(support), change, other)
+        said = (await material.use.model.do(QUESTION_UNANSWERABLE, given)).value
         return null(said.question, support=support, path=(piece.id, other) if other else (piece.id,), note=change)
 
     return write

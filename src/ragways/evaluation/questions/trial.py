@@ -11,8 +11,15 @@ from ragways.evaluation.questions.draft import Draft, Support
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.reasons import ANSWERABLE, BY_HEART, LEAK, NOT_GROUNDED, SHORTCUT, UNREADABLE
 from ragways.evaluation.questions.verify import leaks
-from ragways.tasks.judge_answer import refuses
-from ragways.tasks.question_check import QUESTION_CLOSED, QUESTION_GROUNDED, QUESTION_SAME
+from ragways.tasks.questions import (
+    QUESTION_CLOSED,
+    QUESTION_GROUNDED,
+    QUESTION_SAME,
+    ClosedInput,
+    GroundedInput,
+    SameInput,
+)
+from ragways.tasks.search import refuses
 
 FOUND = 8
 """Chunks, besides its own, from which a question that should have no answer is tried."""
@@ -37,22 +44,21 @@ async def _answered(draft: Draft, material: Material) -> str:
         for one in draft.support:
             if await _gives(draft, material, (one,)):
                 return SHORTCUT
-    by_heart = await material.use.model.do(QUESTION_CLOSED, question=draft.text)
+    by_heart = (await material.use.model.do(QUESTION_CLOSED, ClosedInput(draft.text))).value
     return BY_HEART if await _same(draft, material, by_heart) else ""
 
 
 async def _null(draft: Draft, material: Material) -> str:
     """It must stay unanswered even with what a search for it finds."""
     support = {one.chunk: one for one in (*draft.support, *await _search(draft.text, material))}
-    said = await material.use.model.do(
-        QUESTION_GROUNDED, question=draft.text, passages=passages(tuple(support.values()))
-    )
+    given = GroundedInput(draft.text, passages(tuple(support.values())))
+    said = (await material.use.model.do(QUESTION_GROUNDED, given)).value
     return "" if refuses(said) else ANSWERABLE
 
 
 async def _gives(draft: Draft, material: Material, support: Sequence[Support]) -> bool:
     """Whether these passages alone lead to the answer."""
-    said = await material.use.model.do(QUESTION_GROUNDED, question=draft.text, passages=passages(support))
+    said = (await material.use.model.do(QUESTION_GROUNDED, GroundedInput(draft.text, passages(support)))).value
     return await _same(draft, material, said)
 
 
@@ -61,8 +67,8 @@ async def _same(draft: Draft, material: Material, said: str) -> bool:
         return False
     if any(plain_words(said) == plain_words(answer) for answer in draft.answers):
         return True
-    judged = await material.use.model.do(QUESTION_SAME, question=draft.text, expected=draft.answers[0], given=said)
-    return judged.same
+    given = SameInput(draft.text, expected=draft.answers[0], given=said)
+    return (await material.use.model.do(QUESTION_SAME, given)).value.same
 
 
 async def _search(question: str, material: Material) -> list[Support]:

@@ -28,7 +28,7 @@ from ragways.index.store import Store, number_of, path_of
 from ragways.index.team import work_through
 from ragways.index.work_cache import Cost
 from ragways.models.client import CURE_NO_MODEL, ModelClient
-from ragways.tasks.report import REPORT, SaidReport
+from ragways.tasks.graph import REPORT, CommunityReportInput, WrittenReport
 
 TITLE = 3
 FINDINGS = 6
@@ -194,7 +194,7 @@ class CommunityReports:
                 self.reports[group.id] = CommunityReport.from_json(text)
         return [group for group in asked if group.id not in self.reports]
 
-    def keep(self, group: Group, said: SaidReport, cost: Cost | None = None) -> None:
+    def keep(self, group: Group, said: WrittenReport, cost: Cost | None = None) -> None:
         names = {fold(node.name): node.id for node in (self.land.draft.entities[m] for m in reversed(group.members))}
         findings = (
             CommunityFinding(
@@ -249,8 +249,8 @@ class _Asking:
     async def _one(self, group: Group, cost: Cost) -> None:
         context, shown = self.book.context, self.book.shown[group.id]
         try:
-            said = await context.model.do(
-                REPORT, entities=shown.entities, relations=shown.relations, reports=shown.reports
+            outcome = await context.model.do(
+                REPORT, CommunityReportInput(shown.entities, shown.relations, shown.reports)
             )
         except UnusableReply as error:
             self._fail(shown, error.message, error.reply)
@@ -261,7 +261,7 @@ class _Asking:
         except ModelError as error:
             self._fail(shown, error.message)
         else:
-            self.book.keep(group, said, cost)
+            self.book.keep(group, outcome.value, cost)
         self.done += 1
         context.report(Progress("reports", self.done))
 

@@ -33,7 +33,7 @@ from ragways.models.bound import count_call
 from ragways.models.call import Call
 from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.models.tokens import count_each
-from ragways.tasks.facts import FACTS, FACTS_MORE, SaidFacts
+from ragways.tasks.graph import FACTS, FACTS_MORE, ExtractedFacts, FactsInput, MoreFactsInput
 
 MOST_IN_PACK = 16
 SAMPLE = 32
@@ -66,7 +66,7 @@ def expected_usage(context: BuildContext, options: GraphOptions) -> Usage:
     if not asked:
         return Usage()
     some = asked[:SAMPLE]
-    shown = [{"passages": [(passage.title, passage.text) for passage in pack]} for pack in some]
+    shown = [[(passage.title, passage.text) for passage in pack] for pack in some]
     read = sum(count_each([passage.text for passage in missing]))
     before = context.work_cache.spent(model_kind(context.model, options))
     output = len(asked) * before.output / before.calls if before.calls else float(read)
@@ -76,9 +76,10 @@ def expected_usage(context: BuildContext, options: GraphOptions) -> Usage:
     def around(calls: Iterable[Call]) -> float:
         return (sum(map(count_call, calls)) - inside) / len(some)
 
-    first = read + len(asked) * around(FACTS.call(variables) for variables in shown)
+    first = read + len(asked) * around(FACTS.call(FactsInput(passages)) for passages in shown)
     # Each further look is shown what was found before, names and triples alone: about half of what was written.
-    more = read + len(asked) * around(FACTS_MORE.call({**variables, "known": ""}) for variables in shown) + output / 2
+    around_more = around(FACTS_MORE.call(MoreFactsInput(passages, "")) for passages in shown)
+    more = read + len(asked) * around_more + output / 2
     looks = options.gleaning
     return Usage(len(asked) * (1 + looks), round(first + looks * more), round(output * (1 + looks / 2)))
 
@@ -145,13 +146,14 @@ class _Extraction:
 
     async def _ask(self, pack: Pack) -> list[PassageFacts]:
         passages = [(passage.title, passage.text) for passage in pack]
-        facts = _by_passage(await self.context.model.do(FACTS, passages=passages), len(pack))
+        first = await self.context.model.do(FACTS, FactsInput(passages))
+        facts = _by_passage(first.value, len(pack))
         for _ in range(self.options.gleaning):
             try:
-                more = await self.context.model.do(FACTS_MORE, passages=passages, known=_known(facts))
+                more = await self.context.model.do(FACTS_MORE, MoreFactsInput(passages, _known(facts)))
             except UnusableReply:
                 break  # the second look is a bonus; what the first one saw stands
-            found = _by_passage(more, len(pack))
+            found = _by_passage(more.value, len(pack))
             if not any(f.entities or f.relations for f in found):
                 break
             facts = [one + other for one, other in zip(facts, found, strict=True)]
@@ -163,7 +165,7 @@ class _Extraction:
         self.context.fail(error, len(pack))
 
 
-def _by_passage(said: SaidFacts, count: int) -> list[PassageFacts]:
+def _by_passage(said: ExtractedFacts, count: int) -> list[PassageFacts]:
     entities: dict[int, list[Entity]] = defaultdict(list)
     relations: dict[int, list[Relation]] = defaultdict(list)
     for e in said.entities:

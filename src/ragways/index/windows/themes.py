@@ -17,7 +17,7 @@ from ragways.index.team import work_through
 from ragways.index.windows.sliding import WindowedDocument
 from ragways.index.words import terms
 from ragways.models.bound import count_call
-from ragways.tasks.themes import THEMES, keywords, opening
+from ragways.tasks.themes import THEMES, ThemesInput, keywords, opening
 
 KIND = "themes"
 RULE = "theme words"
@@ -84,8 +84,8 @@ def themes_to_come(context: BuildContext, documents: Iterable[WindowedDocument])
         new = [slid for hash, slid in wanted.items() if hash not in known]
         missing += len(new)
         for slid in new[: max(0, _SAMPLE - seen)] if by_model else ():
-            variables = {"title": slid.title, "opening": opening(slid.text), "terms": _word_terms}
-            tokens, seen = tokens + count_call(THEMES.call(variables)), seen + 1
+            given = ThemesInput(slid.title, opening(slid.text), _word_terms)
+            tokens, seen = tokens + count_call(THEMES.call(given)), seen + 1
     if not seen:
         return missing, Usage()
     return missing, Usage(calls=missing, input=round(missing * tokens / seen), output=missing * _REPLY_TOKENS)
@@ -94,7 +94,7 @@ def themes_to_come(context: BuildContext, documents: Iterable[WindowedDocument])
 async def _ask(context: BuildContext, hash: str, slid: WindowedDocument) -> None:
     with context.work_cache.costing(KIND) as cost:
         try:
-            reply = await context.model.do(THEMES, title=slid.title, opening=opening(slid.text), terms=_word_terms)
+            outcome = await context.model.do(THEMES, ThemesInput(slid.title, opening(slid.text), _word_terms))
         except ModelRefused:
             raise
         except ModelError as error:
@@ -102,7 +102,7 @@ async def _ask(context: BuildContext, hash: str, slid: WindowedDocument) -> None
             said = error.reply if isinstance(error, UnusableReply) else ""
             context.work_cache.keep_failure(KIND, hash, error.message, said, cost)
         else:
-            kept = [theme.strip() for theme in reply.themes]
+            kept = [theme.strip() for theme in outcome.value.themes]
             context.work_cache.keep_results(KIND, {hash: json.dumps(kept, ensure_ascii=False)}, cost)
 
 

@@ -6,31 +6,30 @@ import asyncio
 
 import pytest
 
+from ragways.core.brief import LONGEST, brief
 from ragways.core.errors import BudgetExceeded, UnusableReply
 from ragways.core.trace import Budget, Span, span, spending
 from ragways.index.reader import Index
-from ragways.models.client import ModelClient
+from ragways.models.client import RULE_INSTEAD, ModelClient
 from ragways.models.scripted import ScriptedModel
 from ragways.models.task import Task
-from ragways.modules.doing import INSTEAD, do_or_rule
 from ragways.modules.resources import Resources
-from ragways.modules.traced import LONGEST, brief
 from ragways.paradigms import find_paradigm
-from ragways.tasks.keywords import KEYWORDS, Keywords
-from ragways.tasks.subquestions import Subquestions
+from ragways.tasks.search import KEYWORDS, Keywords, KeywordsInput, Subquestions
 from tests.fakes import WordHashes
 from tests.paradigms.graph_corpus import HOPS, asked, indexed
 
 JUNK = "hm"
 ANSWER = {"answered": True, "sentences": [{"text": "In Port Averne.", "passages": [1]}]}
-GIVEN = {"question": "Who built that", "names": lambda _: ["Ness"], "terms": str.split}
+GIVEN = KeywordsInput("Who built that", names=lambda _: ["Ness"], terms=str.split)
 
 
 def done(script: list[object], task: Task = KEYWORDS, asks: int = 2) -> tuple[object, Span]:  # type: ignore[type-arg]
     async def run() -> tuple[object, Span]:
         with ScriptedModel(script) as model, span("test") as trace:
-            found = await do_or_rule(ModelClient(model, asks=asks), task, **GIVEN)
-        return found, trace
+            outcome = await ModelClient(model, asks=asks).do(task, GIVEN, rule_if_unusable=True)
+        assert outcome.way == trace.children[-1].way
+        return outcome.value, trace
 
     return asyncio.run(run())
 
@@ -47,11 +46,13 @@ def test_after_unusable_replies_the_rule_does_it_and_the_trace_says_so():
     failed, ruled = trace.children
     assert failed.error.startswith("UnusableReply")
     assert failed.total.calls == 2, "what the model did cost is counted"
-    assert (ruled.name, ruled.way) == ("keywords", INSTEAD)
+    assert (ruled.name, ruled.way) == ("keywords", RULE_INSTEAD)
 
 
 def test_what_cannot_be_done_by_a_rule_still_fails():
-    task = Task("keywords", prompt="question-entities", reply=Subquestions, render=lambda **_: {"question": "?"})
+    task: Task[KeywordsInput, Subquestions] = Task(
+        "keywords", prompt="question-entities", reply=Subquestions, render=lambda _: {"question": "?"}
+    )
     with pytest.raises(UnusableReply):
         done([JUNK], task, asks=1)
 
@@ -75,7 +76,7 @@ def test_a_paradigm_answers_though_its_helper_could_not_be_read(index: Index, pa
     answer, trace = asked(use(index, JUNK, ANSWER), find_paradigm(paradigm), HOPS)
     assert answer.text == "In Port Averne. [1]"
     assert answer.way == "model scripted"
-    assert INSTEAD in {step.way for step in trace.walk()}
+    assert RULE_INSTEAD in {step.way for step in trace.walk()}
 
 
 def test_loops_go_on_by_the_rule(index: Index):
@@ -86,7 +87,7 @@ def test_loops_go_on_by_the_rule(index: Index):
         use(index, recalled, JUNK, JUNK, ANSWER), find_paradigm("iterative"), HOPS, rounds=1, base="graph-ppr"
     )
     assert judged.text == "In Port Averne. [1]"
-    assert [step.way for step in trace.walk() if step.name == "judge answer"] == ["model scripted", INSTEAD]
+    assert [step.way for step in trace.walk() if step.name == "judge answer"] == ["model scripted", RULE_INSTEAD]
 
 
 def test_the_answer_is_never_a_rules_where_a_model_was_asked(index: Index):

@@ -1,0 +1,209 @@
+"""The tasks that end in an answer: from passages, from memory, and by an agent that used tools.
+
+There are two presets of prompts for an answer from passages. *Shared* is one prompt for all paradigms, so that they
+differ in what they find alone. *Native* lets some of them answer in their own way: from facts before text, from rated
+points, knowing what was asked on the way, or along a walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from ragways.models.call import Tool
+from ragways.models.task import Task
+from ragways.tasks.extract import Extraction, extract
+
+Native = Literal["facts", "points", "rounds", "walk"]
+Prompts = Literal["shared", "native"]
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPassage:
+    """A piece of evidence as it is shown: its title and date, and its text in sentences; `rating` is its score."""
+
+    title: str
+    date: str
+    text: str
+    sentences: tuple[str, ...]
+    kind: str = "chunk"
+    rating: float = 0.0
+
+
+@dataclass(frozen=True)
+class Extractor:
+    """What answering without a model needs: vectors of texts, and how careful and how brief to be."""
+
+    embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]]
+    terms: Callable[[str], list[str]]
+    threshold: float
+    maximum: int
+
+
+@dataclass(frozen=True)
+class AnswerInput:
+    """A question and the passages to answer it from. `searches` is what was asked on the way."""
+
+    question: str
+    passages: Sequence[AnswerPassage]
+    extractor: Extractor
+    searches: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence of an answer and the numbers, from 1, of the passages it rests on."""
+
+    __pydantic_config__: ClassVar = {"title": "Said"}  # its name in the schema, which cache keys hold
+
+    text: str
+    passages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReply:
+    """`answered` is false when the passages do not hold the answer; then there are no sentences."""
+
+    answered: bool
+    sentences: tuple[AnswerSentence, ...]
+
+
+def _render(given: AnswerInput) -> Mapping[str, object]:
+    shown = "\n\n".join(_shown(n, p) for n, p in enumerate(given.passages, start=1))
+    return {"question": given.question, "passages": shown}
+
+
+def _facts_first(given: AnswerInput) -> Mapping[str, object]:
+    """Facts of the graph as lines, then texts. Each keeps its number in the evidence, so that citations fit."""
+    numbered = list(enumerate(given.passages, start=1))
+    facts = [f"[{n}] {p.text}{f' ({p.date})' if p.date else ''}" for n, p in numbered if p.kind == "triplet"]
+    texts = [_shown(n, p) for n, p in numbered if p.kind != "triplet"]
+    return {"question": given.question, "facts": "\n".join(facts) or "none", "passages": "\n\n".join(texts) or "none"}
+
+
+def _rated(given: AnswerInput) -> Mapping[str, object]:
+    points = [f"[{n}] (rated {p.rating:.0f}) {p.text}" for n, p in enumerate(given.passages, start=1)]
+    return {"question": given.question, "points": "\n".join(points)}
+
+
+def _with_searches(given: AnswerInput) -> Mapping[str, object]:
+    return {**_render(given), "searches": "\n".join(given.searches) or "none"}
+
+
+def _shown(number: int, passage: AnswerPassage) -> str:
+    date = f" ({passage.date})" if passage.date else ""
+    return f"[{number}] {passage.title}{date}\n{passage.text}"
+
+
+def _check(reply: AnswerReply, given: AnswerInput) -> str | None:
+    """Citations must name passages that were shown, and an answer must say something."""
+    shown = len(given.passages)
+    wrong = sorted({n for sentence in reply.sentences for n in sentence.passages if not 1 <= n <= shown})
+    if wrong:
+        return f"there is no passage {wrong[0]}; passages are numbered 1 to {shown}"
+    if reply.answered and not any(sentence.text.strip() for sentence in reply.sentences):
+        return "`answered` is true, but there is no sentence"
+    if not reply.answered and any(sentence.passages for sentence in reply.sentences):
+        return "`answered` is false, but there are sentences that rest on passages"
+    return None
+
+
+async def _without(given: AnswerInput) -> AnswerReply:
+    """The sentences of the passages that answer best, or none where they do not cover the question."""
+    extraction: Extraction = await extract(
+        given.question,
+        [(passage.title, passage.date, passage.sentences) for passage in given.passages],
+        embed=given.extractor.embed,
+        terms=given.extractor.terms,
+        threshold=given.extractor.threshold,
+        maximum=given.extractor.maximum,
+    )
+    if not extraction.covered:
+        return AnswerReply(False, ())
+    sentences = (AnswerSentence(given.passages[p].sentences[s], (p + 1,)) for p, s in extraction.sentences)
+    return AnswerReply(True, tuple(sentences))
+
+
+ANSWER = Task("answer", prompt="answer", reply=AnswerReply, without=_without, render=_render, check=_check)
+
+NATIVE: Mapping[Native, Task[AnswerInput, AnswerReply]] = {
+    "facts": replace(ANSWER, prompt="native-facts", render=_facts_first),
+    "points": replace(ANSWER, prompt="native-points", render=_rated),
+    "rounds": replace(ANSWER, prompt="native-rounds", render=_with_searches),
+    "walk": replace(ANSWER, prompt="native-walk"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecallInput:
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a model says from memory."""
+
+    answered: bool
+    answer: str
+
+
+async def _recall_nothing(given: RecallInput) -> Recalled:  # noqa: ARG001
+    """Without a model there is no memory to answer from."""
+    return Recalled(False, "")
+
+
+RECALL = Task("recall", prompt="recall", reply=Recalled, without=_recall_nothing, temperature=0.7, max_output=512)
+
+
+ANSWER_TOOL = "final_answer"
+_UNKNOWN = frozenset({"", "unknown", "insufficient information", "none", "n/a"})
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAnswerInput:
+    """The question, what the tools returned, and the agent's own remarks."""
+
+    question: str
+    found: str
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAnswer:
+    """No answers: it is not known. `references` are ids of articles."""
+
+    answers: tuple[str, ...]
+    explanation: str
+    references: tuple[str, ...]
+    assumptions: tuple[str, ...]
+
+    @property
+    def articles(self) -> tuple[str, ...]:
+        """The references as ids of articles, each once, also where the id of a part was given."""
+        return tuple(dict.fromkeys(":".join(reference.strip().split(":")[:2]) for reference in self.references))
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The answers that say something."""
+        return tuple(text.strip() for text in self.answers if text.strip(" .").casefold() not in _UNKNOWN)
+
+
+AGENT_ANSWER: Task[AgentAnswerInput, AgentAnswer] = Task("agent answer", prompt="agent-answer", reply=AgentAnswer)
+
+
+def answer_tool() -> Tool:
+    """The tool by which an agent ends its work."""
+    from ragways.models.schema import schema_of
+
+    return Tool(
+        ANSWER_TOOL,
+        "Give the answer and end. `answers`: as brief as possible, several if the question has several, empty if it is "
+        "unknown. `explanation`: one to three sentences. `references`: ids of the articles it rests on (article:1234). "
+        "`assumptions`: what was taken for granted.",
+        schema_of(AgentAnswer),
+    )

@@ -1,0 +1,356 @@
+"""The tasks of making a question set: write questions on given material, and check what was written.
+
+Without a model, questions come from templates over facts (evaluation/questions), which is not a thing of one call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ragways.models.task import Task
+
+_SHOWN = re.compile(
+    r"\b(?:the|this|these|that|each|given|provided|above) (?:\w+ )?"
+    r"(?:passages?|texts?|documents?|contexts?|excerpts?|paragraphs?|articles?)\b",
+    re.IGNORECASE,
+)
+LONGEST = 600
+"""Characters of a question."""
+Passages = Sequence[tuple[str, str]]
+"""Titles and texts; the first has number 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassagesInput:
+    """The passages to write about."""
+
+    passages: Passages
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenQuestion:
+    """A question that can be understood alone, and its answer."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class CitingQuestion:
+    """As `Asked`, with the numbers of the passages that the answer rests on."""
+
+    # `Asked` is the old name of `WrittenQuestion`: a docstring is part of the schema, and so of the keys of replies.
+
+    question: str
+    answer: str
+    passages: tuple[int, ...]
+
+
+class _WithPassages(Protocol):
+    @property
+    def passages(self) -> Passages: ...
+
+
+def _numbered(passages: Passages) -> str:
+    return "\n\n".join(f"[{n}] {title}\n{text}" for n, (title, text) in enumerate(passages, start=1))
+
+
+def _render_passages(given: PassagesInput) -> Mapping[str, object]:
+    return {"passages": _numbered(given.passages)}
+
+
+def _complaint(question: str, answer: str) -> str | None:
+    """Why a question cannot be used: empty, endless, or about a text that nobody will see."""
+    if not question.strip() or not answer.strip():
+        return "the question and the answer must not be empty"
+    if len(question) > LONGEST:
+        return f"the question has more than {LONGEST} characters"
+    if _SHOWN.search(question):
+        return "the question speaks of a text that the reader will not see; it must be understood alone"
+    return None
+
+
+def _check_written(reply: WrittenQuestion, _: PassagesInput) -> str | None:
+    return _complaint(reply.question, reply.answer)
+
+
+def _check_citing(reply: CitingQuestion, given: _WithPassages) -> str | None:
+    shown = len(given.passages)
+    if not reply.passages:
+        return "name at least one passage that the answer rests on"
+    wrong = next((number for number in reply.passages if not 1 <= number <= shown), None)
+    if wrong is not None:
+        return f"there is no passage {wrong}; passages are numbered 1 to {shown}"
+    return _complaint(reply.question, reply.answer)
+
+
+QUESTION_FACTUAL = Task(
+    "question factual",
+    prompt="question-factual",
+    reply=WrittenQuestion,
+    temperature=0.7,
+    max_output=512,
+    check=_check_written,
+    render=_render_passages,
+)
+"""Write a question that one passage answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningInput:
+    """Documents in a chain; `bridges` are the entities that join each with the next."""
+
+    passages: Passages
+    bridges: Sequence[str]
+
+
+def _render_reasoning(given: ReasoningInput) -> Mapping[str, object]:
+    return {
+        "passages": _numbered(given.passages),
+        "count": len(given.passages),
+        "bridges": "\n".join(f"{n} to {n + 1}: {name}" for n, name in enumerate(given.bridges, start=1)),
+    }
+
+
+def _check_reasoning(reply: WrittenQuestion, given: ReasoningInput) -> str | None:
+    for number, name in enumerate(given.bridges, start=1):
+        if name.casefold() in reply.question.casefold():
+            return f"the question names bridge {number}, which it should describe instead"
+    return _complaint(reply.question, reply.answer)
+
+
+QUESTION_REASONING = Task(
+    "question reasoning",
+    prompt="question-reasoning",
+    reply=WrittenQuestion,
+    temperature=0.7,
+    max_output=768,
+    check=_check_reasoning,
+    render=_render_reasoning,
+)
+"""Write a question that only a chain of documents answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryInput:
+    """The name of an entity, and documents that may speak of it."""
+
+    entity: str
+    passages: Passages
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryQuestion:
+    """`same` is false, and the rest empty, where the documents speak of several entities of that name."""
+
+    same: bool
+    question: str = ""
+    answer: str = ""
+    passages: tuple[int, ...] = ()
+
+
+def _render_summary(given: SummaryInput) -> Mapping[str, object]:
+    return {"entity": given.entity, "passages": _numbered(given.passages)}
+
+
+def _check_summary(reply: SummaryQuestion, given: SummaryInput) -> str | None:
+    if not reply.same:
+        return None
+    shown = len(given.passages)
+    if len({number for number in reply.passages if 1 <= number <= shown}) < 2:
+        return f"the answer must draw on at least two of the passages, which are numbered 1 to {shown}"
+    if given.entity.casefold() not in reply.question.casefold():
+        return "the question must hold the name of the entity"
+    return _complaint(reply.question, reply.answer)
+
+
+QUESTION_SUMMARY = Task(
+    "question summary",
+    prompt="question-summary",
+    reply=SummaryQuestion,
+    temperature=0.7,
+    max_output=1024,
+    check=_check_summary,
+    render=_render_summary,
+)
+"""Write a question whose answer draws on several documents about one entity, if they mean the same one."""
+
+LEVELS = {
+    "node": "one entity: ask about what it is, does or is known for",
+    "edge": "one relation between two entities: ask what joins them, why, or to what effect",
+    "subgraph": "a part of a knowledge graph: ask what only the whole of it shows, such as a pattern, a course of "
+    "events or the part that several entities play together",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StructureInput:
+    """A part of the graph in words, with the text behind it; `level` is a key of `LEVELS`."""
+
+    level: str
+    structure: str
+    summary: str
+    passages: Passages
+
+
+def _render_structure(given: StructureInput) -> Mapping[str, object]:
+    return {
+        "level": LEVELS[given.level],
+        "structure": given.structure,
+        "summary": given.summary or "(none)",
+        "passages": _numbered(given.passages),
+    }
+
+
+QUESTION_STRUCTURE: Task[StructureInput, CitingQuestion] = Task(
+    "question structure",
+    prompt="question-structure",
+    reply=CitingQuestion,
+    temperature=0.7,
+    max_output=768,
+    check=_check_citing,
+    render=_render_structure,
+)
+"""Write a question about an entity, a relation or a stretch of the graph, with the text behind it."""
+
+QUESTION_DIGEST = Task("question digest", prompt="question-digest", reply=str, max_output=512, render=_render_passages)
+"""The text behind a stretch of the graph in a few sentences, which the question is then written with."""
+
+EVOLUTIONS = {
+    "reasoning": "it must take several steps of thought, each resting on a stated fact",
+    "multi-context": "it must need facts of at least two of the passages at once",
+    "comparative": "it must compare two or more things, such as which came first or how they differ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EvolvedInput:
+    """A question to make harder; `how` is a key of `EVOLUTIONS`."""
+
+    question: str
+    answer: str
+    how: str
+    passages: Passages
+
+
+def _render_evolved(given: EvolvedInput) -> Mapping[str, object]:
+    return {
+        "question": given.question,
+        "answer": given.answer,
+        "how": EVOLUTIONS[given.how],
+        "passages": _numbered(given.passages),
+    }
+
+
+QUESTION_CONTEXT: Task[PassagesInput, CitingQuestion] = Task(
+    "question context",
+    prompt="question-context",
+    reply=CitingQuestion,
+    temperature=0.7,
+    max_output=768,
+    check=_check_citing,
+    render=_render_passages,
+)
+"""Write a question on a group of passages."""
+QUESTION_EVOLVED: Task[EvolvedInput, CitingQuestion] = Task(
+    "question evolved",
+    prompt="question-evolved",
+    reply=CitingQuestion,
+    temperature=0.7,
+    max_output=768,
+    check=_check_citing,
+    render=_render_evolved,
+)
+"""Make a question harder in one way."""
+
+CHANGES = {
+    "swapped": "ask the same of the other entity named below instead, of which nothing of the sort is said",
+    "removed": "ask for a property of what the passage speaks of that one would expect to be known, and that it does "
+    "not state",
+    "moved": "give the question a date or year, other than the true one, at which what it asks about did not happen",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UnanswerableInput:
+    """`change` is a key of `CHANGES`; `other` is the entity to ask about instead, if any."""
+
+    passages: Passages
+    change: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnanswerableQuestion:
+    question: str
+
+
+def _render_unanswerable(given: UnanswerableInput) -> Mapping[str, object]:
+    return {
+        "passages": _numbered(given.passages),
+        "change": CHANGES[given.change],
+        "other": given.other or "(none)",
+    }
+
+
+def _check_unanswerable(reply: UnanswerableQuestion, given: UnanswerableInput) -> str | None:
+    if given.other and given.other.casefold() not in reply.question.casefold():
+        return "the question must hold the name of the other entity"
+    return _complaint(reply.question, "none")
+
+
+QUESTION_UNANSWERABLE = Task(
+    "question unanswerable",
+    prompt="question-unanswerable",
+    reply=UnanswerableQuestion,
+    temperature=0.7,
+    max_output=384,
+    check=_check_unanswerable,
+    render=_render_unanswerable,
+)
+"""Write a question that looks as if a passage answered it, and is not answered anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedInput:
+    """A written question, and the passages to answer it from."""
+
+    question: str
+    passages: Passages
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedInput:
+    """A written question, to be answered from memory."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class SameInput:
+    """Two answers to a question."""
+
+    question: str
+    expected: str
+    given: str
+
+
+@dataclass(frozen=True, slots=True)
+class SameAnswer:
+    same: bool
+
+
+def _render_grounded(given: GroundedInput) -> Mapping[str, object]:
+    return {"question": given.question, "passages": _numbered(given.passages)}
+
+
+QUESTION_GROUNDED = Task(
+    "question grounded", prompt="question-grounded", reply=str, max_output=512, render=_render_grounded
+)
+QUESTION_CLOSED: Task[ClosedInput, str] = Task("question closed", prompt="question-closed", reply=str, max_output=256)
+QUESTION_SAME: Task[SameInput, SameAnswer] = Task(
+    "question same", prompt="question-same", reply=SameAnswer, max_output=64
+)

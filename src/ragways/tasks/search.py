@@ -1,0 +1,288 @@
+"""The tasks of a search: what a question names, what is still missing, whether an answer suffices, where to go next.
+
+Each can be done without a model, from the words that stand together in the question and the passages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragways.core.types import ABSTENTION
+from ragways.models.task import Task
+from ragways.tasks.extract import ASKING, Terms
+
+SUBQUESTION_LIMIT = 3
+"""Sub-questions of one round."""
+
+Names = Callable[[str], list[str]]
+"""The names in a text that the graph knows."""
+
+_NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:(?:of|the|de|von|van|la) )*[A-Z][\w'’-]+)*")
+_CALENDAR = re.compile(
+    r"(?:Jan|Febr)uary|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber|"
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def sentences(passages: Iterable[str]) -> list[str]:
+    """A plain cut at sentence ends, good enough to tell which words stand together."""
+    return [sentence for passage in passages for sentence in _SENTENCE.split(passage) if sentence.strip()]
+
+
+def content(question: str, terms: Terms) -> list[str]:
+    """The terms of a question that say what it is about, without the words of asking."""
+    return terms(ASKING.sub(" ", question))
+
+
+def uncovered(question: str, passages: Iterable[str], terms: Terms) -> list[str]:
+    """The question's words that the passages do not speak of, as the question writes them.
+
+    A word counts as spoken of where a sentence holds it beside another word of the question: alone, a common word
+    stands somewhere in any pile of text, and says nothing about what was asked.
+    """
+    wanted = dict.fromkeys(content(question, terms))
+    covered: set[str] = set()
+    for sentence in sentences(passages):
+        held = wanted.keys() & set(terms(sentence))
+        if len(held) > 1 or len(wanted) == 1:
+            covered |= held
+    return [word for word in re.findall(r"[\w'’-]+", question) if set(terms(word)) & (wanted.keys() - covered)]
+
+
+def bridges(question: str, passages: Iterable[str], terms: Terms) -> list[str]:
+    """Names beside the question's words in the passages that the question itself does not know: where to look next."""
+    wanted = set(content(question, terms))
+    near: dict[str, int] = {}
+    for sentence in sentences(passages):
+        held = wanted & set(terms(sentence))
+        for match in _NAME.finditer(sentence) if held else ():
+            name, own = match[0], set(terms(match[0]))
+            # The first word of a sentence has a capital anyway.
+            if own and not own & wanted and (match.start() or " " in name) and not _CALENDAR.fullmatch(name):
+                near[name] = max(near.get(name, 0), len(held))
+    return sorted(near, key=lambda name: (-near[name], -len(name.split()), name))
+
+
+@dataclass(frozen=True)
+class SubquestionsInput:
+    """`passages` are those found so far, `asked` the questions searched for so far."""
+
+    question: str
+    passages: Sequence[str]
+    asked: Sequence[str]
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Subquestions:
+    """Two or three as a rule; none when nothing is missing."""
+
+    questions: tuple[str, ...]
+
+
+async def _ask_for_the_missing(given: SubquestionsInput) -> Subquestions:
+    """What is not spoken of yet, asked of the names that stand beside what is."""
+    missing = " ".join(uncovered(given.question, given.passages, given.terms))
+    if not missing:
+        return Subquestions(())
+    names = bridges(given.question, given.passages, given.terms)
+    questions = [f"{name} {missing}" for name in names] or [missing]
+    return Subquestions(tuple(question for question in questions if question not in given.asked)[:SUBQUESTION_LIMIT])
+
+
+def _render_subquestions(given: SubquestionsInput) -> Mapping[str, object]:
+    passages, asked = "\n\n".join(given.passages), "\n".join(given.asked)
+    return {"question": given.question, "passages": passages, "asked": asked}
+
+
+SUBQUESTIONS = Task(
+    "subquestions",
+    prompt="subquestions",
+    reply=Subquestions,
+    without=_ask_for_the_missing,
+    render=_render_subquestions,
+    max_output=512,
+)
+
+_REFUSAL = re.compile(
+    rf"^\W*({re.escape(ABSTENTION)}|unknown|(i am |i'm )?(sorry|unable)|(i|we) (do not|don['’]t|cannot|can['’]t) |"
+    r"(there is )?(no|not enough) (information|answer|evidence)|it is not (known|possible))|"
+    r"\b(cannot|can['’]t|could not) be (answered|determined|known)\b",
+    re.IGNORECASE,
+)
+
+
+def refuses(answer: str) -> bool:
+    """Whether a text declines to answer, in its own words or in ours."""
+    return not answer.strip() or bool(_REFUSAL.search(answer))
+
+
+@dataclass(frozen=True)
+class JudgeAnswerInput:
+    """An answer, the passages it was made from, and the questions searched for so far."""
+
+    question: str
+    answer: str
+    passages: Sequence[str]
+    asked: Sequence[str]
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerVerdict:
+    """`subquestion` is empty when the answer suffices, or when no search could help."""
+
+    suffices: bool
+    subquestion: str
+
+
+async def _judge_by_words(given: JudgeAnswerInput) -> AnswerVerdict:
+    """Suffices where it is an answer and the passages speak of all that the question names."""
+    missing = uncovered(given.question, given.passages, given.terms)
+    if not refuses(given.answer) and not missing:
+        return AnswerVerdict(True, "")
+    if not given.passages:
+        return AnswerVerdict(False, given.question)
+    rest = " ".join(missing)
+    names = bridges(given.question, given.passages, given.terms) if rest else []
+    choices = [*(f"{name} {rest}" for name in names), *([rest] if rest else [])]
+    return AnswerVerdict(False, next((choice for choice in choices if choice not in given.asked), ""))
+
+
+def _render_judge_answer(given: JudgeAnswerInput) -> Mapping[str, object]:
+    passages, asked = "\n\n".join(given.passages), "\n".join(given.asked)
+    return {"question": given.question, "answer": given.answer, "passages": passages, "asked": asked}
+
+
+JUDGE_ANSWER = Task(
+    "judge answer",
+    prompt="judge-answer",
+    reply=AnswerVerdict,
+    without=_judge_by_words,
+    render=_render_judge_answer,
+    temperature=0.1,
+    max_output=256,
+)
+
+
+@dataclass(frozen=True)
+class QuestionEntitiesInput:
+    """`names` gives the names in a text that the graph knows."""
+
+    question: str
+    names: Names
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEntities:
+    """Names as the question writes them, the most important first."""
+
+    entities: tuple[str, ...]
+
+
+async def _known_names(given: QuestionEntitiesInput) -> QuestionEntities:
+    """The names in the question that the graph knows."""
+    return QuestionEntities(tuple(given.names(given.question)))
+
+
+def _render_question(given: QuestionEntitiesInput | KeywordsInput) -> Mapping[str, object]:
+    return {"question": given.question}
+
+
+QUESTION_ENTITIES: Task[QuestionEntitiesInput, QuestionEntities] = Task(
+    "question entities",
+    prompt="question-entities",
+    reply=QuestionEntities,
+    without=_known_names,
+    render=_render_question,
+    max_output=256,
+)
+
+
+@dataclass(frozen=True)
+class KeywordsInput:
+    """`names` gives the names in a text that the graph knows."""
+
+    question: str
+    names: Names
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Keywords:
+    """`low` are entities, `high` are themes and relations."""
+
+    low: tuple[str, ...]
+    high: tuple[str, ...]
+
+
+async def _names_and_words(given: KeywordsInput) -> Keywords:
+    """The names that the graph knows are low; the words that carry meaning besides them are high."""
+    low = given.names(given.question)
+    about = set(content(given.question, given.terms)) - {term for name in low for term in given.terms(name)}
+    words = dict.fromkeys(re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", given.question))
+    return Keywords(tuple(low), tuple(word for word in words if set(given.terms(word)) & about))
+
+
+KEYWORDS: Task[KeywordsInput, Keywords] = Task(
+    "keywords", prompt="keywords", reply=Keywords, without=_names_and_words, render=_render_question, max_output=256
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HopPreview:
+    """A window that the walk can go to: the title of its document, the beginning of its text."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseHopInput:
+    """The sentences gathered so far and the windows ahead; `enough` is what similarity says, for the rule."""
+
+    question: str
+    gathered: Sequence[str]
+    previews: Sequence[HopPreview]
+    enough: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HopChoice:
+    """The number, from 1, of a preview; 0 is to stop."""
+
+    choice: int
+    reason: str = ""
+
+
+def _render_hop(given: ChooseHopInput) -> Mapping[str, object]:
+    shown = [f"[{number}] {preview.title}: {preview.text}" for number, preview in enumerate(given.previews, start=1)]
+    return {"question": given.question, "gathered": "\n".join(given.gathered), "passages": "\n\n".join(shown)}
+
+
+def _check_hop(reply: HopChoice, given: ChooseHopInput) -> str | None:
+    shown = len(given.previews)
+    if not 0 <= reply.choice <= shown:
+        return f"there is no passage {reply.choice}; choose from 1 to {shown}, or 0 to stop"
+    return None
+
+
+async def _most_similar(given: ChooseHopInput) -> HopChoice:
+    """The first preview, which is the most similar to the question, unless similarity says that it is enough."""
+    if given.enough:
+        return HopChoice(0, "the best sentence beats the next window")
+    return HopChoice(1, "most similar to the question")
+
+
+CHOOSE_HOP = Task(
+    "choose hop",
+    prompt="choose-hop",
+    reply=HopChoice,
+    without=_most_similar,
+    render=_render_hop,
+    check=_check_hop,
+    max_output=256,
+)
