@@ -24,7 +24,7 @@ limit_threads()
 from ragways.assemble import opened  # noqa: E402
 from ragways.evaluation.gold import GoldIndex  # noqa: E402
 from ragways.evaluation.question import Question  # noqa: E402
-from ragways.evaluation.questions.generate import Generated, generate  # noqa: E402
+from ragways.evaluation.questions.generate import GeneratedSet, generate  # noqa: E402
 from ragways.modules.resources import Resources  # noqa: E402
 from ragways.paradigms.ask import ask  # noqa: E402
 
@@ -50,7 +50,7 @@ async def found(use: Resources, questions: list[Question], paradigm: str) -> dic
     }
 
 
-def shown(made: Generated, paradigms: dict[str, Any], seconds: float, count: int) -> None:
+def shown(made: GeneratedSet, paradigms: dict[str, Any], seconds: float, count: int) -> None:
     print(f"{len(made.questions)} questions in {seconds:.1f} CPU s")
     for kind, counts in made.counts.items():
         print(f"{kind:22} {json.dumps(counts)}")

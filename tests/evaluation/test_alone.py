@@ -11,7 +11,7 @@ import pytest
 from ragways.apps.evaluation.figures import show_figures
 from ragways.core.errors import UsageError
 from ragways.evaluation.alone import alone
-from ragways.evaluation.imports.importing import add
+from ragways.evaluation.importing import add
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.record import Records
 from ragways.evaluation.score import score

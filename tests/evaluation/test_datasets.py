@@ -18,8 +18,7 @@ from ragways.core.errors import UsageError
 from ragways.core.types import content_hash
 from ragways.corpus.load import load
 from ragways.corpus.source import SourceFile
-from ragways.evaluation.datasets import DATASETS, find_dataset, load_questions, write_corpus
-from ragways.evaluation.datasets.known import KNOWN, find_data
+from ragways.evaluation.datasets import DATASETS, KNOWN, find_data, load_questions, write_corpus
 from ragways.evaluation.datasets.reading import answers, read_json, words
 from ragways.evaluation.question import Gold
 
@@ -222,7 +221,7 @@ def test_lines_of_json_may_be_called_json_and_hold_any_character(tmp_path: Path)
 
 def test_an_unknown_format_names_a_near_one():
     with pytest.raises(UsageError, match="quality"):
-        find_dataset("qualty")
+        DATASETS.find("qualty")
 
 
 # Single layouts

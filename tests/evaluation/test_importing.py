@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from ragways.apps.evaluation.importing import import_answers
+from ragways.apps.evaluation.questions import import_answers
 from ragways.core.errors import PARTLY, UsageError
-from ragways.evaluation.imports.given import Given, read_given
-from ragways.evaluation.imports.importing import Imported, add, check_name, counted, to_records
-from ragways.evaluation.imports.passage import Passage, ranks
+from ragways.evaluation.imported_answers import ImportedAnswer, ImportedPassage, ranks, read_answers
+from ragways.evaluation.importing import ImportResult, add, check_name, counted, to_records
 from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.record import FILE, Record, Records
 
@@ -36,8 +35,8 @@ def put(file: Path, content: object) -> Path:
     return file
 
 
-def brought(tmp_path: Path, rows: object, name: str = "answers.json") -> Imported:
-    return to_records(read_given(put(tmp_path / name, rows)), QUESTIONS, "other")
+def brought(tmp_path: Path, rows: object, name: str = "answers.json") -> ImportResult:
+    return to_records(read_answers(put(tmp_path / name, rows)), QUESTIONS, "other")
 
 
 # Matching
@@ -62,19 +61,19 @@ def test_by_id_by_words_and_neither(tmp_path: Path):
 def test_words_speak_against_an_id_that_is_a_row_number(tmp_path: Path):
     numbered = [replace(question, id=str(n)) for n, question in enumerate(QUESTIONS)]
     rows = [{"id": 0, "question": "When did it fall?", "answer": "1883"}, {"id": 1, "question": "Why?", "answer": "x"}]
-    done = to_records(read_given(put(tmp_path / "a.json", rows)), numbered, "other")
+    done = to_records(read_answers(put(tmp_path / "a.json", rows)), numbered, "other")
     assert [(one.question, one.answer) for one in done.records] == [("1", "1883")]
     assert len(done.unmatched) == 1
     longer = [{"id": 0, "question": "Who built the light? (in “Harbour”)", "answer": "Brack"}]
-    assert to_records(read_given(put(tmp_path / "a.json", longer)), numbered, "other").records[0].question == "0"
+    assert to_records(read_answers(put(tmp_path / "a.json", longer)), numbered, "other").records[0].question == "0"
 
 
 def test_words_that_two_questions_share_need_an_id():
     twice = [Question("a", "What is the plot?"), Question("b", "What is the plot?")]
-    lost = to_records([Given("", "What is the plot?", "x")], twice, "other")
+    lost = to_records([ImportedAnswer("", "What is the plot?", "x")], twice, "other")
     assert not lost.records
     assert len(lost.unmatched) == 1
-    assert to_records([Given("b", "What is the plot?", "x")], twice, "other").records[0].question == "b"
+    assert to_records([ImportedAnswer("b", "What is the plot?", "x")], twice, "other").records[0].question == "b"
 
 
 @given(
@@ -86,7 +85,7 @@ def test_words_that_two_questions_share_need_an_id():
     )
 )
 def test_every_answer_and_every_question_is_accounted_for(pairs: list[tuple[str, str]]):
-    answers = [Given(id, text, "x") for id, text in pairs]
+    answers = [ImportedAnswer(id, text, "x") for id, text in pairs]
     done = to_records(answers, QUESTIONS, "other")
     assert len(done.records) + len(done.unmatched) == len(answers)
     assert len({one.question for one in done.records}) + len(done.unanswered) == len(QUESTIONS)
@@ -143,7 +142,7 @@ def test_a_table_may_hold_evidence_as_json(tmp_path: Path):
         writer.writerow(["question", "answer", "evidence", "seconds", "abstained"])
         writer.writerow(["Who built the light?", "Brack", json.dumps(["Storm", "Harbour"]), "", ""])
         writer.writerow(["When did it fall?", "no idea", "", "3", "true"])
-    first, second = to_records(read_given(file), QUESTIONS, "other").records
+    first, second = to_records(read_answers(file), QUESTIONS, "other").records
     assert first.ranks == (2, 1)
     assert (second.abstained, second.seconds) == (True, 3)
 
@@ -177,7 +176,7 @@ def test_what_only_retrieves_is_not_scored_for_answers(tmp_path: Path):
 )  # fmt: skip
 def test_a_wrong_file_is_an_error_that_helps(tmp_path: Path, content: str):
     with pytest.raises(UsageError) as error:
-        read_given(put(tmp_path / "a.json", content))
+        read_answers(put(tmp_path / "a.json", content))
     assert error.value.cure
 
 
@@ -186,16 +185,18 @@ def test_a_wrong_file_is_an_error_that_helps(tmp_path: Path, content: str):
 
 def test_documents_are_ranked_once_and_quotes_by_piece():
     found = [
-        Passage("x", "Storm"),
-        Passage("y", "storm"),
-        Passage("z fell  in 1883!", "Harbour"),
-        Passage("Old_Pier", alone=True),
+        ImportedPassage("x", "Storm"),
+        ImportedPassage("y", "storm"),
+        ImportedPassage("z fell  in 1883!", "Harbour"),
+        ImportedPassage("Old_Pier", alone=True),
     ]
     wanted = (Gold(title="Harbour"), Gold(quote="fell in 1883"), Gold(title="Old Pier"), Gold(title="Mole"))
     assert ranks(wanted, found) == (2, 3, 3, None)
     assert ranks((Gold(quote="fell in 1883", title="Storm"),), found) == (None,)
-    assert ranks((Gold(key="d7", title="Else"),), [Passage(id="a#d6"), Passage(id="a#d7")]) == (2,)
-    assert ranks((Gold(title="T", text="the whole passage"),), [Passage("… The whole passage, and more.")]) == (1,)
+    assert ranks((Gold(key="d7", title="Else"),), [ImportedPassage(id="a#d6"), ImportedPassage(id="a#d7")]) == (2,)
+    assert ranks((Gold(title="T", text="the whole passage"),), [ImportedPassage("… The whole passage, and more.")]) == (
+        1,
+    )
     assert ranks((Gold(title="T"),), []) == (None,)
 
 
@@ -203,14 +204,14 @@ def test_documents_are_ranked_once_and_quotes_by_piece():
 def test_a_rank_is_that_among_distinct_documents(titles: list[str], wanted: str):
     distinct = list(dict.fromkeys(titles))
     expected = distinct.index(wanted) + 1 if wanted in distinct else None
-    assert ranks((Gold(title=wanted),), [Passage("text", title) for title in titles]) == (expected,)
+    assert ranks((Gold(title=wanted),), [ImportedPassage("text", title) for title in titles]) == (expected,)
 
 
 # The run
 
 
 def of(name: str, *answers: str) -> list[Record]:
-    given_ = [Given(question.id, "", answer) for question, answer in zip(QUESTIONS, answers, strict=False)]
+    given_ = [ImportedAnswer(question.id, "", answer) for question, answer in zip(QUESTIONS, answers, strict=False)]
     return list(to_records(given_, QUESTIONS, name).records)
 
 
@@ -257,9 +258,9 @@ def test_a_name_that_misleads_is_refused(name: str):
 
 
 def test_counts_name_everything():
-    done = to_records([Given("q1", "", "a"), Given("x", "", "b")], QUESTIONS, "other")
-    data = counted(done, [Given("", "", None)] * 2)
-    assert (data["answers"], data["matched"], data["unmatched"], data["unanswered"]) == (2, 1, ["x"], ["q2", "q3"])
+    done = to_records([ImportedAnswer("q1", "", "a"), ImportedAnswer("x", "", "b")], QUESTIONS, "other")
+    data = counted(done, [ImportedAnswer("", "", None)] * 2)
+    assert (data.answers, data.matched, data.unmatched, data.unanswered) == (2, 1, ("x",), ("q2", "q3"))
 
 
 # The command

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from ragways.apps.evaluation.datasets import datasets as datasets_command
-from ragways.apps.evaluation.sampling import sample as sample_command
+from ragways.apps.evaluation.questions import datasets as datasets_command
+from ragways.apps.evaluation.questions import sample as sample_command
 from ragways.core.errors import UsageError
 from ragways.core.types import Document
 from ragways.evaluation.datasets import DATASETS, load_questions

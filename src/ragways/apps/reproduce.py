@@ -113,7 +113,7 @@ def _prepared(
     wanted: Experiment, found: Located, folder: Path, limit: int | None, seed: int
 ) -> tuple[list[Question], Path]:
     """The questions, sampled as the source did, and the corpus, cut down to their evidence if the source did that."""
-    from ragways.evaluation.datasets import find_dataset, load_questions, write_corpus
+    from ragways.evaluation.datasets import DATASETS, load_questions, write_corpus
     from ragways.evaluation.sampling import documents, kept_documents, sample, write_documents
 
     questions: list[Question] = []
@@ -127,7 +127,7 @@ def _prepared(
     corpus = found.corpus
     if corpus is None:
         assert found.questions is not None  # noqa: S101 - a data set without a corpus holds it in its questions
-        corpus = write_corpus(find_dataset(found.data.format), found.questions, folder / "corpus")
+        corpus = write_corpus(DATASETS.find(found.data.format), found.questions, folder / "corpus")
     if wanted.evidence_only:
         kept = kept_documents(questions, documents(corpus), seed=seed)
         corpus = write_documents(documents(corpus), kept.keys, folder / "corpus" / "documents.jsonl")
@@ -161,8 +161,7 @@ async def _questions(
     if file.is_file():
         return load_questions("plain", file)[:limit]
     from ragways.assemble import opened
-    from ragways.evaluation.questions.generate import generate
-    from ragways.evaluation.questions.write import write
+    from ragways.evaluation.questions.generate import generate, write
 
     share = len(wanted.generated)
     counts = {kind: min(count, -(-limit // share)) if limit else count for kind, count in wanted.generated.items()}

@@ -16,10 +16,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ragways.core.errors import LoadError, UsageError
 from ragways.core.types import Document, title_name
+from ragways.evaluation.datasets import DATASETS, load_questions, write_corpus, write_lines
+from ragways.evaluation.datasets.reading import plain_row
 from ragways.evaluation.question import Gold, Question, plain_words
+
+QUESTIONS, CORPUS = "questions.jsonl", "corpus.jsonl"
 
 
 @dataclass(frozen=True)
@@ -73,17 +78,9 @@ def _drawn(seed: int, *parts: str) -> bytes:
     return digest.digest()
 
 
-def write_questions(questions: Iterable[Question], file: Path) -> Path:
-    """As a plain set of one's own (`--format plain`)."""
-    from ragways.evaluation.datasets import write_lines
-    from ragways.evaluation.datasets.plain import row
-
-    return write_lines(file, (json.dumps(row(question), ensure_ascii=False) + "\n" for question in questions))
-
-
 @dataclass(frozen=True)
-class Kept:
-    """Which documents of a corpus, by key. `missing`: gold evidence that is in none of them."""
+class CorpusPart:
+    """The part of a corpus that goes with questions: documents by key. `missing`: gold evidence in none of them."""
 
     keys: frozenset[str]
     evidence: int
@@ -94,7 +91,7 @@ class Kept:
 
 def kept_documents(
     questions: Iterable[Question], corpus: Iterable[Document], *, count: int | None = None, seed: int = 0
-) -> Kept:
+) -> CorpusPart:
     """The documents that hold gold evidence, all of them, and others drawn by the seed until there are `count`."""
     wanted = _Wanted(questions)
     drawn: list[tuple[bytes, str]] = []
@@ -107,7 +104,7 @@ def kept_documents(
     evidence, missing = wanted.found()
     others = [key for _, key in sorted(drawn) if key not in evidence]
     filled = others[: max((count or 0) - len(evidence), 0)]
-    return Kept(frozenset((*evidence, *filled)), len(evidence), len(filled), len(drawn), missing)
+    return CorpusPart(frozenset((*evidence, *filled)), len(evidence), len(filled), len(drawn), missing)
 
 
 def own_name(document: Document) -> str:
@@ -170,11 +167,93 @@ def documents(path: Path) -> Iterator[Document]:
 
 def write_documents(corpus: Iterable[Document], keys: frozenset[str], file: Path) -> Path:
     """The documents with these keys as records, named as they were; of their form, only the text is kept."""
-    from ragways.evaluation.datasets import write_lines
-
     return write_lines(file, (json.dumps(_record(one), ensure_ascii=False) + "\n" for one in corpus if one.key in keys))
 
 
 def _record(document: Document) -> dict[str, str]:
     facts = {name: value for name, value in document.metadata.items() if value}
     return {**facts, "id": own_name(document), "title": document.title, "text": document.text}
+
+
+# A sample as files
+
+
+def write_questions(questions: Iterable[Question], file: Path) -> Path:
+    """As a plain set of one's own (`--format plain`)."""
+    return write_lines(file, (json.dumps(plain_row(question), ensure_ascii=False) + "\n" for question in questions))
+
+
+@dataclass(frozen=True)
+class CorpusReport:
+    """What was written of a corpus, and how many pieces of gold evidence are in none of its documents."""
+
+    documents: int
+    of: int
+    evidence: int
+    filled: int
+    gold_not_in_corpus: int
+
+
+@dataclass(frozen=True)
+class SampleReport:
+    """What was drawn from a data set and written; `corpus` is None where only questions were."""
+
+    format: str
+    seed: int
+    questions: int
+    of: int
+    types: dict[str, int]
+    short: dict[str, int]
+    licence: str
+    citation: str
+    corpus: CorpusReport | None
+    files: tuple[str, ...]
+
+
+def write_sample(
+    file: Path,
+    folder: Path,
+    format: str,
+    *,
+    per_type: int | None = None,
+    count: int | None = None,
+    seed: int = 0,
+    corpus: Path | None = None,
+    documents: int | None = None,
+) -> SampleReport:
+    """Draw from a file of questions (see `sample`) and write `questions.jsonl` into a folder.
+
+    With a corpus, given or coming with the questions, `corpus.jsonl` holds the documents with their evidence and
+    others up to `documents`.
+    """
+    dataset = DATASETS.find(format)
+    drawn = sample(load_questions(format, file), per_type=per_type, count=count, seed=seed)
+    files: list[Path] = []
+    report = None
+    if corpus is not None:
+        report = _write_part(drawn.questions, corpus, folder / CORPUS, documents, seed, files)
+    elif dataset.corpus is not None:
+        with TemporaryDirectory() as place:
+            whole = write_corpus(dataset, file, Path(place))
+            report = _write_part(drawn.questions, whole, folder / CORPUS, documents, seed, files)
+    files.insert(0, write_questions(drawn.questions, folder / QUESTIONS))
+    return SampleReport(
+        format=format,
+        seed=seed,
+        questions=len(drawn.questions),
+        of=drawn.of,
+        types=drawn.counts,
+        short=drawn.short,
+        licence=dataset.licence,
+        citation=dataset.citation,
+        corpus=report,
+        files=tuple(map(str, files)),
+    )
+
+
+def _write_part(
+    questions: Sequence[Question], corpus: Path, file: Path, count: int | None, seed: int, files: list[Path]
+) -> CorpusReport:
+    part = kept_documents(questions, documents(corpus), count=count, seed=seed)
+    files.append(write_documents(documents(corpus), part.keys, file))
+    return CorpusReport(len(part.keys), part.of, part.evidence, part.filled, len(part.missing))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.core.trace import Usage
-from ragways.evaluation.questions.generate import Generated, generate
+from ragways.evaluation.questions.generate import GeneratedSet, generate
 from ragways.index.build import build
 from ragways.index.reader import Index
 from ragways.models.call import Call, Reply
@@ -84,7 +84,7 @@ def resources(index: Index, model: Any = None, **client: Any) -> Resources:
     return Resources(index, WordHashes(), ModelClient(model, **client), threshold=0.0)
 
 
-def made(index: Index, model: Any = None, **settings: Any) -> Generated:
+def made(index: Index, model: Any = None, **settings: Any) -> GeneratedSet:
     return asyncio.run(generate(resources(index, model), **settings))
 
 

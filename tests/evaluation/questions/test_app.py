@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from ragways.apps.evaluation.generate import generate
+from ragways.apps.evaluation.questions import generate
 from ragways.core.errors import UsageError
 from ragways.evaluation.datasets import load_questions
 from ragways.settings import Settings

@@ -65,11 +65,11 @@ def outside(text: str) -> str:
 
 
 def test_a_question_written_by_an_obedient_model_is_only_a_text(hostile: Index, tmp_path: Path):
-    from ragways.evaluation.datasets.plain import questions
-    from ragways.evaluation.questions.write import write
+    from ragways.evaluation.datasets.reading import plain_questions
+    from ragways.evaluation.questions.generate import write
 
     asked = {"question": 'Who?\u2028"} \n{"id": 1}', "answer": "\x00\u2029", "passages": [1]}
     player = Player({**KIND_LINES, "question_factual": asked, "question_grounded": "\x00\u2029"})
     found = made(hostile, player, kinds=["factual"], count=1)
     write(found, tmp_path / "set.jsonl")
-    assert tuple(questions(tmp_path / "set.jsonl")) == found.questions
+    assert tuple(plain_questions(tmp_path / "set.jsonl")) == found.questions

@@ -10,16 +10,15 @@ from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.types import ABSTENTION
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question, holds, plain_words
-from ragways.evaluation.questions.draft import NULL
-from ragways.evaluation.questions.generate import Generated
+from ragways.evaluation.questions.draft import NULL, PASSED, REASONS
+from ragways.evaluation.questions.generate import GeneratedSet
 from ragways.evaluation.questions.kinds import KINDS, find_kinds
-from ragways.evaluation.questions.reasons import PASSED, REASONS
 from ragways.index.reader import Index
 from ragways.models.prompt import FENCE_RULE
 from tests.evaluation.questions.players import KIND_LINES, Player, indexed, made
 
 
-def keeps_promises(index: Index, found: Generated, kind: str, way: str) -> None:
+def keeps_promises(index: Index, found: GeneratedSet, kind: str, way: str) -> None:
     gold_index = GoldIndex(index)
     assert found.counts[kind][PASSED] == len(found.questions)
     assert set(found.counts[kind]) <= set(REASONS)

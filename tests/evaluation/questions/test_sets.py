@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from ragways.core.errors import UsageError
 from ragways.core.types import Hit as Found
 from ragways.core.types import Hits, Piece, Query
-from ragways.evaluation.datasets.plain import questions, row
+from ragways.evaluation.datasets.reading import plain_questions, plain_row
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Gold, Question
+from ragways.evaluation.questions.generate import about_file, write
 from ragways.evaluation.questions.kinds import KINDS
-from ragways.evaluation.questions.write import about_file, write
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.prices import Price, Prices
@@ -30,7 +30,7 @@ import asyncio, sys
 from pathlib import Path
 from ragways.index.reader import Index
 from tests.evaluation.questions.players import made
-from ragways.evaluation.questions.write import write
+from ragways.evaluation.questions.generate import write
 write(made(Index.open(Path(sys.argv[1])), count=3, seed=7), Path(sys.argv[2]))
 """
 
@@ -60,7 +60,7 @@ def test_a_set_says_where_it_comes_from_and_is_read_back(demo: Index, tmp_path: 
     found = made(demo, kinds=["factual", "reasoning-3", "moved"], count=3, seed=11)
     file = tmp_path / "sets" / "mine.jsonl"
     write(found, file)
-    assert tuple(questions(file)) == found.questions
+    assert tuple(plain_questions(file)) == found.questions
     about = json.loads(about_file(file).read_text())
     assert about_file(file).name == "mine.about.json"
     assert about["seed"] == 11
@@ -88,8 +88,8 @@ accepted = st.lists(words.filter(str.strip), unique=True).map(tuple)  # an empty
                           st.dictionaries(words, words)), max_size=5))  # fmt: skip
 def test_nothing_is_lost_in_the_plain_layout(tmp_path_factory: pytest.TempPathFactory, asked: list[Question]):
     file = tmp_path_factory.mktemp("plain") / "set.jsonl"
-    file.write_bytes("".join(json.dumps(row(question)) + "\n" for question in asked).encode())
-    assert questions(file) == asked
+    file.write_bytes("".join(json.dumps(plain_row(question)) + "\n" for question in asked).encode())
+    assert plain_questions(file) == asked
 
 
 def test_a_spent_budget_keeps_what_there_is(demo: Index):

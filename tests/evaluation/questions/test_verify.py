@@ -13,9 +13,7 @@ import pytest
 from ragways.core.errors import UnusableReply
 from ragways.evaluation.questions import trial, verify
 from ragways.evaluation.questions.about import summary
-from ragways.evaluation.questions.draft import Draft, Nothing, Support, null
-from ragways.evaluation.questions.material import Material
-from ragways.evaluation.questions.reasons import (
+from ragways.evaluation.questions.draft import (
     AMBIGUOUS,
     ANSWERABLE,
     BY_HEART,
@@ -28,7 +26,12 @@ from ragways.evaluation.questions.reasons import (
     REPEATED,
     SHORTCUT,
     UNREADABLE,
+    Draft,
+    Nothing,
+    Support,
+    null,
 )
+from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.templates import chained
 from ragways.index.reader import Index
 from ragways.models.scripted import ScriptedModel

@@ -8,16 +8,13 @@ from __future__ import annotations
 import typer
 
 from ragways.apps.evaluation.compare import compare
-from ragways.apps.evaluation.datasets import datasets
 from ragways.apps.evaluation.duel import duel
 from ragways.apps.evaluation.gate import gate
-from ragways.apps.evaluation.generate import generate
-from ragways.apps.evaluation.importing import import_answers
 from ragways.apps.evaluation.judge import judge
+from ragways.apps.evaluation.questions import datasets, generate, import_answers, sample
 from ragways.apps.evaluation.report import report
 from ragways.apps.evaluation.retrieval import retrieval
 from ragways.apps.evaluation.run import run
-from ragways.apps.evaluation.sampling import sample
 from ragways.apps.evaluation.score import score
 
 app = typer.Typer(

@@ -37,12 +37,12 @@ def retrieval(
     from ragways.apps.asking import parse_names, parse_settings
     from ragways.apps.evaluation.source import corpus_of, source
     from ragways.apps.terminal import print_json, progress_bar
-    from ragways.evaluation.datasets import find_dataset, load_questions
+    from ragways.evaluation.datasets import DATASETS, load_questions
 
     names, values = parse_names([paradigms]), parse_settings(set_ or [])
     chosen = chosen_settings(settings, trust=trust)
     found = source(chosen, dataset, data, questions, format, corpus)
-    layout, asked = find_dataset(found.format), load_questions(found.format, found.questions)[:limit]
+    layout, asked = DATASETS.find(found.format), load_questions(found.format, found.questions)[:limit]
     place = corpus_of(found, chosen)
     with progress_bar(not json) as report:
         rows = asyncio.run(_measure(chosen, place, openie, asked, names, values, report))

@@ -12,7 +12,7 @@ from ragways.core.errors import UsageError
 
 if TYPE_CHECKING:
     from ragways.core.progress import ProgressCallback
-    from ragways.evaluation.datasets.known import Found
+    from ragways.evaluation.datasets import DatasetFiles
     from ragways.settings import Settings
 
 DEMO = "demo"
@@ -26,30 +26,30 @@ def source(
     questions: Path | None,
     format: str | None,
     corpus: Path | None,
-) -> Found:
+) -> DatasetFiles:
     """The files; those that were named go before what the data set would be read from."""
-    from ragways.evaluation.datasets.known import KNOWN, Files, Found, find_data
+    from ragways.evaluation.datasets import KNOWN, DatasetFiles, KnownFiles, find_data
 
     if dataset is None:
         if questions is None:
             raise UsageError("no questions are named", "give --questions FILE, or --dataset NAME")
-        return Found(format or "plain", questions, corpus)
+        return DatasetFiles(format or "plain", questions, corpus)
     if dataset == DEMO:
         bundle = Path(str(resources.files("ragways"))) / "demo"
-        found = Found("plain", bundle / "questions.jsonl", bundle / "corpus")
+        found = DatasetFiles("plain", bundle / "questions.jsonl", bundle / "corpus")
     else:
-        known = {**KNOWN, DEMO: Files("plain", ())}
+        known = {**KNOWN, DEMO: KnownFiles("plain", ())}
         found = find_data(dataset, data or settings.data, known)
-    return Found(format or found.format, questions or found.questions, corpus or found.corpus)
+    return DatasetFiles(format or found.format, questions or found.questions, corpus or found.corpus)
 
 
-def corpus_of(found: Found, settings: Settings) -> Path:
+def corpus_of(found: DatasetFiles, settings: Settings) -> Path:
     """The corpus: a file or folder of its own, or what the questions hold, written out."""
-    from ragways.evaluation.datasets import find_dataset, write_corpus
+    from ragways.evaluation.datasets import DATASETS, write_corpus
 
     if found.corpus is not None:
         return found.corpus
-    return write_corpus(find_dataset(found.format), found.questions, settings.cache / "evaluation" / "corpora")
+    return write_corpus(DATASETS.find(found.format), found.questions, settings.cache / "evaluation" / "corpora")
 
 
 async def indexed(

@@ -1,4 +1,4 @@
-"""JSON, JSON lines, CSV and their compressed forms as plain values, and the few kinds of value that layouts hold."""
+"""Files of questions as plain values, the few kinds of value that layouts hold, and the layout of one's own sets."""
 
 from __future__ import annotations
 
@@ -8,15 +8,30 @@ import gzip
 import io
 import json
 import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ragways.core.errors import UsageError
+from ragways.evaluation.question import Gold, Question
 
 MOST_BYTES = 2 * 1024**3
 MOST_CELL = 32 * 1024**2
 
 Row = dict[str, Any]
+"""A row as the file holds it: what is in it is not known before a layout has read it."""
+_FIELDS = ("title", "text", "key", "quote", "id", "statement")
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetDocument:
+    """A document that comes with the questions on it; `metadata` is what else the file says of it."""
+
+    id: str
+    title: str
+    text: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_json(file: Path) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -97,3 +112,44 @@ def answers(*values: object) -> tuple[str, ...]:
     """Accepted answers, once each and none of them empty: an empty one would mean that abstaining is right."""
     flat = [part for value in values for part in (value if isinstance(value, list) else [value])]
     return tuple(dict.fromkeys(text for part in flat if (text := words(part)).strip()))
+
+
+def plain_row(question: Question) -> Row:
+    """A question as a line of the plain layout, with nothing left out."""
+    line: Row = {
+        "id": question.id,
+        "question": question.text,
+        "answers": list(question.answers),
+        "type": question.type,
+        "evidence": [{name: value for name, value in asdict(gold).items() if value} for gold in question.gold],
+    }
+    return line | ({"provenance": dict(question.provenance)} if question.provenance else {})
+
+
+def plain_questions(file: Path) -> list[Question]:
+    """A set of one's own: a line a question, `{"question", "answers", "type", "evidence": [{"title", "quote"}]}`.
+
+    Of a piece of evidence, `key` names its document and `id` its chunk where they are known; `provenance` says what a
+    generated question was made from. Nothing of a set that ragways wrote is lost in reading it. An empty answer is
+    none; that a question has no answer is said by its type, `null`, or by the answer "Insufficient information".
+    """
+    return [_plain_question(row, number) for number, row in enumerate(rows(file))]
+
+
+def _plain_question(row: Row, number: int) -> Question:
+    name = row.get("id")
+    provenance = row.get("provenance", {})
+    return Question(
+        words(number if name is None else name),
+        words(row["question"]),
+        answers(row.get("answers")) or answers(row.get("answer")),
+        words(row.get("type")),
+        tuple(map(_plain_gold, row.get("evidence") or ())),
+        provenance if isinstance(provenance, Mapping) else {},
+    )
+
+
+def _plain_gold(evidence: object) -> Gold:
+    if not isinstance(evidence, Mapping):
+        return Gold(quote=str(evidence))
+    return Gold(**{name: words(evidence.get(name)) for name in _FIELDS})

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
-from ragways.evaluation.questions.draft import Draft, Nothing, Support
+from ragways.evaluation.questions.draft import NO_MATERIAL, OTHER_ENTITY, Draft, Nothing, Support
 from ragways.evaluation.questions.entities import around, central, connected, edge, joined, subgraph
 from ragways.evaluation.questions.entities import node as any_node
 from ragways.evaluation.questions.facts import after_subject
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.patterns import definition
-from ragways.evaluation.questions.reasons import NO_MATERIAL, OTHER_ENTITY
 from ragways.index.graph.names import split_title
 
 _SUMMARIES = (

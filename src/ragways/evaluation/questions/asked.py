@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 
 from ragways.evaluation.questions.bridges import bridge_walk
-from ragways.evaluation.questions.draft import Draft, Nothing, Support, null
+from ragways.evaluation.questions.draft import NO_MATERIAL, OTHER_ENTITY, Draft, Nothing, Support, null
 from ragways.evaluation.questions.entities import around, connected, edge, node, subgraph
 from ragways.evaluation.questions.evolution import drawn
 from ragways.evaluation.questions.groupings import Grouping
 from ragways.evaluation.questions.material import Material
-from ragways.evaluation.questions.reasons import NO_MATERIAL, OTHER_ENTITY
 from ragways.evaluation.questions.walk import HOPS
 from ragways.index.graph.reader import Triplet
 from ragways.tasks.questions import (

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from ragways.evaluation.questions.draft import Nothing, Support
+from ragways.evaluation.questions.draft import NO_MATERIAL, Nothing, Support
 from ragways.evaluation.questions.entities import nameable
 from ragways.evaluation.questions.material import Material
-from ragways.evaluation.questions.reasons import NO_MATERIAL
 
 MOST_CHUNKS = 30
 """Chunks that may name a bridge: what is named everywhere joins nothing."""

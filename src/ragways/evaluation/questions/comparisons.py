@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-from ragways.evaluation.questions.draft import Draft, Nothing
+from ragways.evaluation.questions.draft import NO_MATERIAL, Draft, Nothing
 from ragways.evaluation.questions.fact import Fact
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.names import moment
-from ragways.evaluation.questions.reasons import NO_MATERIAL
 from ragways.index.graph.names import COARSE
 
 BRIDGED = 0.4

@@ -9,10 +9,9 @@ from random import Random
 import numpy as np
 
 from ragways.evaluation.question import plain_words
-from ragways.evaluation.questions.draft import Nothing, Support
+from ragways.evaluation.questions.draft import NO_MATERIAL, Nothing, Support
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.names import DATED
-from ragways.evaluation.questions.reasons import NO_MATERIAL
 from ragways.evaluation.questions.subjects import Subject
 from ragways.evaluation.questions.walk import HOPS, Walk, random_walk
 from ragways.index.graph.names import fold, split_title

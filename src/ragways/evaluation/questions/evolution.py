@@ -9,11 +9,10 @@ from random import Random
 
 from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.comparisons import compared
-from ragways.evaluation.questions.draft import Draft, Nothing, Support
+from ragways.evaluation.questions.draft import NO_MATERIAL, Draft, Nothing, Support
 from ragways.evaluation.questions.fact import Fact
 from ragways.evaluation.questions.groupings import Grouping
 from ragways.evaluation.questions.material import Material
-from ragways.evaluation.questions.reasons import NO_MATERIAL
 from ragways.evaluation.questions.templates import chained, direct, inverse
 
 WEIGHTS = {"reasoning": 0.4, "multi-context": 0.4, "comparative": 0.2}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,13 +16,13 @@ from ragways.core.gather import together
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, current_meter, span, spending
 from ragways.core.types import content_hash
+from ragways.evaluation.datasets.reading import plain_row
 from ragways.evaluation.question import Gold, Question, plain_words
 from ragways.evaluation.questions import trial, verify
-from ragways.evaluation.questions.draft import Draft, Nothing
+from ragways.evaluation.questions.draft import PASSED, REASONS, REPEATED, UNREADABLE, Draft, Nothing
 from ragways.evaluation.questions.kinds import KINDS, Kind, find_kinds
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.quotes import quote
-from ragways.evaluation.questions.reasons import PASSED, REASONS, REPEATED, UNREADABLE
 from ragways.modules.resources import Resources
 
 MOST = 100_000
@@ -32,7 +35,7 @@ AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class GeneratedSet:
     """`counts`: of each kind, how many drafts passed and how many failed for which reason; `notes`: what is short."""
 
     questions: tuple[Question, ...]
@@ -41,6 +44,12 @@ class Generated:
     notes: tuple[str, ...] = ()
     stopped: str = ""
     """Why it ended before its time: the budget."""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the file beside the questions says of them."""
+        made = {"questions": len(self.questions), "counts": self.counts}
+        return {**self.provenance, **made, "notes": list(self.notes), "stopped": self.stopped}
 
 
 @dataclass
@@ -69,7 +78,7 @@ async def generate(
     budget: float | None = None,
     without_model: bool = False,
     report: ProgressCallback = silent,
-) -> Generated:
+) -> GeneratedSet:
     """Up to `count` verified questions of each kind; the same index, seed and settings give the same set.
 
     Without `kinds`, all that the layers of the index allow. A spent budget ends it, with what there is.
@@ -108,7 +117,7 @@ async def generate(
         "usd": spent.usd,
         "not_checked": [] if model is not None else ["known by heart: only a model can tell"],
     }
-    return Generated(tuple(made.questions), _in_order(made.counts), provenance, tuple(notes), stopped)
+    return GeneratedSet(tuple(made.questions), _in_order(made.counts), provenance, tuple(notes), stopped)
 
 
 def _possible(use: Resources, names: Iterable[str] | None, way: str) -> tuple[list[Kind], list[str]]:
@@ -195,3 +204,29 @@ def _question(draft: Draft, kind: Kind, way: str, seed: int, attempt: int) -> Qu
 
 def _in_order(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     return {kind: {name: of[name] for name in REASONS if name in of} for kind, of in counts.items()}
+
+
+def about_file(file: Path) -> Path:
+    """`questions.jsonl` → `questions.about.json`."""
+    return file.with_name(f"{file.name.removesuffix('.jsonl')}.about.json")
+
+
+def write(generated: GeneratedSet, file: Path) -> None:
+    """A set as two files: the questions, a line each, and beside them where they come from.
+
+    Both are whole, or an error: a draft takes the place of what was there before only when it is finished.
+    """
+    lines = "".join(json.dumps(plain_row(q), ensure_ascii=False) + "\n" for q in generated.questions)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for path, text in (
+            (file, lines),
+            (about_file(file), json.dumps(generated.about, ensure_ascii=False, indent=1) + "\n"),
+        ):
+            draft = path.with_name(f"{path.name}.draft")
+            draft.write_text(text, encoding="utf-8")
+            os.replace(draft, path)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {file}: {error.strerror or error}", "name a file that can be written"
+        ) from error

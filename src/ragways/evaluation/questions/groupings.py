@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
-from ragways.evaluation.questions.draft import Nothing, Support
+from ragways.evaluation.questions.draft import NO_MATERIAL, Nothing, Support
 from ragways.evaluation.questions.material import Material
-from ragways.evaluation.questions.reasons import NO_MATERIAL
 
 if TYPE_CHECKING:
     from ragways.index.windows.reader import Windows

@@ -8,10 +8,9 @@ from random import Random
 from typing import Any, TypeVar
 
 from ragways.core.types import Piece
-from ragways.evaluation.questions.draft import Nothing, Support
+from ragways.evaluation.questions.draft import NO_MATERIAL, Nothing, Support
 from ragways.evaluation.questions.fact import Fact
 from ragways.evaluation.questions.facts import Facts
-from ragways.evaluation.questions.reasons import NO_MATERIAL
 from ragways.evaluation.questions.subjects import Subjects
 from ragways.evaluation.questions.texts import Texts, chunk_ids
 from ragways.index.graph.reader import Graph

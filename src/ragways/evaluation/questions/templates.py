@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from ragways.evaluation.questions.draft import Draft, Nothing
+from ragways.evaluation.questions.draft import NO_MATERIAL, Draft, Nothing
 from ragways.evaluation.questions.fact import Fact
 from ragways.evaluation.questions.material import Chain, Material
 from ragways.evaluation.questions.names import forms, moment
-from ragways.evaluation.questions.reasons import NO_MATERIAL
 from ragways.index.graph.names import COARSE
 
 _PLACES_WORDS = "town city village island country county district suburb region province"

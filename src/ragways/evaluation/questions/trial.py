@@ -7,9 +7,17 @@ from collections.abc import Sequence
 from ragways.core.errors import UnusableReply
 from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.asked import passages
-from ragways.evaluation.questions.draft import Draft, Support
+from ragways.evaluation.questions.draft import (
+    ANSWERABLE,
+    BY_HEART,
+    LEAK,
+    NOT_GROUNDED,
+    SHORTCUT,
+    UNREADABLE,
+    Draft,
+    Support,
+)
 from ragways.evaluation.questions.material import Material
-from ragways.evaluation.questions.reasons import ANSWERABLE, BY_HEART, LEAK, NOT_GROUNDED, SHORTCUT, UNREADABLE
 from ragways.evaluation.questions.verify import leaks
 from ragways.tasks.questions import (
     QUESTION_CLOSED,

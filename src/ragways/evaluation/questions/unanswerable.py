@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from random import Random
 
-from ragways.evaluation.questions.draft import Absent, Draft, Nothing, null
+from ragways.evaluation.questions.draft import NO_MATERIAL, Absent, Draft, Nothing, null
 from ragways.evaluation.questions.fact import Fact
 from ragways.evaluation.questions.material import Material, grouped
 from ragways.evaluation.questions.names import forms, moment
-from ragways.evaluation.questions.reasons import NO_MATERIAL
 from ragways.evaluation.questions.relations import TABLE, Wording
 from ragways.evaluation.questions.subjects import Subject
 from ragways.evaluation.questions.templates import describe, stated, which

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ragways.evaluation.question import plain_words
-from ragways.evaluation.questions.draft import Draft
+from ragways.evaluation.questions.draft import AMBIGUOUS, ANSWERABLE, LEAK, NOT_GROUNDED, SHORTCUT, Draft
 from ragways.evaluation.questions.material import Material
-from ragways.evaluation.questions.reasons import AMBIGUOUS, ANSWERABLE, LEAK, NOT_GROUNDED, SHORTCUT
 
 
 def fault(draft: Draft, material: Material) -> str:

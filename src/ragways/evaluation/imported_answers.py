@@ -2,21 +2,22 @@
 
 A row is `{"id" or "question", "answer", "evidence": [text, or {"title", "text"}], "usage", "seconds", "abstained",
 "repeat", "error"}`; other usual names of these fields are known. A file may also be one object, from questions (or
-their ids) to answers.
+their ids) to answers. Where the gold evidence stands in what the system says it found needs no index.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ragways.core.errors import UsageError
+from ragways.core.types import title_name
 from ragways.evaluation.datasets.reading import Row, read_json, words
-from ragways.evaluation.imports.passage import Passage
+from ragways.evaluation.question import Gold, plain_words
 
 IDS = ("id", "_id", "qid", "question_id", "query_id", "ex_num")
 QUESTIONS = ("question", "query", "question_text", "input")
@@ -37,16 +38,33 @@ TOKENS = {
     "usd": ("usd", "cost"),
     "tokens": ("tokens", "total", "total_tokens"),
 }
+MOST_TITLE = 200
+"""Characters of a title at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ImportedPassage:
+    """A piece of evidence as it was given. A text that stands alone may be a title, and is compared as both."""
+
+    text: str = ""
+    title: str = ""
+    id: str = ""
+    score: float | None = None
+    alone: bool = False
+
+    def as_data(self) -> dict[str, Any]:
+        """As a record keeps evidence: what is known of it."""
+        return {key: value for key, value in asdict(self).items() if key != "alone" and value not in ("", None)}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedAnswer:
     """One answer. `answer` None: the file gives none; `evidence` None: it does not tell what was found."""
 
     id: str
     question: str
     answer: str | None
-    evidence: tuple[Passage, ...] | None = None
+    evidence: tuple[ImportedPassage, ...] | None = None
     usage: Mapping[str, float] = field(default_factory=dict)
     seconds: float | None = None
     abstained: bool | None = None
@@ -54,7 +72,7 @@ class Given:
     error: str = ""
 
 
-def read_given(file: Path) -> list[Given]:
+def read_answers(file: Path) -> list[ImportedAnswer]:
     """All answers of a file, at least one, or an error that says what does not fit."""
     rows = _rows(read_json(file))
     if not rows:
@@ -62,7 +80,7 @@ def read_given(file: Path) -> list[Given]:
     given = []
     for number, row in enumerate(rows, start=1):
         try:
-            given.append(_given(row))
+            given.append(_answer(row))
         except (TypeError, ValueError, AttributeError, KeyError, IndexError, RecursionError) as error:
             raise UsageError(
                 f"answer {number} of {file} cannot be read ({error})", "rows need id or question, and answer"
@@ -85,12 +103,12 @@ def _keyed(key: str, value: object) -> Row:
     return {"id": key, "question": key, **row}
 
 
-def _given(row: Row) -> Given:
+def _answer(row: Row) -> ImportedAnswer:
     id, question = words(_first(row, IDS)), words(_first(row, QUESTIONS))
     if not (id or question):
         raise ValueError("neither id nor question")
     answer, abstained, evidence = _first(row, ANSWERS), row.get("abstained"), _first(row, EVIDENCE)
-    return Given(
+    return ImportedAnswer(
         id,
         question,
         None if answer is None else "; ".join(map(words, answer)) if isinstance(answer, list) else words(answer),
@@ -121,18 +139,18 @@ def _unpacked(value: object) -> object:
     return value
 
 
-def _passages(value: object) -> list[Passage]:
+def _passages(value: object) -> list[ImportedPassage]:
     items = value if isinstance(value, list) else [value]
     return [_passage(item) for item in items if item not in (None, "")]
 
 
-def _passage(item: object) -> Passage:
+def _passage(item: object) -> ImportedPassage:
     if not isinstance(item, dict):
-        return Passage(words(item), alone=True)
+        return ImportedPassage(words(item), alone=True)
     text = _first(item, ("text", "content", "passage", "chunk", "paragraph_text", "snippet", "page_content"))
     title = _first(item, ("title", "name", "doc_title", "section_path", "source"))
     id, score = _first(item, ("id", "doc_id", "document_id", "chunk_id")), item.get("score")
-    return Passage(words(text), words(title), words(id), _number(score) if score is not None else None)
+    return ImportedPassage(words(text), words(title), words(id), _number(score) if score is not None else None)
 
 
 def _usage(row: Row) -> dict[str, float]:
@@ -165,3 +183,55 @@ def _number(value: object) -> float:
 
 def _true(value: object) -> bool:
     return value.strip().casefold() in ("true", "yes", "1") if isinstance(value, str) else bool(value)
+
+
+# Where gold evidence stands in what was given
+
+
+def are_titles(passages: Iterable[ImportedPassage]) -> bool:
+    """Texts that stand alone are titles where all of them are short lines."""
+    alone = [passage.text for passage in passages if passage.alone]
+    return bool(alone) and all(len(text) <= MOST_TITLE and "\n" not in text for text in alone)
+
+
+def titled(passage: ImportedPassage) -> ImportedPassage:
+    return replace(passage, title=passage.text, text="") if passage.alone else passage
+
+
+def ranks(wanted: Sequence[Gold], found: Sequence[ImportedPassage]) -> tuple[int | None, ...]:
+    """For each piece of gold, the rank at which it was found: among documents, or among pieces for a quote."""
+    order: dict[str, int] = {}
+    for passage in found:
+        order.setdefault(_document(passage), len(order) + 1)
+    texts = [plain_words(passage.text) for passage in found]
+    return tuple(_rank(gold, found, texts, order) for gold in wanted)
+
+
+def _rank(gold: Gold, found: Sequence[ImportedPassage], texts: Sequence[str], order: dict[str, int]) -> int | None:
+    if gold.quote:
+        quote = plain_words(gold.quote)
+        traced = enumerate(zip(found, texts, strict=True), start=1)
+        return next((number for number, (one, text) in traced if quote in text and _may_be(gold, one)), None)
+    whole = plain_words(gold.text)[:2000]
+    at = (
+        order[_document(passage)]
+        for passage, text in zip(found, texts, strict=True)
+        if _is(gold, passage) or (whole and (whole in text or (len(text) > MOST_TITLE and text in whole)))
+    )
+    return min(at, default=None)
+
+
+def _document(passage: ImportedPassage) -> str:
+    return title_name(passage.title or passage.text) or passage.id
+
+
+def _may_be(gold: Gold, passage: ImportedPassage) -> bool:
+    """A passage without a title may come from any document."""
+    return not gold.title or not passage.title or title_name(gold.title) == title_name(passage.title)
+
+
+def _is(gold: Gold, passage: ImportedPassage) -> bool:
+    if gold.key and passage.id and gold.key in (passage.id, passage.id.rpartition("#")[2]):
+        return True
+    name = passage.title or (passage.text if passage.alone else "")
+    return bool(gold.title) and title_name(gold.title) == title_name(name)

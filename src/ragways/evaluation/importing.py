@@ -20,8 +20,7 @@ from typing import Any, Literal
 from ragways.core import log as jsonl
 from ragways.core.errors import UsageError
 from ragways.evaluation.alone import alone
-from ragways.evaluation.imports.given import Given
-from ragways.evaluation.imports.passage import are_titles, ranks, titled
+from ragways.evaluation.imported_answers import ImportedAnswer, are_titles, ranks, titled
 from ragways.evaluation.question import Question, plain_words
 from ragways.evaluation.record import FILE, Record, Records
 from ragways.tasks.search import refuses
@@ -30,21 +29,21 @@ _NAME = re.compile(r"\w[\w.+-]{0,59}")
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     """`unmatched`: answers that belong to no question; `unanswered`: questions without an answer; `retrieval_only`: the
     file tells what was found and answers nothing, so that its records hold no gold answer to be scored by.
     """
 
     records: tuple[Record, ...]
-    unmatched: tuple[Given, ...]
+    unmatched: tuple[ImportedAnswer, ...]
     unanswered: tuple[Question, ...]
     retrieval_only: bool
     evidence: Literal["none", "titles", "texts"]
 
 
 def to_records(
-    given: Sequence[Given], questions: Sequence[Question], name: str, *, made: dict[str, Any] | None = None
-) -> Imported:
+    given: Sequence[ImportedAnswer], questions: Sequence[Question], name: str, *, made: dict[str, Any] | None = None
+) -> ImportResult:
     """A record for every answer that belongs to a question, in the questions' order."""
     answered, unmatched = _matched(given, questions)
     retrieval_only = not any(one.answer or one.abstained or one.error for one in given)
@@ -57,15 +56,17 @@ def to_records(
     traced = any(one.evidence is not None for one in given)
     unanswered = tuple(question for question in questions if question.id not in answered)
     evidence: Literal["none", "titles", "texts"] = "none" if not traced else "titles" if titles else "texts"
-    return Imported(tuple(records), tuple(unmatched), unanswered, retrieval_only, evidence)
+    return ImportResult(tuple(records), tuple(unmatched), unanswered, retrieval_only, evidence)
 
 
-def _matched(given: Sequence[Given], questions: Sequence[Question]) -> tuple[dict[str, list[Given]], list[Given]]:
+def _matched(
+    given: Sequence[ImportedAnswer], questions: Sequence[Question]
+) -> tuple[dict[str, list[ImportedAnswer]], list[ImportedAnswer]]:
     by_id = {question.id: question for question in questions}
     by_text: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         by_text[plain_words(question.text)].append(question)
-    answered: dict[str, list[Given]] = defaultdict(list)
+    answered: dict[str, list[ImportedAnswer]] = defaultdict(list)
     unmatched = []
     for one in given:
         found = _question_of(one, by_id, by_text)
@@ -76,7 +77,9 @@ def _matched(given: Sequence[Given], questions: Sequence[Question]) -> tuple[dic
     return answered, unmatched
 
 
-def _question_of(one: Given, by_id: dict[str, Question], by_text: dict[str, list[Question]]) -> Question | None:
+def _question_of(
+    one: ImportedAnswer, by_id: dict[str, Question], by_text: dict[str, list[Question]]
+) -> Question | None:
     """By id, if the words do not speak against it: an id may be no more than a row's number in another file. Else by
     words, if only one question has them.
     """
@@ -92,7 +95,7 @@ def _akin(one: str, other: str) -> bool:
     return one in other or other in one
 
 
-def _numbered(some: Sequence[Given]) -> Iterable[tuple[int, Given]]:
+def _numbered(some: Sequence[ImportedAnswer]) -> Iterable[tuple[int, ImportedAnswer]]:
     """Repeats as the file numbers them, the others in its order."""
     taken = {one.repeat for one in some if one.repeat is not None}
     free = (number for number in range(len(some) + len(taken)) if number not in taken)
@@ -105,7 +108,7 @@ def _numbered(some: Sequence[Given]) -> Iterable[tuple[int, Given]]:
 
 def _record(
     question: Question,
-    one: Given,
+    one: ImportedAnswer,
     name: str,
     repeat: int,
     titles: bool,
@@ -163,7 +166,7 @@ def _add(folder: Path, records: Sequence[Record], name: str, *, replace: bool) -
     new = {record.key: record for record in records}
     _same_questions(folder, here, records)
     there = {record.key: record for record in here if record.paradigm == name and not replace}
-    if any(_said(record) != _said(new.get(key)) for key, record in there.items()):
+    if any(_content(record) != _content(new.get(key)) for key, record in there.items()):
         cure = "choose another --name, or give --replace"
         raise UsageError(f"{folder} holds {len(there)} other answers of {name}", cure)
     _mend(folder / FILE, without=name if replace else None)
@@ -184,8 +187,8 @@ def _same_questions(folder: Path, here: Iterable[Record], records: Iterable[Reco
             )
 
 
-def _said(record: Record | None) -> object:
-    """What makes two imports the same, as it is after a journey through JSON."""
+def _content(record: Record | None) -> object:
+    """What makes two imports the same, as it is once written to JSON and read back."""
     if record is None:
         return None
     return json.loads(json.dumps({key: value for key, value in asdict(record).items() if key != "made"}))
@@ -205,18 +208,34 @@ def _ends_whole(file: Path) -> bool:
         return stream.read(1) == b"\n"
 
 
-def counted(imported: Imported, given: Sequence[Given]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ImportCounts:
+    """What became of every answer and every question; `unmatched` and `unanswered` name those left over."""
+
+    answers: int
+    matched: int
+    questions: int
+    repeats: int
+    failed: int
+    abstained: int
+    evidence: Literal["none", "titles", "texts"]
+    retrieval_only: bool
+    unmatched: tuple[str, ...]
+    unanswered: tuple[str, ...]
+
+
+def counted(imported: ImportResult, given: Sequence[ImportedAnswer]) -> ImportCounts:
     """What became of every answer and every question."""
     repeats = Counter(record.question for record in imported.records)
-    return {
-        "answers": len(given),
-        "matched": len(imported.records),
-        "questions": len(repeats),
-        "repeats": max(repeats.values(), default=0),
-        "failed": sum(bool(record.error) for record in imported.records),
-        "abstained": sum(record.abstained for record in imported.records),
-        "evidence": imported.evidence,
-        "retrieval_only": imported.retrieval_only,
-        "unmatched": [one.question or one.id for one in imported.unmatched],
-        "unanswered": [question.id for question in imported.unanswered],
-    }
+    return ImportCounts(
+        answers=len(given),
+        matched=len(imported.records),
+        questions=len(repeats),
+        repeats=max(repeats.values(), default=0),
+        failed=sum(bool(record.error) for record in imported.records),
+        abstained=sum(record.abstained for record in imported.records),
+        evidence=imported.evidence,
+        retrieval_only=imported.retrieval_only,
+        unmatched=tuple(one.question or one.id for one in imported.unmatched),
+        unanswered=tuple(question.id for question in imported.unanswered),
+    )

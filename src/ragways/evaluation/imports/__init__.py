@@ -1,1 +1,0 @@
-"""Answers of other systems, made records of a run."""
