@@ -14,6 +14,7 @@ from ragways.assemble import recipe_of
 from ragways.core.errors import StoreBusy
 from ragways.index.build import build
 from ragways.index.layers import LAYERS
+from ragways.index.place import claim
 from ragways.settings import Settings, read_settings
 
 
@@ -26,7 +27,7 @@ def demo_settings(cache_folder: Path, demo_corpus: Path) -> Settings:
     index, vectors = cache_folder / f"demo-{_code()}", cache_folder / "demo-vectors.sqlite"
     settings = read_settings(environment={}, index=index, cache=cache_folder)
     if not index.exists() and vectors.exists():
-        index.mkdir(parents=True)
+        claim(index)
         shutil.copyfile(vectors, index / "work_cache.sqlite")
     for _ in range(60):  # another worker of this test run may be building it
         try:
