@@ -31,8 +31,8 @@ from ragways.index.communities.reader import Communities
 from ragways.index.graph.layer import GRAPH, draft_of
 from ragways.index.layer import BuildContext, Layer
 from ragways.index.layers import LAYERS
-from ragways.index.pagerank import Links
-from ragways.index.recipe import Recipe
+from ragways.index.pagerank import Adjacency
+from ragways.index.update import Recipe
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
@@ -60,7 +60,7 @@ class AtOnce(ScriptedModel):
         return reply
 
 
-def random_graph(nodes: int, edges: int, seed: int = 0) -> Links:
+def random_graph(nodes: int, edges: int, seed: int = 0) -> Adjacency:
     """Four edges of five inside groups of about fifty, the rest anywhere."""
     rng = np.random.default_rng(seed)
     group = np.sort(rng.integers(0, nodes // 50, nodes))
@@ -68,7 +68,7 @@ def random_graph(nodes: int, edges: int, seed: int = 0) -> Links:
     first, end = np.searchsorted(group, group[left]), np.searchsorted(group, group[left], side="right")
     near = first + (rng.random(edges) * (end - first)).astype(np.int64)
     right = np.where(rng.random(edges) < 0.8, near, rng.integers(0, nodes, edges))
-    return Links.of_edges(nodes, left, right, np.ones(edges))
+    return Adjacency.of_edges(nodes, left, right, np.ones(edges))
 
 
 def measure_leiden(nodes: int, edges: int) -> dict[str, object]:

@@ -23,7 +23,7 @@ import numpy as np  # noqa: E402
 
 from ragways.evaluation.diagnostics.semantic import semantic  # noqa: E402
 from ragways.evaluation.diagnostics.structural import structural  # noqa: E402
-from ragways.index.pagerank import Links  # noqa: E402
+from ragways.index.pagerank import Adjacency  # noqa: E402
 
 
 def random_vectors(count: int, dimension: int = 384) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -32,13 +32,13 @@ def random_vectors(count: int, dimension: int = 384) -> np.ndarray[Any, np.dtype
     return vectors
 
 
-def random_graph(nodes: int, edges: int) -> Links:
+def random_graph(nodes: int, edges: int) -> Adjacency:
     random = np.random.default_rng(0)
     left = random.integers(0, nodes, edges)
     even = random.integers(0, nodes, edges)
     hubs = (nodes * random.random(edges) ** 4).astype(np.int64)
     right = np.where(random.random(edges) < 0.5, even, hubs)
-    return Links.of_edges(nodes, left, right, np.ones(edges))
+    return Adjacency.of_edges(nodes, left, right, np.ones(edges))
 
 
 def timed(name: str, work: Callable[[], Any]) -> None:

@@ -35,8 +35,8 @@ from ragways.index.graph.reader import Graph
 from ragways.index.graph.retrieve import passages
 from ragways.index.layer import BuildContext, Texts
 from ragways.index.reader import Index
-from ragways.index.recipe import Recipe
 from ragways.index.store import Store
+from ragways.index.update import Recipe
 from ragways.index.vectors import Scored
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient

@@ -28,9 +28,9 @@ from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
 from ragways.index.layer import BuildContext, Texts
-from ragways.index.pagerank import Links, pagerank, push
-from ragways.index.recipe import Recipe
+from ragways.index.pagerank import Adjacency, pagerank, push
 from ragways.index.store import Store
+from ragways.index.update import Recipe
 from ragways.index.work_cache import WorkCache
 from ragways.models.bound import count_call, count_text
 from ragways.models.call import Call, Reply
@@ -177,7 +177,7 @@ def walks(hub: int, nodes: int = 200_000, edges: int = 280_000) -> dict[str, obj
     dice = np.random.default_rng(7)
     left, right = dice.integers(0, nodes, edges), (nodes * dice.random(edges) ** 2).astype(np.int64)
     left, right = np.concatenate([left, np.zeros(hub, np.int64)]), np.concatenate([right, np.arange(1, hub + 1)])
-    links = Links.of_edges(nodes, left, right, np.ones(len(left)))
+    links = Adjacency.of_edges(nodes, left, right, np.ones(len(left)))
     exact_ms, push_ms, overlap = [], [], []
     for _ in range(10):
         start = np.zeros(nodes)

@@ -25,7 +25,7 @@ from ragways.assemble import opened
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.question import Question
 from ragways.evaluation.retrieval import measure
-from ragways.index.pagerank import Links, pagerank, push
+from ragways.index.pagerank import Adjacency, pagerank, push
 from ragways.paradigms import PARADIGMS
 from ragways.settings import read_settings
 
@@ -89,12 +89,12 @@ def walks() -> dict[str, object]:
     }
 
 
-def uneven_graph() -> Links:
+def uneven_graph() -> Adjacency:
     random = np.random.default_rng(0)
     likely = 1.0 / np.arange(1, NODES + 1) ** 0.7
     ends = [random.permutation(NODES)[random.choice(NODES, EDGES, p=likely / likely.sum())] for _ in range(2)]
     # Weights that differ, so that no two nodes are equal and the best hundred are certain.
-    return Links.of_edges(NODES, ends[0], ends[1], random.random(EDGES) + 0.5)
+    return Adjacency.of_edges(NODES, ends[0], ends[1], random.random(EDGES) + 0.5)
 
 
 if __name__ == "__main__":

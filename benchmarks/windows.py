@@ -30,7 +30,7 @@ from ragways.corpus.source import SourceFile
 from ragways.index.build import build
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
-from ragways.index.recipe import Recipe
+from ragways.index.update import Recipe
 from ragways.index.windows.edges import Space, nearest_elsewhere, nearest_within
 from ragways.index.windows.layer import WINDOWS
 from ragways.models.client import ModelClient

@@ -25,7 +25,7 @@ from ragways.core.types import Hits, Query
 from ragways.index.build import build
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
-from ragways.index.recipe import Recipe
+from ragways.index.update import Recipe
 from ragways.index.windows.layer import WINDOWS
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder

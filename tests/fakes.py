@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragways.core.trace import Usage
 from ragways.index.layers import USUAL
-from ragways.index.recipe import Recipe
+from ragways.index.update import Recipe
 
 
 class WordHashes:

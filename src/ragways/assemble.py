@@ -15,7 +15,7 @@ from ragways.settings import ChunkingSettings, CorpusSettings, ModelSettings, Se
 if TYPE_CHECKING:
     from ragways.corpus.source import LoadOptions
     from ragways.evaluation.judges.judge import JudgeResources
-    from ragways.index.recipe import Recipe
+    from ragways.index.update import Recipe
     from ragways.index.work_cache import WorkCache
     from ragways.models.cache import ReplyCache
     from ragways.models.client import ModelClient
@@ -96,7 +96,7 @@ def prices_of(settings: Settings) -> Prices:
 
 def recipe_of(settings: Settings, layers: frozenset[str], *, graph: Mapping[str, Any] | None = None) -> Recipe:
     """What the settings say an index is to be; `graph` changes how its knowledge graph is made."""
-    from ragways.index.recipe import Recipe
+    from ragways.index.update import Recipe
 
     return Recipe(
         embedder=lambda: embedder_of(settings),

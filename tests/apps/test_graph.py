@@ -27,7 +27,7 @@ from ragways.index.build import build
 from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
 from ragways.index.layers import LAYERS
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from ragways.index.windows.layer import WINDOWS
 from tests.apps.browser import BROWSER, needs_browser
@@ -74,7 +74,7 @@ def relink(folder: Path) -> None:
     rows = np.array(db.execute("SELECT subject, object, weight FROM relations").fetchall()).reshape(-1, 3)
     db.close()
     left, right = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
-    Links.of_edges(size, left, right, rows[:, 2]).save(folder, "graph-entities")
+    Adjacency.of_edges(size, left, right, rows[:, 2]).save(folder, "graph-entities")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from ragways.evaluation.diagnostics.structural import component_sizes, mean_clus
 from ragways.index.build import build
 from ragways.index.graph.layer import GRAPH
 from ragways.index.layers import LAYERS
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from tests.fakes import recipe, write
 
@@ -35,9 +35,9 @@ GRAPHS = {
 }
 
 
-def links_of(graph: networkx.Graph) -> Links:
+def links_of(graph: networkx.Graph) -> Adjacency:
     edges = np.array(list(graph.edges), np.int64).reshape(-1, 2)
-    return Links.of_edges(len(graph), edges[:, 0], edges[:, 1], np.ones(len(edges)))
+    return Adjacency.of_edges(len(graph), edges[:, 0], edges[:, 1], np.ones(len(edges)))
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -61,7 +61,7 @@ def test_structure_as_networkx_has_it(name: str):
 
 def test_component_sizes_of_a_long_path_with_shuffled_names():
     order = np.random.default_rng(0).permutation(20_000)
-    links = Links.of_edges(20_000, order[:-2], order[1:-1], np.ones(19_998))
+    links = Adjacency.of_edges(20_000, order[:-2], order[1:-1], np.ones(19_998))
     assert component_sizes(links).tolist() == [19_999, 1]
 
 

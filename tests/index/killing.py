@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ragways.core.trace import Usage
 from ragways.index.build import build
-from ragways.index.recipe import Recipe
+from ragways.index.update import Recipe
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
 from tests.apps.test_plan import LAYERS, reply, texts

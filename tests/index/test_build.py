@@ -20,10 +20,10 @@ from ragways.core.errors import EmbedderChanged, StoreBusy, StoreFailed, UsageEr
 from ragways.core.trace import Budget, Usage, current_meter, spending
 from ragways.corpus.structure import PRESETS
 from ragways.index.build import build, remove
-from ragways.index.derive import FORMAT
+from ragways.index.folder import FORMAT
 from ragways.index.reader import Index
-from ragways.index.recipe import Summary
 from ragways.index.store import Store
+from ragways.index.update import Summary
 from tests.fakes import WordHashes, contents, recipe, write
 
 TEXTS = {
@@ -295,7 +295,7 @@ def test_derived_files_of_another_format_are_made_again(tmp_path: Path, corpus: 
 def test_derived_files_of_another_format_serve_while_a_build_goes_on(
     tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from ragways.index.writer import writing
+    from ragways.index.folder import writing
 
     monkeypatch.setattr("ragways.index.database.WAIT_SECONDS", 0.05)
     index = tmp_path / "index"

@@ -11,7 +11,7 @@ from typing import Any
 from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
 from ragways.index.build import build
-from ragways.index.derive import derived_folder
+from ragways.index.folder import derived_folder
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel

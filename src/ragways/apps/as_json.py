@@ -7,7 +7,7 @@ from typing import Any
 
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer
-from ragways.index.recipe import Summary
+from ragways.index.update import Summary
 from ragways.paradigms.ask import Result
 
 _ENDS = ("input", "output")

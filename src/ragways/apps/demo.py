@@ -16,8 +16,8 @@ from ragways.apps.terminal import console, progress_bar, show_results, show_summ
 from ragways.assemble import opened, recipe_of
 from ragways.core.errors import EmbedderChanged, NoIndex, StoreDamaged, WrongVersion
 from ragways.index.build import build
-from ragways.index.recipe import Summary
 from ragways.index.store import Store
+from ragways.index.update import Summary
 from ragways.paradigms.ask import ask
 from ragways.settings import Settings
 

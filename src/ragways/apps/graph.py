@@ -167,7 +167,7 @@ def _opened(settings: Path | None, index: Path | None) -> Iterator[Index]:
 @contextmanager
 def _graph(index: Index) -> Iterator[tuple[Graph, Path]]:
     from ragways.core.errors import StoreBusy
-    from ragways.index.derive import derived_folder
+    from ragways.index.folder import derived_folder
     from ragways.index.graph.reader import Graph
 
     index.require(["graph"])

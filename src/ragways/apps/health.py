@@ -56,7 +56,7 @@ _WORK = {"facts": "graph", "themes": "windows", "report": "communities"}
 
 def layer_status(folder: Path) -> list[LayerStatus]:
     """The structure, which is always there, and every layer that could be."""
-    from ragways.index.derive import derived_folder
+    from ragways.index.folder import derived_folder
     from ragways.index.layers import LAYERS
     from ragways.index.store import Store
     from ragways.index.work_cache import Spent
@@ -89,9 +89,9 @@ def _rows(derived: Path, name: str) -> int:
     file, table = _TABLES.get(name, ("", ""))
     if not table or not (derived / file).is_file():
         return 0
-    from ragways.index.database import connect, explained
+    from ragways.index.database import connect, store_errors
 
-    with explained(derived / file):
+    with store_errors(derived / file):
         db = connect(derived / file, write=False)
         try:
             return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 - names of our own
@@ -101,7 +101,7 @@ def _rows(derived: Path, name: str) -> int:
 
 def _jobs(folder: Path) -> tuple[dict[str, int], dict[str, Spent]]:
     """By layer, how much work failed and what all of it has cost."""
-    from ragways.index.database import connect, explained
+    from ragways.index.database import connect, store_errors
     from ragways.index.work_cache import Spent
 
     path = folder / "work_cache.sqlite"
@@ -109,7 +109,7 @@ def _jobs(folder: Path) -> tuple[dict[str, int], dict[str, Spent]]:
     spent: dict[str, Spent] = {}
     if not path.is_file():
         return failed, spent
-    with explained(path):
+    with store_errors(path):
         db = connect(path, write=False)
         try:
             tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragways.core.errors import RagwaysError
-    from ragways.index.plan import Plan
-    from ragways.index.recipe import Summary
+    from ragways.index.plan import IndexPlan
+    from ragways.index.update import Summary
     from ragways.paradigms.ask import Result
 
 SHOWN_EVIDENCE = 2
@@ -223,7 +223,7 @@ def show_left_out(entries: Sequence[Any], what: str, hidden: int = 0) -> None:
         err.print(f"{what}: {hidden:,} hidden files or folders", style="dim")
 
 
-def show_plan(plan: Plan, folder: str) -> None:
+def show_plan(plan: IndexPlan, folder: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -243,7 +243,7 @@ def show_plan(plan: Plan, folder: str) -> None:
     show_left_out(plan.failed, "cannot be read")
 
 
-def _show_layer_plans(plan: Plan) -> None:
+def _show_layer_plans(plan: IndexPlan) -> None:
     from rich.table import Table
 
     table = Table("layer", "rows", "to embed", "model calls", "input", "output", "money", "time", "estimated")

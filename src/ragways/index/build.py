@@ -23,15 +23,13 @@ from ragways.corpus.load import load
 from ragways.corpus.source import NO_TEXT, Skipped, SourceFile
 from ragways.corpus.structure import structure
 from ragways.index.chunks import chunk_texts_of
-from ragways.index.derive import KEPT, clear_old, derive, derived_folder
 from ragways.index.embedding import Embedding
+from ragways.index.folder import KEPT, clear_old, derive, derived_folder, writing
 from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
-from ragways.index.recipe import Recipe, Summary
-from ragways.index.sources import find_files
 from ragways.index.store import Store, document_hash, number_of
+from ragways.index.update import Recipe, Summary, find_files
 from ragways.index.work_cache import WorkCache
-from ragways.index.writer import writing
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_each
 

@@ -17,7 +17,7 @@ WAIT_SECONDS = 5.0
 
 def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """A connection in WAL mode: readers see the last whole commit while one writer works."""
-    with explained(path):
+    with store_errors(path):
         if write:
             connection = sqlite3.connect(path.resolve(), timeout=WAIT_SECONDS, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL")
@@ -38,7 +38,7 @@ def _can_write(folder: Path) -> bool:
 
 
 @contextmanager
-def explained(place: Path) -> Iterator[None]:
+def store_errors(place: Path) -> Iterator[None]:
     """Turn what the disk or SQLite says into an error with a cure."""
     try:
         yield

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ragways.core.gather import in_turn
 from ragways.core.progress import Progress, ProgressCallback
 from ragways.index.layer import Texts
-from ragways.index.recipe import Summary
+from ragways.index.update import Summary
 from ragways.index.work_cache import WorkCache
 from ragways.models.embed import Embedder
 

@@ -19,8 +19,8 @@ from typing import Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from ragways.core.errors import MissingPart, StoreBusy, UsageError, did_you_mean
-from ragways.index.database import connect, explained
-from ragways.index.derive import derived_folder
+from ragways.index.database import connect, store_errors
+from ragways.index.folder import derived_folder
 from ragways.index.reader import Index
 
 Row = Mapping[str, Any]
@@ -54,7 +54,7 @@ def export(index: Index, form: str, out: Path) -> tuple[int, int]:
     path = derived_folder(index.folder, index.generation) / "graph.sqlite"
     if not path.is_file():
         raise StoreBusy("the index was rebuilt while it was being read", "run again")
-    with explained(path), closing(connect(path, write=False)) as db:
+    with store_errors(path), closing(connect(path, write=False)) as db:
         nodes, edges = Counted(_rows(db, _NODE_ROWS, NODES)), Counted(_rows(db, _EDGE_ROWS, EDGES))
         FORMATS[form](nodes, edges, out)
     return nodes.count, edges.count

@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Links:
+class Adjacency:
     """An undirected weighted graph: the neighbours of i are `indices[indptr[i]:indptr[i + 1]]`, in rising order."""
 
     indptr: Ints
@@ -30,7 +30,7 @@ class Links:
         return len(self.indptr) - 1
 
     @classmethod
-    def of_edges(cls, size: int, left: Ints, right: Ints, weights: Floats) -> Links:
+    def of_edges(cls, size: int, left: Ints, right: Ints, weights: Floats) -> Adjacency:
         """From edges in any order. Those that stand twice add up; loops and weights of 0 or less are left out."""
         keep = (left != right) & (weights > 0)
         left, right, weights = left[keep], right[keep], weights[keep]
@@ -53,7 +53,7 @@ class Links:
         """Made once for a graph: it takes as long as a few questions."""
         return Transitions.of(self)
 
-    def damped(self, hubs: float) -> Links:
+    def damped(self, hubs: float) -> Adjacency:
         """The same graph with edges divided by (strength · strength) ** hubs: a node that everything touches then
         takes less of its neighbours' mass. 0 changes nothing, 0.5 is the normalised Laplacian's weighting.
         """
@@ -61,21 +61,23 @@ class Links:
             return self
         scale = np.maximum(self.strengths(), 1e-12) ** -hubs
         rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
-        return Links(self.indptr, self.indices, (self.weights * scale[rows] * scale[self.indices]).astype(np.float32))
+        return Adjacency(
+            self.indptr, self.indices, (self.weights * scale[rows] * scale[self.indices]).astype(np.float32)
+        )
 
     def save(self, folder: Path, name: str) -> None:
         for part in ("indptr", "indices", "weights"):
             np.save(folder / f"{name}-{part}.npy", getattr(self, part))
 
     @classmethod
-    def load(cls, folder: Path, name: str) -> Links:
+    def load(cls, folder: Path, name: str) -> Adjacency:
         parts = (np.load(folder / f"{name}-{part}.npy", mmap_mode="r") for part in ("indptr", "indices", "weights"))
         # Plain views of the mapped files: indexing a memmap costs as much again in bookkeeping.
         return cls(*map(np.asarray, parts))
 
 
 def pagerank(
-    links: Links, start: Floats, *, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
+    links: Adjacency, start: Floats, *, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
 ) -> Floats:
     """Exact, by power iteration, until a round changes less than `tolerance` in all. The result sums to 1."""
     home = _normalised(start)
@@ -102,7 +104,7 @@ def pagerank(
     return mass
 
 
-def push(links: Links, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:
+def push(links: Adjacency, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:
     """Approximate, near the seeds: work grows with 1 / epsilon and hardly with the graph. The result sums to 1.
 
     Mass is pushed outwards from the seeds while a node gets more than `epsilon` for each of its edges; that finds the
@@ -195,7 +197,7 @@ class Transitions:
     stationary: Floats
 
     @classmethod
-    def of(cls, links: Links) -> Transitions:
+    def of(cls, links: Adjacency) -> Transitions:
         indptr, indices = np.array(links.indptr), np.array(links.indices, dtype=np.int64)
         weights, degrees = np.array(links.weights, dtype=np.float64), np.diff(links.indptr)
         strengths = _row_sums(indptr, weights)

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ragways.core.errors import StoreFailed
-from ragways.index.database import explained
+from ragways.index.database import store_errors
 
 MARK = "ragways-index.txt"
 _STORE, _DERIVED = "index.sqlite", "derived"
@@ -30,7 +30,7 @@ def check_place(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise StoreFailed(f"{folder} is a file, not a folder", _ELSEWHERE)
     check_parts(folder)
-    with explained(folder / _STORE):
+    with store_errors(folder / _STORE):
         names = {path.name for path in folder.iterdir()} if folder.exists() else set()
         derived = {path.name for path in (folder / _DERIVED).iterdir()} if _DERIVED in names else set()
     if names and MARK not in names:
@@ -68,7 +68,7 @@ def check_database(file: Path, tables: Set[str]) -> None:
 def claim(folder: Path) -> None:
     """Make the folder and mark it as an index, unless it is somebody else's."""
     check_place(folder)
-    with explained(folder / _STORE):
+    with store_errors(folder / _STORE):
         folder.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError), (folder / MARK).open("x", encoding="utf-8") as file:
             file.write(_TEXT)

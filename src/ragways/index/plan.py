@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from ragways.core.errors import LoadError, NoText
+from ragways.core.errors import LoadError, NoIndex, NoText
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.core.types import Document, content_hash
@@ -20,14 +21,63 @@ from ragways.corpus.structure import structure
 from ragways.index.chunks import chunk_texts_of
 from ragways.index.layer import BuildContext, LayerEstimate, PlanContext, Texts
 from ragways.index.layers import in_order
-from ragways.index.recipe import Recipe
-from ragways.index.scratch import sample_store, scratch_store
-from ragways.index.sources import find_files
+from ragways.index.place import check_place
+from ragways.index.schema import PARTS
 from ragways.index.store import Store, document_hash, number_of
+from ragways.index.update import Recipe, find_files
 from ragways.index.work_cache import FILE, WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.models.tokens import count_each
+
+SAMPLE_TOKENS = 20_000
+"""What is tried out before it is planned for: enough for a rate, few enough for a second or two."""
+
+
+def _scratch_store(folder: Path) -> Store:
+    """A copy of the store in this folder, or an empty one. SQLite keeps it in memory, and on disk what is too large."""
+    check_place(folder)
+    scratch = Store(folder, sqlite3.connect("", isolation_level=None))
+    try:
+        existing = Store.open(folder)
+    except NoIndex:
+        scratch.create()
+        return scratch
+    try:
+        existing.db.backup(scratch.db)
+    finally:
+        existing.close()
+    return scratch
+
+
+def _sample_store(store: Store) -> tuple[Store, float]:
+    """A few documents in a store of their own, and their share of all tokens.
+
+    Numbers come from hashes of keys, so the first documents by number are as good as drawn by lot.
+    """
+    sample = Store(store.folder, sqlite3.connect("", isolation_level=None))
+    sample.create()
+    kept = ("chunk_titles", "layers", "embedder", "windows")
+    sample.set_meta({key: value for key, value in store.meta().items() if key in kept})
+    tokens = taken = 0
+    numbers: list[int] = []
+    for number, count in store.db.execute("SELECT document, sum(tokens) FROM chunks GROUP BY document ORDER BY 1"):
+        tokens += count
+        if taken < SAMPLE_TOKENS:
+            taken += count
+            numbers.append(number)
+    _copy(store, sample, numbers)
+    return sample, taken / tokens if tokens else 1.0
+
+
+def _copy(store: Store, target: Store, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        for table, key in (("documents", "number"), *((part, "document") for part in PARTS)):
+            rows = store.db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (number,)).fetchall()  # noqa: S608
+            if rows:
+                marks = ",".join("?" * len(rows[0]))
+                target.db.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
+
 
 SAMPLE = 24
 """Texts embedded to measure how long the rest will take."""
@@ -59,7 +109,7 @@ class LayerPlan:
 
 
 @dataclass
-class Plan:
+class IndexPlan:
     """Documents by what would happen to them, and the work: in all, and by layer."""
 
     new: int = 0
@@ -89,11 +139,11 @@ class Plan:
         self.seconds += layer.seconds
 
 
-async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: ProgressCallback = silent) -> Plan:
+async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: ProgressCallback = silent) -> IndexPlan:
     """Read what changed into a store that is thrown away, try the layers on a sample, and say what a run would take."""
-    planned = Plan()
+    planned = IndexPlan()
     started = time.perf_counter()
-    store = scratch_store(folder)
+    store = _scratch_store(folder)
     built = frozenset(store.meta().get("layers", "").split())
     layers = recipe.layers | built
     whole = frozenset() if store.meta().get("unfinished") else built
@@ -122,8 +172,8 @@ async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: P
     return planned
 
 
-def _plan_context(context: BuildContext, planned: Plan) -> PlanContext:
-    store, share = sample_store(context.store)
+def _plan_context(context: BuildContext, planned: IndexPlan) -> PlanContext:
+    store, share = _sample_store(context.store)
     rules = {"graph": {**context.settings.get("graph", {}), "way": "rules"}}
     rules["communities"] = {**context.settings.get("communities", {}), "way": "rules"}
     # The sample has no model: what is tried on it costs nothing and leaves nothing behind.
@@ -141,7 +191,7 @@ async def _embed_nothing(_: Texts) -> None:
 class _Reading:
     """Reads files as a run would, into the scratch store."""
 
-    def __init__(self, store: Store, recipe: Recipe, planned: Plan, report: ProgressCallback) -> None:
+    def __init__(self, store: Store, recipe: Recipe, planned: IndexPlan, report: ProgressCallback) -> None:
         self.store = store
         self.recipe = recipe
         self.planned = planned

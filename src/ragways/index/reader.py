@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreError
 from ragways.core.types import Document, Infobox, Link, Piece, content_hash
-from ragways.index.derive import derived_folder, is_current
+from ragways.index.folder import derived_folder, is_current
 from ragways.index.store import Store, number_of, path_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ragways.core.errors import NoIndex, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
-from ragways.index.database import connect, explained
+from ragways.index.database import connect, store_errors
 from ragways.index.place import check_parts, claim
 from ragways.index.schema import INDEX, PARTS, VERSION
 
@@ -46,7 +46,7 @@ class Store:
             raise NoIndex(f"there is no index in {folder}", "build one with: ragways index PATH")
         check_parts(folder)
         store = cls(folder, connect(folder / FILE, write=False))
-        with explained(store.path):
+        with store_errors(store.path):
             store.db.execute("BEGIN")
             if not store.db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
                 raise NoIndex(
@@ -64,7 +64,7 @@ class Store:
         self.set_meta({"version": str(VERSION), "generation": "0"})
 
     def _check_version(self) -> None:
-        with explained(self.path):
+        with store_errors(self.path):
             has_meta = self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
         version = self.meta().get("version") if has_meta else None
         if version != str(VERSION):
@@ -75,11 +75,11 @@ class Store:
             )
 
     def begin(self) -> None:
-        with explained(self.path):
+        with store_errors(self.path):
             self.db.execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
-        with explained(self.path):
+        with store_errors(self.path):
             # A power cut after this returns must not undo it; the many small steps before need no sync.
             self.db.execute("COMMIT")
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -108,7 +108,7 @@ class Store:
         """Add a document or put it in the place of its earlier version."""
         document = structure.document
         number = number_of(document.id)
-        with explained(self.path):
+        with store_errors(self.path):
             self.remove([number])
             self.db.execute(
                 "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -157,7 +157,7 @@ class Store:
         )
 
     def remove(self, numbers: Iterable[int]) -> None:
-        with explained(self.path):
+        with store_errors(self.path):
             for number in numbers:
                 self.db.execute("DELETE FROM documents WHERE number = ?", (number,))
                 for table in PARTS:

@@ -6,22 +6,70 @@ cannot be written still answers.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from ragways.core.errors import BudgetExceeded, ModelRefused
 from ragways.core.trace import Meter, Usage, spending
-from ragways.index.database import Transaction, connect, explained
+from ragways.index.database import Transaction, connect, store_errors
 from ragways.index.place import check_database
 from ragways.index.schema import WORK_CACHE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+T = TypeVar("T")
+UNITS_AT_ONCE = 64
+"""Units under way: more than any endpoint's concurrency, which the client holds, so that it is never idle."""
+
+
+async def work_through(units: Sequence[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:
+    """Do every unit, and those that `do` returns in the place of one. What stops the work is raised when what is under
+    way has ended: it has been paid for, and is kept.
+
+    A call sets aside the most it can cost, so many at once meet the budget long before it is spent. Then fewer go on;
+    the budget is reached when there is no room for one alone.
+    """
+    workers = _Workers(list(units)[::-1], do)
+    await asyncio.gather(*(workers.work() for _ in range(min(UNITS_AT_ONCE, len(units)))))
+    if workers.stop is not None:
+        raise workers.stop
+
+
+class _Workers(Generic[T]):
+    def __init__(self, waiting: list[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:
+        self.waiting = waiting
+        self.do = do
+        self.busy = 0
+        self.stop: BaseException | None = None
+
+    async def work(self) -> None:
+        while self.waiting and self.stop is None:
+            unit = self.waiting.pop()
+            self.busy += 1
+            try:
+                self.waiting += reversed(list(await self.do(unit)))
+            except BudgetExceeded as stop:
+                self.waiting.append(unit)
+                if self.busy > 1:
+                    return
+                self.stop = stop
+            except ModelRefused as stop:
+                self.stop = stop
+            except BaseException as error:
+                self.stop = error
+                raise
+            finally:
+                self.busy -= 1
+
 
 FILE = "work_cache.sqlite"
 _AT_ONCE = 500  # SQLite bounds the variables of one statement.
@@ -78,7 +126,7 @@ class WorkCache:
         return work_cache
 
     def _create(self) -> None:
-        with explained(self._path):
+        with store_errors(self._path):
             self._db.executescript(WORK_CACHE)
 
     def close(self) -> None:
@@ -99,7 +147,7 @@ class WorkCache:
         self, embedder: str, vectors: Mapping[str, NDArray[np.float32]], kind: str = "embed", cost: Cost | None = None
     ) -> None:
         rows = [(embedder, hash, vector.tobytes()) for hash, vector in vectors.items()]
-        with explained(self._path), Transaction(self._db):
+        with store_errors(self._path), Transaction(self._db):
             self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
             self._write_down(kind, cost)
 
@@ -123,7 +171,7 @@ class WorkCache:
         return int(self._db.execute("SELECT count(*) FROM results WHERE kind = ?", (kind,)).fetchone()[0])
 
     def keep_results(self, kind: str, values: Mapping[str, str], cost: Cost | None = None) -> None:
-        with explained(self._path), Transaction(self._db):
+        with store_errors(self._path), Transaction(self._db):
             self._db.executemany(
                 "INSERT OR REPLACE INTO results VALUES (?, ?, ?)", [(kind, hash, v) for hash, v in values.items()]
             )
@@ -131,7 +179,7 @@ class WorkCache:
             self._write_down(kind, cost)
 
     def keep_failure(self, kind: str, hash: str, error: str, reply: str = "", cost: Cost | None = None) -> None:
-        with explained(self._path), Transaction(self._db):
+        with store_errors(self._path), Transaction(self._db):
             self._db.execute(
                 "INSERT INTO failures VALUES (?1, ?2, 1, ?3, ?4) ON CONFLICT DO UPDATE "
                 "SET tries = tries + 1, error = ?3, reply = ?4",
@@ -150,7 +198,7 @@ class WorkCache:
                 yield cost
             finally:
                 if cost.open:
-                    with explained(self._path), Transaction(self._db):
+                    with store_errors(self._path), Transaction(self._db):
                         self._write_down(kind, cost)
 
     def _write_down(self, kind: str, cost: Cost | None) -> None:
@@ -178,7 +226,7 @@ class WorkCache:
 
         The kind `vectors` is that of embedding.
         """
-        with explained(self._path), Transaction(self._db):
+        with store_errors(self._path), Transaction(self._db):
             self._db.execute("DELETE FROM replies")
             self._db.execute("CREATE TEMP TABLE used (kind TEXT, hash TEXT, PRIMARY KEY (kind, hash)) WITHOUT ROWID")
             rows = ((kind, hash) for kind, hashes in used.items() for hash in hashes)
@@ -193,11 +241,11 @@ class WorkCache:
         return None if row is None else str(row[0])
 
     def put(self, key: str, reply: str) -> None:
-        with explained(self._path):
+        with store_errors(self._path):
             self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, reply))
 
     def evict(self, key: str) -> None:
-        with explained(self._path):
+        with store_errors(self._path):
             self._db.execute("DELETE FROM replies WHERE key = ?", (key,))
 
 

@@ -15,7 +15,7 @@ from ragways.evaluation.questions.evolution import WEIGHTS, drawn
 from ragways.evaluation.questions.groupings import DOCUMENTS, GROUPINGS, READ, SENTENCES
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.walk import random_walk
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from tests.evaluation.questions.players import resources
 
@@ -26,7 +26,7 @@ edges = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)).filter(lambda
 def test_a_walk_crosses_different_edges_of_the_graph(pairs: list[tuple[int, int]], seed: int, hops: int):
     unique = sorted({(min(pair), max(pair)) for pair in pairs})
     left, right = (np.array([pair[n] for pair in unique], dtype=np.int64) for n in (0, 1))
-    links = Links.of_edges(15, left, right, np.ones(len(unique)))
+    links = Adjacency.of_edges(15, left, right, np.ones(len(unique)))
     walk = random_walk(links, Random(seed), hops)
     assert len(set(walk.edges)) == len(walk.edges) <= hops
     assert set(walk.edges) <= set(unique)
@@ -36,7 +36,7 @@ def test_a_walk_crosses_different_edges_of_the_graph(pairs: list[tuple[int, int]
 
 
 def test_a_walk_over_nothing():
-    assert random_walk(Links.of_edges(0, *(np.zeros(0, np.int64),) * 2, np.zeros(0)), Random(0)).edges == ()
+    assert random_walk(Adjacency.of_edges(0, *(np.zeros(0, np.int64),) * 2, np.zeros(0)), Random(0)).edges == ()
 
 
 @pytest.fixture(scope="module")

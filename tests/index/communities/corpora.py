@@ -8,7 +8,7 @@ from typing import Any
 
 from ragways.index.build import build
 from ragways.index.communities.reader import Communities
-from ragways.index.recipe import Summary
+from ragways.index.update import Summary
 from ragways.models.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe
 

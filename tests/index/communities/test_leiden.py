@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.index.communities.partition import Group, community_id, connected, hierarchy, leiden, modularity
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 
 Edge = tuple[int, int, float]
 
@@ -25,9 +25,9 @@ def ids_of(count: int) -> list[str]:
     return [f"entity:{n:016x}" for n in range(count)]
 
 
-def links_of(edges: list[Edge], size: int) -> Links:
+def links_of(edges: list[Edge], size: int) -> Adjacency:
     left, right, weights = (np.array([edge[n] for edge in edges]) for n in range(3))
-    return Links.of_edges(size, left.astype(np.int64), right.astype(np.int64), weights.astype(np.float64))
+    return Adjacency.of_edges(size, left.astype(np.int64), right.astype(np.int64), weights.astype(np.float64))
 
 
 def planted(groups: int = 12, members: int = 25, seed: int = 1) -> tuple[list[Edge], int]:
@@ -42,7 +42,7 @@ def planted(groups: int = 12, members: int = 25, seed: int = 1) -> tuple[list[Ed
     return [edge for edge in edges if edge[0] != edge[1]], groups * members
 
 
-def as_networkx(links: Links) -> networkx.Graph:
+def as_networkx(links: Adjacency) -> networkx.Graph:
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(links)))
     for node in range(len(links)):
@@ -59,7 +59,7 @@ def level_of(groups: list[Group], level: int) -> list[Group]:
 @given(edges_of, st.integers(2, 8))
 def test_every_entity_with_an_edge_is_once_in_each_level_and_parents_hold_their_children(edges, size):
     ids = ids_of(25)
-    links = links_of(edges, 25) if edges else Links.of_edges(25, *(np.zeros(0, np.int64),) * 2, np.zeros(0))
+    links = links_of(edges, 25) if edges else Adjacency.of_edges(25, *(np.zeros(0, np.int64),) * 2, np.zeros(0))
     graph = as_networkx(links)
     joined = {node for node in graph if graph.degree(node)}
     groups = hierarchy(links, ids, size=size)

@@ -14,10 +14,10 @@ import numpy as np
 
 from ragways.core.trace import Usage
 from ragways.index.build import build
-from ragways.index.derive import derived_folder
+from ragways.index.folder import derived_folder
 from ragways.index.graph.reader import Graph
-from ragways.index.recipe import Recipe, Summary
 from ragways.index.store import Store
+from ragways.index.update import Recipe, Summary
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, Vectors, unit
 from ragways.models.scripted import ScriptedModel

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.index.pagerank import Links, pagerank, push
+from ragways.index.pagerank import Adjacency, pagerank, push
 
 
 @st.composite
-def graphs(draw) -> tuple[Links, np.ndarray]:
+def graphs(draw) -> tuple[Adjacency, np.ndarray]:
     size = draw(st.integers(1, 30))
     node = st.integers(0, size - 1)
     edges = draw(st.lists(st.tuples(node, node, st.floats(0.1, 5)), max_size=80))
@@ -22,12 +22,12 @@ def graphs(draw) -> tuple[Links, np.ndarray]:
     return _links(size, edges), start
 
 
-def _links(size: int, edges: list[tuple[int, int, float]]) -> Links:
+def _links(size: int, edges: list[tuple[int, int, float]]) -> Adjacency:
     left, right, weights = (np.array(column) for column in zip(*edges, strict=True)) if edges else (np.zeros(0),) * 3
-    return Links.of_edges(size, left.astype(np.int64), right.astype(np.int64), weights.astype(np.float64))
+    return Adjacency.of_edges(size, left.astype(np.int64), right.astype(np.int64), weights.astype(np.float64))
 
 
-def _networkx(links: Links, start: np.ndarray, damping: float) -> np.ndarray:
+def _networkx(links: Adjacency, start: np.ndarray, damping: float) -> np.ndarray:
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(links)))
     for node in range(len(links)):
@@ -43,7 +43,7 @@ def _networkx(links: Links, start: np.ndarray, damping: float) -> np.ndarray:
 
 @settings(max_examples=40, deadline=None)
 @given(graphs(), st.floats(0.3, 0.95))
-def test_exact_is_what_networkx_says(graph: tuple[Links, np.ndarray], damping: float) -> None:
+def test_exact_is_what_networkx_says(graph: tuple[Adjacency, np.ndarray], damping: float) -> None:
     links, start = graph
     found = pagerank(links, start, damping=damping, rounds=2000, tolerance=1e-13)
     assert found == pytest.approx(_networkx(links, start, damping), abs=1e-8)
@@ -51,7 +51,7 @@ def test_exact_is_what_networkx_says(graph: tuple[Links, np.ndarray], damping: f
 
 @settings(max_examples=40, deadline=None)
 @given(graphs())
-def test_mass_is_one_and_push_comes_near(graph: tuple[Links, np.ndarray]) -> None:
+def test_mass_is_one_and_push_comes_near(graph: tuple[Adjacency, np.ndarray]) -> None:
     links, start = graph
     exact, near = pagerank(links, start), push(links, start, epsilon=1e-9)
     assert exact.sum() == pytest.approx(1)
@@ -62,7 +62,7 @@ def test_mass_is_one_and_push_comes_near(graph: tuple[Links, np.ndarray]) -> Non
 
 @settings(max_examples=30, deadline=None)
 @given(graphs(), st.randoms(use_true_random=False))
-def test_names_of_nodes_do_not_matter(graph: tuple[Links, np.ndarray], random) -> None:
+def test_names_of_nodes_do_not_matter(graph: tuple[Adjacency, np.ndarray], random) -> None:
     links, start = graph
     order = list(range(len(links)))
     random.shuffle(order)
@@ -99,7 +99,7 @@ def test_without_seeds_every_node_is_one() -> None:
 def test_saved_and_loaded(tmp_path) -> None:
     links = _links(3, [(0, 1, 1.5)])
     links.save(tmp_path, "g")
-    loaded = Links.load(tmp_path, "g")
+    loaded = Adjacency.load(tmp_path, "g")
     assert loaded.indices.tolist() == links.indices.tolist()
     assert push(loaded, np.array([1.0, 0, 0])).sum() == pytest.approx(1)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ragways.apps.options import printable
 from ragways.core.errors import UsageError
-from ragways.index.database import connect, explained
+from ragways.index.database import connect, store_errors
 from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.tables import FILE
@@ -25,7 +25,7 @@ def find_entity(graph: Graph, folder: Path, text: str) -> list[str]:
     wanted = text.strip()[:_LONGEST]
     found = [wanted] if wanted in graph.entities([wanted]) else graph.named(wanted)
     if not found:
-        with explained(folder), closing(connect(folder / FILE, write=False)) as db:
+        with store_errors(folder), closing(connect(folder / FILE, write=False)) as db:
             near = nearest_names(wanted, (row[0] for row in db.execute("SELECT DISTINCT name FROM entities")))
         cure = f"the nearest names are {printable(', '.join(near))}" if near else "the graph of this index is empty"
         raise UsageError(f"no entity is called {wanted!r}", cure)

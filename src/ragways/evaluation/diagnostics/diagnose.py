@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragways.core.errors import UsageError
-from ragways.index.database import connect, explained
-from ragways.index.derive import derived_folder
+from ragways.index.database import connect, store_errors
 from ragways.index.export import replacing
+from ragways.index.folder import derived_folder
 
 if TYPE_CHECKING:
     from ragways.evaluation.diagnostics.semantic import Semantic
@@ -60,11 +60,11 @@ def diagnose(index: Index, *, seed: int = 0) -> Diagnosis:
 def _structure(index: Index, seed: int) -> Structural:
     from ragways.evaluation.diagnostics.structural import structural
     from ragways.index.graph.tables import FILE as TABLES
-    from ragways.index.pagerank import Links
+    from ragways.index.pagerank import Adjacency
 
     folder = derived_folder(index.folder, index.generation)
-    with explained(folder):
-        links = Links.load(folder, "graph-entities")
+    with store_errors(folder):
+        links = Adjacency.load(folder, "graph-entities")
         db = connect(folder / TABLES, write=False)
         try:
             relations, types = db.execute("SELECT count(*), count(DISTINCT predicate) FROM relations").fetchone()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.evaluation.diagnostics.sample import Sample, take
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 
 Ints = NDArray[np.int64]
 
@@ -39,7 +39,7 @@ class Structural:
     clustering_of: Sample
 
 
-def structural(links: Links, *, relations: int, relation_types: int, seed: int = 0) -> Structural:
+def structural(links: Adjacency, *, relations: int, relation_types: int, seed: int = 0) -> Structural:
     nodes, ends = len(links), len(links.indices)
     degrees = np.diff(links.indptr)
     sizes = component_sizes(links)
@@ -60,7 +60,7 @@ def structural(links: Links, *, relations: int, relation_types: int, seed: int =
     )
 
 
-def component_sizes(links: Links) -> Ints:
+def component_sizes(links: Adjacency) -> Ints:
     """Nodes of each component, largest first.
 
     Each tree of joined nodes hooks itself under the smallest it touches, then all paths are cut short: a few rounds
@@ -78,7 +78,7 @@ def component_sizes(links: Links) -> Ints:
     return np.sort(np.unique(parent, return_counts=True)[1])[::-1].astype(np.int64)
 
 
-def mean_clustering(links: Links, *, most: int = MOST_WEDGES, seed: int = 0) -> tuple[float | None, Sample]:
+def mean_clustering(links: Adjacency, *, most: int = MOST_WEDGES, seed: int = 0) -> tuple[float | None, Sample]:
     """The mean of each node's share of pairs of neighbours that are joined themselves."""
     nodes = len(links)
     if not nodes:
@@ -98,7 +98,7 @@ def mean_clustering(links: Links, *, most: int = MOST_WEDGES, seed: int = 0) -> 
     return float(shares.mean()), Sample(nodes, nodes, seed)
 
 
-def _edges(links: Links) -> tuple[Ints, Ints]:
+def _edges(links: Adjacency) -> tuple[Ints, Ints]:
     """The ends of each edge, once."""
     rows = np.repeat(np.arange(len(links), dtype=np.int64), np.diff(links.indptr))
     columns = np.asarray(links.indices, dtype=np.int64)
@@ -128,7 +128,7 @@ def _triangles(keys: Ints, nodes: int) -> Ints:
     return found
 
 
-def _drawn_clustering(links: Links, seed: int) -> tuple[float, Sample]:
+def _drawn_clustering(links: Adjacency, seed: int) -> tuple[float, Sample]:
     """One pair of neighbours of each of many nodes: whether it is joined has the mean that is looked for."""
     nodes = len(links)
     chosen, sample = take(nodes, _DRAWN, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 
 HOPS = 50
 """Different edges that a walk must cross, else another is begun."""
@@ -23,7 +23,7 @@ class Walk:
     whole: bool
 
 
-def random_walk(links: Links, random: Random, hops: int = HOPS) -> Walk:
+def random_walk(links: Adjacency, random: Random, hops: int = HOPS) -> Walk:
     """From a random node on; where five walks in a row fall short, the longest of them, and it says so."""
     best = Walk((), (), False)
     for _ in range(_TRIES if len(links) else 0):
@@ -35,7 +35,7 @@ def random_walk(links: Links, random: Random, hops: int = HOPS) -> Walk:
     return best
 
 
-def _one(links: Links, random: Random, hops: int) -> Walk:
+def _one(links: Adjacency, random: Random, hops: int) -> Walk:
     node = random.randrange(len(links))
     nodes, edges = {node: None}, dict[tuple[int, int], None]()
     stale = 0

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from ragways.index.derive import derived_folder
+from ragways.index.folder import derived_folder
 from ragways.index.store import Store
 
 Severity = Literal["error", "warning"]

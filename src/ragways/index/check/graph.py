@@ -61,12 +61,12 @@ def references(place: Place) -> Iterator[Finding]:
 
 def _numbers(place: Place, db: sqlite3.Connection) -> Iterator[Finding]:
     """The arrays have a node for each entity and chunk, and vectors belong to entities and relations that exist."""
-    from ragways.index.pagerank import Links
+    from ragways.index.pagerank import Adjacency
     from ragways.index.vectors import Vectors
 
     entities, chunks = (db.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in ("entities", "chunks"))  # noqa: S608
     for name, size in (("graph-entities", entities), ("graph-passages", entities + chunks)):
-        links = Links.load(place.derived, name)
+        links = Adjacency.load(place.derived, name)
         if len(links) != size or (len(links.indices) and int(links.indices.max()) >= size):
             yield Finding(
                 f"{name}: not the nodes of the graph", "error", 1, f"{len(links):,} for {size:,}", place.derive

@@ -16,7 +16,7 @@ from ragways.index.communities.options import CommunityOptions
 from ragways.index.communities.partition import Group, edges_among, hierarchy
 from ragways.index.graph.data import EntityRow, GraphData, RelationRow
 from ragways.index.graph.names import coarse
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 from ragways.index.store import Store
 from ragways.models.tokens import count_each
 
@@ -70,7 +70,7 @@ class CommunityGraph:
     """A draft of the graph with its communities. Nodes are places in `draft.entities`."""
 
     draft: GraphData
-    links: Links
+    links: Adjacency
     groups: tuple[Group, ...]
     text: NDArray[np.float64]
     """Tokens of the corpus that stand behind each entity: a chunk's are shared out among those it names."""
@@ -144,11 +144,11 @@ def community_graph(draft: GraphData, store: Store, options: CommunityOptions) -
     return CommunityGraph(draft, links, tuple(groups), _text(draft, store, places, plain), plain)
 
 
-def _links(edges: Sequence[RelationRow], places: dict[str, int], plain: NDArray[np.bool_]) -> Links:
+def _links(edges: Sequence[RelationRow], places: dict[str, int], plain: NDArray[np.bool_]) -> Adjacency:
     ends = np.array([(places[edge.subject], places[edge.object]) for edge in edges], np.int64).reshape(-1, 2)
     weights = np.fromiter((edge.weight for edge in edges), np.float64, len(edges))
     kept = plain[ends[:, 0]] & plain[ends[:, 1]] if len(edges) else np.zeros(0, bool)
-    return Links.of_edges(len(places), ends[kept, 0], ends[kept, 1], weights[kept])
+    return Adjacency.of_edges(len(places), ends[kept, 0], ends[kept, 1], weights[kept])
 
 
 def _text(draft: GraphData, store: Store, places: dict[str, int], plain: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from ragways.index.communities.hierarchy import community_graph
 from ragways.index.communities.options import by_model, keep_options, kept_kind, options_of
 from ragways.index.communities.reader import FILE
 from ragways.index.communities.reports import CommunityReports, expected, kind_of, read_all, write_all
-from ragways.index.database import explained
+from ragways.index.database import store_errors
 from ragways.index.graph.layer import draft_of
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
 from ragways.models.tokens import count_tokens
@@ -113,7 +113,7 @@ def _derive(context: BuildContext, folder: Path) -> None:
 
 
 def _write_tables(book: CommunityReports, folder: Path) -> None:
-    with explained(folder / FILE):
+    with store_errors(folder / FILE):
         db = sqlite3.connect(folder / FILE, isolation_level=None)
         try:
             # The folder is a draft until it is renamed, so a journal would protect nothing.

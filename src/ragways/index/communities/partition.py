@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -39,14 +39,14 @@ _GAIN = 1e-9  # a gain less than this is rounding
 class _Level:
     """The graph at one stage: a node is a set of entities, `strength` the weight of its edges, loops included."""
 
-    links: Links
+    links: Adjacency
     strength: Floats
     whole: Floats
     """Weight of all edges of the connected part that a node lies in, counted from both ends."""
     keys: Keys
 
 
-def leiden(links: Links, ids: Sequence[str], *, resolution: float = 1.0, seed: int = 0) -> list[Ints]:
+def leiden(links: Adjacency, ids: Sequence[str], *, resolution: float = 1.0, seed: int = 0) -> list[Ints]:
     """Divisions from fine to coarse, each made of whole communities of the one before: a community a node.
 
     The last one is that of the greatest modularity. Without edges there is none.
@@ -69,7 +69,7 @@ def leiden(links: Links, ids: Sequence[str], *, resolution: float = 1.0, seed: i
     return found
 
 
-def modularity(links: Links, labels: Ints, resolution: float = 1.0) -> float:
+def modularity(links: Adjacency, labels: Ints, resolution: float = 1.0) -> float:
     """Of a division of the whole graph."""
     rows, weights = _rows(links), links.weights.astype(np.float64)
     total = weights.sum()
@@ -80,12 +80,12 @@ def modularity(links: Links, labels: Ints, resolution: float = 1.0) -> float:
     return float(inside - resolution * (shares**2).sum())
 
 
-def connected(links: Links) -> Ints:
+def connected(links: Adjacency) -> Ints:
     """For each node, the smallest node that it is connected to."""
     return _lowest(len(links), _rows(links), links.indices)
 
 
-def _first(links: Links, ids: Sequence[str], seed: int) -> _Level:
+def _first(links: Adjacency, ids: Sequence[str], seed: int) -> _Level:
     keys = np.fromiter((int(content_hash(id, str(seed))[:16], 16) for id in ids), np.uint64, len(ids))
     strength = links.strengths()
     parts = connected(links)
@@ -158,7 +158,7 @@ def _heads(keys: Keys, turn: int) -> NDArray[np.bool_]:
     return up
 
 
-def _connected(links: Links, labels: Ints) -> Ints:
+def _connected(links: Adjacency, labels: Ints) -> Ints:
     """Communities cut into their connected parts, numbered from 0."""
     rows = _rows(links)
     inside = labels[rows] == labels[links.indices]
@@ -168,7 +168,9 @@ def _connected(links: Links, labels: Ints) -> Ints:
 def _smaller(level: _Level, parts: Ints, count: int) -> _Level:
     rows, columns = _rows(level.links), level.links.indices
     once = rows < columns
-    links = Links.of_edges(count, parts[rows[once]], parts[columns[once]], level.links.weights[once].astype(np.float64))
+    links = Adjacency.of_edges(
+        count, parts[rows[once]], parts[columns[once]], level.links.weights[once].astype(np.float64)
+    )
     keys = np.full(count, np.iinfo(np.uint64).max, np.uint64)
     np.minimum.at(keys, parts, level.keys)
     strength = np.bincount(parts, level.strength, count).astype(np.float64)
@@ -201,7 +203,7 @@ def _relabelled(labels: Ints) -> Ints:
     return numbered
 
 
-def _rows(links: Links) -> Ints:
+def _rows(links: Adjacency) -> Ints:
     return np.repeat(np.arange(len(links)), np.diff(links.indptr))
 
 
@@ -216,7 +218,9 @@ class Group:
     children: tuple[str, ...]
 
 
-def hierarchy(links: Links, ids: Sequence[str], *, size: int, resolution: float = 1.0, seed: int = 0) -> list[Group]:
+def hierarchy(
+    links: Adjacency, ids: Sequence[str], *, size: int, resolution: float = 1.0, seed: int = 0
+) -> list[Group]:
     """All communities, level by level, each level by id. One of more than `size` members is split where it can be."""
     divisions = leiden(links, ids, resolution=resolution, seed=seed)
     here = [("", nodes) for nodes in _topmost(links, divisions, size)]
@@ -239,7 +243,7 @@ def community_id(members: Sequence[str]) -> str:
     return f"community:{content_hash(*members)[:16]}"
 
 
-def _topmost(links: Links, divisions: Sequence[Ints], size: int) -> list[Ints]:
+def _topmost(links: Adjacency, divisions: Sequence[Ints], size: int) -> list[Ints]:
     """Level 0. A connected part that is small enough is one community; a larger one is what Leiden made of it."""
     found = []
     for nodes in _split(np.arange(len(links)), connected(links)):
@@ -250,7 +254,7 @@ def _topmost(links: Links, divisions: Sequence[Ints], size: int) -> list[Ints]:
     return found
 
 
-def _inside(links: Links, nodes: Ints, divisions: Sequence[Ints], least: int) -> list[Ints]:
+def _inside(links: Adjacency, nodes: Ints, divisions: Sequence[Ints], least: int) -> list[Ints]:
     """The communities inside one: of the coarsest division that leaves no part more than half of it, else the finest.
     Parts of fewer than `least` members say little by themselves; they go to the neighbour they are joined to most.
     """
@@ -262,7 +266,7 @@ def _inside(links: Links, nodes: Ints, divisions: Sequence[Ints], least: int) ->
     return parts if len(parts) > 1 else []
 
 
-def _joined(links: Links, nodes: Ints, labels: Ints, least: int) -> Ints:
+def _joined(links: Adjacency, nodes: Ints, labels: Ints, least: int) -> Ints:
     _, labels = np.unique(labels, return_inverse=True)
     sizes = np.bincount(labels)
     count = len(sizes)
@@ -278,7 +282,7 @@ def _joined(links: Links, nodes: Ints, labels: Ints, least: int) -> Ints:
     return target[labels]
 
 
-def edges_among(links: Links, nodes: Ints) -> tuple[Ints, Ints, NDArray[np.float32]]:
+def edges_among(links: Adjacency, nodes: Ints) -> tuple[Ints, Ints, NDArray[np.float32]]:
     """Edges among these nodes, as places in `nodes`, each from both ends."""
     counts = links.indptr[nodes + 1] - links.indptr[nodes]
     before = np.cumsum(counts) - counts

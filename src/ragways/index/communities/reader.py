@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.communities.hierarchy import CommunityFinding, CommunityReport
-from ragways.index.database import connect, explained
+from ragways.index.database import connect, store_errors
 from ragways.index.vectors import Scored, Vectors
 
 FILE = "communities.sqlite"
@@ -132,7 +132,7 @@ class Communities:
         return dict(self._rows("SELECT way, count(*) FROM communities GROUP BY way ORDER BY way"))
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple]:  # type: ignore[type-arg]
-        with explained(self._folder / FILE):
+        with store_errors(self._folder / FILE):
             yield from self._db.execute(query, values)
 
 

@@ -25,8 +25,7 @@ from ragways.index.graph.data import EntityRow, RelationRow
 from ragways.index.graph.names import fold
 from ragways.index.layer import BuildContext
 from ragways.index.store import Store, number_of, path_of
-from ragways.index.team import work_through
-from ragways.index.work_cache import Cost
+from ragways.index.work_cache import Cost, work_through
 from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.tasks.graph import REPORT, CommunityReportInput, WrittenReport
 

@@ -27,8 +27,7 @@ from ragways.index.graph.facts import Entity, PassageFacts, Relation, Source, So
 from ragways.index.graph.names import fold
 from ragways.index.graph.options import GraphOptions
 from ragways.index.layer import BuildContext
-from ragways.index.team import work_through
-from ragways.index.work_cache import Cost
+from ragways.index.work_cache import Cost, work_through
 from ragways.models.bound import count_call
 from ragways.models.call import Call
 from ragways.models.client import CURE_NO_MODEL, ModelClient

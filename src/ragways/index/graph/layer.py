@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
+from ragways.index.folder import writing
 from ragways.index.graph.data import DocumentFacts, EntityRow, GraphData, make_graph
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
 from ragways.index.graph.facts import PassageFacts, Source, sources
@@ -21,7 +22,6 @@ from ragways.index.graph.options import GraphOptions
 from ragways.index.graph.resolve import DocumentNames, Merge, near_hashes, near_merges, veto_hash
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
 from ragways.index.work_cache import WorkCache
-from ragways.index.writer import writing
 
 if TYPE_CHECKING:
     from ragways.index.graph.rules import CorpusNames

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import StoreDamaged
-from ragways.index.database import connect, explained
+from ragways.index.database import connect, store_errors
 from ragways.index.graph.names import TOKEN, fold, name_spans
 from ragways.index.graph.relations import RelationArrays, RelationTerms
 from ragways.index.graph.tables import FILE
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 from ragways.index.vectors import Scored, Vectors
 
 
@@ -303,14 +303,14 @@ class Graph:
     # For PageRank
 
     @cached_property
-    def adjacency(self) -> Links:
+    def adjacency(self) -> Adjacency:
         """Entities joined by relations; node i is `ids[i]`."""
-        return Links.load(self._folder, "graph-entities")
+        return Adjacency.load(self._folder, "graph-entities")
 
     @cached_property
-    def passages(self) -> Links:
+    def passages(self) -> Adjacency:
         """Entities and the chunks that name them: node i is `ids[i]`, node `len(ids) + j` is `chunks[j]`."""
-        return Links.load(self._folder, "graph-passages")
+        return Adjacency.load(self._folder, "graph-passages")
 
     # For people
 
@@ -347,11 +347,11 @@ class Graph:
 
     def _all(self, query: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         """Rows that are few, at once: it is quicker than one by one."""
-        with explained(self._folder / FILE):
+        with store_errors(self._folder / FILE):
             return self._db.execute(query, values).fetchall()
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple]:  # type: ignore[type-arg]
-        with explained(self._folder / FILE):
+        with store_errors(self._folder / FILE):
             yield from self._db.execute(query, values)
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ragways.index.database import explained
+from ragways.index.database import store_errors
 from ragways.index.graph.data import GraphData
 from ragways.index.graph.names import coarse, fold, split_title
 from ragways.index.graph.relations import DESCRIPTION, RelationArrays, RelationTerms
-from ragways.index.pagerank import Links
+from ragways.index.pagerank import Adjacency
 
 FILE = "graph.sqlite"
 
@@ -59,7 +59,7 @@ def write_graph(draft: GraphData, folder: Path) -> None:
     """All of the graph's files but its vectors."""
     entities = {node.id: i for i, node in enumerate(draft.entities)}
     chunks = {id: i for i, id in enumerate(draft.chunks)}
-    with explained(folder / FILE):
+    with store_errors(folder / FILE):
         db = sqlite3.connect(folder / FILE, isolation_level=None)
         try:
             # The folder is a draft until it is renamed, so a journal would protect nothing.
@@ -144,15 +144,17 @@ def relation_terms(draft: GraphData) -> RelationTerms:
     )
 
 
-def entity_links(draft: GraphData, entities: dict[str, int]) -> Links:
+def entity_links(draft: GraphData, entities: dict[str, int]) -> Adjacency:
     """Entities joined by their relations, for traversal: undirected, weights added up."""
     edges = draft.relations
     left = np.fromiter((entities[e.subject] for e in edges), np.int64, len(edges))
     right = np.fromiter((entities[e.object] for e in edges), np.int64, len(edges))
-    return Links.of_edges(len(entities), left, right, np.fromiter((e.weight for e in edges), np.float64, len(edges)))
+    return Adjacency.of_edges(
+        len(entities), left, right, np.fromiter((e.weight for e in edges), np.float64, len(edges))
+    )
 
 
-def passage_links(draft: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> Links:
+def passage_links(draft: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> Adjacency:
     """Entities, then chunks: an edge wherever a chunk names an entity. Dates and quantities join nothing."""
     size = len(entities)
     plain = [coarse(node.type) not in ("date", "quantity") for node in draft.entities]
@@ -160,7 +162,7 @@ def passage_links(draft: GraphData, entities: dict[str, int], chunks: dict[str, 
     left = np.fromiter((entity for entity, _, _ in edges), np.int64, len(edges))
     right = np.fromiter((size + chunk for _, chunk, _ in edges), np.int64, len(edges))
     weights = np.fromiter((_weight(m.count, m.about) for _, _, m in edges), np.float64, len(edges))
-    return Links.of_edges(size + len(chunks), left, right, weights)
+    return Adjacency.of_edges(size + len(chunks), left, right, weights)
 
 
 ABOUT = 6.0

@@ -1,20 +1,68 @@
-"""The derived folder: one a generation, made under a temporary name and renamed when it is whole.
+"""The folder of an index: opened for writing by one process at a time, with a folder of derived files a generation.
 
-Only then does the store's commit name it. So a reader that opened the generation before keeps it, and a killed build
-leaves nothing but litter, which the next one clears.
+SQLite holds the lock, and the system frees a dead process's. Derived files are made under a temporary name, and renamed
+when they are whole; only then does the store's commit name them. So a reader that opened the generation before keeps
+it, and a killed build leaves nothing but litter, which the next one clears.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from ragways.core.errors import StoreFailed
-from ragways.index.database import explained
+from ragways.core.errors import NoIndex, StoreDamaged, StoreFailed, WrongVersion
+from ragways.index.database import store_errors
 from ragways.index.layer import BuildContext, Layer
+from ragways.index.place import claim
+from ragways.index.store import FILE, Store
+from ragways.index.work_cache import FILE as WORK_CACHE
+from ragways.index.work_cache import WorkCache
+
+
+@contextmanager
+def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, WorkCache]]:
+    if rebuild:
+        claim(folder)
+        _discard_other_version(folder)
+    with store_errors(folder / FILE):
+        store = Store.create_or_open(folder)
+    try:
+        work_cache = WorkCache(folder)
+        try:
+            if rebuild:
+                store.clear()
+            yield store, work_cache
+        finally:
+            work_cache.close()
+    except (sqlite3.Error, OSError) as error:
+        # Any statement and any file may be the one that finds the disk full.
+        if isinstance(error, sqlite3.Error) or error.errno in (errno.ENOSPC, errno.EDQUOT):
+            with store_errors(store.path):
+                raise
+        raise
+    finally:
+        store.close()
+
+
+def _discard_other_version(folder: Path) -> None:
+    """`--rebuild` is the cure for a store that this version cannot read, so it must not fail on one."""
+    for file, opened in ((FILE, Store.open), (WORK_CACHE, WorkCache)):
+        if not (folder / file).is_file():
+            continue
+        try:
+            opened(folder).close()
+        except (WrongVersion, StoreDamaged):
+            for suffix in ("", "-wal", "-shm"):
+                (folder / f"{file}{suffix}").unlink(missing_ok=True)
+        except NoIndex:
+            pass  # another process is building it for the first time; the lock decides
+
 
 FORMAT = "2"
 """Which files a derived folder has and what is in them; a folder of another format is made again when it is opened."""
@@ -44,7 +92,7 @@ def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> N
     """Make the derived files of a generation."""
     final = derived_folder(context.store.folder, generation)
     draft = final.with_name(f"{generation}.draft")
-    with explained(final):
+    with store_errors(final):
         _remove(draft, final)
         draft.mkdir(parents=True)
         _mark(draft).touch()
