@@ -9,9 +9,9 @@ from typing import Any
 
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.evaluation.gold import GoldIndex
-from ragways.evaluation.intervals import interval
 from ragways.evaluation.metrics.ranking import USUAL, Cut
 from ragways.evaluation.question import Question
+from ragways.evaluation.statistics.inference import interval
 from ragways.modules.resources import Resources
 from ragways.paradigms.ask import ask
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ragways.evaluation.about import About
-from ragways.evaluation.intervals import interval
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.resources.samples import Sample, Samples
 from ragways.evaluation.resources.usage import Use, usage
 from ragways.evaluation.scored import Scored, scored
+from ragways.evaluation.statistics.inference import interval
 
 UNTYPED = "(none)"
 """What questions without a type are called where others have one."""

@@ -10,7 +10,7 @@ from ragways.evaluation.duel.lengths import padded_copy
 from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.duel.selftest import LEAST, selftest, selftest_sittings
 from ragways.evaluation.duel.sitting import Sitting, judged_by
-from ragways.evaluation.statistics.paired import _binomial
+from ragways.evaluation.statistics.inference import _binomial
 from tests.evaluation.duel.duel_fakes import record
 
 BY = judged_by("judge", "whole")

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from ragways.evaluation.resources.breakeven import BreakEven, break_even, break_evens
 from ragways.evaluation.resources.pareto import pareto
 from ragways.evaluation.resources.usage import usage
-from ragways.evaluation.statistics.table import Verdict, compare_all
+from ragways.evaluation.statistics.comparison import Quality, compare_all
 from tests.evaluation.resources.test_usage import BUILT, record
 
 COST = st.integers(0, 50).map(float)
 LAYERS = st.dictionaries(st.sampled_from(["vectors", "graph", "communities", "windows"]), COST)
-SAME: Verdict = "no difference shown"
+SAME: Quality = "no difference shown"
 
 
-def found(built: float, cost: float, against: float, quality: Verdict = SAME, unit: str = "tokens") -> BreakEven:
+def found(built: float, cost: float, against: float, quality: Quality = SAME, unit: str = "tokens") -> BreakEven:
     return break_even(
         "kg", "recursive", layers={"graph": built, "vectors": 7.0}, layers_against={"vectors": 7.0},
         cost=cost, cost_against=against, quality=quality, unit=unit,
@@ -49,7 +49,7 @@ def test_in_words():
 
 
 @pytest.mark.parametrize("quality", ["worse", "not compared"])
-def test_a_saving_at_worse_or_unknown_quality_pays_for_nothing(quality: Verdict):
+def test_a_saving_at_worse_or_unknown_quality_pays_for_nothing(quality: Quality):
     one = found(10, 1, 1000, quality)
     assert (one.questions, one.pays) == (None, "never")
     assert "no break-even against recursive" in one.words

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.evaluation.statistics.holm import holm
+from ragways.evaluation.statistics.inference import holm
 
 PS = st.lists(st.floats(0, 1), max_size=12)
 

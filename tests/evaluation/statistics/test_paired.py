@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.evaluation import intervals
-from ragways.evaluation.intervals import FEW, interval, means
-from ragways.evaluation.statistics.paired import ENUMERATED, FLIPS, compare, sign_flip
+from ragways.core.plain import to_plain
+from ragways.evaluation.statistics import inference
+from ragways.evaluation.statistics.comparison import compare
+from ragways.evaluation.statistics.inference import ENUMERATED, FEW, FLIPS, interval, means, sign_flip
 
 NUMBERS = st.floats(-5, 5, allow_nan=False).map(lambda x: round(x, 2))
 
@@ -148,7 +149,7 @@ def test_nothing_is_dropped_in_silence():
     assert found.dropped == 4
     assert found.missing_a == {"no gold": 1, "not a number": 1, "unreadable": 1}
     assert found.missing_b == {"no gold": 1, "not asked": 1}
-    assert found.data()["missing_b"] == {"no gold": 1, "not asked": 1}
+    assert to_plain(found)["missing_b"] == {"no gold": 1, "not asked": 1}
 
 
 def test_where_nothing_can_be_computed_nothing_is_said():
@@ -193,7 +194,7 @@ def test_cheap_draws_have_the_distribution_of_slow_ones(kind: str):
 def test_draws_that_are_kept_are_those_that_are_not(monkeypatch: pytest.MonkeyPatch):
     values = list(np.random.default_rng(8).random(300))
     kept = means(values)
-    monkeypatch.setattr(intervals, "KEPT", 0)
+    monkeypatch.setattr(inference, "KEPT", 0)
     assert means(values) == pytest.approx(kept)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragways.evaluation.statistics.paired import sign_flip
-from ragways.evaluation.statistics.power import LeastEffect, in_words, least_effect, t_quantile
+from ragways.evaluation.statistics.inference import LeastEffect, in_words, least_effect, sign_flip, t_quantile
 
 
 @pytest.mark.parametrize(("n", "comparisons"), [(12, 1), (40, 1), (150, 1), (60, 10)])

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.statistics.holm import holm
-from ragways.evaluation.statistics.repeats import over_repeats
-from ragways.evaluation.statistics.table import compare_all
-from ragways.evaluation.statistics.values import Unscored, Value, averaged, count, gather
+from ragways.core.plain import to_plain
+from ragways.evaluation.statistics.comparison import compare_all
+from ragways.evaluation.statistics.inference import holm
+from ragways.evaluation.statistics.values import Unscored, Value, averaged, count, gather, over_repeats
 
 VALUE = st.one_of(
     st.none(),
@@ -45,11 +45,11 @@ def test_counts_add_up(values, others):
 @given(VALUES, VALUES)
 def test_no_question_is_lost_between_the_table_and_its_pairs(one, two):
     found = compare_all({"one": one, "two": two})
-    row = found.rows[0].comparison
+    row = found.rows[0]
     assert row.n + row.dropped == len(set(one) | set(two))
     assert row.dropped <= sum(row.missing_a.values()) + sum(row.missing_b.values())
     assert sum(row.missing_a.values()) == found.counts["one"].questions - found.counts["one"].scored_questions
-    json.dumps(found.data(), allow_nan=False)
+    json.dumps(to_plain(found), allow_nan=False)
 
 
 def test_verdicts_of_all_pairs():
@@ -59,7 +59,7 @@ def test_verdicts_of_all_pairs():
         ("good", "same"): "no difference shown",
         ("bad", "same"): "worse",
     }
-    assert [row.adjusted for row in found.rows] == holm([row.comparison.p or 0.0 for row in found.rows])
+    assert [row.adjusted for row in found.rows] == holm([row.p or 0.0 for row in found.rows])
     assert found.sentence.startswith("With 200 questions a true difference below ")
     assert "3 comparisons" in found.sentence
 
@@ -80,7 +80,7 @@ def test_what_shares_no_question_is_not_compared_and_costs_the_others_nothing():
     values = {"one": answers(0.9, seed=1), "two": answers(0.4, seed=2), "none": none}
     found = compare_all(values)
     assert [row.verdict for row in found.rows] == ["better", "not compared", "not compared"]
-    assert found.rows[0].adjusted == found.rows[0].comparison.p
+    assert found.rows[0].adjusted == found.rows[0].p
     assert found.rows[0].least.comparisons == 1
     assert found.counts["none"].not_asked == 200
     assert found.counts["none"].unscored == {"no gold": 1}

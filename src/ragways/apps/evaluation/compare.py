@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from ragways.evaluation.metric import Metric
     from ragways.evaluation.report.runs import Run
     from ragways.evaluation.scored import Scored
-    from ragways.evaluation.statistics.repeats import Repeats
-    from ragways.evaluation.statistics.table import Comparisons, Row
-    from ragways.evaluation.statistics.values import Counts, Value
+    from ragways.evaluation.statistics.comparison import Comparisons, PairComparison
+    from ragways.evaluation.statistics.values import Repeats, ScoreCounts, Value
 
 _FRAME: dict[str, Any] = {"padding": (0, 1, 0, 0), "box": None, "header_style": "bold"}
 _NAME = 21
@@ -37,9 +36,10 @@ def compare(
 ) -> None:
     """Compare paradigms on the questions they share: differences, intervals, and what would mostly be missed."""
     from ragways.apps.terminal import print_json
+    from ragways.core.plain import to_plain
     from ragways.evaluation.metrics import find_metric
     from ragways.evaluation.report.runs import read_runs
-    from ragways.evaluation.statistics.table import compare_all
+    from ragways.evaluation.statistics.comparison import compare_all
 
     chosen = find_metric(metric)
     read = read_runs(runs)
@@ -51,7 +51,7 @@ def compare(
         )
     found = compare_all(values, metric=chosen.name, less_is_better=chosen.less_is_better, baseline=baseline)
     if json:
-        print_json({**found.data(), "unlike_questions": unlike})
+        print_json({**to_plain(found), "unlike_questions": unlike})
     else:
         show(found, unlike)
 
@@ -114,13 +114,13 @@ def _mean(repeats: Repeats) -> str:
     return f"{repeats.median:.3f}{range}"
 
 
-def _counts(count: Counts) -> tuple[str, ...]:
+def _counts(count: ScoreCounts) -> tuple[str, ...]:
     figures = (count.questions, count.answers, count.scored, sum(count.unscored.values()), count.failed)
     return tuple(f"{figure:,}" for figure in (*figures, count.not_asked))
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    one = row.comparison
+def _cells(row: PairComparison) -> tuple[str, ...]:
+    one = row
     if one.difference is None:
         return "–", "–", "–", f"0\n{one.dropped:,}", row.verdict
     interval = "no interval" if one.low is None else f"{one.low:+.3f} to {one.high:+.3f}"
@@ -130,7 +130,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return f"{one.difference:+.3f}\n{interval}", p, won, f"{one.n:,}\n{one.dropped:,}", f"{row.verdict}\n{least}"
 
 
-def _missing(counts: Mapping[str, Counts]) -> Iterator[str]:
+def _missing(counts: Mapping[str, ScoreCounts]) -> Iterator[str]:
     """Why values are missing: by reason, with the paradigms it befell."""
     from ragways.apps.options import printable
 

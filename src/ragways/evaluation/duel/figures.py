@@ -11,8 +11,7 @@ from typing import Any
 from ragways.evaluation.duel.aspects import ASPECTS
 from ragways.evaluation.duel.box import Box, box
 from ragways.evaluation.duel.rounds import Round, Rounds
-from ragways.evaluation.intervals import interval
-from ragways.evaluation.statistics.paired import sign_flip
+from ragways.evaluation.statistics.inference import interval, sign_flip
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ragways.evaluation.duel.sitting import Judged
 from ragways.evaluation.duel.trials import aligned_pairs
 from ragways.evaluation.duel.verdict import Verdict, decide
 from ragways.evaluation.duel.warnings import warnings
-from ragways.evaluation.statistics.holm import holm
+from ragways.evaluation.statistics.inference import holm
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,9 @@ from ragways.evaluation.duel.lengths import padded_copy
 from ragways.evaluation.duel.line import Key, Line
 from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.duel.sitting import ORDERS, Judged, Sitting
-from ragways.evaluation.intervals import interval
 from ragways.evaluation.judges.shown import said
 from ragways.evaluation.record import Record
-from ragways.evaluation.statistics.paired import sign_flip
+from ragways.evaluation.statistics.inference import interval, sign_flip
 
 ALPHA = 0.01
 EFFECT = 0.1

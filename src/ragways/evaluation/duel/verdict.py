@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ragways.evaluation.duel.figures import Figures
-from ragways.evaluation.statistics.power import ALPHA, in_words, least_effect
+from ragways.evaluation.statistics.inference import ALPHA, in_words, least_effect
 
 Outcome = Literal["win", "tie", "no verdict"]
 POINTS = "points of 20"

@@ -11,7 +11,7 @@ from ragways.evaluation.metric import Metric
 from ragways.evaluation.report.runs import Run
 from ragways.evaluation.resources.breakeven import break_evens
 from ragways.evaluation.resources.usage import usage
-from ragways.evaluation.statistics.table import compare_all
+from ragways.evaluation.statistics.comparison import compare_all
 from ragways.evaluation.statistics.values import gather
 
 

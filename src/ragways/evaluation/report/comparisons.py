@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragways.core.plain import to_plain
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.scored import Scored
-from ragways.evaluation.statistics.table import compare_all
+from ragways.evaluation.statistics.comparison import compare_all
 from ragways.evaluation.statistics.values import gather
 
 TELLING = (
@@ -45,9 +46,9 @@ def comparisons_data(
     ordered = telling_first(metrics)
     chosen = ordered[: max(1, min(most // pairs, MOST_QUESTIONS // (pairs * asked)))]
     tables = [
-        compare_all(
-            gather(rows, one.name), metric=one.name, less_is_better=one.less_is_better, baseline=baseline
-        ).data()
+        to_plain(
+            compare_all(gather(rows, one.name), metric=one.name, less_is_better=one.less_is_better, baseline=baseline)
+        )
         for one in chosen
     ]
     return {"tables": tables, "left_out": [one.name for one in ordered[len(chosen) :]], "note": CORRECTED}

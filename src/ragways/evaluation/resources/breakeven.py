@@ -12,16 +12,16 @@ from typing import Any, Literal
 
 from ragways.evaluation.resources.construction import Spent, costs
 from ragways.evaluation.resources.usage import Use
-from ragways.evaluation.statistics.table import Row, Verdict
+from ragways.evaluation.statistics.comparison import PairComparison, Quality
 
 Pays = Literal["from the first question", "after some questions", "never"]
-_QUALITY: dict[Verdict, str] = {
+_QUALITY: dict[Quality, str] = {
     "better": "at better quality",
     "worse": "at worse quality",
     "no difference shown": "no difference in quality shown",
     "not compared": "quality not compared",
 }
-_TURNED: dict[Verdict, Verdict] = {"better": "worse", "worse": "better"}
+_TURNED: dict[Quality, Quality] = {"better": "worse", "worse": "better"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class BreakEven:
     layers: tuple[str, ...]
     construction: float
     saved: float
-    quality: Verdict
+    quality: Quality
     pays: Pays
     questions: int | None
     unit: str
@@ -47,7 +47,7 @@ class BreakEven:
 
 
 def break_evens(
-    uses: Mapping[str, Use], rows: Iterable[Row], built: Spent, *, unit: Literal["tokens", "USD"] = "tokens"
+    uses: Mapping[str, Use], rows: Iterable[PairComparison], built: Spent, *, unit: Literal["tokens", "USD"] = "tokens"
 ) -> tuple[BreakEven, ...]:
     """For every two paradigms that were compared, the one that needs layers which the other does not; soonest first.
 
@@ -63,7 +63,7 @@ def break_evens(
     return tuple(sorted(found, key=lambda b: (never if b.questions is None else b.questions, b.paradigm, b.against)))
 
 
-def _between(one: Use | None, other: Use | None, built: Spent, quality: Verdict, unit: str) -> BreakEven | None:
+def _between(one: Use | None, other: Use | None, built: Spent, quality: Quality, unit: str) -> BreakEven | None:
     """None where a cost or the layers of either are not known."""
     if one is None or other is None or one.construction is None or other.construction is None:
         return None
@@ -94,7 +94,7 @@ def break_even(
     layers_against: Mapping[str, float],
     cost: float,
     cost_against: float,
-    quality: Verdict,
+    quality: Quality,
     unit: str = "tokens",
 ) -> BreakEven:
     """`layers`: the cost of each layer that a paradigm needs; `cost`: of one question, construction apart; `quality`:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Protocol
 
 NO_REASON = "no reason given"
 NOT_ASKED = "not asked"
@@ -27,7 +28,7 @@ Values = Mapping[str, Sequence[Value]]
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ScoreCounts:
     """Of a paradigm's answers to one metric. `answers` = `scored` + all of `unscored` + `failed`.
 
     `questions` are those asked of any paradigm, `not_asked` those of them that this one never got; `scored_questions`
@@ -41,9 +42,6 @@ class Counts:
     scored: int
     failed: int
     unscored: Mapping[str, int] = field(default_factory=dict)
-
-    def data(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class _Record(Protocol):
@@ -103,12 +101,12 @@ def lacking(value: Value) -> Unscored | None:
     return None if math.isfinite(value) else Unscored(NOT_A_NUMBER)
 
 
-def count(values: Values, questions: Iterable[str] = ()) -> Counts:
+def count(values: Values, questions: Iterable[str] = ()) -> ScoreCounts:
     """Counts of what was scored; `questions` are all that were asked of any paradigm."""
     answers = [value for row in values.values() for value in row]
     gaps = [gap for value in answers if (gap := lacking(value)) is not None]
     every = set(values) | set(questions)
-    return Counts(
+    return ScoreCounts(
         questions=len(every),
         scored_questions=sum(any(lacking(value) is None for value in row) for row in values.values()),
         not_asked=sum(not values.get(question) for question in every),
@@ -135,3 +133,34 @@ def averaged(values: Values) -> tuple[dict[str, float], dict[str, str]]:
 def _why(row: Sequence[Value]) -> str:
     reasons = sorted({"failed" if gap.failed else gap.why for value in row if (gap := lacking(value)) is not None})
     return "; ".join(reasons) or NOT_ASKED
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """`means` of the repeats in their order, None where none of its answers was scored; `scored`: of how many each."""
+
+    means: tuple[float | None, ...]
+    scored: tuple[int, ...]
+    median: float | None
+    low: float | None
+    high: float | None
+
+
+def over_repeats(values: Values) -> Repeats:
+    """Of one paradigm and one metric."""
+    most = max((len(row) for row in values.values()), default=0)
+    columns = [[float(row[at]) for row in values.values()  # type: ignore[arg-type]
+                if at < len(row) and lacking(row[at]) is None] for at in range(most)]  # fmt: skip
+    means = tuple(_mean(column) for column in columns)
+    known = [mean for mean in means if mean is not None]
+    return Repeats(
+        means=means,
+        scored=tuple(map(len, columns)),
+        median=median(known) if known else None,
+        low=min(known, default=None),
+        high=max(known, default=None),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
