@@ -28,10 +28,9 @@ from ragways.assemble import embedder_of, opened, recipe_of  # noqa: E402
 from ragways.core.trace import Usage  # noqa: E402
 from ragways.evaluation.about import begin  # noqa: E402
 from ragways.evaluation.datasets import load_questions  # noqa: E402
-from ragways.evaluation.judgement import Judgements  # noqa: E402
 from ragways.evaluation.judges import JUDGES  # noqa: E402
 from ragways.evaluation.judges.judge import JudgeResources  # noqa: E402
-from ragways.evaluation.judging import judge  # noqa: E402
+from ragways.evaluation.judging import Judgements, judge  # noqa: E402
 from ragways.evaluation.record import Record, Records  # noqa: E402
 from ragways.evaluation.run import run  # noqa: E402
 from ragways.evaluation.score import score_run  # noqa: E402

@@ -30,7 +30,7 @@ from ragways.core.step import fuse
 from ragways.core.types import Hit, Hits, Piece, Query
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.gold import GoldIndex
-from ragways.evaluation.metrics.ranking import Cut, Ranks
+from ragways.evaluation.metrics import Cut, Ranks
 from ragways.evaluation.question import Question
 from ragways.index.build import build
 from ragways.modules.fusion import chance

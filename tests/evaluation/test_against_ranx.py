@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from ragways.evaluation.metrics.ranking import Cut
+from ragways.evaluation.metrics import Cut
 
 ranx = pytest.importorskip("ranx")
 

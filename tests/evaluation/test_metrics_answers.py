@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.datasets import load_questions
-from ragways.evaluation.metric import accepted, unanswerable
-from ragways.evaluation.metrics import ALONE, METRICS
+from ragways.evaluation.metric import Metric, accepted, unanswerable
+from ragways.evaluation.metrics import METRICS, find_metric, record_metrics
 from ragways.evaluation.normal import compared, normal
 from ragways.evaluation.record import Record
+from ragways.evaluation.score import score
+from ragways.evaluation.scored import score_all
 
 
 def record(answer: str = "", gold: tuple[str, ...] = (), type: str = "", abstained: bool = False) -> Record:
@@ -85,7 +87,7 @@ blanks = st.text(" .\t\n\u00a0\u2003Aa+", max_size=4)
 @given(blanks, st.lists(blanks, max_size=3).map(tuple), st.booleans())
 def test_no_gold_answer_is_too_odd_to_be_scored_or_left_unscored(answer: str, gold: tuple[str, ...], abstained: bool):
     one = record(answer, gold, abstained=abstained)
-    for metric in ALONE:
+    for metric in record_metrics():
         found = metric.score(one)
         assert (found.value is None) == bool(found.why)
         assert found.value is None or 0 <= found.value <= 1
@@ -123,3 +125,24 @@ def test_what_is_no_answer_is_told(tmp_path: Path):
     file.write_text(json.dumps({"question": "Who?", "answer": {"text": "Brack"}}))
     with pytest.raises(UsageError):
         load_questions("plain", file)
+
+
+def test_a_metric_of_a_plug_in_is_scored_and_found_like_the_others(monkeypatch: pytest.MonkeyPatch):
+    words = Metric("Answer-Words", "exact", "words of the answer", of=lambda one: float(len(one.answer.split())))
+
+    class Point:
+        name, value, dist = "words", "plugin:words", None
+
+        def load(self) -> Metric:
+            return words
+
+    monkeypatch.setattr("ragways.core.registry.entry_points", lambda group: [Point()] * (group == "ragways.metrics"))
+    monkeypatch.setattr(METRICS, "_all", None)
+    monkeypatch.setattr(METRICS, "_packages", {})
+    assert find_metric("answer-words") is words
+    assert METRICS.package_of("Answer-Words") == "plugin"
+    assert words in record_metrics()
+    (found,) = score_all([record("Anna Brack")])
+    assert found.values["Answer-Words"].value == 2
+    (row,) = score([found])
+    assert row["metrics"]["Answer-Words"]["mean"] == 2

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.metrics.ranking import FAMILIES, USUAL, Cut
+from ragways.evaluation.metrics import FAMILIES, USUAL, Cut
 from ragways.evaluation.statistics.inference import interval
 
 RANKS = st.lists(st.one_of(st.none(), st.integers(1, 20)), min_size=1, max_size=6)

@@ -9,7 +9,7 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.gate import Requirement, worse
-from ragways.evaluation.metrics import ALONE, METRICS
+from ragways.evaluation.metrics import METRICS, record_metrics
 from ragways.evaluation.normal import normal
 from ragways.evaluation.record import FILE, Record, Records
 from ragways.evaluation.score import score as score_rows
@@ -67,7 +67,7 @@ def test_f1_is_the_harmonic_mean_of_shared_words():
     assert normal("The  Anna-Brack! [12]") == "anna brack"
 
 
-@pytest.mark.parametrize("metric", ALONE, ids=str)
+@pytest.mark.parametrize("metric", record_metrics(), ids=str)
 def test_every_metric_is_unscored_with_a_reason_where_nothing_is_known(metric):
     found = metric.score(record(gold=(), ranks=()))
     assert found.value is None

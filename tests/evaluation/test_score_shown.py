@@ -9,7 +9,7 @@ import pytest
 
 from ragways.apps.evaluation.figures import SHOWN, show_figures, show_run
 from ragways.apps.evaluation.retrieval import _show as show_retrieval
-from ragways.evaluation.metrics.ranking import USUAL
+from ragways.evaluation.metrics import USUAL
 from ragways.evaluation.score import score
 from ragways.evaluation.scored import score_all
 from tests.evaluation.report.made import made_run

@@ -208,9 +208,8 @@ async def _judge(
 ) -> list[str]:
     """Ask the judges that the columns need; says in words which could not be asked."""
     from ragways.assemble import judge_resources_of
-    from ragways.evaluation.judgement import Judgements
     from ragways.evaluation.judges import find_judge
-    from ragways.evaluation.judging import judge
+    from ragways.evaluation.judging import Judgements, judge
     from ragways.evaluation.record import Records
 
     names = list(dict.fromkeys(column.judge for column in wanted.columns_on(found.data) if column.judge))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
 from ragways.core.errors import UsageError
-from ragways.core.plain import from_plain, to_plain
+from ragways.core.plain import from_json, to_plain
 
 T = TypeVar("T")
 
@@ -37,13 +37,13 @@ class Log(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         """What can be read; nothing where there is no file."""
         self.unreadable = 0
-        for row in lines(self.path):
+        for line in _texts(self.path):
             try:
-                if row is None:
-                    raise ValueError("not a line of JSON")
-                yield from_plain(self._kind, row)
+                value = from_json(self._kind, line)
             except ValueError:
-                self.unreadable += 1
+                self.unreadable += _whole(line)
+            else:
+                yield value
 
     def append(self, value: T) -> None:
         """One more line at the end."""
@@ -104,13 +104,23 @@ def read(file: Path) -> Iterator[dict[str, Any]]:
 
 def lines(file: Path) -> Iterator[dict[str, Any] | None]:
     """Every line, None for one that cannot be read; a last one that was cut short is left out."""
+    for line in _texts(file):
+        row = _row(line)
+        if row is not None or _whole(line):
+            yield row
+
+
+def _texts(file: Path) -> Iterator[str]:
     if not file.is_file():
         return
     with file.open(encoding="utf-8", errors="replace") as stream:
         while line := stream.readline(LONGEST):
-            row = _row(line)
-            if row is not None or (line.endswith("\n") and line.strip()):
-                yield row
+            yield line
+
+
+def _whole(line: str) -> bool:
+    """Whether it was written to its end: a last line that was cut short has none."""
+    return line.endswith("\n") and bool(line.strip())
 
 
 def _row(line: str) -> dict[str, Any] | None:

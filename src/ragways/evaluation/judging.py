@@ -1,31 +1,104 @@
-"""Judging a run: every judge over every record, what was judged already left as it is. Stopped, it goes on."""
+"""Judging a run: every judge over every record, what was judged already left as it is. Stopped, it goes on.
+
+A judgement is what a judge said of one record. It is kept beside the record, so that figures need no second call.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import ragways
 from ragways.core.errors import BudgetExceeded, NoModel, RagwaysError, UnusableReply
 from ragways.core.gather import in_turn
+from ragways.core.log import Log
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, Span, current_meter, span, spending
-from ragways.evaluation.judgement import Judgement, Judgements, Key, standing
-from ragways.evaluation.judges.judge import Judge, JudgeResources
-from ragways.evaluation.judges.shown import mark
+from ragways.evaluation.judges.judge import Judge, JudgeResources, fingerprint
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.record import Record
 
+FILE = "judgements.jsonl"
 SHOWN = 2000
 """Characters kept of a reply that could not be read."""
-
 NO_JUDGE = "no judge"
 """Why a metric that needs a model is unscored where none is set."""
 
-Made = Mapping[str, Any]
+JudgementKey = tuple[str, str, int, str]
+"""Question, paradigm, repeat, metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementOrigin:
+    """How a judgement was made: by which version of ragways, by which model or embedder, with which prompts (the hash
+    of each by its task's name), and at what cost. `of` is the fingerprint of the record as it was then.
+
+    `by` is None where nothing was asked; `of` is None in lines of older versions.
+    """
+
+    version: str = ""
+    by: str | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    tokens: int = 0
+    usd: float = 0.0
+    of: str | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The value of one metric for one record. `why` is the reason a value is missing; `details` hold claims and
+    verdicts, or a reply that could not be read.
+    """
+
+    question: str
+    paradigm: str
+    repeat: int
+    judge: str
+    metric: str
+    value: float | None
+    why: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+    made: JudgementOrigin = JudgementOrigin()
+
+    @property
+    def key(self) -> JudgementKey:
+        return self.question, self.paradigm, self.repeat, self.metric
+
+    @property
+    def score(self) -> Score:
+        return Score(self.value, self.why, self.details)
+
+    def is_of(self, fingerprint: str) -> bool:
+        """Whether it was said of the record with this fingerprint. A line without one, as older versions wrote them, is
+        taken to be, unless it says that there was no answer.
+        """
+        return self.made.of == fingerprint if self.made.of is not None else self.why != "failed"
+
+
+class Judgements(Log[Judgement]):
+    """The judgements of a run, in its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / FILE, Judgement)
+
+    def latest(self) -> dict[JudgementKey, Judgement]:
+        """By key; a later judgement of the same record and metric takes the place of an earlier one."""
+        return {judgement.key: judgement for judgement in self}
+
+
+def current_judgements(
+    latest: Mapping[JudgementKey, Judgement], record: Record, metrics: Iterable[str]
+) -> dict[str, Judgement]:
+    """What still holds of a record, by metric: said of the answer that is there now, not of one it has replaced."""
+    known = {name: one for name in metrics if (one := latest.get((*record.key, name))) is not None}
+    if not known or record.error:
+        return {}
+    now = fingerprint(record)
+    return {name: one for name, one in known.items() if one.is_of(now)}
 
 
 @dataclass
@@ -40,11 +113,13 @@ class Tally:
     again: int = 0
 
     @classmethod
-    def of(cls, records: Iterable[Record], latest: Mapping[Key, Judgement], metrics: Sequence[Metric]) -> Tally:
+    def of(
+        cls, records: Iterable[Record], latest: Mapping[JudgementKey, Judgement], metrics: Sequence[Metric]
+    ) -> Tally:
         """All that is known of the records; one that failed has nothing to judge and is counted as such."""
         tally = cls()
         for record in records:
-            found = standing(latest, record, [metric.name for metric in metrics])
+            found = current_judgements(latest, record, [metric.name for metric in metrics])
             for metric in metrics:
                 tally.add(metric.name, found[metric.name].score if metric.name in found else metric.score(record))
         return tally
@@ -77,7 +152,7 @@ async def judge(
     # By question: records of one question share evidence, whose vectors and verdicts are then at hand.
     ordered = sorted((record for record in records if not record.error), key=lambda record: record.question)
     names = [metric.name for by in judges for metric in by.metrics]
-    known = [(record, standing(done, record, names)) for record in ordered]
+    known = [(record, current_judgements(done, record, names)) for record in ordered]
     with spending(Budget(usd=budget)):
         for by in judges:
             work = [(record, left) for record, found in known if (left := _left(resources, by, found))]
@@ -112,13 +187,13 @@ def _settled(resources: JudgeResources, by: Judge, judgement: Judgement | None) 
     unjudged = by.by == "model" and resources.model.model is None and judgement.why != NO_JUDGE
     if unjudged:
         return True
-    known = "of" in judgement.made and judgement.made.get("by") in (None, _name(resources, by))
+    known = judgement.made.of is not None and judgement.made.by in (None, _name(resources, by))
     return known and not judgement.details.get("again", False) and _same_prompts(by, judgement)
 
 
 def _same_prompts(by: Judge, judgement: Judgement) -> bool:
     """What was asked is what would be asked now; what a rule settled was never asked."""
-    asked = judgement.made.get("prompts", {})
+    asked = judgement.made.prompts
     return all(asked.get(task.name, task.text.hash) == task.text.hash for task in by.tasks)
 
 
@@ -128,21 +203,23 @@ def _same(before: Judgement | None, now: Judgement) -> bool:
 
 
 def _unscored(one: Judgement) -> tuple[object, ...]:
-    return one.value, one.why, one.details, *(one.made.get(name) for name in ("of", "by", "prompts"))
+    return one.value, one.why, one.details, one.made.of, one.made.by, one.made.prompts
 
 
 async def _scores(
     resources: JudgeResources, record: Record, by: Judge, asked: Sequence[Metric]
-) -> list[tuple[Metric, Score, Made]]:
+) -> list[tuple[Metric, Score, JudgementOrigin]]:
     missing = {metric.name: metric.missing(record) for metric in asked}
     found: Mapping[str, Score] = {}
-    made: Made = {}
+    made = JudgementOrigin()
     if any(not why for why in missing.values()):
         with span(by.name) as trace:
             found = await _asked(resources, record, by)
         made = _made(resources, by, trace)
     return [
-        (metric, Score(None, why), {}) if (why := missing[metric.name]) else (metric, found[metric.name], made)
+        (metric, Score(None, why), JudgementOrigin())
+        if (why := missing[metric.name])
+        else (metric, found[metric.name], made)
         for metric in asked
     ]
 
@@ -164,11 +241,11 @@ async def _asked(resources: JudgeResources, record: Record, by: Judge) -> Mappin
     return {metric.name: score for metric in by.metrics}
 
 
-def _judgement(record: Record, by: Judge, metric: Metric, score: Score, made: Made) -> Judgement:
+def _judgement(record: Record, by: Judge, metric: Metric, score: Score, made: JudgementOrigin) -> Judgement:
     question, paradigm, repeat = record.key
     details = _as_written(score.details)
-    known = {**made, "of": mark(record)}
-    return Judgement(question, paradigm, repeat, by.name, metric.name, score.value, score.why, details, known)
+    made = replace(made, of=fingerprint(record))
+    return Judgement(question, paradigm, repeat, by.name, metric.name, score.value, score.why, details, made)
 
 
 def _as_written(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,12 +262,7 @@ def _name(resources: JudgeResources, by: Judge) -> str:
     return resources.model.model.name if resources.model.model is not None else ""
 
 
-def _made(resources: JudgeResources, by: Judge, trace: Span) -> Made:
-    prompts = {step.name: step.details["prompt"] for step in trace.walk() if "prompt" in step.details}
+def _made(resources: JudgeResources, by: Judge, trace: Span) -> JudgementOrigin:
+    prompts = {step.name: str(step.details["prompt"]) for step in trace.walk() if "prompt" in step.details}
     usage = trace.total
-    return {
-        "version": ragways.__version__,
-        "by": _name(resources, by),
-        **({"prompts": prompts} if prompts else {}),
-        **({"tokens": usage.tokens, "usd": usage.usd} if usage.calls else {}),
-    }
+    return JudgementOrigin(ragways.__version__, _name(resources, by), prompts, usage.tokens, usage.usd)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.evaluation.gold import GoldIndex
-from ragways.evaluation.metrics.ranking import USUAL, Cut
+from ragways.evaluation.metrics import USUAL, Cut
 from ragways.evaluation.question import Question
 from ragways.evaluation.statistics.inference import interval
 from ragways.modules.resources import Resources

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragways.evaluation.judgement import Judgement, Judgements, Key, standing
+from ragways.evaluation.judging import Judgement, JudgementKey, Judgements, current_judgements
 from ragways.evaluation.metric import Metric, Score
-from ragways.evaluation.metrics import ALONE, METRICS
+from ragways.evaluation.metrics import METRICS, record_metrics
 from ragways.evaluation.record import Record, Records
 
 
@@ -26,16 +26,16 @@ def scored(folder: Path, *more: Metric) -> Iterator[Scored]:
 
 
 def score_all(
-    records: Iterable[Record], judged: dict[Key, Judgement] | None = None, more: Iterable[Metric] = ()
+    records: Iterable[Record], judged: dict[JudgementKey, Judgement] | None = None, more: Iterable[Metric] = ()
 ) -> Iterator[Scored]:
     """A metric that no judge was asked for anywhere is left out; a record it was not asked for is unscored, and so is
     one whose answer is no longer the one that was judged.
     """
     known = judged or {}
     names = [name for name in METRICS if name in {judged for *_, judged in known}]
-    alone = dict.fromkeys((*ALONE, *(metric for metric in more if metric.of is not None)))
+    alone = dict.fromkeys((*record_metrics(), *(metric for metric in more if metric.of is not None)))
     for record in records:
         values = {metric.name: metric.score(record) for metric in alone}
-        found = standing(known, record, names)
+        found = current_judgements(known, record, names)
         values |= {name: found[name].score if name in found else METRICS[name].score(record) for name in names}
         yield Scored(record, values)

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from ragways.apps.evaluation.judge import judge
 from ragways.core.errors import PARTLY, UsageError
-from ragways.evaluation.judgement import FILE, Judgements
 from ragways.evaluation.judges import JUDGES
+from ragways.evaluation.judging import FILE, Judgements
 from ragways.evaluation.record import Records
 from ragways.models.loopback import Loopback
 from tests.evaluation.judges.resources import record

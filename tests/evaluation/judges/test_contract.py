@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.judgement import Judgements
 from ragways.evaluation.judges import JUDGES, find_judge
 from ragways.evaluation.judges.judge import Judge
-from ragways.evaluation.judging import judge
+from ragways.evaluation.judging import Judgements, judge
 from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.record import Record
 from ragways.models.call import Call
@@ -83,7 +82,7 @@ def test_a_record_without_what_a_metric_needs_is_unscored_and_nobody_is_asked(by
 @every_model_judge
 def test_a_judge_names_all_that_it_asks(by: Judge, tmp_path: Path):
     """A prompt that it does not name could change without anything being judged again."""
-    asked = {name for one in judged(tmp_path, by, agreeable()).values() for name in one.made.get("prompts", {})}
+    asked = {name for one in judged(tmp_path, by, agreeable()).values() for name in one.made.prompts}
     assert asked - {"model call"} == {task.name for task in by.tasks}
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.evaluation.judges import vectors
-from ragways.evaluation.judges.bertscore import greedy
-from ragways.evaluation.judges.shown import sentences
+from ragways.evaluation.judges import embedding
+from ragways.evaluation.judges.embedding import greedy
+from ragways.evaluation.judges.judge import sentences
 from tests.evaluation.judges.resources import Told, record, scored, value
 from tests.fakes import WordHashes
 
@@ -82,14 +82,14 @@ def test_a_long_text_is_read_to_its_end():
         """Reads no more than `ROOM` tokens at once, as a model does."""
 
         async def tokens(self, texts):
-            return [rows[: vectors.ROOM] for rows in await super().tokens(texts)]
+            return [rows[: embedding.ROOM] for rows in await super().tokens(texts)]
 
     embedder = Short(WORDS)
     text = "\n".join(["cat dog cat dog cat."] * 120 + ["Up."])
-    (rows,) = asyncio.run(vectors.of_tokens(embedder, [text]))
+    (rows,) = asyncio.run(embedding.of_tokens(embedder, [text]))
     assert len(rows) == 601
     assert rows[-1] == pytest.approx((0, 0, 1))
-    assert max(embedder.count(embedder.asked)) <= vectors.ROOM
+    assert max(embedder.count(embedder.asked)) <= embedding.ROOM
 
 
 def test_coverage_and_support_by_hand():
@@ -144,7 +144,7 @@ def test_each_text_is_embedded_once_and_what_is_kept_is_bounded():
         return [_units(4, len(text)) for text in missing]
 
     made: list[str] = []
-    kept = vectors.Kept(most=12)
+    kept = embedding.VectorCache(limit=12)
     for text in ("a", "b", "c", "a", "d", "a", "b"):
         (rows,) = asyncio.run(kept.of("tokens", [text], make))
         assert rows.shape == (4, 5)

@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.evaluation.judges import JUDGES
-from ragways.evaluation.judges.citations import cited
-from ragways.evaluation.judges.context_precision import average_precision
-from ragways.evaluation.judges.crag import TRIED, coarse, fine, nearest, truthfulness
-from ragways.evaluation.judges.family import family, same_family
+from ragways.evaluation.judges.claims import TRIED, coarse, fine, nearest, truthfulness
+from ragways.evaluation.judges.judge import family, same_family
+from ragways.evaluation.judges.verdicts import average_precision, cited
 from ragways.evaluation.metrics import METRICS
-from ragways.evaluation.metrics.citations import CITATIONS
 from ragways.models.scripted import ScriptedModel
 from tests.evaluation.judges.resources import PIECES, Told, agreeable, fenced, record, resources, scored, value
 
@@ -274,7 +272,7 @@ def test_cited_sentences_are_found_in_the_answer(answer: str, numbers: tuple[int
 
 
 def test_citations_valid_needs_the_quote_in_the_evidence_it_names():
-    (metric,) = CITATIONS
+    metric = METRICS["citations-valid"]
     pieces = (
         {"id": "p", "kind": "chunk", "text": "Ada Holm\nwas born in Vik."},
         {"id": "t", "kind": "triplet", "text": "Ada Holm — born in — Vik"},

@@ -9,9 +9,8 @@ import pytest
 
 from ragways.core.errors import BudgetExceeded, ModelUnavailable
 from ragways.core.progress import Progress
-from ragways.evaluation.judgement import FILE, Judgements
 from ragways.evaluation.judges import JUDGES
-from ragways.evaluation.judging import Tally, judge
+from ragways.evaluation.judging import FILE, Judgements, Tally, judge
 from ragways.evaluation.record import Record
 from ragways.evaluation.scored import score_all
 from ragways.models.scripted import ScriptedModel
@@ -57,7 +56,7 @@ def test_what_another_model_judged_is_judged_again(tmp_path: Path):
     other = ScriptedModel([{"why": "", "verdict": "correct"}] * 6, name="judge-2")
     judged(tmp_path, "correct", other)
     latest = Judgements(tmp_path).latest().values()
-    assert {one.made["by"] for one in latest} == {"judge-2"}
+    assert {one.made.by for one in latest} == {"judge-2"}
     assert {one.value for one in latest if one.metric == "judged-correct"} == {1}
     judged(tmp_path, "support", embedder=WordHashes("one"))
     again = judged(tmp_path, "support", embedder=WordHashes("two"))
@@ -130,6 +129,6 @@ def test_judged_values_stand_beside_the_computed_ones(tmp_path: Path):
     (first, *_) = score_all(RECORDS, Judgements(tmp_path).latest())
     assert first.values["faithfulness"].value == 0.5
     assert "crag-fine" not in first.values
-    assert Judgements(tmp_path).latest()["q0", "naive", 0, "faithfulness"].made["prompts"].keys() == {
+    assert Judgements(tmp_path).latest()["q0", "naive", 0, "faithfulness"].made.prompts.keys() == {
         "judge claims", "judge support", "model call",
     }  # fmt: skip

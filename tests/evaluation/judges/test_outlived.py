@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.evaluation.judgement import FILE, Judgement, Judgements
 from ragways.evaluation.judges import JUDGES
-from ragways.evaluation.judges.shown import mark
-from ragways.evaluation.judging import Tally
+from ragways.evaluation.judges.judge import fingerprint
+from ragways.evaluation.judging import FILE, Judgement, Judgements, Tally
 from ragways.evaluation.record import Record, Records
 from ragways.evaluation.scored import score_all
 from ragways.models import prompt as prompts
@@ -133,14 +132,14 @@ def test_the_mark_is_that_of_what_is_read_again(tmp_path_factory: pytest.TempPat
     one = record(answer=answer + "\ud83d", gold=(gold,))
     folder = tmp_path_factory.mktemp("run")
     Records(folder).append(one)
-    assert [mark(read) for read in Records(folder)] == [mark(one)]
+    assert [fingerprint(read) for read in Records(folder)] == [fingerprint(one)]
 
 
 def test_the_mark_knows_a_border_and_not_what_no_judge_sees():
     one = record()
-    assert mark(record(gold=("a", "b"))) != mark(record(gold=("ab",)))
-    assert mark(record(evidence=())) != mark(record(evidence=({"text": ""},)))
+    assert fingerprint(record(gold=("a", "b"))) != fingerprint(record(gold=("ab",)))
+    assert fingerprint(record(evidence=())) != fingerprint(record(evidence=({"text": ""},)))
     unseen = {"paradigm": "words", "repeat": 3, "seconds": 9.0, "made": {"model": "other"}, "ranks": (2,)}
-    assert mark(record(**unseen)) == mark(one)
-    assert mark(record(evidence=tuple({**piece, "score": 9.0} for piece in PIECES))) == mark(one)
-    assert mark(Record(**asdict(one))) == mark(one)
+    assert fingerprint(record(**unseen)) == fingerprint(one)
+    assert fingerprint(record(evidence=tuple({**piece, "score": 9.0} for piece in PIECES))) == fingerprint(one)
+    assert fingerprint(Record(**asdict(one))) == fingerprint(one)

@@ -15,7 +15,7 @@ from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.duel.selftest import selftest_sittings
 from ragways.evaluation.duel.sitting import judged_by, sittings
 from ragways.evaluation.duel.trials import aligned_pairs
-from ragways.evaluation.judgement import Judgement, Judgements
+from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.record import Record, Records
 from ragways.evaluation.resources.samples import Sample, Samples
 

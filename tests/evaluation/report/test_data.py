@@ -14,7 +14,7 @@ from ragways.evaluation.about import begin
 from ragways.evaluation.duel.contest import contest
 from ragways.evaluation.duel.result import result
 from ragways.evaluation.duel.sitting import judged_by
-from ragways.evaluation.judgement import Judgement, Judgements
+from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.record import Record, Records
 from ragways.evaluation.report import comparisons, questions
 from ragways.evaluation.report.data import report_data

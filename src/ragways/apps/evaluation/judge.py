@@ -100,8 +100,7 @@ async def _judge(
 ) -> Judged:
     from ragways.assemble import judge_resources_of
     from ragways.core.trace import spending
-    from ragways.evaluation.judgement import Judgements
-    from ragways.evaluation.judging import Tally
+    from ragways.evaluation.judging import Judgements, Tally
     from ragways.evaluation.judging import judge as judge_all
 
     judgements = Judgements(run)
@@ -125,7 +124,7 @@ def _usable(resources: JudgeResources) -> tuple[Judge, ...]:
 
 
 def _favoured(judge: str, records: Sequence[Record]) -> tuple[str, ...]:
-    from ragways.evaluation.judges.family import same_family
+    from ragways.evaluation.judges.judge import same_family
 
     answered = dict.fromkeys(str(record.made.get("model", "")) for record in records)
     return tuple(name for name in answered if same_family(judge, name))

@@ -9,7 +9,7 @@ from itertools import islice
 from ragways.evaluation.duel.lengths import TOLERANCE, apart
 from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.duel.sitting import ORDERS, Sitting
-from ragways.evaluation.judges.shown import said
+from ragways.evaluation.judges.judge import answer_of
 from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.normal import normal
 from ragways.evaluation.record import Record
@@ -20,7 +20,7 @@ def controls(drawn: Sequence[Record], rules: Rules) -> list[Sitting]:
 
     Answers that are known to be right come first: a wrong one need not win against anything.
     """
-    ordered = sorted(drawn, key=lambda record: not _right(record, said(record)))  # stable: else as they were drawn
+    ordered = sorted(drawn, key=lambda record: not _right(record, answer_of(record)))  # stable: else as they were drawn
     pairs = list(islice(_pairs(ordered), -(-rules.control // len(ORDERS))))
     each = max(1, rules.control // max(1, len(ORDERS) * len(pairs)))
     return [
@@ -33,9 +33,9 @@ def controls(drawn: Sequence[Record], rules: Rules) -> list[Sitting]:
 
 def _pairs(drawn: Sequence[Record]) -> Iterator[tuple[Record, tuple[str, str]]]:
     for at, record in enumerate(drawn):
-        own = said(record)
+        own = answer_of(record)
         # Each looks on from its own place, so that not all get the same one; the nearest in length are taken first.
-        others = [said(other) for other in (*drawn[at + 1 :], *drawn[:at]) if _another(record, other)]
+        others = [answer_of(other) for other in (*drawn[at + 1 :], *drawn[:at]) if _another(record, other)]
         others.sort(key=lambda text: max(0, apart((own, text)) - TOLERANCE))
         wrong = next((text for text in others if not _right(record, text)), None)
         if wrong is not None:
@@ -47,7 +47,7 @@ def _another(record: Record, other: Record) -> bool:
     return (
         other.question != record.question
         and normal(other.text) != normal(record.text)
-        and normal(said(other)) != normal(said(record))
+        and normal(answer_of(other)) != normal(answer_of(record))
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ragways.core.types import content_hash
-from ragways.evaluation.judges.shown import said
+from ragways.evaluation.judges.judge import answer_of
 from ragways.evaluation.record import Record
 
 ALONE = "only one of the two was asked"
@@ -33,7 +33,7 @@ class Pair:
 
     @property
     def answers(self) -> tuple[str, str]:
-        return said(self.a), said(self.b)
+        return answer_of(self.a), answer_of(self.b)
 
 
 def print_of(*texts: str) -> str:
@@ -65,4 +65,4 @@ def _unfit(side: dict[str, Record], a: str, b: str) -> str:
         return ALONE
     if side[a].error or side[b].error:
         return FAILED
-    return "" if said(side[a]) and said(side[b]) else EMPTY
+    return "" if answer_of(side[a]) and answer_of(side[b]) else EMPTY

@@ -18,7 +18,7 @@ from ragways.evaluation.duel.lengths import padded_copy
 from ragways.evaluation.duel.line import Key, Line
 from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.duel.sitting import ORDERS, Judged, Sitting
-from ragways.evaluation.judges.shown import said
+from ragways.evaluation.judges.judge import answer_of
 from ragways.evaluation.record import Record
 from ragways.evaluation.statistics.inference import interval, sign_flip
 
@@ -132,7 +132,7 @@ def selftest_sittings(records: Iterable[Record], names: Iterable[str], rules: Ru
     each = -(-rules.selftest // max(1, len(drawn)))
     found: list[Sitting] = []
     for record in drawn:
-        answer = said(record)
+        answer = answer_of(record)
         about = (record.question, record.text, record.repeat, record.paradigm, record.paradigm)
         # Both orders of an answer and itself are the same prompt, so one is asked as often as two would be.
         found += [Sitting("same", *about, "ab", trial, (answer, answer)) for trial in range(each)]
@@ -147,8 +147,8 @@ def selftest_sittings(records: Iterable[Record], names: Iterable[str], rules: Ru
 def _drawn(records: Iterable[Record], names: set[str], rules: Rules) -> list[Record]:
     import random
 
-    fit = {(record.question, said(record)): record for record in records
-           if record.paradigm in names and not record.error and not record.abstained and said(record)}  # fmt: skip
+    fit = {(record.question, answer_of(record)): record for record in records
+           if record.paradigm in names and not record.error and not record.abstained and answer_of(record)}  # fmt: skip
     every = [fit[key] for key in sorted(fit)]
     few = min(rules.answers, len(every))
     return random.Random(rules.seed).sample(every, few)  # noqa: S311 - a draw, not a secret

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragways.evaluation.duel.lengths import UNEQUAL
 from ragways.evaluation.duel.rounds import NOT_ASKED
 from ragways.evaluation.duel.selftest import SelfTest
-from ragways.evaluation.judges.family import same_family
+from ragways.evaluation.judges.judge import same_family
 
 if TYPE_CHECKING:
     from ragways.evaluation.duel.result import PairResult

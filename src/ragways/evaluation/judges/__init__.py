@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from ragways.core.errors import UsageError, did_you_mean
-from ragways.evaluation.judges.bertscore import BERTSCORE, CONTEXT_BERTSCORE
-from ragways.evaluation.judges.citations import CITATION_CORRECTNESS
-from ragways.evaluation.judges.claims import CONTEXT_RECALL, FACTUAL, FAITHFULNESS
-from ragways.evaluation.judges.context_precision import CONTEXT_PRECISION, CONTEXT_PRECISION_UNREFERENCED
-from ragways.evaluation.judges.correct import JUDGED_CORRECT
-from ragways.evaluation.judges.coverage import COVERAGE, SUPPORT
-from ragways.evaluation.judges.crag import CRAG
+from ragways.evaluation.judges.claims import CONTEXT_RECALL, CRAG, FACTUAL, FAITHFULNESS
+from ragways.evaluation.judges.embedding import BERTSCORE, CONTEXT_BERTSCORE, COVERAGE, SUPPORT
 from ragways.evaluation.judges.judge import Judge
-from ragways.evaluation.judges.relevancy import RELEVANCY
+from ragways.evaluation.judges.verdicts import (
+    CITATION_CORRECTNESS,
+    CONTEXT_PRECISION,
+    CONTEXT_PRECISION_UNREFERENCED,
+    JUDGED_CORRECT,
+    RELEVANCY,
+)
 
 JUDGES: dict[str, Judge] = {
     judge.name: judge

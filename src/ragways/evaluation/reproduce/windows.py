@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragways.evaluation.metrics.ranking import Cut
+from ragways.evaluation.metrics import Cut
 from ragways.evaluation.reproduce.experiment import Column, Data, Experiment, Way, mean, published
 
 _WAYS = (

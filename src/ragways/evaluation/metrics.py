@@ -1,0 +1,239 @@
+"""The metrics, and the one table of them.
+
+Those with `of` are computed from a record alone and are defined here: exact ones of the answer, MultiHop-RAG's own
+scorer, whether citations are real, and those of a ranking. The others come from judgements and are defined with their
+judge. A package adds its own by an entry point in the group `ragways.metrics`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragways.core.errors import UsageError, did_you_mean
+from ragways.core.registry import Registry
+from ragways.core.types import ABSTENTION
+from ragways.evaluation.judges import JUDGES
+from ragways.evaluation.metric import Metric, accepted, unanswerable
+from ragways.evaluation.normal import compared
+from ragways.evaluation.record import Record
+
+# --- The answer against the accepted ones, after normalising ------------------------------------------------------
+
+
+def _accuracy(record: Record) -> float:
+    """Whether an accepted answer stands in the answer, whole words in a row, which suits answers in sentences.
+
+    A short accepted answer stands in many: "no" is found in "there is no doubt: yes".
+    """
+    if unanswerable(record):
+        return float(record.abstained)
+    pairs = _compared(record.answer, record)
+    return float(not record.abstained and any(f" {gold} " in f" {answer} " for answer, gold in pairs))
+
+
+def _exact_match(record: Record) -> float:
+    return float(any(answer == gold for answer, gold in _compared(record.answer, record)))
+
+
+def _token_f1(record: Record) -> float:
+    return max(_f1(answer.split(), gold.split()) for answer, gold in _compared(record.answer, record))
+
+
+def _f1(answer: list[str], gold: list[str]) -> float:
+    shared = sum((Counter(answer) & Counter(gold)).values())
+    return 2 * shared / (len(answer) + len(gold)) if shared else 0.0
+
+
+def _compared(answer: str, record: Record) -> list[tuple[str, str]]:
+    """The answer and each accepted one, as they are compared."""
+    return [compared(answer, gold) for gold in accepted(record)]
+
+
+_EXACT = (
+    Metric("accuracy", "exact",
+           "an accepted answer stands in the answer (a short one, yes or no, soon does); on a null question: abstained",
+           ("gold",), of=_accuracy),
+    Metric("em", "exact", "the answer is an accepted one, word for word", ("gold", "answer"), of=_exact_match),
+    Metric("f1", "exact", "words shared with the best accepted answer", ("gold", "answer"), of=_token_f1),
+    Metric("abstained", "exact", "questions with an answer that were not answered", ("gold", "answer"),
+           less_is_better=True, of=lambda record: float(record.abstained)),
+    Metric("hallucinated", "exact", "questions without an answer that were answered all the same", ("gold", "null"),
+           less_is_better=True, of=lambda record: float(not record.abstained)),
+)  # fmt: skip
+
+
+# --- MultiHop-RAG's own scorer, and a strict one beside it --------------------------------------------------------
+
+_STATED = re.compile(r'the answer to the question is:?\s*["“](.*?)["”]', re.IGNORECASE | re.DOTALL)
+
+
+def _stated(record: Record) -> str:
+    """The answer, or the part of it that states the answer in the words the benchmark's prompt asks for."""
+    if record.abstained:
+        return ABSTENTION
+    stated = _STATED.search(record.answer)
+    return stated[1] if stated else record.answer
+
+
+def _official(record: Record) -> float:
+    """Right when it shares any word with the gold answer, so that "Yes, the second" is right where "No, the first" was
+    asked for. It is here to stand beside published figures; the strict one says how much of them that makes up.
+    """
+    words = set(_stated(record).lower().split())
+    return float(any(words & set(gold.lower().split()) for gold in accepted(record)))
+
+
+def _strict(record: Record) -> float:
+    if unanswerable(record):
+        return float(record.abstained)
+    pairs = _compared(_stated(record), record)
+    return float(not record.abstained and any(answer == gold for answer, gold in pairs))
+
+
+_MULTIHOP_RAG = (
+    Metric("accuracy-official", "exact", "MultiHop-RAG's own scorer: any word shared with the gold answer", ("gold",),
+           of=_official),
+    Metric("accuracy-strict", "exact", "the whole answer is the gold answer; on a null question: abstained", ("gold",),
+           of=_strict),
+)  # fmt: skip
+
+
+# --- Whether citations are real -----------------------------------------------------------------------------------
+
+_VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
+
+
+def _valid_citations(record: Record) -> float | None:
+    """The share of quotes that stand, word for word, in the piece of evidence that they are said to come from.
+
+    A triplet or a report is our own wording, and what it rests on is not in the record: citations of those are left
+    out.
+    """
+    pieces = {piece["id"]: piece for piece in record.evidence}
+    verdicts = [_is_valid(citation, pieces.get(citation["piece"])) for citation in record.citations]
+    known = [verdict for verdict in verdicts if verdict is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _is_valid(citation: Mapping[str, Any], piece: Mapping[str, Any] | None) -> bool | None:
+    """None where it cannot be told; a piece that was not among the evidence is none to cite."""
+    if piece is None:
+        return False
+    if piece.get("kind", "chunk") not in _VERBATIM:
+        return None
+    quote = " ".join(str(citation["quote"]).split())
+    return bool(quote) and quote in " ".join(str(piece["text"]).split())
+
+
+_CITATIONS = Metric("citations-valid", "exact", "citations whose quote stands in the evidence they name",
+                    ("citations",), of=_valid_citations)  # fmt: skip
+
+
+# --- Rankings: functions of the ranks (from 1) at which gold evidence was found, None where it was not -------------
+
+Ranks = Sequence[int | None]
+
+
+def _recall(ranks: Ranks, k: int) -> float:
+    return sum(rank is not None and rank <= k for rank in ranks) / len(ranks)
+
+
+def _all(ranks: Ranks, k: int) -> float:
+    return float(all(rank is not None and rank <= k for rank in ranks))
+
+
+def _hits(ranks: Ranks, k: int) -> float:
+    return float(any(rank is not None and rank <= k for rank in ranks))
+
+
+def _reciprocal(ranks: Ranks, k: int) -> float:
+    best = min((rank for rank in ranks if rank is not None), default=k + 1)
+    return 1 / best if best <= k else 0.0
+
+
+def _average_precision(ranks: Ranks, k: int) -> float:
+    found = sorted(rank for rank in ranks if rank is not None and rank <= k)
+    # Two pieces of gold in one hit are one relevant hit: precision counts hits, and is 1 at most.
+    relevant = {rank: n for n, rank in enumerate(dict.fromkeys(found), start=1)}
+    # By all gold, found or not, as trec_eval has it: with more gold than k it cannot reach 1.
+    return sum(relevant[rank] / rank for rank in found) / len(ranks)
+
+
+FAMILIES: dict[str, tuple[Callable[[Ranks, int], float], str]] = {
+    "recall": (_recall, "share of the gold evidence"),
+    "all-evidence": (_all, "questions with all gold evidence"),
+    "hits": (_hits, "questions with some gold evidence"),
+    "mrr": (_reciprocal, "one over the rank of the first gold evidence"),
+    "map": (_average_precision, "mean precision at each piece of gold evidence"),
+}
+"""Metrics of a ranking by name: the function of ranks and k, and what it measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A metric of a ranking, cut at rank k: `Cut("recall", 5)` prints as `recall@5` and parses from it."""
+
+    family: str
+    k: int
+
+    def __str__(self) -> str:
+        return f"{self.family}@{self.k}"
+
+    @classmethod
+    def parse(cls, text: str) -> Cut:
+        match = re.fullmatch(r"\s*([a-z-]+)\s*@\s*([1-9]\d{0,5})\s*", text.lower())
+        if match is None:
+            raise UsageError(f"{text!r} is not a metric", "write it as recall@5")
+        if match[1] not in FAMILIES:
+            raise UsageError(f"there is no metric {match[1]!r}", did_you_mean(match[1], FAMILIES))
+        return cls(match[1], int(match[2]))
+
+    def score(self, ranks: Ranks) -> float | None:
+        """The value for these ranks; None, unscored, where there is no gold to find."""
+        return FAMILIES[self.family][0](ranks, self.k) if ranks else None
+
+    @property
+    def metric(self) -> Metric:
+        """The same as a metric of a record."""
+        summary = f"{FAMILIES[self.family][1]} among the first {self.k}"
+        return Metric(str(self), "retrieval", summary, ("ranks",), of=lambda record: self.score(record.ranks))
+
+
+USUAL = tuple(map(Cut.parse, ("recall@2", "recall@5", "all-evidence@8", "mrr@10", "map@10", "hits@4", "hits@10")))
+"""The cuts that every run is scored by."""
+
+
+# --- The table ------------------------------------------------------------------------------------------------------
+
+METRICS: Registry[Metric] = Registry(
+    "ragways.metrics",
+    "metric",
+    Metric,
+    (
+        *_EXACT,
+        *_MULTIHOP_RAG,
+        _CITATIONS,
+        *(cut.metric for cut in USUAL),
+        *(metric for judge in JUDGES.values() for metric in judge.metrics),
+    ),
+)
+
+
+def record_metrics() -> tuple[Metric, ...]:
+    """The metrics that need nothing but the record, those of plug-ins among them."""
+    return tuple(metric for metric in METRICS.values() if metric.of is not None)
+
+
+def find_metric(text: str) -> Metric:
+    """A metric by its name, in any case and spacing: `Recall @ 5` is `recall@5`, at any rank. UsageError where there
+    is none.
+    """
+    name = "".join(text.lower().split())
+    known = next((metric for metric in METRICS.values() if metric.name.lower() == name), None)
+    if known is not None:
+        return known
+    return Cut.parse(name).metric if "@" in name else METRICS.find(name)
