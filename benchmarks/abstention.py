@@ -28,7 +28,7 @@ from ragways.assemble import opened, recipe_of  # noqa: E402
 from ragways.evaluation.datasets import load_questions  # noqa: E402
 from ragways.index.build import build  # noqa: E402
 from ragways.index.layers import USUAL  # noqa: E402
-from ragways.paradigms.ask import ask  # noqa: E402
+from ragways.retrieval.ask import ask  # noqa: E402
 from ragways.settings import read_settings  # noqa: E402
 from ragways.tasks import extract  # noqa: E402
 

@@ -9,7 +9,7 @@ are left out together.
 The order of a question's passages is learned: the weights make the evidence likely to come first (the softmax over its
 candidates, by Newton's method, with a penalty on large weights). One more logistic fit makes the score a chance. All
 this is done twice, for passages that are whole articles and for parts of long ones; questions are scored by the mixture
-that `fused` uses. What is printed last goes into `src/ragways/modules/fusion_weights.py`.
+that `fused` uses. What is printed last goes into `src/ragways/retrieval/fused.py`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.metrics import Cut, Ranks
 from ragways.evaluation.question import Question
 from ragways.index.build import build
-from ragways.modules.fusion import chance
-from ragways.modules.fusion_features import FEATURES, Candidates
-from ragways.modules.fusion_weights import PARTS, WHOLE, Weights, mixed
-from ragways.modules.retrieve import dense, linked, words
+from ragways.retrieval.fused import PARTS, WHOLE, Weights, chance, mixed
+from ragways.retrieval.fused_features import FEATURES, Candidates
+from ragways.retrieval.pagerank import linked
+from ragways.retrieval.retrieve import dense, words
 from ragways.settings import read_settings
 
 Floats = NDArray[np.float64]

@@ -26,7 +26,7 @@ from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.question import Question
 from ragways.evaluation.retrieval import measure
 from ragways.index.pagerank import Adjacency, pagerank, push
-from ragways.paradigms import PARADIGMS
+from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import read_settings
 
 NODES, EDGES, SEEDS, TRIALS, BEST = 200_000, 280_000, 20, 20, 100

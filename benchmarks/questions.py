@@ -25,8 +25,8 @@ from ragways.assemble import opened  # noqa: E402
 from ragways.evaluation.gold import GoldIndex  # noqa: E402
 from ragways.evaluation.question import Question  # noqa: E402
 from ragways.evaluation.questions.generate import GeneratedSet, generate  # noqa: E402
-from ragways.modules.resources import Resources  # noqa: E402
-from ragways.paradigms.ask import ask  # noqa: E402
+from ragways.retrieval.ask import ask  # noqa: E402
+from ragways.retrieval.resources import Resources  # noqa: E402
 
 TOP = 10
 

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 
 from ragways.assemble import opened
-from ragways.modules.resources import Resources
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.tools.links import Adjacency, distinct
+from ragways.retrieval.tools.toolbox import Toolbox
 from ragways.settings import Settings, read_settings
-from ragways.tools import Toolbox
-from ragways.tools.links import Adjacency, distinct
 
 NODES, SPARSE, DENSE = 200_000, 280_000, 1_000_000
 Figures = dict[str, Any]

@@ -36,17 +36,17 @@ from ragways.index.windows.layer import WINDOWS
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, unit
 from ragways.models.minilm import MiniLM
-from ragways.modules import traverse
-from ragways.modules.resources import Resources
+from ragways.retrieval import traversals
+from ragways.retrieval.resources import Resources
 
 WALKS = {
-    "basic-retrieval": traverse.basic_retrieval,
-    "query-traversal": traverse.query_traversal,
-    "kg-traversal": traverse.kg_traversal,
-    "triangulation-average": traverse.triangulation_average,
-    "triangulation-3d": traverse.triangulation_3d,
-    "triangulation-full": traverse.triangulation_full,
-    "llm-guided (rule)": traverse.llm_guided,
+    "basic-retrieval": traversals.basic_retrieval,
+    "query-traversal": traversals.query_traversal,
+    "kg-traversal": traversals.kg_traversal,
+    "triangulation-average": traversals.triangulation_average,
+    "triangulation-3d": traversals.triangulation_3d,
+    "triangulation-full": traversals.triangulation_full,
+    "llm-guided (rule)": traversals.llm_guided,
 }
 
 
@@ -117,7 +117,7 @@ def copy_corpus(path: Path, folder: Path, limit: int) -> list[str]:
     return questions
 
 
-async def traversals(chosen: argparse.Namespace) -> None:
+async def costs_of_traversals(chosen: argparse.Namespace) -> None:
     LAYERS.setdefault("windows", WINDOWS)
 
     async def make() -> Embedder:
@@ -164,7 +164,7 @@ def main() -> None:
     if chosen.windows:
         edges(chosen.windows, chosen.documents)
     if chosen.corpus:
-        asyncio.run(traversals(chosen))
+        asyncio.run(costs_of_traversals(chosen))
 
 
 if __name__ == "__main__":

@@ -30,18 +30,18 @@ from ragways.index.windows.layer import WINDOWS
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.models.minilm import MiniLM
-from ragways.modules import traverse
-from ragways.modules.resources import Resources
-from ragways.modules.walks.texts import Texts
+from ragways.retrieval import traversals
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.window_walk import WindowTexts
 
 WALKS = {
-    "basic-retrieval": (traverse.basic_retrieval, 0.93, 0.88),
-    "query-traversal": (traverse.query_traversal, 0.91, 0.91),
-    "kg-traversal": (traverse.kg_traversal, 0.93, 0.87),
-    "triangulation-average": (traverse.triangulation_average, 0.92, 0.87),
-    "triangulation-3d": (traverse.triangulation_3d, 0.93, 0.85),
-    "triangulation-full": (traverse.triangulation_full, 0.93, 0.87),
-    "llm-guided": (traverse.llm_guided, 0.91, 0.94),
+    "basic-retrieval": (traversals.basic_retrieval, 0.93, 0.88),
+    "query-traversal": (traversals.query_traversal, 0.91, 0.91),
+    "kg-traversal": (traversals.kg_traversal, 0.93, 0.87),
+    "triangulation-average": (traversals.triangulation_average, 0.92, 0.87),
+    "triangulation-3d": (traversals.triangulation_3d, 0.93, 0.85),
+    "triangulation-full": (traversals.triangulation_full, 0.93, 0.87),
+    "llm-guided": (traversals.llm_guided, 0.91, 0.94),
 }
 """Each with the precision and recall that W gives for its 50 questions."""
 
@@ -69,7 +69,7 @@ def write_articles(data: Path, folder: Path, count: int) -> None:
 def read_questions(data: Path, index: Index, count: int) -> list[Gold]:
     """A sentence of ours is gold when its letters stand in the context that the question was made from."""
     layer = index.windows
-    texts = Texts(index, layer)
+    texts = WindowTexts(index, layer)
     ours = {letters(texts.sentence(s)) for s in range(len(layer.sentences))}
     ours = {text for text in ours if len(text) >= SHORTEST}
     content = gzip.decompress((data / "50qa.csv.gz").read_bytes()).decode()

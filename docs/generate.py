@@ -17,7 +17,7 @@ from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.questions.kinds import KINDS
 from ragways.index.layers import LAYERS
-from ragways.paradigms import PARADIGMS
+from ragways.retrieval.ask import PARADIGMS
 
 HERE = Path(__file__).parent
 NEEDED = {

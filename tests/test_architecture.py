@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ORDER = [
-    "threads", "telemetry", "core", "models", "prompts", "tasks", "corpus", "index", "modules", "tools", "paradigms",
-    "routing", "evaluation", "settings", "assemble", "library", "apps",
+    "threads", "telemetry", "core", "models", "prompts", "tasks", "corpus", "index", "retrieval", "evaluation",
+    "settings", "assemble", "library", "apps",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parent.parent
 ROOT = REPOSITORY / "src" / "ragways"

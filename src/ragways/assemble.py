@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
     from ragways.models.prices import Prices
-    from ragways.modules.resources import Resources
+    from ragways.retrieval.resources import Resources
 
 
 def chunking_of(settings: ChunkingSettings) -> Chunking:
@@ -128,7 +128,7 @@ def _load_options(settings: CorpusSettings) -> LoadOptions:
 async def opened(settings: Settings) -> AsyncIterator[Resources]:
     """Everything a question needs, closed when done."""
     from ragways.index.reader import Index
-    from ragways.modules.resources import Resources
+    from ragways.retrieval.resources import Resources
 
     async with AsyncExitStack() as stack:
         index = stack.enter_context(closing(Index.open(settings.index)))

@@ -22,7 +22,7 @@ from ragways.core.trace import Budget, spending
 from ragways.index.build import build as build_index
 from ragways.index.layers import USUAL, check_layers
 from ragways.index.update import Summary
-from ragways.paradigms.ask import Result, ask
+from ragways.retrieval.ask import Result, ask
 from ragways.settings import Settings, limit_threads, read_settings
 
 limit_threads()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragways.paradigms import PARADIGMS
+from ragways.retrieval.ask import PARADIGMS
 from tests.apps.conftest import Run
 
 QUESTION = "Who built the harbour light?"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.paradigms import PARADIGMS
+from ragways.retrieval.ask import PARADIGMS
 from tests.apps.conftest import CORPUS, Run, one_line
 from tests.fakes import write
 

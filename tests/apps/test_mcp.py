@@ -24,9 +24,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from ragways.apps.mcp import _listen, _place, _token, mcp
 from ragways.core.errors import MissingPart, UsageError
-from ragways.paradigms import PARADIGMS
+from ragways.retrieval.ask import PARADIGMS
+from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
 from ragways.settings import read_settings
-from ragways.tools import TOOLS, Toolbox
 from tests.fakes import write
 
 TOKEN = "a-token-for-tests"

@@ -16,7 +16,7 @@ from ragways.evaluation.record import Records
 from ragways.evaluation.reproduce import EXPERIMENTS
 from ragways.evaluation.reproduce.experiment import locate, mean, seconds, tokens, total
 from ragways.models.loopback import Loopback
-from ragways.paradigms import find_paradigm
+from ragways.retrieval.ask import PARADIGMS
 from tests.apps.conftest import Run, one_line
 
 ARTICLES = [
@@ -45,7 +45,7 @@ def multihop(folder: Path) -> Path:
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda one: one.name)
 def test_declarations_hold_together(experiment):
     for way in experiment.ways:
-        find_paradigm(way.paradigm).check(way.settings)
+        PARADIGMS.find(way.paradigm).check(way.settings)
     assert len({way.label for way in experiment.ways}) == len(experiment.ways)
     names = {way.published for way in experiment.ways}
     for data in experiment.data:

@@ -13,10 +13,10 @@ from ragways.apps.picture.walk_page import walk_page
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer, Evidence, Hits, Query
 from ragways.index.reader import Index
-from ragways.paradigms.ask import Result, ask
+from ragways.retrieval.ask import Result, ask
 from tests.apps.conftest import Run
 from tests.fakes import write
-from tests.paradigms.graph_corpus import HOPS, TEXTS, indexed, resources
+from tests.retrieval.graph_corpus import HOPS, TEXTS, indexed, resources
 
 EVIL = "<script>alert(1)</script></style></title>{{policy}}\u202e\x1b[31m"
 

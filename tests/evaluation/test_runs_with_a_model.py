@@ -23,7 +23,7 @@ from ragways.models.client import ModelClient, trial
 from ragways.models.prices import Price, Prices
 from ragways.models.scripted import ScriptedModel
 from ragways.models.task import Task
-from ragways.modules.resources import Resources
+from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import RecallInput
 from tests.fakes import WordHashes, recipe, write
 

@@ -8,7 +8,7 @@ from typing import Any
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer
 from ragways.index.update import Summary
-from ragways.paradigms.ask import Result
+from ragways.retrieval.ask import Result
 
 _ENDS = ("input", "output")
 

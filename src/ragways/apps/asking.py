@@ -9,9 +9,8 @@ from typing import Any
 from ragways.assemble import opened
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.trace import Budget
-from ragways.modules.resources import Resources
-from ragways.paradigms import PARADIGMS, find_paradigm
-from ragways.paradigms.ask import Result, ask
+from ragways.retrieval.ask import PARADIGMS, Result, ask
+from ragways.retrieval.resources import Resources
 from ragways.settings import Settings
 
 USUAL = "hybrid-words"
@@ -22,7 +21,7 @@ _BETWEEN = re.compile(r",(?![^\[]*\])")
 def parse_names(given: Sequence[str]) -> list[str]:
     """Paradigms by name, several at once joined by commas; `all` is all of them."""
     names = [name.strip() for value in given for name in value.split(",") if name.strip()]
-    chosen = [find_paradigm(name).name for name in dict.fromkeys(names or [USUAL]) if name != "all"]
+    chosen = [PARADIGMS.find(name).name for name in dict.fromkeys(names or [USUAL]) if name != "all"]
     return list(PARADIGMS) if "all" in names else chosen
 
 
@@ -77,9 +76,9 @@ async def _ask_one(use: Resources, question: str, name: str, chosen: Mapping[str
 
 def settings_of(name: str, names: Sequence[str], settings: Settings, values: Mapping[str, str]) -> dict[str, Any]:
     """The file's settings of a paradigm, then the command's. One setting may concern only some of several paradigms."""
-    paradigm = find_paradigm(name)
+    paradigm = PARADIGMS.find(name)
     for other in settings.paradigms:
-        find_paradigm(other)  # a table for a paradigm that is not there is a slip
-    known = {key for each in names for key in find_paradigm(each).settings}
+        PARADIGMS.find(other)  # a table for a paradigm that is not there is a slip
+    known = {key for each in names for key in PARADIGMS.find(each).settings}
     own = {key: value for key, value in values.items() if key in paradigm.settings or key not in known}
     return paradigm.check({**settings.paradigms.get(name, {}), **own})

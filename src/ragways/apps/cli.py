@@ -186,7 +186,7 @@ def ask(
     """Ask a question, in one way or in several side by side."""
     from ragways.apps.asking import ask_all, parse_names, parse_settings
     from ragways.apps.terminal import print_json, show_answers
-    from ragways.paradigms.ask import check_question
+    from ragways.retrieval.ask import check_question
 
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])

@@ -18,7 +18,7 @@ from ragways.core.errors import EmbedderChanged, NoIndex, StoreDamaged, WrongVer
 from ragways.index.build import build
 from ragways.index.store import Store
 from ragways.index.update import Summary
-from ragways.paradigms.ask import ask
+from ragways.retrieval.ask import ask
 from ragways.settings import Settings
 
 QUESTIONS = ("q004", "q021", "q056", "q053", "q077")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragways.apps.terminal import console, print_json
-from ragways.paradigms import PARADIGMS
+from ragways.retrieval.ask import PARADIGMS
 
 
 def show_paradigms(as_json: bool) -> None:

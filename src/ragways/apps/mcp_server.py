@@ -11,14 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragways import __version__
 from ragways.apps.as_json import result_data
 from ragways.apps.asking import USUAL
-from ragways.core.errors import RagwaysError
+from ragways.core.errors import RagwaysError, ToolError
 from ragways.core.trace import Budget
-from ragways.modules.resources import Resources
-from ragways.paradigms import PARADIGMS
-from ragways.paradigms.ask import LONGEST_QUESTION, ask
-from ragways.tools import Toolbox, ToolError
-from ragways.tools.shelf import shelf_of
-from ragways.tools.signature import read_arguments, schema_of
+from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, ask
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.tools.reading import view_of
+from ragways.retrieval.tools.toolbox import Toolbox, read_arguments, schema_of
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -117,7 +115,7 @@ class _Desk:
 
         cursor = params.cursor if params is not None and params.cursor else "0"
         offset = int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < 10 else 0
-        rows = shelf_of(self._use.index).queries.listing(_PAGE + 1, offset)
+        rows = view_of(self._use.index).queries.listing(_PAGE + 1, offset)
         listed = [
             types.Resource(uri=f"ragways://article/{number}", name=title or key, mime_type="text/plain")
             for number, key, title, _ in rows[:_PAGE]
@@ -145,7 +143,7 @@ class _Desk:
 
         match = _URI.fullmatch(str(params.uri))
         try:
-            number = shelf_of(self._use.index).catalogue.find(f"article:{match[1]}" if match else str(params.uri))
+            number = view_of(self._use.index).catalogue.find(f"article:{match[1]}" if match else str(params.uri))
         except ToolError as error:
             raise MCPError(types.INVALID_PARAMS, f"{error.message}; nearest: {', '.join(error.nearest)}") from None
         title, text, _date = self._use.index._article(number)

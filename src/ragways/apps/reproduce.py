@@ -138,9 +138,9 @@ async def _index(settings: Settings, ways: Sequence[Way], corpus: Path, report: 
     from ragways.assemble import recipe_of
     from ragways.index.build import build
     from ragways.index.layers import check_layers
-    from ragways.paradigms import find_paradigm
+    from ragways.retrieval.ask import PARADIGMS
 
-    layers = check_layers(sorted({"vectors", *(need for way in ways for need in find_paradigm(way.paradigm).needs)}))
+    layers = check_layers(sorted({"vectors", *(need for way in ways for need in PARADIGMS.find(way.paradigm).needs)}))
     await build(settings.index, [corpus], recipe_of(settings, layers), report=report)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragways.core.errors import RagwaysError
     from ragways.index.plan import IndexPlan
     from ragways.index.update import Summary
-    from ragways.paradigms.ask import Result
+    from ragways.retrieval.ask import Result
 
 SHOWN_EVIDENCE = 2
 SHOWN_SKIPS = 10

@@ -4,7 +4,7 @@ RagwaysError
 ├── UsageError            what was asked makes no sense (unknown paradigm, empty question)
 │   ├── SettingsError     the settings file or an environment variable
 │   ├── PluginClash       two plug-ins bring one name
-│   └── ToolError         a tool was called with what is not there (tools/error.py)
+│   └── ToolError         a tool was called with what is not there
 ├── StoreError            the index folder
 │   ├── NoIndex           there is none
 │   ├── WrongVersion      another version of ragways wrote it
@@ -26,7 +26,7 @@ RagwaysError
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -54,6 +54,14 @@ class SettingsError(UsageError):
 
 class PluginClash(UsageError):
     pass
+
+
+class ToolError(UsageError):
+    """Shown to whoever called the tool, with the nearest names or ids that would have been right."""
+
+    def __init__(self, message: str, nearest: Sequence[str] = (), cure: str = "") -> None:
+        super().__init__(message, cure)
+        self.nearest = tuple(nearest)
 
 
 class StoreError(RagwaysError):

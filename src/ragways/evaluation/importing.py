@@ -144,7 +144,7 @@ def _record(
 
 def check_name(name: str) -> None:
     """A name that stands in tables and cannot be taken for one of our own."""
-    from ragways.paradigms import PARADIGMS
+    from ragways.retrieval.ask import PARADIGMS
 
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name", "letters, digits and .+-_ please, at most 60")

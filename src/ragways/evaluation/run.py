@@ -25,8 +25,8 @@ from ragways.evaluation.record import Key, Record, Records
 from ragways.evaluation.resources.sampler import Sampler
 from ragways.evaluation.resources.samples import Samples
 from ragways.models.client import trial
-from ragways.modules.resources import Resources
-from ragways.paradigms.ask import Result, ask
+from ragways.retrieval.ask import Result, ask
+from ragways.retrieval.resources import Resources
 
 Ways = Mapping[str, tuple[str, Mapping[str, Any]]]
 """Paradigms with their settings, by the name they have in the records: one may run twice, with other settings."""

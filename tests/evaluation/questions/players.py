@@ -14,7 +14,7 @@ from ragways.index.build import build
 from ragways.index.reader import Index
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
-from ragways.modules.resources import Resources
+from ragways.retrieval.resources import Resources
 from tests.fakes import WordHashes, recipe, write
 
 Lines = Mapping[str, object]

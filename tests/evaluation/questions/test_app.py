@@ -13,7 +13,7 @@ from ragways.apps.evaluation.questions import generate
 from ragways.core.errors import UsageError
 from ragways.evaluation.datasets import load_questions
 from ragways.settings import Settings
-from tests.paradigms.conftest import demo_settings  # noqa: F401 - a fixture
+from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture
 
 
 @pytest.fixture

@@ -19,11 +19,11 @@ from ragways.evaluation.resources.steps import answering, split
 from ragways.evaluation.resources.usage import usage
 from ragways.evaluation.run import run
 from ragways.models.loopback import Loopback
-from ragways.paradigms import PARADIGMS
+from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings
-from tests.paradigms.conftest import demo_settings  # noqa: F401 - a fixture
-from tests.paradigms.test_contract import QUESTION
-from tests.paradigms.test_contract import answering as reply
+from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture
+from tests.retrieval.test_contract import QUESTION
+from tests.retrieval.test_contract import answering as reply
 
 BUILT = {
     "vectors": {"calls": 0, "input": 0, "output": 0, "usd": 0.0, "seconds": 4.0},

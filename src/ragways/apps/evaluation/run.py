@@ -117,14 +117,14 @@ async def _run(
     from ragways.assemble import opened
     from ragways.evaluation.about import begin
     from ragways.evaluation.run import run as run_all
-    from ragways.paradigms import find_paradigm
+    from ragways.retrieval.ask import PARADIGMS
 
     if corpus is not None:
         settings = await indexed(settings, corpus, [name for name, _ in ways.values()], report)
     built = {layer.name: asdict(layer.spent) for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
         for name, chosen in ways.values():
-            find_paradigm(name).strategy(use, chosen)  # a layer that is missing is said before anything is paid
+            PARADIGMS.find(name).strategy(use, chosen)  # a layer that is missing is said before anything is paid
         about = begin(
             records.folder,
             seed=seed,

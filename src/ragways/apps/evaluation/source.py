@@ -59,9 +59,9 @@ async def indexed(
     from ragways.assemble import recipe_of
     from ragways.index.build import build
     from ragways.index.layers import check_layers
-    from ragways.paradigms import find_paradigm
+    from ragways.retrieval.ask import PARADIGMS
 
-    layers = check_layers(sorted({"vectors", *(need for name in paradigms for need in find_paradigm(name).needs)}))
+    layers = check_layers(sorted({"vectors", *(need for name in paradigms for need in PARADIGMS.find(name).needs)}))
     chosen = settings.model_copy(update={"index": _place(settings.cache, corpus, openie)})
     recipe = recipe_of(chosen, layers, graph={"way": "import", "import": str(openie)} if openie else None)
     await build(chosen.index, [corpus], recipe, report=report)

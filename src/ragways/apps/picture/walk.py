@@ -14,7 +14,7 @@ from ragways.core.types import Piece
 from ragways.index.reader import Index
 
 if TYPE_CHECKING:
-    from ragways.paradigms.ask import Result
+    from ragways.retrieval.ask import Result
 
 SEEDS, ENTITIES, PASSAGES = 8, 12, 8
 """Of each that a picture shows."""
@@ -118,10 +118,10 @@ def _names(index: Index, traces: Iterable[Span]) -> dict[str, str]:
 
 
 def _journey(index: Index, span: Span, result: Result) -> Journey:
-    from ragways.modules.walks.texts import Texts
+    from ragways.retrieval.window_walk import WindowTexts
 
     windows = index.windows
-    texts = Texts(index, windows)
+    texts = WindowTexts(index, windows)
     near = {hit.piece.id: found.score for hit in result.answer.evidence.hits.items for found in hit.found}
     rows = {id: row for row, id in enumerate(windows.windows.ids)}
     visits = []

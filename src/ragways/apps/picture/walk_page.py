@@ -14,7 +14,7 @@ from ragways.apps.picture.walk_text import cost, facts
 from ragways.core.trace import Span
 
 if TYPE_CHECKING:
-    from ragways.paradigms.ask import Result
+    from ragways.retrieval.ask import Result
 
 _PASSAGE = 240  # characters of a passage that are shown
 

@@ -23,7 +23,7 @@ from ragways.evaluation.questions.draft import PASSED, REASONS, REPEATED, UNREAD
 from ragways.evaluation.questions.kinds import KINDS, Kind, find_kinds
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.quotes import quote
-from ragways.modules.resources import Resources
+from ragways.retrieval.resources import Resources
 
 MOST = 100_000
 """Questions of a kind."""

@@ -14,7 +14,7 @@ from ragways.evaluation.questions.facts import Facts
 from ragways.evaluation.questions.subjects import Subjects
 from ragways.evaluation.questions.texts import Texts, chunk_ids
 from ragways.index.graph.reader import Graph
-from ragways.modules.resources import Resources
+from ragways.retrieval.resources import Resources
 
 T = TypeVar("T")
 K = TypeVar("K")

@@ -12,7 +12,7 @@ from ragways.evaluation.resources.construction import Construction, Spent, const
 from ragways.evaluation.resources.samples import Sample, peaks
 from ragways.evaluation.resources.samples import seconds as cpu_seconds
 from ragways.evaluation.resources.steps import KEYS, Figures, split, tokens
-from ragways.paradigms import PARADIGMS
+from ragways.retrieval.ask import PARADIGMS
 
 
 @dataclass(frozen=True, slots=True)

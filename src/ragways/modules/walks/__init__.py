@@ -1,1 +1,0 @@
-"""What traversals of the window graph share."""

@@ -1,0 +1,352 @@
+"""One reasoning agent with tools: rounds of calls, and an answer with the articles it rests on.
+
+The paradigms agent-vector and agent-graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from ragways.core.errors import BudgetExceeded
+from ragways.core.gather import together
+from ragways.core.step import Step
+from ragways.core.trace import current_span, span
+from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Found, Hit, Hits, Piece, Query, ranked
+from ragways.index.words import terms
+from ragways.models.bound import count_text
+from ragways.models.call import Call, Message, Reply, Tool, ToolCall
+from ragways.models.client import ModelClient
+from ragways.models.prompt import FENCE_RULE, Prompt, fence
+from ragways.retrieval.answer import answer
+from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import pack
+from ragways.retrieval.tools.results import ToolOutcome
+from ragways.tasks.answers import AGENT_ANSWER, ANSWER_TOOL, AgentAnswer, AgentAnswerInput, answer_tool
+
+_SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]{1,20}):(?=//)|\b(javascript|data|mailto|vbscript|file):", re.IGNORECASE)
+_HOST = re.compile(r"\bwww\.(?=\w)", re.IGNORECASE)
+_TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
+_IMAGE = re.compile(r"!(?=\[)")
+_TARGET = re.compile(r"\](?=[(:])")
+
+
+def defused(text: str) -> str:
+    """The same words, but no link, image or tag in them works: a reader sees addresses, and nothing follows them.
+
+    A document, or a model that a document talked into it, could otherwise have whoever shows the answer load an address
+    that carries the question away.
+    """
+    text = _TAG.sub("&lt;", text)
+    text = _IMAGE.sub("! ", text)
+    text = _TARGET.sub("] ", text)
+    text = _SCHEME.sub(lambda match: f"{match[1] or match[2]}[:]", text)
+    return _HOST.sub("www[.]", text)
+
+
+def defuse() -> Step[Answer, Answer]:
+    """An answer whose text is defused; what it quotes as evidence stays word for word."""
+
+    async def run(answer: Answer) -> Answer:
+        return replace(answer, text=defused(answer.text))
+
+    return Step("defuse", run)
+
+
+class Tools(Protocol):
+    """Nothing that a caller sends makes `run` raise: what is wrong is said in the outcome."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def tools(self) -> Sequence[Tool]: ...
+
+    async def run(self, name: str, arguments: str) -> ToolOutcome: ...
+
+
+AT_ONCE = 8
+"""Calls in one round; those past it are not made, and the agent is told so."""
+_SHOWN = 300
+
+
+class Notes:
+    """Runs calls. The same call again is answered from here."""
+
+    def __init__(self, use: Resources, tools: Tools) -> None:
+        self._use = use
+        self._tools = tools
+        self._outcomes: dict[tuple[str, str], asyncio.Task[ToolOutcome]] = {}
+        self._pieces: dict[str, tuple[Piece, str]] = {}
+        self.calls: Counter[str] = Counter()
+        self.repeated = 0
+        self.tokens = 0
+
+    async def run(self, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
+        """The calls of one round, side by side; outcomes in their order."""
+        outcomes = await together(self._one(at, call) for at, call in enumerate(calls))
+        for call, outcome in zip(calls, outcomes, strict=True):
+            self.tokens += count_text(outcome.text)
+            for piece in outcome.pieces:
+                self._keep(piece, call.name)
+        return outcomes
+
+    async def _one(self, at: int, call: ToolCall) -> ToolOutcome:
+        if at >= AT_ONCE:
+            return ToolOutcome(
+                f'{{"error": "at most {AT_ONCE} calls in one round; ask again in the next"}}', failed=True
+            )
+        key = (call.name, _canonical(call.arguments))
+        name = call.name if call.name in self._tools.names else "unknown"
+        with span(f"tool {name}", arguments=call.arguments[:_SHOWN]) as here:
+            if key in self._outcomes:
+                self.repeated += 1
+                here.details["repeated"] = True
+            else:
+                self.calls[name] += 1
+                self._outcomes[key] = asyncio.ensure_future(self._tools.run(call.name, call.arguments))
+            outcome = await self._outcomes[key]
+            here.details["quoted"] = len(outcome.pieces)
+            if outcome.failed:
+                here.details["said"] = outcome.text[:_SHOWN]
+            return outcome
+
+    def _keep(self, piece: Piece, by: str) -> None:
+        """A paragraph seen in several parts is one piece that spans them."""
+        known = self._pieces.get(piece.id)
+        if known is None:
+            self._pieces[piece.id] = piece, by
+            return
+        old, by = known
+        start, end = min(old.start, piece.start), max(old.end, piece.end)
+        if (start, end) != (old.start, old.end):
+            text = self._use.index.text(old.document, start, end)
+            self._pieces[piece.id] = replace(old, start=start, end=end, text=text, tokens=count_text(text)), by
+
+    def found(self) -> str:
+        """All outcomes, for the last step."""
+        texts = [task.result().text for task in self._outcomes.values() if task.done() and not task.cancelled()]
+        return "\n".join(texts) or "nothing"
+
+    def hits(self, query: Query, references: Iterable[str] = ()) -> Hits:
+        """The pieces: those of the articles that the answer names, then the others, each in the order it was seen."""
+        named = set(references)
+        order = sorted(self._pieces.values(), key=lambda kept: kept[0].document not in named)
+        return ranked(
+            query, (Hit(piece, 1 / n, (Found(by, n, 1 / n),)) for n, (piece, by) in enumerate(order, start=1))
+        )
+
+
+def _canonical(arguments: str) -> str:
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def said(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> Answer:
+    """The answer on its first line, with the numbers of the evidence it names; then how it follows."""
+    if not final.known:
+        return Answer(evidence, ABSTENTION, abstained=True, way=way)
+    wanted = set(terms(f"{' '.join(final.known)} {final.explanation}"))
+    numbers: list[int] = []
+    citations: list[Citation] = []
+    for reference in final.articles:
+        quoted = [
+            (_likeness(wanted, quote), -number, start, end, quote)
+            for number, hit in enumerate(evidence.items, start=1)
+            if hit.piece.document == reference
+            for start, end, quote in _sentences(use, hit.piece)
+        ]
+        if quoted:
+            _, number, start, end, quote = max(quoted)
+            piece = evidence.items[-number - 1].piece
+            numbers.append(-number)
+            citations.append(Citation(0, piece.id, piece.document, start, end, quote))
+    known = {hit.piece.document for hit in evidence.hits.items}
+    current_span().details["references"] = [one for one in final.articles if one in known]
+    current_span().details["references_not_seen"] = sum(one not in known for one in final.articles)
+    marks = "".join(f"[{number}]" for number in numbers)
+    lines = [f"{'; '.join(final.known)} {marks}".strip(), final.explanation.strip()]
+    return Answer(evidence, defused("\n\n".join(filter(None, lines))), tuple(citations), way=way)
+
+
+def _sentences(use: Resources, piece: Piece) -> list[tuple[int, int, str]]:
+    spans = use.index.sentences(piece) or [(piece.start, piece.end)]
+    return [(start, end, use.index.text(piece.document, start, end)) for start, end in spans]
+
+
+def _likeness(wanted: set[str], sentence: str) -> float:
+    held = set(terms(sentence))
+    return len(wanted & held) / (len(held) + 5)
+
+
+MOST_SEEN = 60_000
+"""Tokens of results after which the agent must answer, so that no conversation outgrows a model."""
+_REPLY = 2048
+
+
+def agent(use: Resources, tools: Tools, *, rounds: int = 10, tokens: int = 8000) -> Step[Query, Answer]:
+    """Rounds of calls until the agent answers; the last round is told to. A budget ends it with the best there is."""
+
+    async def run(query: Query) -> Answer:
+        work = _Work(use, tools, query, rounds)
+        final, stopped = None, ""
+        try:
+            final = await work.final()
+        except BudgetExceeded as error:
+            stopped = f"budget: {error.message}"
+        here = current_span()
+        here.way = work.way
+        here.details.update(work.facts(), stopped=stopped or work.stopped)
+        evidence = await pack(tokens)(work.notes.hits(query, final.articles if final else ()))
+        if use.retrieve_only:
+            return await answer(use)(evidence)
+        if final is not None:
+            here.details.update(explanation=final.explanation, assumptions=list(final.assumptions))
+            return said(use, evidence, final, here.way)
+        # There is nothing left to spend: what was read is answered from without the model, or not at all.
+        best = await (answer(replace(use, model=ModelClient(None))) >> defuse())(evidence)
+        return replace(best, way=f"{best.way} ({stopped.partition(':')[0]} reached)")
+
+    return Step("agent", run, rounds=rounds, tools=list(tools.names))
+
+
+@dataclass
+class _Work:
+    """One question's conversation."""
+
+    use: Resources
+    tools: Tools
+    query: Query
+    rounds: int
+    stopped: str = ""
+    way: str = ""
+    notes: Notes = field(init=False)
+    remarks: list[str] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        self.notes = Notes(self.use, self.tools)
+        system, user = Prompt.load("agent").fill({"question": self.query.text, "rounds": self.rounds})
+        self.messages = [replace(system, content=f"{system.content}\n\n{FENCE_RULE}"), user]
+
+    def facts(self) -> dict[str, object]:
+        calls = dict(sorted(self.notes.calls.items()))
+        return {"calls": calls, "repeated": self.notes.repeated, "rounds": self.number, "prompt": self._prompt.hash}
+
+    @property
+    def _prompt(self) -> Prompt:
+        return Prompt.load("agent")
+
+    async def final(self) -> AgentAnswer:
+        self.stopped = f"{self.rounds} rounds"
+        offered = (*self.tools.tools(), answer_tool())
+        while self.number < self.rounds - 1:
+            self.number += 1
+            with span("round", number=self.number):
+                reply = await self.use.model.complete(
+                    Call(tuple(self.messages), tools=offered, max_output=_REPLY, temperature=0.0)
+                )
+                self.way = self.use.model.way(reply)
+                final = await self._turn(reply)
+            if final is not None:
+                self.stopped = "answered"
+                return final
+            if not reply.tool_calls or self.notes.tokens > MOST_SEEN:
+                self.stopped = "no tool was called" if not reply.tool_calls else "enough was read"
+                break
+        return await self._last()
+
+    async def _turn(self, reply: Reply) -> AgentAnswer | None:
+        """Do what a reply asks for; its answer, if it gives one."""
+        if not reply.tool_calls:
+            self.remarks.append(reply.text)
+            return _read(reply.text)
+        ending = [call for call in reply.tool_calls if call.name == ANSWER_TOOL]
+        for call in ending:
+            final = _read(call.arguments)
+            if final is not None:
+                return final
+        if reply.text.strip():
+            self.remarks.append(reply.text)
+        self.messages.append(Message("assistant", reply.text, tool_calls=reply.tool_calls))
+        await self._call([call for call in reply.tool_calls if call.name != ANSWER_TOOL])
+        self.messages += [
+            Message("tool", "This is not an answer as the tool takes it; see its parameters.", tool_call_id=call.id)
+            for call in ending
+        ]
+        return None
+
+    async def _call(self, calls: list[ToolCall]) -> None:
+        for call, outcome in zip(calls, await self.notes.run(calls), strict=True):
+            self.messages.append(Message("tool", fence(outcome.text), tool_call_id=call.id))
+
+    async def _last(self) -> AgentAnswer:
+        """The last round, told to answer: a task of its own, so that a reply that cannot be used is asked again."""
+        self.number += 1
+        with span("round", number=self.number, last=True):
+            given = AgentAnswerInput(self.query.text, self.notes.found(), "\n".join(self.remarks) or "nothing")
+            outcome = await self.use.model.do(AGENT_ANSWER, given)
+            self.way = outcome.way
+            return outcome.value
+
+
+def _read(text: str) -> AgentAnswer | None:
+    """An answer, if the text is one."""
+    from ragways.models.repair import read_json
+    from ragways.models.schema import fits
+
+    try:
+        return fits(AgentAnswer, read_json(text)[0])
+    except ValueError:
+        return None
+
+
+_TOOLS = ("chunk_search", "calculator")
+
+
+def build_agent_vector(use: Resources, *, rounds: Count = 10, tools: str = "all", tokens: Tokens = 8000) -> Strategy:
+    """`tools`: `all`, names joined by commas, or `-name` for all but that one."""
+    from ragways.retrieval.tools.plan import vector_plan
+    from ragways.retrieval.tools.toolbox import Toolbox, chosen_tools
+
+    toolbox = Toolbox(use, chosen_tools(tools, _TOOLS))
+    if use.model.model is None:
+        return vector_plan(toolbox) >> pack(tokens) >> answer(use) >> defuse()
+    return agent(use, toolbox, rounds=rounds, tokens=tokens)
+
+
+AGENT_VECTOR = Paradigm(
+    name="agent-vector",
+    summary="An agent that searches by meaning, as often as it needs, and calculates.",
+    source="A",
+    needs=frozenset({"vectors"}),
+    build=build_agent_vector,
+)
+
+
+def build_agent_graph(use: Resources, *, rounds: Count = 10, tools: str = "all", tokens: Tokens = 8000) -> Strategy:
+    """`tools`: `all`, names joined by commas, or `-name` for all but that one."""
+    from ragways.retrieval.tools.plan import graph_plan
+    from ragways.retrieval.tools.toolbox import TOOLS, Toolbox, chosen_tools
+
+    toolbox = Toolbox(use, chosen_tools(tools, tuple(TOOLS)))
+    if use.model.model is None:
+        return graph_plan(toolbox) >> pack(tokens) >> answer(use) >> defuse()
+    return agent(use, toolbox, rounds=rounds, tokens=tokens)
+
+
+AGENT_GRAPH = Paradigm(
+    name="agent-graph",
+    summary="An agent with hand-written tools: it searches, reads, follows links and calculates.",
+    source="A",
+    needs=frozenset({"vectors"}),
+    build=build_agent_graph,
+)

@@ -1,0 +1,109 @@
+"""Evidence → Answer: the one shared way to answer, with citations down to the sentence, and to abstain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragways.core.brief import traced
+from ragways.core.step import Step
+from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Query
+from ragways.index.words import terms
+from ragways.retrieval.resources import Resources
+from ragways.tasks.answers import (
+    ANSWER,
+    NATIVE,
+    RECALL,
+    AnswerInput,
+    AnswerPassage,
+    AnswerSentence,
+    Extractor,
+    Native,
+    RecallInput,
+)
+
+_VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
+"""Kinds of pieces whose text stands in a document word for word."""
+
+
+def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answer]:
+    """Say what the evidence says, or that it does not say it. `prompt` is the paradigm's own way of asking for the
+    answer, taken where the settings choose native prompts.
+    """
+    native = prompt if use.prompts == "native" else None
+
+    @traced
+    async def run(evidence: Evidence) -> Answer:
+        if use.retrieve_only:
+            return _abstain(evidence, "retrieval only")
+        if not evidence.items:
+            return _abstain(evidence, "no evidence")
+        places = [use.index.sentences(hit.piece) for hit in evidence.items]
+        passages = tuple(_passage(hit, spans) for hit, spans in zip(evidence.items, places, strict=True))
+        query, extractor = evidence.hits.query, Extractor(use.embed, terms, use.threshold, use.sentences)
+        given = AnswerInput(query.text, passages, extractor, query.searches)
+        outcome = await use.model.do(NATIVE[native] if native else ANSWER, given)
+        reply = outcome.value
+        if not reply.answered:
+            return _abstain(evidence, outcome.way)
+        said = [sentence for sentence in reply.sentences if sentence.text.strip()]
+        cited = [c for n, s in enumerate(said) for c in _citations(use, n, s, evidence.items, places)]
+        return Answer(evidence, " ".join(_with_marks(s) for s in said), tuple(cited), way=outcome.way)
+
+    return Step("answer", run, prompts=f"native {native}" if native else "shared")
+
+
+def recall(use: Resources) -> Step[Query, Answer]:
+    """Answer from what the model knows; without a model that is nothing."""
+
+    @traced
+    async def run(query: Query) -> Answer:
+        evidence = Evidence(Hits(query), (), 0)
+        outcome = await use.model.do(RECALL, RecallInput(query.text))
+        reply = outcome.value
+        if not reply.answered or not reply.answer.strip():
+            return _abstain(evidence, outcome.way)
+        return Answer(evidence, reply.answer.strip(), way=outcome.way)
+
+    return Step("recall", run)
+
+
+def _abstain(evidence: Evidence, way: str) -> Answer:
+    return Answer(evidence, ABSTENTION, abstained=True, way=way)
+
+
+def _passage(hit: Hit, spans: Sequence[tuple[int, int]]) -> AnswerPassage:
+    piece = hit.piece
+    if piece.kind not in _VERBATIM:
+        # A report's lines are its summary and its findings.
+        lines = tuple(filter(None, piece.text.splitlines()))
+        return AnswerPassage(piece.title, piece.date, piece.text, lines, piece.kind, hit.score)
+    sentences = tuple(piece.text[start - piece.start : end - piece.start] for start, end in spans)
+    return AnswerPassage(piece.title, piece.date, piece.text, sentences or (piece.text,), piece.kind, hit.score)
+
+
+def _with_marks(said: AnswerSentence) -> str:
+    marks = "".join(f"[{number}]" for number in said.passages)
+    return f"{said.text.strip()} {marks}".strip()
+
+
+def _citations(
+    use: Resources, number: int, said: AnswerSentence, hits: Sequence[Hit], places: Sequence[Sequence[tuple[int, int]]]
+) -> list[Citation]:
+    """For each passage that a sentence names, the sentence of its document that shares most of its words."""
+    cited = []
+    for passage in dict.fromkeys(said.passages):
+        piece = hits[passage - 1].piece
+        # A triplet or a report is our own wording: what it rests on is the sentence most like it.
+        wanted = set(terms(said.text if piece.kind in _VERBATIM else piece.text))
+        quotes = {span: use.index.text(piece.document, *span) for span in places[passage - 1]}
+        if quotes:
+            (start, end), quote = max(quotes.items(), key=lambda item: (_likeness(wanted, item[1]), -item[0][0]))
+        else:
+            start, end, quote = piece.start, piece.end, piece.text
+        cited.append(Citation(number, piece.id, piece.document, start, end, quote))
+    return cited
+
+
+def _likeness(wanted: set[str], sentence: str) -> float:
+    held = set(terms(sentence))
+    return len(wanted & held) / (len(held) + 5)

@@ -1,0 +1,68 @@
+"""Paradigms without a graph and without rounds: by meaning, by words, by both, and from the model's memory alone."""
+
+from __future__ import annotations
+
+from ragways.core.step import fuse
+from ragways.retrieval.answer import answer, recall
+from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import dense, pack, top, words
+
+
+def build_llm_only(use: Resources) -> Strategy:
+    return recall(use)
+
+
+LLM_ONLY = Paradigm(
+    name="llm-only",
+    summary="The model answers from what it knows, without looking anything up.",
+    source="R, A",
+    needs=frozenset(),
+    build=build_llm_only,
+)
+
+
+def build_naive(use: Resources, *, k: Count = 10, least: float = -1.0, tokens: Tokens = 8000) -> Strategy:
+    return dense(use, k=k, least=least) >> pack(tokens) >> answer(use)
+
+
+NAIVE = Paradigm(
+    name="naive",
+    summary="The chunks nearest the question by meaning.",
+    source="T, R, U",
+    needs=frozenset({"vectors"}),
+    build=build_naive,
+)
+
+
+def build_words(use: Resources, *, k: Count = 10, tokens: Tokens = 8000) -> Strategy:
+    return words(use, k=k) >> pack(tokens) >> answer(use)
+
+
+WORDS = Paradigm(
+    name="words",
+    summary="The chunks that match the question's words best (BM25).",
+    source="beyond",
+    needs=frozenset({"words"}),
+    build=build_words,
+)
+
+
+def build_hybrid_words(
+    use: Resources,
+    *,
+    k: Count = 10,
+    depth: Count = 50,
+    tokens: Tokens = 8000,
+) -> Strategy:
+    both = fuse(dense(use, k=depth), words(use, k=depth))
+    return both >> top(k) >> pack(tokens) >> answer(use)
+
+
+HYBRID_WORDS = Paradigm(
+    name="hybrid-words",
+    summary="Meaning and words side by side, joined by rank.",
+    source="beyond",
+    needs=frozenset({"vectors", "words"}),
+    build=build_hybrid_words,
+)

@@ -1,0 +1,189 @@
+"""Ours: words, meaning and the graph together, with no model before the answer.
+
+Three lists are joined by weighted rank; from the best of that, bridges are followed to passages the question does not
+resemble, and a small trained model puts all in order (`fused_features.py` says what it looks at). What it
+goes by depends on whether passages are articles by themselves or parts of long ones. docs/figures.md tells how all
+this was chosen, and how it does on data it was not chosen on.
+
+The weighted sum of a passage's features, through the logistic function, is the chance that it is evidence. Where no
+weights are wanted, the bridges make one more list, and lists are joined by rank.
+
+There are two sets of weights, for passages that are articles by themselves and for parts of long ones. They are mixed
+by what a question's candidates are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from annotated_types import Ge
+
+from ragways.core.brief import traced
+from ragways.core.step import Step, fuse, rank_fusion
+from ragways.core.trace import current_span
+from ragways.core.types import Found, Hit, Hits, Piece, ranked
+from ragways.retrieval.answer import answer
+from ragways.retrieval.fused_features import FEATURES, Bridge, Candidates
+from ragways.retrieval.pagerank import linked
+from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import dense, pack, reorder, top, words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Features that are not named weigh nothing."""
+
+    features: Mapping[str, float]
+    bias: float
+
+
+WHOLE = Weights(
+    {
+        "walk": 4.038,
+        "meaning": 4.253,
+        "bridge": 1.899,
+        "named": 2.025,
+        "pair": 4.195,
+        "joined": 4.057,
+        "title": 1.335,
+    },
+    -12.4,
+)
+"""For passages that are articles by themselves."""
+
+PARTS = Weights(
+    {
+        "walk": 0.997,
+        "meaning": 3.538,
+        "agreed": 1.612,
+        "text": 4.673,
+    },
+    -6.603,
+)
+"""For passages of long articles: what is true of an article does not tell its passages apart."""
+
+
+def mixed(whole: float, one: Weights = WHOLE, other: Weights = PARTS) -> Weights:
+    """`whole` parts of the one, and the rest of the other."""
+    names = dict.fromkeys((*one.features, *other.features))
+    features = {
+        name: whole * one.features.get(name, 0.0) + (1 - whole) * other.features.get(name, 0.0) for name in names
+    }
+    return Weights(features, whole * one.bias + (1 - whole) * other.bias)
+
+
+Fusion = Literal["learned", "rank"]
+SHOWN = 10
+"""Passages whose features the trace keeps."""
+
+
+def weighed(use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: float = 0.25) -> Step[Hits, Hits]:
+    """Follow bridges from the best hits, and order all by their chance of being evidence.
+
+    With `fusion="rank"` the bridges are a list of weight `bridge` that is joined to the hits by rank instead.
+    """
+
+    @traced
+    async def run(hits: Hits) -> Hits:
+        if not hits.items:
+            return hits
+        vector = await use.embed_question(hits.query.text)
+        candidates = Candidates(use, hits, vector)
+        features = candidates.features()
+        whole = candidates.whole
+        weights = mixed(whole)
+        chances = chance(features, weights)
+        found = _bridged(candidates, features)
+        current_span().details.update(whole=round(whole, 3), weights=_rounded(weights.features))
+        _tell(candidates, features, chances)
+        before = {hit.piece.id: hit.found for hit in hits.items}
+        scored = [
+            Hit(piece, score, (*before.get(id, ()), *found.get(id, ())))
+            for (id, piece), score in zip(candidates.pieces.items(), chances.tolist(), strict=True)
+        ]
+        if fusion == "learned":
+            return ranked(hits.query, scored)
+        bridged = [replace(hit, score=-hit.found[-1].rank) for hit in scored if hit.piece.id in found]
+        return rank_fusion([hits, ranked(hits.query, bridged)], k, [1.0, bridge])
+
+    return Step("weigh", run, fusion=fusion)
+
+
+def chance(features: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
+    """The chance of each row, a passage, to be evidence."""
+    import numpy as np
+
+    total = features @ np.array([weights.features.get(name, 0.0) for name in FEATURES]) + weights.bias
+    chances: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.clip(total, -50, 50)))
+    return chances
+
+
+def _bridged(candidates: Candidates, features: NDArray[np.float64]) -> dict[str, tuple[Found, ...]]:
+    """For each passage that a bridge leads to: its rank among them, and from where through what."""
+    scores = features[:, FEATURES.index("bridge")].tolist()
+    order = sorted(zip(candidates.pieces, scores, strict=True), key=lambda pair: (-pair[1], pair[0]))
+    return {
+        id: (Found("bridge", rank, score, _note(candidates.best_bridge(id), candidates.pieces)),)
+        for rank, (id, score) in enumerate(order, start=1)
+        if score > 0
+    }
+
+
+def _note(bridge: Bridge, pieces: Mapping[str, Piece]) -> str:
+    return f"{pieces[bridge.source].title} names {bridge.entity}"
+
+
+def _tell(candidates: Candidates, features: NDArray[np.float64], chances: NDArray[np.float64]) -> None:
+    best = sorted(range(len(chances)), key=lambda n: -chances[n])[:SHOWN]
+    ids = list(candidates.pieces)
+    current_span().details.update(
+        candidates=len(ids),
+        best={
+            ids[n]: {"chance": round(float(chances[n]), 3)}
+            | _rounded(dict(zip(FEATURES, features[n].tolist(), strict=True)))
+            for n in best
+        },
+    )
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 2) for name, value in values.items()}
+
+
+def build_fused(
+    use: Resources,
+    *,
+    k: Count = 10,
+    depth: Count = 30,
+    meaning: Annotated[float, Ge(0)] = 1.0,
+    word: Annotated[float, Ge(0)] = 0.3,
+    graph: Annotated[float, Ge(0)] = 2.5,
+    bridge: Annotated[float, Ge(0)] = 0.25,
+    rank: Count = 5,
+    fusion: Fusion = "learned",
+    late: Annotated[float, Ge(0)] = 0.0,
+    among: Count = 30,
+    tokens: Tokens = 8000,
+) -> Strategy:
+    """`fusion`: `learned`, or `rank`, which uses no trained weights. `late`: what MaxSim among the best counts."""
+    together = fuse(
+        dense(use, k=depth), words(use, k=depth), linked(use, k=depth), k=rank, weights=(meaning, word, graph)
+    )
+    weigh = weighed(use, fusion=fusion, k=rank, bridge=bridge)
+    return together >> weigh >> reorder(use, among=among, weight=late, k=rank) >> top(k) >> pack(tokens) >> answer(use)
+
+
+FUSED = Paradigm(
+    name="fused",
+    summary="Meaning, words and a walk over the graph together, bridged through entities, weighed by a trained model.",
+    source="beyond",
+    needs=frozenset({"vectors", "words", "graph"}),
+    build=build_fused,
+)

@@ -1,0 +1,178 @@
+"""Rows of the graph as evidence: what entities lead to, and triplets and entities with their place in a document."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TypeVar
+
+from ragways.core.types import Found, Hit, Hits, Piece, Query
+from ragways.index.graph.reader import Graph, GraphEntity, Triplet
+from ragways.index.graph.relations import DESCRIPTION
+from ragways.models.tokens import count_each
+from ragways.retrieval.resources import Resources
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragways.index.graph.relations import Ints
+
+    Floats = NDArray[np.float64]
+
+
+def nodes(graph: Graph, entities: Iterable[str]) -> list[int]:
+    """The numbers of entities."""
+    return [graph.ordinals[id] for id in entities]
+
+
+def of_ends(graph: Graph, numbers: Ints, scores: Mapping[str, float]) -> tuple[Floats, Floats]:
+    """The scores of the subject and of the object of each of these relations; 0 for an entity that has none."""
+    import numpy as np
+
+    held = np.zeros(len(graph.ids))
+    held[nodes(graph, scores)] = list(scores.values())
+    return held[graph.relation_arrays.subjects[numbers]], held[graph.relation_arrays.objects[numbers]]
+
+
+def summed(chunks: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
+    """Each chunk once, where it stands first, and all of its scores in sum: to the last bit, whatever their order."""
+    import numpy as np
+
+    known, first, where, counts = np.unique(chunks, return_index=True, return_inverse=True, return_counts=True)
+    total: Floats = np.bincount(where, scores, len(known)).astype(np.float64, copy=False)
+    # A sum of two is exact to the last bit already.
+    parts, ends = scores[np.argsort(where, kind="stable")], np.cumsum(counts)
+    for at in np.flatnonzero(counts > 2).tolist():
+        total[at] = math.fsum(parts[ends[at] - counts[at] : ends[at]].tolist())
+    return known, first.astype(np.int64), total
+
+
+def naming(graph: Graph, entity: str, limit: int) -> list[int]:
+    """The chunks that name an entity, by number: its own article's and those that name it most first."""
+    import numpy as np
+
+    places, weights = graph.passages.neighbours(graph.ordinals[entity])
+    if 0 < limit < len(weights):
+        # A hub is named all over the corpus: only those that may be among the first are sorted.
+        border = weights.max() if limit == 1 else np.partition(weights, -limit)[-limit]
+        chosen = np.flatnonzero(weights >= border)
+        places, weights = places[chosen], weights[chosen]
+    order = np.argsort(-weights, kind="stable")[:limit]
+    return [node - len(graph.ids) for node in places[order].tolist()]
+
+
+T = TypeVar("T")
+
+_TEMPORAL = re.compile(
+    r"\b(when|year|date|month|century|decade|before|after|since|until|during|first|last|earlier|earliest|later|"
+    r"latest|timeline|chronolog\w*|how long|1\d{3}|20\d{2})\b",
+    re.IGNORECASE,
+)
+
+
+def temporal(question: str) -> bool:
+    """Whether a question is about time, so that the order of events matters."""
+    return bool(_TEMPORAL.search(question))
+
+
+def by_date(question: str, items: Sequence[T], triplet: Callable[[T], Triplet]) -> list[T]:
+    """For a question about time, what has a date first and in its order; else all as it is."""
+    if not temporal(question):
+        return list(items)
+    return sorted(items, key=lambda item: (not triplet(item).date, triplet(item).date))
+
+
+def said(triplet: Triplet) -> str:
+    """`subject — predicate — object (date)`."""
+    date = f" ({triplet.date})" if triplet.date else ""
+    return f"{triplet.subject_name} — {triplet.predicate.replace('_', ' ')} — {triplet.object_name}{date}"
+
+
+def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: int = DESCRIPTION) -> dict[str, Piece]:
+    """Triplets as pieces, by id. Their place is the first chunk that states them."""
+    rows = {triplet.id: triplet for triplet in triplets}
+    graph = use.index.graph
+    numbers = graph.relation_arrays.numbers(list(rows))
+    begin, end = graph.relation_arrays.stated[numbers].tolist(), graph.relation_arrays.stated[numbers + 1].tolist()
+    places = {
+        id: graph.chunks[graph.relation_arrays.stating[low]]
+        for id, low, high in zip(rows, begin, end, strict=True)
+        if low < high
+    }
+    texts = {id: _with(said(rows[id]), rows[id].description, described) for id in rows}
+    return _pieces(use, texts, places, {id: triplet.date for id, triplet in rows.items()})
+
+
+def entity_pieces(use: Resources, entities: Iterable[GraphEntity], *, described: int = DESCRIPTION) -> dict[str, Piece]:
+    """Entities as pieces, by id: `name — is — type: description`. Left out are those of which nothing
+    is known, and dates and quantities, which no chunk is about.
+
+    Their place is the chunk that says most of them: of their own article, if there is one.
+    """
+    rows = {entity.id: entity for entity in entities if entity.type or entity.description}
+    graph = use.index.graph
+    places = {id: graph.chunks[chunks[0]] for id in rows if (chunks := naming(graph, id, 1))}
+    texts = {
+        id: _with(f"{row.name} — is — {row.type}" if row.type else row.name, row.description, described)
+        for id, row in rows.items()
+    }
+    return _pieces(use, texts, places, {})
+
+
+def hits_of(
+    query: Query, by: str, pieces: Mapping[str, Piece], order: Iterable[str], why: Callable[[str], tuple[float, str]]
+) -> Hits:
+    """Pieces in a given order: the score is 1 / place; score and note of their own are what `why` says."""
+    known = dict.fromkeys(id for id in order if id in pieces)
+    hits = (Hit(pieces[id], 1 / rank, (Found(by, rank, *why(id)),)) for rank, id in enumerate(known, start=1))
+    return Hits(query, tuple(hits))
+
+
+def in_turn(lists: Iterable[Sequence[T]]) -> list[T]:
+    """The first of each list, then the second of each, and so on."""
+    missing = object()
+    rounds = zip_longest(*lists, fillvalue=missing)
+    return [item for items in rounds for item in items if item is not missing]  # type: ignore[misc]
+
+
+def cut(hits: Sequence[Hit], tokens: int) -> list[Hit]:
+    """As many of the first as fit; ends at the first that does not, as `pack` does."""
+    kept, used = [], 0
+    for hit in hits:
+        used += hit.piece.tokens
+        if used > tokens:
+            break
+        kept.append(hit)
+    return kept
+
+
+def interleaved(query: Query, kinds: Iterable[Sequence[Hit]]) -> Hits:
+    """Lists of different kinds as one, in turn; the score is 1 / place."""
+    turns = enumerate(in_turn(kinds), start=1)
+    return Hits(query, tuple(Hit(hit.piece, 1 / place, hit.found) for place, hit in turns))
+
+
+def _pieces(
+    use: Resources, texts: Mapping[str, str], places: Mapping[str, str], dates: Mapping[str, str]
+) -> dict[str, Piece]:
+    chunks = use.index.pieces(dict.fromkeys(places.values()))
+    shown = [id for id in texts if places.get(id) in chunks]
+    tokens = count_each([texts[id] for id in shown])
+    pieces = {}
+    for id, count in zip(shown, tokens, strict=True):
+        at = chunks[places[id]]
+        pieces[id] = Piece(
+            id, "triplet", texts[id], at.document, at.title, at.start, at.end, count, dates.get(id) or at.date
+        )
+    return pieces
+
+
+def _with(text: str, description: str, most: int) -> str:
+    """The text and the beginning of a description, cut at a word."""
+    if not description or not most:
+        return text
+    short = description if len(description) <= most else f"{description[:most].rsplit(' ', 1)[0]} …"
+    return f"{text}: {short}"

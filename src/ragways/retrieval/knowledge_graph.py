@@ -1,0 +1,216 @@
+"""The entities that a question is about, and their triplets: the paradigm kg."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from ragways.core.brief import counted, traced
+from ragways.core.step import Step, fuse
+from ragways.core.trace import current_span
+from ragways.core.types import Hits, Query
+from ragways.index.graph.names import tokens
+from ragways.index.graph.reader import Graph
+from ragways.index.vectors import Scored, best
+from ragways.index.words import terms
+from ragways.retrieval.answer import answer
+from ragways.retrieval.graph_pieces import by_date, hits_of, said, triplet_pieces
+from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import dense, pack
+from ragways.tasks.search import QUESTION_ENTITIES, QuestionEntitiesInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_FEW = 3
+"""Names up to which a product with each vector is quicker than one with all of them (BLAS packs matrices first)."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How alike entities of the graph are to some names: the best cosine of any; 1 for an entity of that very name."""
+
+    graph: Graph
+    names: tuple[str, ...]
+    vectors: NDArray[np.float32]
+
+    @cached_property
+    def exact(self) -> dict[str, float]:
+        """Entities called so, each 1; where the graph has no vectors, those whose names hold its words as well."""
+        found: dict[str, float] = {}
+        for name in self.names:
+            found |= dict.fromkeys(self.graph.named(name), 1.0)
+            if self.graph.vectors is None:
+                found |= {id: max(score, found.get(id, 0.0)) for id, score in matching(self.graph, name)}
+        return found
+
+    def nearest(self, k: int, least: float) -> Scored:
+        """The k nearest entities of each name that are more than `least` alike. Seen twice, the best score counts."""
+        found = dict(self.exact)
+        if self.graph.vectors is not None:
+            for scores in self._cosines:
+                for id, score in best(self.graph.vectors.ids, scores, k, least):
+                    if score > least:
+                        found[id] = max(score, found.get(id, score))
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    def of(self, ids: Collection[str]) -> dict[str, float]:
+        """The likeness of these entities; 0 for one that has no vector and another name."""
+        known = {id: self.exact.get(id, 0.0) for id in ids}
+        rows = self.graph.vector_places
+        places = {id: rows[id] for id in ids if id in rows}
+        if places:
+            scores = self._cosines[:, list(places.values())].max(axis=0)
+            for id, score in zip(places, scores.tolist(), strict=True):
+                known[id] = max(known[id], score)
+        return known
+
+    @cached_property
+    def _cosines(self) -> NDArray[np.float32]:
+        """Of each name to each entity that has a vector."""
+        import numpy as np
+
+        held = self.graph.vectors
+        if held is None:
+            return np.zeros((len(self.names), 0), dtype=np.float32)
+        if len(self.vectors) > _FEW:
+            cosines = self.vectors @ held.matrix.T
+        else:
+            cosines = np.stack([held.matrix @ vector for vector in self.vectors])
+        # Two vectors of one text have a cosine of 1 give or take the last bit, which must not decide on an order.
+        capped: NDArray[np.float32] = np.minimum(cosines, np.float32(1.0), out=cosines)
+        return capped
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The entities to start from, best first, and the names that led to them."""
+
+    query: Query
+    likeness: Likeness
+    nodes: Scored
+
+    @property
+    def brief(self) -> str:
+        return f"{counted(len(self.nodes), (), 'seed', 'seeds')} from {', '.join(self.likeness.names)}"
+
+
+async def likeness(use: Resources, names: Sequence[str]) -> Likeness:
+    return Likeness(use.index.graph, tuple(names), await use.embed(names))
+
+
+def known_names(graph: Graph, text: str) -> list[str]:
+    """The names in a text that the graph knows, each once, in order."""
+    return list(dict.fromkeys(text[named.start : named.end] for named in graph.in_question(text)))
+
+
+async def question_names(use: Resources, question: str) -> list[str]:
+    """The entities that a question names."""
+    graph = use.index.graph
+    given = QuestionEntitiesInput(question, names=lambda text: known_names(graph, text))
+    outcome = await use.model.do(QUESTION_ENTITIES, given, rule_if_unusable=True)
+    return list(dict.fromkeys(name.strip() for name in outcome.value.entities if name.strip()))
+
+
+def link_entities(use: Resources, *, near: int = 20, least: float = 0.4, most: int = 20) -> Step[Query, Seeds]:
+    """The graph's entities nearest those of the question: `near` of each, `most` in all, the best. A question that
+    names none stands for itself.
+    """
+
+    @traced
+    async def run(query: Query) -> Seeds:
+        alike = await likeness(use, await question_names(use, query.text) or [query.text])
+        seeds = alike.nearest(near, least)[:most]
+        current_span().details.update(names=alike.names, seeds=[(id, round(score, 6)) for id, score in seeds])
+        return Seeds(query, alike, seeds)
+
+    return Step("link entities", run, near=near, least=least, most=most)
+
+
+def look_up(graph: Graph, name: str, limit: int = 5) -> list[tuple[str, str]]:
+    """Entities by name, and how each was found: called so (by name or alias), else by words of its names."""
+    exact = [(id, "name") for id in graph.named(name, limit)]
+    return exact or [(id, "full text") for id, _ in matching(graph, name, limit)]
+
+
+def matching(graph: Graph, name: str, limit: int = 5) -> Scored:
+    """Entities with a name or alias that holds all words of this one; the score is the share of it that they are."""
+    words = set(tokens(name))
+    if graph not in _NAMES:
+        _NAMES[graph] = _by_word(graph)
+    holding = [_NAMES[graph].get(word, frozenset()) for word in words]
+    found = []
+    for id, entity in graph.entities(frozenset.intersection(*holding) if holding else ()).items():
+        lengths = [len(own) for own in map(tokens, (entity.name, *entity.aliases)) if words <= set(own)]
+        found += [(id, len(words) / min(lengths))] if lengths else []
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+_NAMES: WeakKeyDictionary[Graph, dict[str, frozenset[str]]] = WeakKeyDictionary()
+"""For each open graph, the entities by the words of their names. Made when first needed: most names are found whole."""
+
+
+def _by_word(graph: Graph) -> dict[str, frozenset[str]]:
+    index: dict[str, set[str]] = {}
+    for id, entity in graph.entities(graph.ids).items():
+        for word in {word for name in (entity.name, *entity.aliases) for word in tokens(name)}:
+            index.setdefault(word, set()).add(id)
+    return {word: frozenset(ids) for word, ids in index.items()}
+
+
+def edges(use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500) -> Step[Query, Hits]:
+    """The triplets of the entities that the question names, looked up by name, alias or full text.
+
+    An entity may have thousands: of the `limit` heaviest, those come first that join two named entities, then those
+    that share most words with the question besides the names, then the heaviest.
+    """
+
+    @traced
+    async def run(query: Query) -> Hits:
+        graph = use.index.graph
+        names = await question_names(use, query.text)
+        how = {id: f"{name} by {way}" for name in reversed(names) for id, way in look_up(graph, name, entities)}
+        known = graph.entities(how)
+        asked = set(terms(query.text)) - {term for row in known.values() for term in terms(row.name)}
+        found = graph.triplets(known, limit) if known else []
+        shared = {t.id: len(asked & set(terms(f"{said(t)} {t.description}"))) for t in found}
+        joined = {t.id: (t.subject in known) + (t.object in known) for t in found}
+        found.sort(key=lambda t: (-joined[t.id], -shared[t.id], -t.weight, t.id))
+        best = {t.id: t for t in by_date(query.text, found[:k], lambda t: t)}
+        current_span().details.update(names=names, entities=sorted(how), found=len(best))
+
+        def why(id: str) -> tuple[float, str]:
+            ends = [how[end] for end in dict.fromkeys((best[id].subject, best[id].object)) if end in how]
+            return float(joined[id] + shared[id]), " and ".join(ends)
+
+        return hits_of(query, "kg", triplet_pieces(use, best.values()), best, why)
+
+    return Step("edges", run, k=k, entities=entities, limit=limit)
+
+
+def build_kg(
+    use: Resources,
+    *,
+    k: Count = 10,
+    triplets: Count = 50,
+    entities: Count = 5,
+    tokens: Tokens = 8000,
+) -> Strategy:
+    # Triplets and chunks have no id in common, so joining them by rank lets them alternate.
+    both = fuse(edges(use, k=triplets, entities=entities), dense(use, k=k))
+    return both >> pack(tokens) >> answer(use, "facts")
+
+
+KG = Paradigm(
+    name="kg",
+    summary="The triplets of the entities that the question names, beside the chunks nearest by meaning.",
+    source="T",
+    needs=frozenset({"vectors", "graph"}),
+    build=build_kg,
+)

@@ -1,0 +1,323 @@
+"""Personalised PageRank from the entities of a question: graph-ppr, fast-graph and hybrid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Lt
+
+from ragways.core.brief import counted, traced
+from ragways.core.step import Step, fuse
+from ragways.core.trace import current_span
+from ragways.core.types import Hits, Query
+from ragways.index.graph.reader import Graph, Triplet
+from ragways.index.vectors import Scored
+from ragways.retrieval.answer import answer
+from ragways.retrieval.graph_pieces import (
+    by_date,
+    entity_pieces,
+    hits_of,
+    interleaved,
+    nodes,
+    of_ends,
+    said,
+    summed,
+    triplet_pieces,
+)
+from ragways.retrieval.knowledge_graph import Seeds, link_entities
+from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import dense, pack, scored_hits
+
+EXACT = 2_000
+"""Nodes up to which power iteration is as quick as pushing; beyond it, work must not grow with the graph."""
+NEAR = 5e-5
+"""How fine PageRank is on a large graph. On that of 2Wiki, 95 of the 100 best are then those of the exact one.
+A coarser one saves little and misses the shares themselves by more.
+"""
+SHORT = 80
+"""Characters of a description in short form."""
+SHOWN = 20
+"""Entities and passages that the trace keeps."""
+REACHED = "reached by PageRank"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The entities that PageRank leads to, each with its share π: best first, and the seeds whatever their share."""
+
+    seeds: Seeds
+    mass: dict[str, float]
+
+    @property
+    def brief(self) -> str:
+        return counted(len(self.mass), (), "entity", "entities")
+
+
+def spread(
+    use: Resources, *, damping: float = 0.85, rounds: int = 100, least: float = 1e-5, keep: int = 100
+) -> Step[Seeds, Spread]:
+    """Personalised PageRank on the undirected graph of entities; kept are the `keep` best that have at least `least`,
+    and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which.
+    """
+
+    @traced
+    async def run(seeds: Seeds) -> Spread:
+        graph = use.index.graph
+        kept = _kept(graph, seeds, damping=damping, rounds=rounds, least=least, keep=keep)
+        current_span().details.update(
+            way="exact" if len(graph.ids) <= EXACT else "push",
+            nodes=len(kept),
+            best=[(id, round(mass, 6)) for id, mass in list(kept.items())[:SHOWN]],
+        )
+        return Spread(seeds, kept)
+
+    return Step("pagerank", run, damping=damping, rounds=rounds, least=least, keep=keep)
+
+
+def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spread, Hits]:
+    """The source text of the triplets between the entities that were reached, most similar ends first.
+
+    All triplets of one seed are equally similar, so among the chunks of equals those come first whose triplets hold the
+    larger shares in sum: they say most about what PageRank leads to.
+    """
+
+    @traced
+    async def run(reached: Spread) -> Hits:
+        import numpy as np
+
+        graph, mass = use.index.graph, reached.mass
+        numbers = graph.relation_arrays.between(nodes(graph, mass), limit)
+        near = np.maximum(*of_ends(graph, numbers, reached.seeds.likeness.of(mass)))
+        share = np.add(*of_ends(graph, numbers, mass))
+        rank = np.lexsort((numbers, -graph.relation_arrays.weights[numbers], -share, -near))
+        numbers, near, share = numbers[rank], near[rank], share[rank]
+        stating, which = graph.relation_arrays.sources(numbers)
+        found, first, total = summed(stating, share[which])
+        # What a chunk is found by is the first triplet that it states.
+        by = which[first]
+        columns = ((-near[by]).tolist(), (-total).tolist(), [graph.chunks[n] for n in found.tolist()], by.tolist())
+        best = sorted(zip(*columns, strict=True))[:chunks]
+        current_span().details.update(
+            triplets=len(numbers),
+            found=len(best),
+            reached=[(id, round(-total, 6)) for _, total, id, _ in best[:SHOWN]],
+        )
+        stated = numbers.tolist()
+        rows = graph.relations_at({stated[place] for *_, place in best})
+        seeds = {id for id, _ in reached.seeds.nodes}
+        notes = {number: _why(row, seeds) for number, row in rows.items()}
+        why = {id: (-alike, notes[stated[place]]) for alike, _, id, place in best}
+        return hits_of(reached.seeds.query, "graph-ppr", use.index.pieces(why), why, why.__getitem__)
+
+    return Step("sources", run, limit=limit, chunks=chunks)
+
+
+def short_forms(
+    use: Resources, *, entities: int = 8, relations: int = 12, chunks: int = 4, limit: int = 500
+) -> Step[Spread, Hits]:
+    """The best entities, relations and chunks that PageRank leads to.
+
+    An entity's score is its share, a relation's the sum of its ends', a chunk's the sum of the relations it states.
+    """
+
+    @traced
+    async def run(reached: Spread) -> Hits:
+        import numpy as np
+
+        graph, mass, query = use.index.graph, reached.mass, reached.seeds.query
+        numbers = graph.relation_arrays.between(nodes(graph, mass), limit)
+        share = np.add(*of_ends(graph, numbers, mass))
+        # Relations are in the order of their ids, chunks are not.
+        best = np.lexsort((numbers, -share))[:relations]
+        stated = dict(zip(graph.relation_arrays.names(numbers[best]), share[best].tolist(), strict=True))
+        stating, which = graph.relation_arrays.sources(numbers)
+        found, _, total = summed(stating, share[which])
+        source = _best({graph.chunks[n]: sum for n, sum in zip(found.tolist(), total.tolist(), strict=True)}, chunks)
+        named = _best(mass, entities)
+        known, rows = graph.entities(named), graph.relations(stated)
+        entity = entity_pieces(use, [known[id] for id in named], described=SHORT)
+        triplet = triplet_pieces(use, [rows[id] for id in stated], described=SHORT)
+        current_span().details["reached"] = [(id, round(score, 6)) for id, score in source.items()][:SHOWN]
+        chunk = use.index.pieces(source)
+        seeds = {id for id, _ in reached.seeds.nodes}
+        by = "fast-graph"
+        chunk_hits = hits_of(query, by, chunk, source, lambda id: (source[id], "states relations that were reached"))
+        triplet_hits = hits_of(query, by, triplet, stated, lambda id: (stated[id], _why(rows[id], seeds)))
+        entity_hits = hits_of(query, by, entity, named, lambda id: (named[id], "seed" if id in seeds else REACHED))
+        in_time = by_date(query.text, triplet_hits.items, lambda hit: rows[hit.piece.id])
+        return interleaved(query, (chunk_hits.items, in_time, entity_hits.items))
+
+    return Step("short forms", run, entities=entities, relations=relations, chunks=chunks)
+
+
+PRIOR = 10
+"""Passages that a walk starts from where the question names no entity."""
+
+
+def linked(use: Resources, *, k: int = 10, damping: float = 0.7) -> Step[Query, Hits]:
+    """The k chunks that a walk from the entities of the question visits most (PageRank over entities and passages).
+
+    A question that names none starts from the passages nearest it. Beside named entities they would only blur the walk
+    (docs/figures.md).
+    """
+
+    @traced
+    async def run(query: Query) -> Hits:
+        from ragways.index.graph.retrieve import passages, question_seeds
+
+        seeds = question_seeds(use.index.graph, query.text)
+        prior = {} if seeds or "vectors" not in use.index.layers else await _nearest(use, query)
+        found = passages(use.index.graph, query.text, k=k, seeds=seeds, prior=prior, damping=damping)
+        best = sorted((seeds or prior).items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
+        current_span().details.update(seeds=_rounded(best), reached=_rounded(found[:SHOWN]))
+        return scored_hits(use, query, "linked", found)
+
+    return Step("linked", run, k=k, damping=damping)
+
+
+async def _nearest(use: Resources, query: Query) -> dict[str, float]:
+    """The passages nearest the question, with shares that make 1 together."""
+    near = use.index.vectors.search(await use.embed_question(query.text), PRIOR, least=0.0)
+    total = sum(score for _, score in near)
+    return {id: score / total for id, score in near} if total > 0 else {}
+
+
+def _rounded(scored: Scored) -> Scored:
+    return [(id, round(score, 6)) for id, score in scored]
+
+
+def by_pagerank(
+    use: Resources,
+    *,
+    near: int = 20,
+    least: float = 0.4,
+    seeds: int = 20,
+    damping: float = 0.85,
+    rounds: int = 100,
+    nodes: int = 100,
+    triplets: int = 500,
+) -> Step[Query, Hits]:
+    """Graph retrieval as a whole: entities of the question, PageRank, source text."""
+    return (
+        link_entities(use, near=near, least=least, most=seeds)
+        >> spread(use, damping=damping, rounds=rounds, keep=nodes)
+        >> sources(use, limit=triplets)
+    )
+
+
+def _kept(graph: Graph, seeds: Seeds, *, damping: float, rounds: int, least: float, keep: int) -> dict[str, float]:
+    import numpy as np
+
+    from ragways.index.pagerank import pagerank, push
+
+    if not seeds.nodes:
+        return {}
+    start = np.zeros(len(graph.ids))
+    for id, score in seeds.nodes:
+        start[graph.ordinals[id]] = score
+    if len(start) <= EXACT:
+        mass = pagerank(graph.adjacency, start, damping=damping, rounds=rounds)
+    else:
+        mass = push(graph.adjacency, start, damping=damping, epsilon=NEAR)
+    border = max(least, float(np.partition(mass, -keep)[-keep])) if keep < len(mass) else least
+    # Nodes are in the order of their ids, so equals go by id.
+    able = np.flatnonzero(mass >= border)
+    best = able[np.argsort(-mass[able], kind="stable")][:keep]
+    chosen = np.union1d(best, nodes(graph, (id for id, _ in seeds.nodes)))
+    order = chosen[np.argsort(-mass[chosen], kind="stable")]
+    return dict(zip([graph.ids[n] for n in order.tolist()], mass[order].tolist(), strict=True))
+
+
+def _best(scores: Mapping[str, float], k: int) -> dict[str, float]:
+    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:k])
+
+
+def _why(triplet: Triplet, seeds: set[str]) -> str:
+    ends = ((triplet.subject, triplet.subject_name), (triplet.object, triplet.object_name))
+    names = [name for id, name in ends if id in seeds]
+    return f"{said(triplet)}; {'seed ' + ' and '.join(names) if names else REACHED}"
+
+
+def build_graph_ppr(
+    use: Resources,
+    *,
+    near: Count = 20,
+    least: float = 0.4,
+    seeds: Count = 20,
+    damping: Annotated[float, Ge(0), Lt(1)] = 0.85,
+    rounds: Count = 100,
+    share: float = 1e-5,
+    nodes: Count = 100,
+    triplets: Count = 500,
+    tokens: Tokens = 8000,
+) -> Strategy:
+    return (
+        link_entities(use, near=near, least=least, most=seeds)
+        >> spread(use, damping=damping, rounds=rounds, least=share, keep=nodes)
+        >> sources(use, limit=triplets)
+        >> pack(tokens)
+        >> answer(use)
+    )
+
+
+GRAPH_PPR = Paradigm(
+    name="graph-ppr",
+    summary="Personalised PageRank over the knowledge graph, from the entities of the question.",
+    source="R",
+    needs=frozenset({"vectors", "graph"}),
+    build=build_graph_ppr,
+)
+
+
+def build_fast_graph(
+    use: Resources,
+    *,
+    near: Count = 8,
+    least: float = 0.4,
+    damping: Annotated[float, Ge(0), Lt(1)] = 0.85,
+    entities: Annotated[int, Ge(0)] = 8,
+    relations: Annotated[int, Ge(0)] = 12,
+    chunks: Annotated[int, Ge(0)] = 4,
+    tokens: Tokens = 2000,
+) -> Strategy:
+    return (
+        link_entities(use, near=near, least=least, most=2 * near)
+        >> spread(use, damping=damping)
+        >> short_forms(use, entities=entities, relations=relations, chunks=chunks)
+        >> pack(tokens)
+        >> answer(use, "facts")
+    )
+
+
+FAST_GRAPH = Paradigm(
+    name="fast-graph",
+    summary="PageRank from the question's entities scores relations, these score chunks; the best of each, in short.",
+    source="U",
+    needs=frozenset({"vectors", "graph"}),
+    build=build_fast_graph,
+)
+
+
+def build_hybrid(
+    use: Resources,
+    *,
+    k: Count = 100,
+    least: float = 0.4,
+    nodes: Count = 100,
+    smoothing: Count = 60,
+    tokens: Tokens = 8000,
+) -> Strategy:
+    both = fuse(dense(use, k=k, least=least), by_pagerank(use, least=least, nodes=nodes), k=smoothing)
+    return both >> pack(tokens) >> answer(use)
+
+
+HYBRID = Paradigm(
+    name="hybrid",
+    summary="Chunks by meaning and chunks by PageRank over the graph, joined by rank.",
+    source="R",
+    needs=frozenset({"vectors", "graph"}),
+    build=build_hybrid,
+)

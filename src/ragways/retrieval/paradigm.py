@@ -1,0 +1,69 @@
+"""A paradigm: a way to answer, as a declaration and a function that joins its steps."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt
+
+from ragways.core.errors import UsageError, did_you_mean
+from ragways.core.step import Step
+from ragways.core.types import Answer, Query
+from ragways.retrieval.resources import Resources
+
+Strategy = Step[Query, Answer]
+Count = Annotated[int, Gt(0)]
+"""A setting that must be at least 1."""
+Tokens = Annotated[int, Ge(0)]
+"""A budget; none at all leaves the question without evidence."""
+
+
+@dataclass(frozen=True)
+class Paradigm:
+    """`build`'s keyword-only parameters are its settings. `source` names the document it comes from, as in docs/."""
+
+    name: str
+    summary: str
+    source: str
+    needs: frozenset[str]
+    build: Callable[..., Strategy]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Names and defaults."""
+        return {name: parameter.default for name, parameter in self._parameters().items()}
+
+    def strategy(self, use: Resources, settings: Mapping[str, Any] | None = None) -> Strategy:
+        """Its steps on these resources, once the layers and the settings have been checked."""
+        chosen = self.check(settings or {})
+        use.index.require(self.needs)
+        return self.build(use, **chosen)
+
+    def check(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings with values of the right types, or an error that says what was meant."""
+        from pydantic import TypeAdapter, ValidationError
+
+        parameters = self._parameters()
+        checked = {}
+        for name, value in settings.items():
+            if name not in parameters:
+                raise UsageError(f"{self.name} has no setting {name!r}", did_you_mean(name, parameters))
+            try:
+                checked[name] = TypeAdapter(parameters[name].annotation).validate_python(value)
+            except ValidationError as error:
+                wrong = error.errors()[0]["msg"]
+                raise UsageError(f"setting {name} of {self.name} cannot be {value!r}", wrong) from None
+        return checked
+
+    def _parameters(self) -> dict[str, inspect.Parameter]:
+        return _keyword_only(self.build)
+
+
+@cache
+def _keyword_only(build: Callable[..., Strategy]) -> dict[str, inspect.Parameter]:
+    signature = inspect.signature(build, eval_str=True)
+    return {p.name: p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}

@@ -1,0 +1,62 @@
+"""What steps work with: the index, the embedder, the client of a model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ragways.index.reader import Index
+from ragways.models.client import ModelClient
+from ragways.models.embed import Embedder
+from ragways.tasks.answers import Prompts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_VECTORS_KEPT = 4096
+
+
+@dataclass
+class Resources:
+    """`threshold` is how plain the evidence must be before a rule answers from it, `sentences` the most it says."""
+
+    index: Index
+    embedder: Embedder
+    model: ModelClient
+    threshold: float = 0.5
+    sentences: int = 3
+    prompts: Prompts = "shared"
+    """Whether all paradigms answer by one prompt, or some by their own."""
+    retrieve_only: bool = False
+    """Stop before answering, to measure retrieval alone."""
+    embedding: float = 0.0
+    """CPU seconds that embedding has taken so far, for those who measure what else a question takes."""
+    _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts, each made once however many steps and paradigms ask for it."""
+        import numpy as np
+
+        if len(self._vectors) + len(texts) > _VECTORS_KEPT:
+            self._vectors.clear()
+        known = {text: self._vectors[text] for text in texts if text in self._vectors}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            began = time.process_time()
+            known |= zip(missing, await self.embedder.embed(missing), strict=True)
+            self.embedding += time.process_time() - began
+            self._vectors.update(known)
+        # From `known`: another question that is asked at the same time may have emptied the store meanwhile.
+        return np.stack([known[text] for text in texts])
+
+    def forget(self) -> None:
+        """Forget the vectors made so far, so that the next question is timed as if it were the first."""
+        self._vectors.clear()
+
+    async def embed_question(self, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = (await self.embed([text]))[0]
+        return vector

@@ -1,0 +1,105 @@
+"""Query → Hits, Hits → Hits and Hits → Evidence: what is found, and what of it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ragways.core.brief import traced
+from ragways.core.step import Step, rank_fusion
+from ragways.core.trace import current_span
+from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
+from ragways.index.vectors import Scored
+from ragways.retrieval.resources import Resources
+
+
+def dense(use: Resources, *, k: int = 10, least: float = -1.0) -> Step[Query, Hits]:
+    """The k chunks nearest the question by cosine, those at least `least` similar."""
+
+    @traced
+    async def run(query: Query) -> Hits:
+        vector = await use.embed_question(query.text)
+        return scored_hits(use, query, "dense", use.index.vectors.search(vector, k, least=least))
+
+    return Step("dense", run, k=k, least=least)
+
+
+def words(use: Resources, *, k: int = 10) -> Step[Query, Hits]:
+    """The k chunks that match the question's words best (BM25)."""
+
+    @traced
+    async def run(query: Query) -> Hits:
+        return scored_hits(use, query, "words", use.index.words.search(query.text, k))
+
+    return Step("words", run, k=k)
+
+
+def scored_hits(use: Resources, query: Query, by: str, scored: Scored) -> Hits:
+    pieces = use.index.pieces(id for id, _ in scored)
+    current_span().details["found"] = len(pieces)
+    return ranked(
+        query,
+        (
+            Hit(pieces[id], score, (Found(by, rank, score),))
+            for rank, (id, score) in enumerate(scored, start=1)
+            if id in pieces
+        ),
+    )
+
+
+def top(k: int) -> Step[Hits, Hits]:
+    """The k best."""
+
+    @traced
+    async def run(hits: Hits) -> Hits:
+        return Hits(hits.query, hits.items[:k])
+
+    return Step("top", run, k=k)
+
+
+def reorder(use: Resources, *, among: int, weight: float, k: int) -> Step[Hits, Hits]:
+    """Let late interaction have a say in the order of the best `among` hits.
+
+    Each token of the question is matched to its nearest token of a passage (MaxSim over the embedder's token vectors).
+    The order that gives is joined to the one there was by rank, rather than put in its place: a passage two hops away
+    is not like the question, and found all the same.
+    """
+
+    @traced
+    async def run(hits: Hits) -> Hits:
+        from ragways.models.embed import maxsim
+
+        best = hits.items[:among]
+        if not best or weight <= 0:
+            return hits
+        question, *passages = await use.embedder.tokens([hits.query.text, *(hit.piece.text for hit in best)])
+        scored = [
+            Hit(hit.piece, score, (Found("maxsim", 0, score),))
+            for hit, score in zip(best, (maxsim(question, passage) for passage in passages), strict=True)
+        ]
+        order = ranked(hits.query, scored)
+        named = [
+            replace(hit, found=(replace(hit.found[0], rank=rank),)) for rank, hit in enumerate(order.items, start=1)
+        ]
+        return rank_fusion([hits, Hits(hits.query, tuple(named))], k, [1.0, weight])
+
+    return Step("reorder", run, among=among, weight=weight)
+
+
+def pack(tokens: int) -> Step[Hits, Evidence]:
+    """As many of the best as fit the budget.
+
+    Packing ends at the first hit that does not fit, rather than going on to smaller ones behind it: so a larger budget
+    never loses what a smaller one had.
+    """
+
+    @traced
+    async def run(hits: Hits) -> Evidence:
+        kept, used = 0, 0
+        for hit in hits.items:
+            if used + hit.piece.tokens > tokens:
+                break
+            kept, used = kept + 1, used + hit.piece.tokens
+        current_span().details.update(kept=kept, used=used)
+        return Evidence(hits, hits.items[:kept], used)
+
+    return Step("pack", run, tokens=tokens)

@@ -1,0 +1,201 @@
+"""Retrieval in rounds, each of which asks for what the rounds before it left open: recursive and iterative."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Literal
+
+from ragways.core.brief import traced
+from ragways.core.step import Step, rank_fusion
+from ragways.core.trace import current_span, span
+from ragways.core.types import Answer, Found, Hit, Hits, Query
+from ragways.index.words import terms
+from ragways.retrieval.answer import answer, recall
+from ragways.retrieval.pagerank import by_pagerank
+from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import dense, pack
+from ragways.tasks.search import (
+    JUDGE_ANSWER,
+    SUBQUESTION_LIMIT,
+    SUBQUESTIONS,
+    AnswerVerdict,
+    JudgeAnswerInput,
+    SubquestionsInput,
+    refuses,
+)
+
+
+@lru_cache(maxsize=8192)
+def _terms(text: str) -> list[str]:
+    """Rounds look at the same sentences again and again."""
+    return terms(text)
+
+
+def plain(text: str) -> str:
+    """A question as questions are compared: without case, punctuation and spacing."""
+    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+
+
+async def subquestions(use: Resources, question: str, hits: Sequence[Hit], asked: Collection[str]) -> list[str]:
+    """What the hits do not say yet: three at most, none that was asked before."""
+    given = SubquestionsInput(question, _texts(hits), tuple(asked), _terms)
+    found = (await use.model.do(SUBQUESTIONS, given, rule_if_unusable=True)).value
+    known = {plain(question), *map(plain, asked)}
+    new = {plain(text): text.strip() for text in reversed(found.questions) if plain(text) not in known | {""}}
+    return list(reversed(new.values()))[:SUBQUESTION_LIMIT]
+
+
+async def judge(use: Resources, question: str, answer: Answer, asked: Collection[str]) -> AnswerVerdict:
+    """Whether an answer suffices. One that refuses never does, whatever is said of it: then the question is open."""
+    given = JudgeAnswerInput(question, answer.text, _texts(answer.evidence.items), tuple(asked), _terms)
+    verdict = (await use.model.do(JUDGE_ANSWER, given, rule_if_unusable=True)).value
+    if verdict.suffices and (answer.abstained or refuses(answer.text)):
+        return AnswerVerdict(False, verdict.subquestion.strip() or question)
+    return verdict
+
+
+def _texts(hits: Sequence[Hit]) -> tuple[str, ...]:
+    return tuple(f"{hit.piece.title}: {hit.piece.text}" for hit in hits)
+
+
+SHOWN = 8000
+"""Tokens of what was gathered that are shown when asking for sub-questions. No setting, so that the answer's budget
+does not change what is searched for.
+"""
+
+
+def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7) -> Step[Query, Hits]:
+    """Search, ask what is missing, append that to the query, search again.
+
+    Ends after so many rounds, when one finds nothing new, or when no sub-question comes. The rounds' lists are joined
+    by rank, as their scores belong to different queries.
+    """
+
+    @traced
+    async def run(query: Query) -> Hits:
+        asked: list[str] = []
+        lists: list[Hits] = []
+        seen: dict[str, Hit] = {}
+        stopped = f"{rounds} rounds"
+        for number in range(1, rounds + 1):
+            with span("round", number=number) as here:
+                found = await dense(use, k=k)(Query(" ".join([query.text, *asked])))
+                new = {hit.piece.id: hit for hit in found.items if hit.piece.id not in seen}
+                here.details["new"] = len(new)
+                if not new:
+                    stopped = "nothing new"
+                    break
+                lists.append(_noted(replace(found, query=query), f"round {number}"))
+                seen |= new
+                if number == rounds:
+                    break
+                shown = (await pack(SHOWN)(Hits(query, tuple(seen.values())))).items
+                more = await subquestions(use, query.text, shown, asked)
+                here.details["asked"] = more
+                if not more:
+                    stopped = "no sub-question"
+                    break
+                asked += more
+        current_span().details.update(rounds=number, stopped=stopped, found=len(seen))
+        searched = replace(query, searches=tuple(asked))
+        return replace(rank_fusion(lists), query=searched) if lists else Hits(searched)
+
+    return Step("gather in rounds", run, rounds=rounds, k=k)
+
+
+def answer_in_rounds(
+    use: Resources, base: Step[Query, Hits], *, rounds: int = 3, k: int = 10, tokens: int = 8000
+) -> Step[Query, Answer]:
+    """Answer, judge, look up what is missing, answer again.
+
+    Ends when the answer suffices, after so many rounds, when no sub-question comes or one that was asked before. Each
+    round adds its k best behind those of the rounds before it: so a larger budget never loses what a smaller one had,
+    and k is small enough that the first round leaves room for the others.
+    """
+
+    @traced
+    async def run(query: Query) -> Answer:
+        asked: dict[str, str] = {}
+        gathered: list[Hit] = []
+        with span("round", number=0):
+            said = await recall(use)(query)
+        stopped = f"{rounds} rounds"
+        for number in range(1, rounds + 1):
+            verdict = await judge(use, query.text, said, asked.values())
+            wanted = verdict.subquestion.strip()
+            if verdict.suffices or not plain(wanted) or plain(wanted) in asked:
+                stopped = _end(verdict.suffices, plain(wanted))
+                break
+            asked[plain(wanted)] = wanted
+            with span("round", number=number, subquestion=wanted) as here:
+                found = _noted(await base(Query(wanted)), f"round {number}: {wanted}")
+                known = {hit.piece.id for hit in gathered}
+                new = [hit for hit in found.items[:k] if hit.piece.id not in known]
+                here.details["new"] = len(new)
+                gathered += [replace(hit, score=1 / (len(gathered) + n)) for n, hit in enumerate(new, start=1)]
+                if new:  # else there is nothing to answer from that the last answer did not have
+                    searched = replace(query, searches=tuple(asked.values()))
+                    said = await (pack(tokens) >> answer(use, "rounds"))(Hits(searched, tuple(gathered)))
+        current_span().details.update(rounds=len(asked), stopped=stopped, asked=list(asked.values()))
+        return said
+
+    return Step("answer in rounds", run, rounds=rounds, k=k)
+
+
+def _end(suffices: bool, wanted: str) -> str:
+    if suffices:
+        return "the answer suffices"
+    return "the sub-question was asked before" if wanted else "no sub-question"
+
+
+def _noted(hits: Hits, note: str) -> Hits:
+    """The same hits, each saying in which round it was found."""
+
+    def noted(found: Found) -> Found:
+        return replace(found, note=f"{note}; {found.note}" if found.note else note)
+
+    return replace(hits, items=tuple(replace(hit, found=tuple(map(noted, hit.found))) for hit in hits.items))
+
+
+def build_recursive(
+    use: Resources,
+    *,
+    rounds: Count = 5,
+    k: Count = 7,
+    tokens: Tokens = 8000,
+) -> Strategy:
+    return gather_in_rounds(use, rounds=rounds, k=k) >> pack(tokens) >> answer(use, "rounds")
+
+
+RECURSIVE = Paradigm(
+    name="recursive",
+    summary="Search in rounds; each appends to the query what the passages found so far leave open.",
+    source="T",
+    needs=frozenset({"vectors"}),
+    build=build_recursive,
+)
+
+
+def build_iterative(
+    use: Resources,
+    *,
+    base: Literal["naive", "graph-ppr"] = "graph-ppr",
+    rounds: Count = 3,
+    k: Count = 10,
+    least: float = 0.4,
+    tokens: Tokens = 8000,
+) -> Strategy:
+    retriever = dense(use, k=k, least=least) if base == "naive" else by_pagerank(use, least=least)
+    return answer_in_rounds(use, retriever, rounds=rounds, k=k, tokens=tokens)
+
+
+ITERATIVE = Paradigm(
+    name="iterative",
+    summary="Answer, judge the answer, look up what it lacks, and answer again.",
+    source="R",
+    needs=frozenset({"vectors", "graph"}),
+    build=build_iterative,
+)

@@ -1,0 +1,323 @@
+"""An index as tools read it, and what each tool does there: find where to read, read, and follow links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.core.errors import MissingLayer, ToolError
+from ragways.index.reader import Index
+from ragways.index.store import number_of, path_of
+from ragways.index.vectors import Scored
+from ragways.models.bound import count_text
+from ragways.retrieval.tools.links import ArticleLinks, Catalogue, shown
+from ragways.retrieval.tools.queries import PartRow, Queries
+from ragways.retrieval.tools.results import (
+    Articles,
+    Excerpt,
+    InfoboxFacts,
+    LinkPath,
+    Listed,
+    Outline,
+    Paragraphs,
+    PathStep,
+    SectionTitle,
+)
+
+STRETCH = 2000
+"""Characters of a paragraph that are shown at once. A longer one is shown in several parts."""
+TOKENS = 2000
+"""The most that the texts in one result may cost; the rest is asked for by its offset."""
+LOOKED_AT = 4
+"""Chunks looked at for each paragraph that is wanted, because several may lie in one paragraph."""
+
+
+class CorpusView:
+    """The queries, titles and links of one open index, each loaded when first used and kept. Reads only."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.queries = Queries(index)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        return Catalogue(self.queries.titles())
+
+    @cached_property
+    def links(self) -> ArticleLinks:
+        return ArticleLinks(self.queries, self.catalogue)
+
+    def listed(self, article: int, **more: object) -> Listed:
+        return Listed(f"article:{article}", self.catalogue.titles[article], **more)  # type: ignore[arg-type]
+
+    def quotes(self, article: int, rows: Iterable[PartRow], score: float | None = None) -> Iterator[Excerpt]:
+        """Paragraphs as quotes, long ones in parts."""
+        title, text, date = self.index._article(article)
+        for _, path, start, end in rows:
+            parts = list(_parts(text, start, end))
+            for number, (first, last, tokens) in enumerate(parts, start=1):
+                yield Excerpt(
+                    f"article:{article}:{path}", f"article:{article}", title, text[first:last],
+                    number if len(parts) > 1 else None, score, first, last, tokens, date,
+                )  # fmt: skip
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Stretches that are short in characters and in tokens, whatever the script; cut at a space where there is one."""
+    while start < end:
+        last = min(end, start + STRETCH)
+        if last < end and (space := text.rfind(" ", start + STRETCH // 2, last)) > 0:
+            last = space + 1
+        while (tokens := count_text(text[start:last])) > TOKENS:
+            last = start + (last - start) // 2
+        yield start, last, tokens
+        start = last
+
+
+def page(quotes: Iterable[Excerpt], offset: int, most: int) -> tuple[tuple[Excerpt, ...], int | None]:
+    """Quotes from an offset on, as many as fit, and the offset of the rest."""
+    shown: list[Excerpt] = []
+    used = 0
+    for at, quote in enumerate(quotes):
+        if at < offset:
+            continue
+        if shown and (len(shown) == most or used + quote.tokens > TOKENS):
+            return tuple(shown), at
+        shown.append(quote)
+        used += quote.tokens
+    return tuple(shown), None
+
+
+_views: WeakKeyDictionary[Index, CorpusView] = WeakKeyDictionary()
+
+
+def view_of(index: Index) -> CorpusView:
+    """One view for an open index, however many toolboxes are made on it."""
+    view = _views.get(index)
+    if view is None:
+        view = _views[index] = CorpusView(index)
+    return view
+
+
+class Embed(Protocol):
+    async def __call__(self, text: str, /) -> NDArray[np.float32]: ...
+
+
+def by_title(view: CorpusView, title: str, k: int, offset: int) -> Articles:
+    found = view.catalogue.nearest(title, offset + k + 1)
+    listed = tuple(view.listed(number, score=score) for number, score in found[offset : offset + k])
+    return Articles(listed, offset + k if len(found) > offset + k else None, "" if found else "no title is like that")
+
+
+async def by_meaning(view: CorpusView, embed: Embed, query: str, k: int, offset: int) -> Paragraphs:
+    if not query.strip():
+        raise ToolError("the query is empty", cure="say what to look for")
+    looked_at = LOOKED_AT * (offset + k)
+    try:
+        if "vectors" in view.index.layers:
+            chunks = view.index.vectors.search(await embed(query), looked_at)
+        else:
+            chunks = view.index.words.search(query, looked_at)
+    except MissingLayer as error:
+        raise ToolError(error.message, cure=error.cure) from None
+    best: dict[str, float] = {}
+    for id, score in chunks:
+        best.setdefault(id.rsplit(":", 1)[0], round(score, 4))
+    quotes, following = page(_first_parts(view, list(best.items())[: offset + k]), offset, k)
+    more = following if following is not None else (offset + k if len(best) >= offset + k else None)
+    return Paragraphs(quotes, more)
+
+
+def _first_parts(view: CorpusView, scored: Scored) -> Iterable[Excerpt]:
+    """One quote a paragraph, so that an offset counts paragraphs; the window of a paragraph shows its other parts."""
+    for id, score in scored:
+        row = view.queries.paragraph(number_of(id), path_of(id))
+        if row is not None:
+            yield from list(view.quotes(number_of(id), [row], score))[:1]
+
+
+MOST = 50
+"""Paragraphs, or section titles, in one result."""
+_BOXES = 10
+_FIELDS = 60
+_FIELD = 300
+_SECTION = re.compile(r"(article:[0-9]{1,18}):(s[0-9]{1,9})(:.*)?", re.ASCII | re.DOTALL)
+_PARAGRAPH = re.compile(r"(article:[0-9]{1,18}):(s[0-9]{1,9}:p[0-9]{1,9})(:[ct][0-9]{1,9})?", re.ASCII)
+
+
+def whole(view: CorpusView, article: str, offset: int) -> Paragraphs:
+    number = view.catalogue.find(article)
+    quotes, following = page(view.quotes(number, view.queries.paragraphs(number)), offset, MOST)
+    return Paragraphs(quotes, following, _past(quotes, offset))
+
+
+def outline(view: CorpusView, article: str, offset: int) -> Outline:
+    number = view.catalogue.find(article)
+    rows = view.queries.sections(number)
+    titles = tuple(
+        SectionTitle(f"article:{number}:{path}", title, level, end - start)
+        for _, path, start, end, title, level in rows[offset : offset + MOST]
+    )
+    boxes = tuple(_boxes(view, number)) if offset == 0 else ()
+    return Outline(view.listed(number), titles, boxes, offset + MOST if len(rows) > offset + MOST else None)
+
+
+def _boxes(view: CorpusView, number: int) -> Iterator[InfoboxFacts]:
+    for start, kind, fields in view.queries.infoboxes(number)[:_BOXES]:
+        row = view.queries.paragraph_at(number, start)
+        source = next(view.quotes(number, [row]), None) if row is not None else None
+        yield InfoboxFacts(kind[:_FIELD], {key[:_FIELD]: value[:_FIELD] for key, value in fields[:_FIELDS]}, source)
+
+
+def sections(view: CorpusView, ids: Sequence[str], offset: int) -> Paragraphs:
+    found = [_section(view, id) for id in dict.fromkeys(ids)]
+    quotes, following = page(_in_sections(view, found), offset, MOST)
+    return Paragraphs(quotes, following, _past(quotes, offset))
+
+
+def section_window(view: CorpusView, id: str, around: int, offset: int) -> Paragraphs:
+    number, at = _section(view, id)
+    count = len(view.queries.sections(number))
+    near = [(number, near) for near in range(max(0, at - around), min(count, at + around + 1))]
+    quotes, following = page(_in_sections(view, near), offset, MOST)
+    return Paragraphs(quotes, following, _past(quotes, offset))
+
+
+def paragraph_window(view: CorpusView, id: str, around: int, offset: int) -> Paragraphs:
+    number, row = _paragraph(view, id)
+    rows = view.queries.paragraphs_near(number, row[0] - around, row[0] + around)
+    quotes, following = page(view.quotes(number, rows), offset, MOST)
+    return Paragraphs(quotes, following, _past(quotes, offset))
+
+
+def _section(view: CorpusView, id: str) -> tuple[int, int]:
+    """The article and the place among its sections that an id means."""
+    match = _SECTION.fullmatch(id.strip())
+    number = view.catalogue.find(match[1] if match else id)
+    rows = view.queries.sections(number)
+    wanted = match[2] if match else ""
+    for at, row in enumerate(rows):
+        if row[1] == wanted:
+            return number, at
+    near = sorted(rows, key=lambda row: abs(row[0] - _place(wanted)))[:5]
+    labels = [f"article:{number}:{row[1]} ({row[4][:100]})" for row in sorted(near)]
+    raise ToolError(f"{shown(id)} is not the id of a section", labels)
+
+
+def _paragraph(view: CorpusView, id: str) -> tuple[int, PartRow]:
+    match = _PARAGRAPH.fullmatch(id.strip())
+    number = view.catalogue.find(match[1] if match else id)
+    row = view.queries.paragraph(number, match[2]) if match else None
+    if row is not None:
+        return number, row
+    section = _SECTION.fullmatch(id.strip())
+    rows = view.queries.paragraphs(number)
+    inside = [row for row in rows if section and row[1].startswith(f"{section[2]}:")] or rows
+    wanted = int(match[2].rpartition("p")[2]) if match else 0
+    near = sorted(inside, key=lambda row: abs(_place(row[1].rpartition(":")[2]) - wanted))[:5]
+    raise ToolError(f"{shown(id)} is not the id of a paragraph", [f"article:{number}:{row[1]}" for row in sorted(near)])
+
+
+def _place(part: str) -> int:
+    return int(part[1:]) if part[1:].isdecimal() else 0
+
+
+def _in_sections(view: CorpusView, places: Sequence[tuple[int, int]]) -> Iterator[Excerpt]:
+    for number, at in places:
+        _, _, start, end, _, _ = view.queries.sections(number)[at]
+        yield from view.quotes(number, view.queries.paragraphs_in(number, start, end))
+
+
+def _past(quotes: Sequence[Excerpt], offset: int) -> str:
+    if quotes:
+        return ""
+    return "there is nothing from that offset on" if offset else "there is no text here"
+
+
+LONGEST = 6
+"""ArticleLinks in a chain."""
+_PARTIAL = "the corpus has few links of its own and is large: titles were looked for in the first part of it only"
+
+
+def neighbourhood(view: CorpusView, article: str, distance: int, direction: str, k: int, offset: int) -> Articles:
+    number = view.catalogue.find(article)
+    links = view.links
+    node = links.node(number)
+    found = links.adjacency.within(node, distance, direction)
+    outward = set(links.adjacency.out(node).tolist())
+    inward = set(links.adjacency.into(node).tolist())
+    order = sorted(found, key=lambda n: (found[n], n not in outward, _name(view, n)))
+    listed = tuple(
+        view.listed(links.articles([n])[0], distance=found[n], way=_way(n in outward, n in inward))
+        for n in order[offset : offset + k]
+    )
+    note = f"nothing links to or from article:{number}" if not found else ""
+    return Articles(listed, offset + k if len(order) > offset + k else None, note or _partial(view))
+
+
+def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs:
+    number = view.catalogue.find(article)
+    quotes, following = page(_linking(view, number, offset + k + 1), offset, k)
+    note = "" if quotes else f"no other article links to article:{number}"
+    return Paragraphs(quotes, following, note or _partial(view))
+
+
+def shortest_path(view: CorpusView, start: str, end: str, most: int) -> LinkPath:
+    first, last = view.catalogue.find(start), view.catalogue.find(end)
+    links = view.links
+    chain = links.adjacency.path(links.node(first), links.node(last), most)
+    if chain is None:
+        ends = (view.listed(first), view.listed(last))
+        return LinkPath(None, ends, (), f"no chain of at most {most} links joins them")
+    articles = links.articles(chain)
+    hops = tuple(_hop(view, *pair) for pair in pairwise(articles))
+    return LinkPath(len(chain) - 1, tuple(map(view.listed, articles)), hops, _partial(view))
+
+
+def _linking(view: CorpusView, article: int, most: int) -> Iterator[Excerpt]:
+    """The paragraphs that link to an article, each once."""
+    seen = set()
+    for source, place in view.links.to(article):
+        row = view.queries.paragraph_at(source, place)
+        if row is None or (source, row[1]) in seen:
+            continue
+        seen.add((source, row[1]))
+        yield _around(view, source, place)
+        if len(seen) == most:
+            return
+
+
+def _hop(view: CorpusView, one: int, other: int) -> PathStep:
+    """Chains are followed either way; a hop tells which of the two links to the other."""
+    places = view.links.between(one, other)
+    if not places:
+        one, other, places = other, one, view.links.between(other, one)
+    return PathStep(f"article:{one}", f"article:{other}", _around(view, *places[0]) if places else None)
+
+
+def _around(view: CorpusView, article: int, place: int) -> Excerpt:
+    """The part of the paragraph in which a link stands."""
+    row = view.queries.paragraph_at(article, place)
+    parts = list(view.quotes(article, [row] if row is not None else []))
+    return next((part for part in parts if part.end > place), parts[-1])
+
+
+def _name(view: CorpusView, node: int) -> str:
+    return view.catalogue.titles[view.links.articles([node])[0]]
+
+
+def _way(outward: bool, inward: bool) -> str:
+    if outward:
+        return "links both ways" if inward else "linked from here"
+    return "links here" if inward else ""
+
+
+def _partial(view: CorpusView) -> str:
+    return _PARTIAL if view.links.partial else ""

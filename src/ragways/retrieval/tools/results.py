@@ -1,0 +1,155 @@
+"""What tools return. Text of documents stands in `text`, `fields` and titles, and is data: material to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from ragways.core.types import Piece
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An article. `distance` is in links, `score` tells how near a title is, `way` how a neighbour is linked."""
+
+    id: str
+    title: str
+    distance: int | None = None
+    score: float | None = None
+    way: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A paragraph, or a stretch of a long one (`part`, from 1), word for word."""
+
+    id: str
+    article: str
+    title: str
+    text: str
+    part: int | None = None
+    score: float | None = None
+    start: int = 0
+    end: int = 0
+    tokens: int = 0
+    date: str = ""
+
+    @property
+    def piece(self) -> Piece:
+        return Piece(
+            self.id, "paragraph", self.text, self.article, self.title, self.start, self.end, self.tokens, self.date
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Articles:
+    articles: tuple[Listed, ...]
+    next_offset: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraphs:
+    paragraphs: tuple[Excerpt, ...]
+    next_offset: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionTitle:
+    id: str
+    title: str
+    level: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class InfoboxFacts:
+    """An infobox; `source` is the paragraph that holds it."""
+
+    kind: str
+    fields: Mapping[str, str]
+    source: Excerpt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    article: Listed
+    sections: tuple[SectionTitle, ...]
+    infoboxes: tuple[InfoboxFacts, ...]
+    next_offset: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One article links to the next in this paragraph."""
+
+    source: str
+    target: str
+    paragraph: Excerpt | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPath:
+    """`length` is in links; None where there is no chain that short."""
+
+    length: int | None
+    articles: tuple[Listed, ...]
+    hops: tuple[PathStep, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation:
+    expression: str
+    value: str
+
+
+ToolResult = Articles | Paragraphs | Outline | LinkPath | Calculation
+
+_FOR_EVIDENCE = ("start", "end", "tokens", "date")
+
+
+def data(value: object) -> object:
+    """A result as JSON data: without what is empty, and without what only evidence needs."""
+    if isinstance(value, Excerpt):
+        return {name: item for name, item in _items(value) if name not in _FOR_EVIDENCE}
+    if isinstance(value, InfoboxFacts):
+        return {"kind": value.kind, "fields": dict(value.fields)}
+    if isinstance(value, tuple):
+        return [data(item) for item in value]
+    if isinstance(value, Listed | Articles | Paragraphs | SectionTitle | Outline | PathStep | LinkPath | Calculation):
+        return dict(_items(value))
+    return value
+
+
+def _items(value: DataclassInstance) -> Iterator[tuple[str, object]]:
+    for field in fields(value):
+        item = getattr(value, field.name)
+        if item is not None and item != "":
+            yield field.name, data(item)
+
+
+def quotes(result: ToolResult) -> tuple[Excerpt, ...]:
+    """What a result quotes, in its order: this is what can be evidence."""
+    if isinstance(result, Paragraphs):
+        return result.paragraphs
+    if isinstance(result, Outline):
+        return tuple(box.source for box in result.infoboxes if box.source is not None)
+    if isinstance(result, LinkPath):
+        return tuple(hop.paragraph for hop in result.hops if hop.paragraph is not None)
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """The text for the model, and the pieces of documents that it quotes. `failed` tells that the text is an error."""
+
+    text: str
+    pieces: tuple[Piece, ...] = ()
+    failed: bool = False

@@ -1,0 +1,351 @@
+"""Query → Hits: seven traversals of the window graph.
+
+Each but the first begins at the anchor, the window most similar to the question. Settled here where the source leaves
+it open: the windows that are *available* are the neighbours of the current window that were not visited; a hop to a
+sentence leads to the window it hangs under, the best one where there are several; the last window gives only as
+many sentences as `max_sentences` has room for; equals go to a window before a sentence, and to the earlier window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.core.brief import traced
+from ragways.core.errors import UnusableReply
+from ragways.core.step import Step
+from ragways.core.types import Hits, Query
+from ragways.models.client import ModelClient
+from ragways.retrieval.answer import answer
+from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
+from ragways.retrieval.resources import Resources
+from ragways.retrieval.retrieve import pack
+from ragways.retrieval.window_walk import WindowTexts, WindowWalk, hits_of
+from ragways.tasks.search import CHOOSE_HOP, ChooseHopInput, HopChoice, HopPreview
+
+Follow = Callable[[WindowWalk, Query], Awaitable[None]]
+Point = NDArray[np.float64]
+_BEATEN = "the best sentence beats the best window"
+
+
+def basic_retrieval(use: Resources, *, max_sentences: int = 15, min_sentences: int = 5) -> Step[Query, Hits]:
+    """Windows in falling similarity, no traversal. From `min_sentences` on, ends when the best sentence gathered beats
+    the next window.
+    """
+
+    async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
+        for window in _falling(walk.near.windows):
+            if walk.visited(window):
+                continue
+            if walk.must_stop([(window, 0.0)]):
+                return
+            if len(walk.gathered) >= min_sentences and walk.best_sentence() > walk.to_window(window):
+                walk.stopped = "the best sentence beats the next window"
+                return
+            walk.visit(window, walk.to_window(window), "next in similarity to the question")
+        walk.must_stop([])
+
+    return _step("basic-retrieval", use, follow, max_sentences=max_sentences, min_sentences=min_sentences)
+
+
+def query_traversal(use: Resources, *, max_sentences: int = 15, min_sentences: int = 8) -> Step[Query, Hits]:
+    """Hop to the neighbour, window or sentence, most similar to the question. From `min_sentences` on, ends when the
+    best sentence gathered beats the best window available.
+    """
+
+    async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
+        going = walk.begin()
+        while going and not walk.must_stop(ahead := walk.ahead()):
+            if _enough(walk, ahead, min_sentences):
+                walk.stopped = _BEATEN
+                return
+            choices = [
+                (walk.to_window(window), [walk.to_sentence(sentence) for sentence in walk.new(window)], window)
+                for window, _ in ahead
+            ]
+            _hop(walk, choices, "nearest the question")
+
+    return _step("query-traversal", use, follow, max_sentences=max_sentences, min_sentences=min_sentences)
+
+
+def kg_traversal(use: Resources, *, max_sentences: int = 15) -> Step[Query, Hits]:
+    """Hop to the window most similar to the current one, past those that share a sentence with what is gathered. Ends
+    when the next similarity is not above that of the last hop.
+    """
+
+    async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
+        going, last = walk.begin(), -np.inf
+        while going and not walk.must_stop(ahead := [pair for pair in walk.ahead() if not walk.touches(pair[0])]):
+            window, similarity = min(ahead, key=lambda pair: (-pair[1], pair[0]))
+            if similarity <= last:
+                walk.stopped = "the next window is no more similar than the last"
+                return
+            walk.visit(window, similarity, "most similar to the current window")
+            last = similarity
+
+    return _step("kg-traversal", use, follow, max_sentences=max_sentences)
+
+
+def triangulation_average(use: Resources, *, max_sentences: int = 15, min_sentences: int = 8) -> Step[Query, Hits]:
+    """Hop to the node n, window or sentence, with the greatest mean of sim(q, c), sim(q, n) and sim(c, n). From
+    `min_sentences` on, ends when the best mean of a sentence gathered beats the best of a window available.
+    """
+
+    async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
+        going = walk.begin()
+        while going and not walk.must_stop(ahead := walk.ahead()):
+            means = {window: _mean(walk, walk.to_window(window), similar) for window, similar in ahead}
+            new = {window: walk.new(window) for window in means}
+            of_sentences = _sentence_means(walk, [*walk.gathered, *chain.from_iterable(new.values())])
+            best_gathered = max(of_sentences[sentence] for sentence in walk.gathered)
+            if len(walk.gathered) >= min_sentences and best_gathered > max(means.values()):
+                walk.stopped = _BEATEN
+                return
+            choices = [(mean, [of_sentences[s] for s in new[window]], window) for window, mean in means.items()]
+            _hop(walk, choices, "with the best mean of its triangle")
+
+    return _step("triangulation-average", use, follow, max_sentences=max_sentences, min_sentences=min_sentences)
+
+
+def triangulation_3d(use: Resources, *, max_sentences: int = 15) -> Step[Query, Hits]:
+    """Hop to the window whose triangle with the question and the current window has its centroid nearest the question,
+    all in the three dimensions in which windows differ most.
+    """
+
+    async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
+        layer = walk.windows
+        _to_nearest_centroid(walk, layer.projection.apply(walk.near.question), layer.projected)
+
+    return _step("triangulation-3d", use, follow, max_sentences=max_sentences)
+
+
+def triangulation_full(use: Resources, *, max_sentences: int = 15) -> Step[Query, Hits]:
+    """As `triangulation_3d`, in the full dimension."""
+
+    async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
+        _to_nearest_centroid(walk, walk.near.question.astype(np.float64), walk.windows.windows.matrix)
+
+    return _step("triangulation-full", use, follow, max_sentences=max_sentences)
+
+
+def llm_guided(
+    use: Resources, *, max_sentences: int = 15, min_sentences: int = 8, previews: int = 5, characters: int = 200
+) -> Step[Query, Hits]:
+    """The model sees the question, what is gathered and the beginnings of the neighbours most similar to the question,
+    and picks one or stops. A reply that cannot be used leads to the most similar one. Without a model that is the rule
+    at every hop, and it ends as `query_traversal` does.
+    """
+
+    async def follow(walk: WindowWalk, query: Query) -> None:
+        going, texts = walk.begin(), WindowTexts(use.index, walk.windows)
+        # A window with nothing new to read is not worth a call.
+        while going and not walk.must_stop(ahead := [pair for pair in walk.ahead() if walk.new(pair[0])]):
+            shown = sorted((window for window, _ in ahead), key=lambda w: (-walk.to_window(w), w))[:previews]
+            given = ChooseHopInput(
+                query.text,
+                gathered=tuple(texts.sentence(sentence) for sentence in walk.gathered),
+                previews=tuple(HopPreview(texts.title(w), texts.window(w)[:characters]) for w in shown),
+                enough=_enough(walk, ahead, min_sentences),
+            )
+            choice, why = await _choose(use.model, given)
+            if choice.choice == 0:
+                walk.stopped = f"{why}: {choice.reason}" if choice.reason else why
+                return
+            window = shown[choice.choice - 1]
+            walk.visit(window, walk.to_window(window), why)
+
+    return _step(
+        "llm-guided",
+        use,
+        follow,
+        max_sentences=max_sentences,
+        min_sentences=min_sentences,
+        previews=previews,
+        characters=characters,
+    )
+
+
+def _step(name: str, use: Resources, follow: Follow, *, max_sentences: int, **details: object) -> Step[Query, Hits]:
+    @traced
+    async def run(query: Query) -> Hits:
+        windows = use.index.windows
+        walk = WindowWalk(windows, windows.nearness(await use.embed_question(query.text)), max_sentences)
+        await follow(walk, query)
+        return hits_of(use.index, query, name, walk)
+
+    return Step(name, run, max_sentences=max_sentences, **details)
+
+
+def _falling(similarities: NDArray[np.float32]) -> Iterator[int]:
+    """Rows in falling order, equals by row. A short list first: seldom is more than that looked at."""
+    total, given, depth = len(similarities), 0, 64
+    while given < total:
+        if depth < total:
+            border = np.partition(similarities, total - depth)[total - depth]
+            rows = np.flatnonzero(similarities >= border)
+        else:
+            rows = np.arange(total)
+        rows = rows[np.argsort(-similarities[rows], kind="stable")]
+        yield from rows[given:].tolist()
+        given, depth = len(rows), depth * 8
+
+
+def _enough(walk: WindowWalk, ahead: list[tuple[int, float]], min_sentences: int) -> bool:
+    best_window = max(walk.to_window(window) for window, _ in ahead)
+    return len(walk.gathered) >= min_sentences and walk.best_sentence() > best_window
+
+
+def _hop(walk: WindowWalk, choices: list[tuple[float, list[float], int]], measure: str) -> None:
+    """Visit the window that is the best node or holds it. A choice is a window's score, those of its new sentences,
+    and its row.
+    """
+    best = max(max((score, *of_sentences)) for score, of_sentences, _ in choices)
+    leading = [choice for choice in choices if best in (choice[0], *choice[1])]
+    score, _, window = min(leading, key=lambda choice: (choice[0] != best, -choice[0], choice[2]))
+    node = "window" if score == best else "sentence"
+    walk.visit(window, best, f"{node} {measure}")
+
+
+def _mean(walk: WindowWalk, to_question: float, to_current: float) -> float:
+    return (walk.to_window(walk.here) + to_question + to_current) / 3
+
+
+def _sentence_means(walk: WindowWalk, sentences: list[int]) -> dict[int, float]:
+    """The source estimates how similar a sentence is to the current window; a few products tell it. One for each text,
+    so that a sentence under two windows counts the same in both, to the last bit.
+    """
+    layer = walk.windows
+    texts, back = np.unique(layer.sentence_same[sentences], return_inverse=True)
+    to_current = (layer.sentences.matrix[texts] @ layer.windows.matrix[walk.here])[back]
+    return {
+        sentence: _mean(walk, walk.to_sentence(sentence), similar)
+        for sentence, similar in zip(sentences, to_current.tolist(), strict=True)
+    }
+
+
+def _to_nearest_centroid(walk: WindowWalk, question: Point, points: NDArray[np.floating]) -> None:
+    going = walk.begin()
+    while going and not walk.must_stop(ahead := walk.ahead()):
+        rows = np.array(sorted(window for window, _ in ahead))
+        centroids = (question + points[walk.here].astype(np.float64) + points[rows].astype(np.float64)) / 3
+        # What differs by rounding alone is equal, and goes to the earlier window.
+        distances = np.linalg.norm(centroids - question, axis=1).round(12)
+        nearest = int(distances.argmin())
+        walk.visit(int(rows[nearest]), -float(distances[nearest]), "its triangle's centroid is nearest the question")
+
+
+async def _choose(model: ModelClient, given: ChooseHopInput) -> tuple[HopChoice, str]:
+    """What the model, or the rule, says, and who said it."""
+    try:
+        outcome = await model.do(CHOOSE_HOP, given)
+    except UnusableReply:
+        return HopChoice(1), "fallback after an unusable reply: most similar to the question"
+    if outcome.by_rule and outcome.value.choice:
+        return outcome.value, "rule: most similar to the question"
+    return outcome.value, outcome.way
+
+
+def build_basic_retrieval(
+    use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 5, tokens: Tokens = 8000
+) -> Strategy:
+    walk = basic_retrieval(use, max_sentences=max_sentences, min_sentences=min_sentences)
+    return walk >> pack(tokens) >> answer(use)
+
+
+def build_query_traversal(
+    use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 8, tokens: Tokens = 8000
+) -> Strategy:
+    walk = query_traversal(use, max_sentences=max_sentences, min_sentences=min_sentences)
+    return walk >> pack(tokens) >> answer(use)
+
+
+def build_kg_traversal(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
+    return kg_traversal(use, max_sentences=max_sentences) >> pack(tokens) >> answer(use)
+
+
+def build_triangulation_average(
+    use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 8, tokens: Tokens = 8000
+) -> Strategy:
+    walk = triangulation_average(use, max_sentences=max_sentences, min_sentences=min_sentences)
+    return walk >> pack(tokens) >> answer(use)
+
+
+def build_triangulation_3d(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
+    return triangulation_3d(use, max_sentences=max_sentences) >> pack(tokens) >> answer(use)
+
+
+def build_triangulation_full(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
+    return triangulation_full(use, max_sentences=max_sentences) >> pack(tokens) >> answer(use)
+
+
+def build_llm_guided(
+    use: Resources,
+    *,
+    max_sentences: Count = 15,
+    min_sentences: Count = 8,
+    previews: Count = 5,
+    characters: Count = 200,
+    tokens: Tokens = 8000,
+) -> Strategy:
+    walk = llm_guided(
+        use, max_sentences=max_sentences, min_sentences=min_sentences, previews=previews, characters=characters
+    )
+    return walk >> pack(tokens) >> answer(use, "walk")
+
+
+_NEEDS = frozenset({"vectors", "windows"})
+
+TRAVERSALS = (
+    Paradigm(
+        "basic-retrieval",
+        "The windows nearest the question, one after the other, until a sentence beats the next; no traversal.",
+        "W",
+        _NEEDS,
+        build_basic_retrieval,
+    ),
+    Paradigm(
+        "query-traversal",
+        "A walk from window to window, always to the neighbour nearest the question.",
+        "W",
+        _NEEDS,
+        build_query_traversal,
+    ),
+    Paradigm(
+        "kg-traversal",
+        "A walk to the window most similar to the current one, past what was read already.",
+        "W",
+        _NEEDS,
+        build_kg_traversal,
+    ),
+    Paradigm(
+        "triangulation-average",
+        "A walk by the mean similarity of question, current window and next.",
+        "W",
+        _NEEDS,
+        build_triangulation_average,
+    ),
+    Paradigm(
+        "triangulation-3d",
+        "A walk by the centroid of question, current window and next, in three dimensions.",
+        "W",
+        _NEEDS,
+        build_triangulation_3d,
+    ),
+    Paradigm(
+        "triangulation-full",
+        "A walk by the centroid of question, current window and next, in the full dimension.",
+        "W",
+        _NEEDS,
+        build_triangulation_full,
+    ),
+    Paradigm(
+        "llm-guided",
+        "A walk on which the model picks the next window from previews, or stops.",
+        "W",
+        _NEEDS,
+        build_llm_guided,
+    ),
+)

@@ -1,0 +1,79 @@
+"""Bridges: where they lead, which comes first, and what joins nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragways.core.types import Piece
+from ragways.index.reader import Index
+from ragways.retrieval.fused_features import SHARED, Cover, bridges
+from tests.retrieval.graph_corpus import HOPS, TEXTS, indexed, table
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    index = Index.open(indexed(tmp_path_factory.mktemp("bridge")))
+    yield index
+    index.close()
+
+
+def pieces(index: Index) -> dict[str, Piece]:
+    """All passages, by title: each text of the corpus is one."""
+    return {piece.title: piece for piece in index.pieces(index.graph.chunks).values()}
+
+
+def cover(index: Index, question: str) -> Cover:
+    return Cover(question, [piece.text for piece in pieces(index).values()])
+
+
+def test_the_name_beside_words_of_the_question_comes_first(index: Index):
+    known = pieces(index)
+    found = [b for b in bridges(index.graph, cover(index, HOPS), [known["Ness Light"]]) if b.own]
+    first = min(found, key=lambda bridge: bridge.place)
+    assert (first.entity, first.target, first.place) == ("Ada Holm", known["Ada Holm"].id, 0)
+    asked = cover(index, "Who rebuilt it?")
+    other = min((b for b in bridges(index.graph, asked, [known["Ness Light"]]) if b.own), key=lambda b: b.place)
+    assert other.entity == "Bertil Oakes"
+
+
+def test_every_bridge_stands_on_two_mentions(index: Index):
+    """Against the graph's own table: both ends name the entity, and `own` is what the table calls about."""
+    rows = table(
+        index,
+        "SELECT e.name, c.id, m.about FROM mentions m JOIN entities e ON e.ordinal = m.entity "
+        "JOIN chunks c ON c.ordinal = m.chunk",
+    )
+    about = {(name, chunk): bool(own) for name, chunk, own in rows}
+    known = pieces(index)
+    found = bridges(index.graph, cover(index, HOPS), list(known.values()))
+    assert found
+    for bridge in found:
+        assert bridge.source != bridge.target
+        assert about[bridge.entity, bridge.source] is False
+        assert about[bridge.entity, bridge.target] is bridge.own
+
+
+def test_places_count_the_articles_a_passage_leads_to(index: Index):
+    known = pieces(index)
+    for piece in known.values():
+        places: dict[str, int] = {b.entity: b.place for b in bridges(index.graph, cover(index, HOPS), [piece]) if b.own}
+        assert sorted(places.values()) == list(range(len(places)))
+
+
+def test_what_everything_names_joins_only_its_own_article(tmp_path: Path):
+    many = {f"shop-{n}.md": f"# Shop {n}x\n\nThe keeper of Shop {n}x came from Skelwick." for n in range(SHARED + 1)}
+    for texts, joined in (({**TEXTS, **many}, False), (TEXTS, True)):
+        index = Index.open(indexed(tmp_path / str(joined), texts))
+        known = pieces(index)
+        found = bridges(index.graph, cover(index, HOPS), [known["Bertil Oakes"]])
+        assert any(bridge.entity == "Skelwick" for bridge in found) is joined
+        assert any(bridge.entity == "Osker Viaduct" and bridge.own for bridge in found)
+        index.close()
+
+
+def test_a_passage_that_the_graph_does_not_know_leads_nowhere(index: Index):
+    stranger = Piece("article:1:s0:p0:c0", "chunk", "Ada Holm", "article:1", "", 0, 8, 2)
+    assert bridges(index.graph, cover(index, HOPS), [stranger]) == []

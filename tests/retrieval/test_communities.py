@@ -1,0 +1,271 @@
+"""The two paradigms over communities: by a script, without a model, and against brute force over the tables."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragways.core.errors import UnusableReply
+from ragways.core.trace import Span, span
+from ragways.core.types import Answer, Query
+from ragways.index.communities.layer import COMMUNITIES
+from ragways.index.communities.reader import Communities
+from ragways.index.graph.layer import GRAPH
+from ragways.index.layers import LAYERS
+from ragways.index.reader import Index
+from ragways.models.client import ModelClient
+from ragways.models.scripted import ScriptedModel
+from ragways.models.tokens import count_tokens
+from ragways.retrieval.communities import COMMUNITY_GLOBAL, COMMUNITY_LOCAL
+from ragways.retrieval.resources import Resources
+from tests.fakes import WordHashes, write
+from tests.index.communities.corpora import FAR, HARBOUR, ORCHARD, run
+
+QUESTION = "Who planted the Quillon Orchard with Piers Hallow?"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    patch = pytest.MonkeyPatch()
+    patch.setitem(LAYERS, "graph", GRAPH)
+    patch.setitem(LAYERS, "communities", COMMUNITIES)
+    if not hasattr(Index, "communities"):
+        opening: Any = cached_property(lambda index: Communities.open(index._derived()))
+        opening.__set_name__(Index, "communities")
+        patch.setattr(Index, "communities", opening, raising=False)
+    home = tmp_path_factory.mktemp("communities")
+    write(home / "corpus", {**HARBOUR, **ORCHARD, **FAR})
+    run(home / "index", home / "corpus")
+    opened = Index.open(home / "index")
+    yield opened
+    opened.close()
+    patch.undo()
+
+
+def asked(
+    index: Index, paradigm: Any, question: str = QUESTION, model: Any = None, **values: Any
+) -> tuple[Answer, Span]:
+    async def ask() -> tuple[Answer, Span]:
+        use = Resources(index, WordHashes(), ModelClient(model), threshold=0.0)
+        with span("test") as trace:
+            answer = await paradigm.strategy(use, values)(Query(question))
+        return answer, trace
+
+    return asyncio.run(ask())
+
+
+def test_global_asks_each_batch_drops_what_is_rated_nothing_and_orders_by_rating(index: Index):
+    shown: list[str] = []
+
+    def points(ratings: list[int]) -> Callable[[Any], Any]:
+        def reply(call: Any) -> Any:
+            shown.append(call.messages[-1].content)
+            return {"points": [{"text": f"Point {rating}.", "rating": rating, "reports": [1]} for rating in ratings]}
+
+        return reply
+
+    def final(call: Any) -> Any:
+        shown.append(call.messages[-1].content)
+        return {"answered": True, "sentences": [{"text": "Maud Venn did.", "passages": [1]}]}
+
+    with ScriptedModel([points([30, 0]), points([70, 10]), final]) as script:
+        # Reports have 59, 77 and 103 tokens: two fit a batch, three do not.
+        answer, trace = asked(index, COMMUNITY_GLOBAL, model=script, batch=190)
+    evidence = answer.evidence
+    assert [hit.piece.text for hit in evidence.items] == ["Point 70.", "Point 30.", "Point 10."]
+    assert [hit.score for hit in evidence.items] == [70.0, 30.0, 10.0]
+    assert [hit.found[0].rank for hit in evidence.items] == [1, 2, 3]
+    assert all(hit.piece.kind == "report" and hit.piece.document.startswith("community:") for hit in evidence.items)
+    assert sum("bought the Vale Market" in text for text in shown[:2]) == 1, "a report is read once"
+    assert shown[2].index("Point 70.") < shown[2].index("Point 30.") < shown[2].index("Point 10.")
+    assert "Point 0." not in shown[2]
+    assert (answer.text, answer.citations[0].quote) == ("Maud Venn did. [1]", "Point 70.")
+    details = next(step.details for step in trace.walk() if step.name == "report points")
+    assert (details["level"], details["reports"], details["batches"]) == (0, 3, 2)
+
+
+def test_global_packs_the_best_points_into_the_budget(index: Index):
+    points = {"points": [{"text": f"Point {n} " + "word " * 20, "rating": n, "reports": [2]} for n in (5, 50, 95)]}
+    said = {"answered": True, "sentences": [{"text": "So.", "passages": [1]}]}
+    cost = count_tokens("Point 95 " + "word " * 20)
+    with ScriptedModel([points, said]) as script:
+        answer, _ = asked(index, COMMUNITY_GLOBAL, model=script, tokens=2 * cost)
+    assert [hit.score for hit in answer.evidence.items] == [95.0, 50.0]
+    assert answer.evidence.tokens <= 2 * cost
+
+
+def test_global_goes_on_without_a_batch_whose_reply_stays_unusable_and_fails_without_any(index: Index):
+    bad: list[Any] = ["no", "no", "no"]
+    good = {"points": [{"text": "P.", "rating": 9, "reports": [1]}]}
+    said = {"answered": True, "sentences": [{"text": "So.", "passages": [1]}]}
+
+    def first_batch_bad(call: Any) -> Any:
+        return "no" if "Ysolde" in call.messages[1].content else good
+
+    with ScriptedModel([*[first_batch_bad] * 4, said]) as script:
+        answer, trace = asked(index, COMMUNITY_GLOBAL, model=script, batch=190)
+    assert [hit.piece.text for hit in answer.evidence.items] == ["P."]
+    assert any(step.details.get("unusable") == 1 for step in trace.walk())
+    with ScriptedModel(bad) as script, pytest.raises(UnusableReply):
+        asked(index, COMMUNITY_GLOBAL, model=script)
+
+
+def test_global_without_a_model_quotes_the_findings_that_cover_the_question(index: Index):
+    answer, trace = asked(index, COMMUNITY_GLOBAL)
+    assert not answer.abstained
+    assert answer.evidence.items[0].piece.text == "Maud Venn planted the Quillon Orchard with Piers Hallow."
+    assert "Maud Venn planted the Quillon Orchard with Piers Hallow." in answer.text
+    assert answer.citations[0].document.startswith("community:")
+    ratings = [hit.score for hit in answer.evidence.hits.items]
+    assert ratings == sorted(ratings, reverse=True)
+    assert 0 < ratings[-1] <= ratings[0] <= 100
+    assert {step.way for step in trace.walk()} <= {"", "rule"}
+
+
+def test_global_reads_no_more_than_its_budget_and_takes_the_nearest(index: Index):
+    shown: list[str] = []
+
+    def note(call: Any) -> Any:
+        shown.append(call.messages[-1].content)
+        return {"points": []}
+
+    question = asyncio.run(WordHashes().embed([QUESTION]))[0]
+    communities = index.communities
+    nearest = communities.communities([id for id, _ in communities.nearest(question, 1)])
+    (best,) = nearest.values()
+    with ScriptedModel([note]) as script:
+        answer, _ = asked(index, COMMUNITY_GLOBAL, model=script, reports=best.tokens)
+    assert answer.abstained
+    assert f"[1] {best.title}\n" in shown[0]
+    assert "[2]" not in shown[0]
+    answer, _ = asked(index, COMMUNITY_GLOBAL, reports=10)
+    assert answer.evidence.items == ()
+
+
+def test_global_may_be_asked_for_a_level(index: Index):
+    there, _ = asked(index, COMMUNITY_GLOBAL, level=3)
+    coarse, _ = asked(index, COMMUNITY_GLOBAL, level=0)
+    assert there.evidence == coarse.evidence, "what is not split stands for itself on every level below"
+
+
+def test_local_finds_chunks_triplets_and_reports_of_the_entities_named(index: Index):
+    answer, _ = asked(index, COMMUNITY_LOCAL)
+    kinds = {hit.piece.kind for hit in answer.evidence.items}
+    assert kinds == {"chunk", "triplet", "report"}
+    assert "Maud Venn planted the Quillon Orchard" in answer.text
+    for hit in answer.evidence.items:
+        assert hit.found[0].by == "surroundings"
+        assert hit.found[0].note
+        if hit.piece.kind == "triplet":
+            assert " — " in hit.piece.text
+            document = index.document(hit.piece.document)
+            assert document is not None
+            assert 0 <= hit.piece.start < hit.piece.end <= len(document.text)
+        assert hit.piece.tokens > 0
+
+
+def test_local_gives_what_brute_force_over_the_tables_gives(index: Index):
+    answer, trace = asked(index, COMMUNITY_LOCAL, named=False, entities=3, least=0.1, reports=1, chunks=1, relations=1)
+    graph, communities = index.graph, index.communities
+    embedder = WordHashes()
+    question = asyncio.run(embedder.embed([QUESTION]))[0]
+    assert graph.vectors is not None
+    near = sorted(
+        ((float(row @ question), id) for id, row in zip(graph.vectors.ids, graph.vectors.matrix, strict=True)),
+        key=lambda pair: (-pair[0], pair[1]),
+    )
+    seeds = {id: score for score, id in near[:3] if score >= 0.1}
+    found = next(step.details["seeds"] for step in trace.walk() if step.name == "surroundings")
+    assert found == pytest.approx(seeds)
+    db = graph._db
+
+    def order(kind: str) -> list[str]:
+        return [hit.piece.id for hit in answer.evidence.hits.items if hit.piece.kind == kind]
+
+    chunks: dict[str, float] = {}
+    for entity, chunk in db.execute(
+        "SELECT e.id, c.id FROM mentions m JOIN entities e ON e.ordinal = m.entity JOIN chunks c ON c.ordinal = m.chunk"
+    ):
+        if entity in seeds:
+            cosine = float(index.vectors.matrix[list(index.vectors.ids).index(chunk)] @ question)
+            chunks[chunk] = chunks.get(chunk, cosine) + seeds[entity]
+    assert order("chunk") == sorted(chunks, key=lambda id: (-round(chunks[id], 6), id))
+    relations = {
+        id: seeds.get(subject, 0.0) + seeds.get(object, 0.0) + 0.1 * weight / (1 + weight)
+        for id, subject, object, weight in db.execute(
+            "SELECT r.id, s.id, o.id, r.weight FROM relations r JOIN entities s ON s.ordinal = r.subject "
+            "JOIN entities o ON o.ordinal = r.object"
+        )
+        if subject in seeds or object in seeds
+    }
+    assert order("triplet") == sorted(relations, key=lambda id: (-round(relations[id], 6), id))
+    reports: dict[str, float] = {}
+    for community, entity in communities._rows("SELECT community, entity FROM members"):
+        if entity in seeds:
+            reports[community] = reports.get(community, 0.0) + seeds[entity]
+    assert order("report") == sorted(reports, key=lambda id: (-reports[id], id))
+
+
+@pytest.mark.parametrize("tokens", [0, 60, 150, 400])
+def test_local_keeps_the_shares_at_every_budget_and_never_loses_evidence(index: Index, tokens: int):
+    small, _ = asked(index, COMMUNITY_LOCAL, tokens=tokens, chunks=0.5, relations=0.5, reports=0)
+    large, _ = asked(index, COMMUNITY_LOCAL, tokens=tokens + 100, chunks=0.5, relations=0.5, reports=0)
+    ids = [hit.piece.id for hit in small.evidence.items]
+    assert small.evidence.tokens <= tokens
+    assert [hit.piece.id for hit in large.evidence.items][: len(ids)] == ids
+    assert not any(hit.piece.kind == "report" for hit in small.evidence.hits.items)
+    kinds = [hit.piece.kind for hit in small.evidence.hits.items]
+    widest = max(hit.piece.tokens for hit in small.evidence.hits.items)
+    used = {"chunk": 0, "triplet": 0}
+    for place, hit in enumerate(small.evidence.items):
+        if set(kinds[place:]) != set(used):
+            break  # one kind has come to its end
+        used[hit.piece.kind] += hit.piece.tokens
+        assert abs(used["chunk"] - used["triplet"]) <= widest
+
+
+def test_local_with_nothing_to_start_from_finds_nothing(index: Index):
+    answer, _ = asked(index, COMMUNITY_LOCAL, question="?", least=0.99)
+    assert answer.abstained
+    assert answer.evidence.items == ()
+
+
+def test_a_question_to_a_corpus_of_many_communities_takes_under_20_000_tokens(tmp_path: Path, index: Index):
+    """The most that the defaults allow, counted with the longest reports and replies there can be."""
+    defaults = COMMUNITY_GLOBAL.settings
+    reply = "word " * 690
+    spent: list[int] = []
+
+    class Long(ScriptedModel):
+        async def send(self, call: Any) -> Any:
+            said: Any = {"points": [{"text": reply, "rating": 50, "reports": [1]}]}
+            if "passages" in str(call.schema):
+                said = {"answered": True, "sentences": [{"text": reply, "passages": [1]}]}
+            answered = self._say(said, call)
+            spent.append(answered.usage.tokens)
+            return answered
+
+    communities = index.communities
+    (community, *_) = communities.of_level(0)
+    report = communities.report(community.id)
+    assert report is not None
+
+    from dataclasses import replace
+
+    many = [replace(community, id=f"community:{n:016x}", tokens=300) for n in range(100)]
+    long = replace(report, summary="word " * 299, findings=())
+    patch = pytest.MonkeyPatch()
+    patch.setattr(Communities, "of_level", lambda self, level: many)
+    patch.setattr(Communities, "tokens_of_level", lambda self, level: 30_000)
+    patch.setattr(Communities, "reports", lambda self, ids: dict.fromkeys(ids, long))
+    try:
+        asked(index, COMMUNITY_GLOBAL, model=Long([]))
+    finally:
+        patch.undo()
+    assert len(spent) >= defaults["reports"] // defaults["batch"] + 1
+    assert sum(spent) <= 20_000

@@ -1,0 +1,219 @@
+"""What holds for every paradigm, over the whole table, with a model and without one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ragways.assemble import opened
+from ragways.core.errors import MissingLayer, UsageError
+from ragways.core.types import ABSTENTION
+from ragways.index.reader import Index
+from ragways.models.client import ModelClient
+from ragways.models.loopback import Loopback
+from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, Result, ask
+from ragways.retrieval.resources import Resources
+from ragways.settings import Settings
+
+QUESTION = "In which inn did the delegates meet to conclude the Treaty of Oskerford?"
+EVERY = pytest.mark.parametrize("name", list(PARADIGMS))
+
+
+def asked(
+    settings: Settings,
+    name: str,
+    question: str = QUESTION,
+    change: Callable[[Resources], None] | None = None,
+    /,
+    **values: Any,
+) -> Result:
+    async def run() -> Result:
+        async with opened(settings) as use:
+            if change is not None:
+                change(use)
+            return await ask(use, question, name, values)
+
+    return asyncio.run(run())
+
+
+@EVERY
+def test_answers_without_a_model_and_says_so(demo_settings: Settings, name: str):
+    result = asked(demo_settings, name)
+    answer = result.answer
+    assert result.usage.calls == 0
+    assert all(step.way in ("", "rule", "no evidence") for step in result.trace.walk())
+    if answer.evidence.items:
+        assert answer.abstained or answer.citations
+    else:
+        assert answer.abstained
+        assert answer.text == ABSTENTION
+
+
+@EVERY
+def test_evidence_is_in_its_place_ranked_and_within_budget(demo_settings: Settings, name: str):
+    result = asked(demo_settings, name)
+    index = Index.open(demo_settings.index)
+    evidence = result.answer.evidence
+    assert evidence.hits.query.text == QUESTION
+    assert evidence.items == evidence.hits.items[: len(evidence.items)]
+    order = [(-hit.score, hit.piece.id) for hit in evidence.hits.items]
+    assert order == sorted(order)
+    assert len({hit.piece.id for hit in evidence.hits.items}) == len(evidence.hits.items)
+    for hit in evidence.items:
+        assert hit.found, "a hit says who found it"
+        if hit.piece.kind in ("chunk", "sentence"):
+            document = index.document(hit.piece.document)
+            assert document is not None
+            assert document.text[hit.piece.start : hit.piece.end] == hit.piece.text
+    index.close()
+    assert evidence.tokens == sum(hit.piece.tokens for hit in evidence.items) <= 8000
+
+
+@EVERY
+def test_citations_point_at_a_sentence_of_the_evidence(demo_settings: Settings, name: str):
+    answer = asked(demo_settings, name).answer
+    pieces = {hit.piece.id: hit.piece for hit in answer.evidence.items}
+    index = Index.open(demo_settings.index)
+    for citation in answer.citations:
+        piece = pieces[citation.piece]
+        if piece.kind == "report":
+            assert citation.quote == piece.text
+        else:
+            assert piece.start <= citation.start < citation.end <= piece.end
+            assert index.text(citation.document, citation.start, citation.end) == citation.quote
+    index.close()
+
+
+@EVERY
+def test_the_same_question_gives_the_same_answer(demo_settings: Settings, name: str):
+    first, second = asked(demo_settings, name), asked(demo_settings, name)
+    assert first.answer == second.answer
+
+
+@EVERY
+def test_an_unknown_setting_or_a_wrong_value_is_an_error_that_helps(demo_settings: Settings, name: str):
+    with pytest.raises(UsageError, match="has no setting"):
+        asked(demo_settings, name, **{"no-such-setting": 1})
+    for setting, default in PARADIGMS.find(name).settings.items():
+        if isinstance(default, int | float) and not isinstance(default, bool):
+            with pytest.raises(UsageError, match=setting):
+                asked(demo_settings, name, **{setting: "many"})
+
+
+@EVERY
+def test_a_missing_layer_is_named_with_the_command_that_builds_it(demo_settings: Settings, name: str):
+    def nothing_built(use: Resources) -> None:
+        use.index.layers = frozenset()
+
+    if PARADIGMS.find(name).needs:
+        with pytest.raises(MissingLayer, match="ragways index PATH --with"):
+            asked(demo_settings, name, QUESTION, nothing_built)
+
+
+@EVERY
+def test_with_a_model_the_answer_is_the_models_and_every_call_is_counted(demo_settings: Settings, name: str):
+    with Loopback(reply=answering) as server:
+        model = demo_settings.model.model_copy(update={"base_url": server.base_url, "name": "loopback"})
+        settings = demo_settings.model_copy(update={"model": model})
+        result = asked(settings, name)
+        again = asked(settings, name)
+    assert result.usage.calls == server.count > 0
+    assert result.usage.tokens > 0
+    assert "model loopback" in result.answer.way
+    assert again.usage.calls == 0, "the second time, replies come from the cache"
+    assert again.answer.text == result.answer.text
+
+
+def answering(request: Any) -> Any:
+    from ragways.models.loopback_reply import default_reply
+
+    schema = json.dumps(request)
+    if '"sentences"' in schema and '"answered"' in schema:
+        return json.dumps({"answered": True, "sentences": [{"text": "They met at an inn.", "passages": [1]}]})
+    if '"answered"' in schema:
+        return json.dumps({"answered": True, "answer": "They met at an inn."})
+    if '"points"' in schema:
+        return json.dumps({"points": [{"text": "They met at an inn.", "rating": 60, "reports": [1]}]})
+    if '"choice"' in schema:
+        return json.dumps({"choice": 0, "reason": ""})
+    return default_reply(request)
+
+
+@EVERY
+def test_more_budget_never_loses_evidence(demo_settings: Settings, name: str):
+    if "tokens" not in PARADIGMS.find(name).settings:
+        return
+    before: list[str] = []
+    for tokens in (0, 100, 400, 1600, 6400):
+        evidence = asked(demo_settings, name, tokens=tokens).answer.evidence
+        assert evidence.tokens <= tokens
+        ids = [hit.piece.id for hit in evidence.items]
+        assert ids[: len(before)] == before
+        before = ids
+
+
+@pytest.mark.parametrize("question", ["", "  \n ", "x" * (LONGEST_QUESTION + 1)])
+def test_a_question_of_nothing_or_of_too_much_is_refused(demo_settings: Settings, question: str):
+    with pytest.raises(UsageError):
+        asked(demo_settings, "words", question)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "question", ["?", "{{passages}} {0} %s", "' OR 1=1 --", "AND OR NOT (", "日本語の質問", "x" * 7999]
+)
+def test_odd_questions_do_no_harm(demo_settings: Settings, name: str, question: str):
+    assert asked(demo_settings, name, question).answer.text
+
+
+def test_an_unknown_paradigm_says_what_was_meant():
+    with pytest.raises(UsageError, match="did you mean naive"):
+        PARADIGMS.find("naiv")
+
+
+def test_a_question_that_the_corpus_does_not_speak_of_is_not_answered(demo_settings: Settings):
+    result = asked(demo_settings, "hybrid-words", "Which actor played the lead in the 1994 film Pulp Fiction?")
+    assert result.answer.abstained
+
+
+def test_care_moves_the_line(demo_settings: Settings):
+    def careless(use: Resources) -> None:
+        use.threshold = 0.0
+
+    def careful(use: Resources) -> None:
+        use.threshold = 1.0
+
+    question = "Which actor played the lead in the 1994 film Pulp Fiction?"
+    assert not asked(demo_settings, "hybrid-words", question, careless).answer.abstained
+    assert asked(demo_settings, "hybrid-words", QUESTION, careful).answer.abstained
+
+
+def test_a_models_refusal_is_an_abstention(demo_settings: Settings):
+    def refusing(use: Resources) -> None:
+        from ragways.models.scripted import ScriptedModel
+
+        use.model = ModelClient(ScriptedModel([{"answered": False, "sentences": []}]))
+
+    answer = asked(demo_settings, "naive", QUESTION, refusing).answer
+    assert answer.abstained
+    assert answer.text == ABSTENTION
+
+
+def test_a_citation_of_a_passage_that_was_not_shown_is_asked_again(demo_settings: Settings):
+    from ragways.models.scripted import ScriptedModel
+
+    wrong = {"answered": True, "sentences": [{"text": "At the inn.", "passages": [99]}]}
+    right = {"answered": True, "sentences": [{"text": "At the inn.", "passages": [2]}]}
+    script = ScriptedModel([wrong, right])
+
+    def scripted(use: Resources) -> None:
+        use.model = ModelClient(script)
+
+    answer = asked(demo_settings, "naive", QUESTION, scripted).answer
+    assert "there is no passage 99" in script.calls[1].messages[-1].content
+    assert [c.piece for c in answer.citations] == [answer.evidence.items[1].piece.id]
+    assert answer.text == "At the inn. [2]"

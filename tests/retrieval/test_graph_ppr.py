@@ -1,0 +1,172 @@
+"""`graph-ppr` against networkx, and against brute force over the graph's tables."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx
+import pytest
+
+from ragways.core.types import Query
+from ragways.index.build import remove
+from ragways.index.reader import Index
+from ragways.retrieval import pagerank
+from ragways.retrieval.knowledge_graph import Likeness, Seeds, link_entities, matching
+from ragways.retrieval.pagerank import GRAPH_PPR as PARADIGM
+from ragways.retrieval.pagerank import spread
+from tests.retrieval.graph_corpus import (
+    HOPS,
+    TWO,
+    asked,
+    falls,
+    ids,
+    indexed,
+    relations,
+    resources,
+    similarities,
+    stated,
+    step,
+)
+
+NAMES = ["Bertil Oakes", "Ness Light"]
+ANSWER = {"answered": True, "sentences": [{"text": "He rebuilt it.", "passages": [1]}]}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    index = Index.open(indexed(tmp_path_factory.mktemp("graph")))
+    yield index
+    index.close()
+
+
+def seeds_of(index: Index, names: list[str]) -> dict[str, float]:
+    """The formulas of the paradigm, written out: 20 nearest of each name over 0.4, the best score, the 20 best."""
+    best: dict[str, float] = {}
+    for name in names:
+        near = sorted(similarities(index, [name]).items(), key=lambda pair: (-pair[1], pair[0]))
+        called = index.graph.named(name)
+        for id, score in [pair for pair in near if pair[1] > 0.4 or pair[0] in called][:20]:
+            best[id] = max(score, best.get(id, 0.0))
+    return dict(sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:20])
+
+
+def networkx_pagerank(index: Index, seeds: dict[str, float]) -> dict[str, float]:
+    graph = networkx.Graph()
+    graph.add_nodes_from(index.graph.ids)
+    links = index.graph.adjacency
+    for node, id in enumerate(index.graph.ids):
+        for other, weight in zip(*links.neighbours(node), strict=True):
+            graph.add_edge(id, index.graph.ids[int(other)], weight=float(weight))
+    found: dict[str, float] = networkx.pagerank(
+        graph, alpha=0.85, personalization=seeds, dangling=seeds, max_iter=1000, tol=1e-12
+    )
+    return found
+
+
+def test_seeds_are_the_nearest_entities_of_each_name(index: Index):
+    use = resources(index, [{"entities": NAMES}])
+    seeds = asyncio.run(link_entities(use)(Query(TWO)))
+    expected = seeds_of(index, NAMES)
+    assert [id for id, _ in seeds.nodes] == list(expected)
+    assert dict(seeds.nodes) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_pagerank_is_that_of_networkx(index: Index, monkeypatch: pytest.MonkeyPatch, exact: bool):
+    if not exact:
+        monkeypatch.setattr(pagerank, "EXACT", 0)
+    seeds = seeds_of(index, NAMES)
+    start = Seeds(Query(TWO), Likeness(index.graph, (), None), list(seeds.items()))  # type: ignore[arg-type]
+    reached = asyncio.run(spread(resources(index), keep=20)(start)).mass
+    expected = networkx_pagerank(index, seeds)
+    order = sorted(expected, key=lambda id: (-round(expected[id], 9), id))
+    if exact:
+        assert reached == pytest.approx({id: expected[id] for id in reached}, abs=1e-7)
+        assert set(reached) == set(order[:20]) | set(seeds)
+    else:
+        assert reached == pytest.approx({id: expected[id] for id in reached}, abs=2e-3)
+        assert len(set(reached) & (set(order[:20]) | set(seeds))) >= 0.9 * len(reached)
+
+
+def test_evidence_is_the_source_text_of_the_triplets_between_what_was_reached(index: Index):
+    use = resources(index, [{"entities": NAMES}, ANSWER])
+    answer, _ = asked(use, PARADIGM, TWO, nodes=15)
+    seeds = seeds_of(index, NAMES)
+    mass = networkx_pagerank(index, seeds)
+    order = sorted(mass, key=lambda id: (-round(mass[id], 9), id))
+    kept = {id for id in order[:15] if mass[id] >= 1e-5} | set(seeds)
+    alike = similarities(index, NAMES)
+    near: dict[str, float] = {}
+    shares: dict[str, float] = {}
+    chunks = stated(index)
+    for id, subject, object, _, _ in relations(index):
+        if subject in kept and object in kept:
+            for chunk in chunks[id]:
+                near[chunk] = max(near.get(chunk, 0.0), alike.get(subject, 0.0), alike.get(object, 0.0))
+                shares[chunk] = shares.get(chunk, 0.0) + mass[subject] + mass[object]
+    expected = sorted(near, key=lambda id: (-round(near[id], 5), -shares[id], id))
+    assert ids(answer) == expected
+    assert [hit.found[0].score for hit in answer.evidence.items] == pytest.approx(
+        [near[id] for id in expected], abs=1e-5
+    )
+    assert "; seed Ness Light and Bertil Oakes" in answer.evidence.items[0].found[0].note
+    falls(answer)
+
+
+def test_without_a_model_names_are_those_the_graph_knows(index: Index):
+    answer, trace = asked(resources(index), PARADIGM, TWO)
+    assert step(trace, "link entities").details["names"] == ("Bertil Oakes", "Ness Light")
+    assert step(trace, "question entities").way == "rule"
+    assert step(trace, "pagerank").details["way"] == "exact"
+    assert answer.evidence.items[0].piece.title in ("Bertil Oakes", "Ness Light")
+    assert answer.citations
+    assert asked(resources(index), PARADIGM, TWO)[0] == answer
+
+
+def test_a_question_without_names_stands_for_itself(index: Index):
+    use = resources(index, [{"entities": []}, ANSWER])
+    _, trace = asked(use, PARADIGM, HOPS, least=0.1)
+    assert step(trace, "link entities").details["names"] == (HOPS,)
+
+
+def test_without_any_seed_it_abstains(index: Index):
+    answer, _ = asked(resources(index), PARADIGM, "qqq?", least=0.99)
+    assert answer.abstained
+    assert not answer.evidence.items
+
+
+def test_budgets_are_exact_and_more_never_loses_evidence(index: Index):
+    before: list[str] = []
+    for tokens in (0, 50, 100, 200, 8000):
+        answer, _ = asked(resources(index), PARADIGM, TWO, tokens=tokens)
+        assert answer.evidence.tokens <= tokens
+        assert ids(answer)[: len(before)] == before
+        before = ids(answer)
+
+
+def test_without_vectors_of_entities_they_are_found_by_name(tmp_path: Path):
+    index = Index.open(indexed(tmp_path, vectors="none"))
+    assert index.graph.vectors is None
+    [oakes] = index.graph.named("Bertil Oakes")
+    use = resources(index, [{"entities": ["Oakes", "Osker Viaduct"]}])
+    seeds = dict(asyncio.run(link_entities(use)(Query(TWO))).nodes)
+    assert seeds[oakes] == 1.0 or dict(matching(index.graph, "Oakes"))[oakes] == seeds[oakes] == 0.5
+    assert seeds[index.graph.named("Osker Viaduct")[0]] == 1.0
+    assert ids(asked(resources(index), PARADIGM, TWO)[0])
+    index.close()
+
+
+def test_a_removed_document_is_evidence_no_more(tmp_path: Path):
+    folder = indexed(tmp_path)
+    index = Index.open(folder)
+    [gone] = [id for id, _, title in index.documents() if title == "Bertil Oakes"]
+    assert any(hit.piece.document == gone for hit in asked(resources(index), PARADIGM, TWO)[0].evidence.items)
+    index.close()
+    asyncio.run(remove(folder, ["Bertil Oakes"]))
+    index = Index.open(folder)
+    answer, _ = asked(resources(index), PARADIGM, TWO)
+    assert answer.evidence.items
+    assert all(hit.piece.document != gone for hit in answer.evidence.hits.items)
+    index.close()

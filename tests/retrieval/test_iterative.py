@@ -1,0 +1,133 @@
+"""`iterative`: answer, judge, look up, answer again, and its four ways to end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ragways.core.trace import Span
+from ragways.core.types import ABSTENTION
+from ragways.index.reader import Index
+from ragways.retrieval.rounds import ITERATIVE as PARADIGM
+from tests.retrieval.graph_corpus import HOPS, asked, falls, ids, indexed, prompts, resources, step
+
+SAID = {"answered": True, "sentences": [{"text": "In Port Averne.", "passages": [1]}]}
+MARKET = "Is herring sold in the market on the quay of Skelwick?"
+KNOWN = {"answered": True, "answer": "In Skelwick."}
+REFUSED = {"answered": False, "sentences": []}
+ENOUGH = {"suffices": True, "subquestion": ""}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    index = Index.open(indexed(tmp_path_factory.mktemp("iterative")))
+    yield index
+    index.close()
+
+
+def lacks(question: str) -> dict[str, object]:
+    return {"suffices": False, "subquestion": question}
+
+
+def end(trace: Span) -> object:
+    return step(trace, "answer in rounds").details["stopped"]
+
+
+def test_two_rounds_and_then_the_answer_suffices(index: Index):
+    script = [KNOWN, lacks("Who designed the Ness Light?"), REFUSED, lacks(MARKET), SAID, ENOUGH]
+    use = resources(index, script)
+    answer, trace = asked(use, PARADIGM, HOPS, base="naive", k=2, least=0.0)
+    assert end(trace) == "the answer suffices"
+    assert answer.text == "In Port Averne. [1]"
+    assert answer.evidence.hits.query.text == HOPS
+    notes = [hit.found[0].note for hit in answer.evidence.items]
+    assert notes == sorted(notes), "each round stands behind those before it"
+    assert "round 1: Who designed the Ness Light?" in notes[0]
+    assert f"round 2: {MARKET}" in notes[-1]
+    assert all(f"Question: {HOPS}" in shown for shown in prompts(use))
+    temperatures = [call.temperature for call in use.model.model.calls]  # type: ignore[union-attr]
+    assert [t for t in temperatures if t == 0.1] == [0.1] * 3
+    falls(answer)
+
+
+def test_an_answer_from_memory_may_suffice(index: Index):
+    answer, trace = asked(resources(index, [KNOWN, ENOUGH]), PARADIGM, HOPS)
+    assert (answer.text, answer.evidence.items) == ("In Skelwick.", ())
+    assert end(trace) == "the answer suffices"
+
+
+def test_it_ends_when_the_rounds_are_spent(index: Index):
+    script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks("Who is Thea Brandell?"), SAID]
+    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", rounds=2, k=2, least=0.0)
+    assert end(trace) == "2 rounds"
+    assert answer.text == "In Port Averne. [1]"
+
+
+def test_it_ends_when_no_sub_question_comes(index: Index):
+    script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks(" ")]
+    _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", least=0.0)
+    assert end(trace) == "no sub-question"
+
+
+def test_it_ends_when_a_sub_question_comes_back(index: Index):
+    script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks("where is  GULL rock")]
+    _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", least=0.0)
+    assert end(trace) == "the sub-question was asked before"
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [{"answered": False, "answer": ""}, {"answered": True, "answer": "I don't know."}],
+)
+def test_an_answer_that_refuses_never_suffices_whatever_the_model_says(index: Index, memory: dict[str, object]):
+    script = [memory, ENOUGH, SAID, ENOUGH]
+    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", least=0.0)
+    assert answer.text == "In Port Averne. [1]"
+    assert step(trace, "answer in rounds").details["asked"] == [HOPS]
+
+
+def test_a_round_that_finds_nothing_leaves_the_answer_as_it_is(index: Index):
+    script = [KNOWN, lacks("qqq"), lacks("qqq")]
+    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", least=0.99)
+    assert answer.text == "In Skelwick."
+    assert end(trace) == "the sub-question was asked before"
+
+
+def test_the_graph_is_the_base_unless_another_is_asked_for(index: Index):
+    entities = {"entities": ["Ness Light"]}
+    script = [KNOWN, lacks("Who designed the Ness Light?"), entities, SAID, ENOUGH]
+    answer, _ = asked(resources(index, script), PARADIGM, HOPS)
+    assert {hit.found[0].by for hit in answer.evidence.items} == {"graph-ppr"}
+
+
+@pytest.mark.parametrize("base", ["naive", "graph-ppr"])
+def test_without_a_model_it_searches_for_what_is_not_covered(index: Index, base: str):
+    answer, trace = asked(resources(index), PARADIGM, HOPS, base=base, k=2, least=0.2)
+    looped = step(trace, "answer in rounds").details
+    assert looped["asked"][0] == HOPS  # type: ignore[index]
+    assert len(looped["asked"]) > 1  # type: ignore[arg-type]
+    assert {each.way for each in trace.walk()} <= {"", "rule", "exact", "push"}
+    assert answer.citations
+    assert asked(resources(index), PARADIGM, HOPS, base=base, k=2, least=0.2)[0] == answer
+    falls(answer)
+
+
+def test_without_a_model_an_answer_that_covers_the_question_suffices(index: Index):
+    _, trace = asked(resources(index), PARADIGM, "Who designed the Ness Light?", base="naive", least=0.0)
+    assert end(trace) == "the answer suffices"
+
+
+def test_without_a_model_and_without_evidence_it_abstains(index: Index):
+    answer, trace = asked(resources(index), PARADIGM, "qqq?", base="naive", least=0.99)
+    assert answer.text == ABSTENTION
+    assert end(trace) == "the sub-question was asked before"
+
+
+def test_more_budget_never_loses_evidence(index: Index):
+    before: list[str] = []
+    for tokens in (0, 40, 80, 160, 8000):
+        answer, _ = asked(resources(index), PARADIGM, HOPS, tokens=tokens, k=2)
+        assert answer.evidence.tokens <= tokens
+        assert ids(answer)[: len(before)] == before
+        before = ids(answer)

@@ -1,0 +1,99 @@
+"""Two presets of prompts: one for all, or some paradigms' own; which it was is in every result."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ragways.apps.as_json import result_data
+from ragways.index.reader import Index
+from ragways.models.client import ModelClient
+from ragways.models.prompt import Prompt
+from ragways.models.scripted import ScriptedModel
+from ragways.retrieval.ask import Result, ask
+from ragways.retrieval.resources import Resources
+from ragways.tasks.answers import (
+    ANSWER,
+    NATIVE,
+    AnswerInput,
+    AnswerPassage,
+    AnswerReply,
+    AnswerSentence,
+    Extractor,
+    Prompts,
+)
+from tests.fakes import WordHashes
+from tests.retrieval.graph_corpus import HOPS, indexed, prompts
+
+SAID = {"answered": True, "sentences": [{"text": "In Port Averne.", "passages": [1]}]}
+NAMES = {"entities": ["Ness Light"]}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return Index.open(indexed(tmp_path_factory.mktemp("prompts")))
+
+
+def answered(index: Index, preset: Prompts, paradigm: str, *script: object, **settings: object) -> tuple[Result, str]:
+    use = Resources(index, WordHashes(), ModelClient(ScriptedModel([*script, SAID])), threshold=0.0, prompts=preset)
+    result = asyncio.run(ask(use, HOPS, paradigm, settings))
+    return result, prompts(use)[-1]
+
+
+def test_shared_is_one_prompt_for_all_and_is_recorded(index: Index):
+    naive, _ = answered(index, "shared", "naive")
+    kg, shown = answered(index, "shared", "kg", NAMES)
+    assert "Facts:" not in shown
+    for result in (naive, kg):
+        data = result_data(result)
+        assert data["prompts"] == "shared"
+        assert data["prompt_hashes"]["answer"] == Prompt.load("answer").hash
+
+
+def test_native_shows_facts_before_text_and_citations_fit(index: Index):
+    result, shown = answered(index, "native", "kg", NAMES)
+    assert shown.index("Facts:") < shown.index("Ness Light — ") < shown.index("Passages:")
+    first = result.answer.evidence.items[0].piece
+    assert f"[1] {first.text}" in shown or f"[1] {first.title}\n{first.text}" in shown
+    data = result_data(result)
+    assert data["prompts"] == "native"
+    assert data["prompt_hashes"]["answer"] == Prompt.load("native-facts").hash
+
+
+def test_native_loops_note_what_was_asked(index: Index):
+    more = {"questions": ["Who is Ada Holm?"]}
+    _, shown = answered(index, "native", "recursive", more, rounds=2)
+    assert "Who is Ada Holm?" in shown[shown.index("Searched for on the way:") :]
+    recalled, verdict = (
+        {"answered": False, "answer": ""},
+        {"suffices": False, "subquestion": "Where was Ada Holm born?"},
+    )
+    _, shown = answered(index, "native", "iterative", recalled, verdict, rounds=1, base="naive")
+    assert "Where was Ada Holm born?" in shown[shown.index("Searched for on the way:") :]
+
+
+def test_a_paradigm_without_a_way_of_its_own_uses_the_shared_one(index: Index):
+    result, _ = answered(index, "native", "naive")
+    assert result_data(result)["prompt_hashes"]["answer"] == Prompt.load("answer").hash
+
+
+def test_points_show_their_rating():
+    passage = AnswerPassage("Ness", "", "It was rebuilt.", ("It was rebuilt.",), "report", 70.0)
+    extractor = Extractor(WordHashes().embed, str.split, 0.0, 1)
+    given = AnswerInput("?", [passage], extractor)
+    assert "[1] (rated 70) It was rebuilt." in NATIVE["points"].call(given).messages[-1].content
+
+
+@pytest.mark.parametrize("task", [ANSWER, *NATIVE.values()], ids=lambda task: task.text.name)
+def test_every_answer_prompt_fences_what_is_not_ours(task):
+    assert task.text.fenced == task.text.variables - {"question"}
+
+
+def test_a_reply_that_contradicts_itself_is_asked_again():
+    assert ANSWER.check is not None
+    passages = [AnswerPassage("", "", text, (text,)) for text in ("one", "two")]
+    shown = AnswerInput("?", passages, Extractor(WordHashes().embed, str.split, 0.0, 1))
+    assert "false" in (ANSWER.check(AnswerReply(False, (AnswerSentence("It was lost in 1883.", (1,)),)), shown) or "")
+    assert ANSWER.check(AnswerReply(False, (AnswerSentence("The passages do not say.", ()),)), shown) is None
+    assert ANSWER.check(AnswerReply(True, (AnswerSentence("It was lost in 1883.", (2,)),)), shown) is None

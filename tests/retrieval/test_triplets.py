@@ -1,0 +1,223 @@
+"""Lists that are merged in turn, budgets, dates, names looked up by their words."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragways.core.types import Hit, Piece, Query
+from ragways.index.build import remove
+from ragways.index.graph.relations import DESCRIPTION
+from ragways.index.reader import Index
+from ragways.index.words import terms
+from ragways.retrieval.graph_pieces import (
+    by_date,
+    cut,
+    entity_pieces,
+    in_turn,
+    interleaved,
+    naming,
+    nodes,
+    said,
+    summed,
+    temporal,
+    triplet_pieces,
+)
+from ragways.retrieval.knowledge_graph import KG, Likeness, matching
+from ragways.retrieval.light import LIGHT
+from ragways.retrieval.pagerank import FAST_GRAPH, GRAPH_PPR, HYBRID
+from ragways.retrieval.paradigm import Paradigm
+from ragways.retrieval.retrieve import pack
+from ragways.retrieval.rounds import ITERATIVE, RECURSIVE
+from tests.fakes import WordHashes
+from tests.retrieval.graph_corpus import TWO, asked, indexed, resources, similarities
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    index = Index.open(indexed(tmp_path_factory.mktemp("triplets")))
+    yield index
+    index.close()
+
+
+def hit(id: str, tokens: int) -> Hit:
+    return Hit(Piece(id, "triplet", "", "article:1", "", 0, 0, tokens), 1.0)
+
+
+@given(st.lists(st.lists(st.integers(), max_size=6), max_size=5))
+def test_in_turn_keeps_everything_and_the_order_of_each_list(lists: list[list[int]]):
+    marked = [[(n, at, item) for at, item in enumerate(some)] for n, some in enumerate(lists)]
+    merged = in_turn(marked)
+    assert sorted(merged) == sorted(item for some in marked for item in some)
+    assert merged == sorted(merged, key=lambda item: (item[1], item[0]))
+
+
+@given(st.lists(st.integers(0, 50), max_size=12), st.integers(0, 200))
+def test_a_cut_is_what_pack_keeps(sizes: list[int], tokens: int):
+    hits = interleaved(Query("q"), [[hit(f"{n:03}", size) for n, size in enumerate(sizes)]])
+    assert tuple(cut(hits.items, tokens)) == asyncio.run(pack(tokens)(hits)).items
+
+
+def test_questions_about_time():
+    assert temporal("When was it built?")
+    assert temporal("What happened before the war?")
+    assert temporal("Who ruled in 1741?")
+    assert not temporal("Who designed the Ness Light?")
+
+
+def test_dated_triplets_come_first_for_a_question_about_time_and_only_then(index: Index):
+    rows = index.graph.triplets(index.graph.named("Ness Light"))
+    dates = [t.date for t in by_date("When?", rows, lambda t: t)]
+    assert dates == sorted(dates, key=lambda date: (not date, date))
+    assert by_date("Who?", rows, lambda t: t) == rows
+
+
+def test_long_descriptions_are_cut_at_a_word(index: Index):
+    rows = index.graph.triplets(index.graph.named("Ness Light"))
+    long = [t for t in rows if len(t.description) > 40]
+    assert long
+    pieces = triplet_pieces(use := resources(index), long, described=30)
+    for row in long:
+        said = pieces[row.id].text.split(": ", 1)[1]
+        assert said.endswith(" …")
+        assert row.description.startswith(said.removesuffix(" …"))
+        assert len(said) <= 32
+    assert all(": " not in piece.text for piece in triplet_pieces(use, long, described=0).values())
+
+
+def test_an_entity_of_which_nothing_is_known_is_no_evidence(index: Index):
+    known = index.graph.entities(index.graph.ids)
+    pieces = entity_pieces(resources(index), known.values())
+    plain = {id: row for id, row in known.items() if row.type not in ("date", "quantity")}
+    assert 0 < len(plain) < len(known)
+    assert set(pieces) == {id for id, row in plain.items() if row.type or row.description}
+    assert all(index.document(piece.document) is not None for piece in pieces.values())
+
+
+def test_names_are_found_by_their_words_shortest_first(index: Index):
+    found = matching(index.graph, "Osker")
+    assert {index.graph.entities([id])[id].name for id, _ in found} >= {"Osker Viaduct", "River Osker"}
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    assert matching(index.graph, "Osker Nowhere") == []
+    assert matching(index.graph, "?!") == []
+
+
+def test_likeness_is_the_best_cosine_and_one_for_the_name_itself(index: Index):
+    names = ("Gull Rock", "tower on the rock")
+    alike = Likeness(index.graph, names, asyncio.run(WordHashes().embed(names)))
+    expected = similarities(index, names)
+    found = alike.of(index.graph.ids)
+    assert found == pytest.approx({id: max(0.0, expected.get(id, 0.0)) for id in found}, abs=1e-5)
+    assert found[index.graph.named("Gull Rock")[0]] == 1.0
+    nearest = alike.nearest(5, 0.3)
+    assert dict(nearest) == pytest.approx({id: expected[id] for id, _ in nearest}, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def removed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Index, str]]:
+    """An index from which the article on Bertil Oakes went, and that article's id."""
+    folder: Path = indexed(tmp_path_factory.mktemp("removed"))
+    index = Index.open(folder)
+    [gone] = [id for id, _, title in index.documents() if title == "Bertil Oakes"]
+    index.close()
+    asyncio.run(remove(folder, ["Bertil Oakes"]))
+    index = Index.open(folder)
+    yield index, gone
+    index.close()
+
+
+@pytest.mark.parametrize("module", [KG, HYBRID, ITERATIVE, LIGHT, FAST_GRAPH], ids=lambda module: module.name)
+def test_a_removed_document_is_evidence_no_more(removed: tuple[Index, str], module):
+    index, gone = removed
+    paradigm: Paradigm = module
+    answer, _ = asked(resources(index), paradigm, TWO)
+    assert answer.evidence.items
+    assert all(hit.piece.document != gone for hit in answer.evidence.hits.items)
+
+
+def test_an_index_of_nothing_is_answered_with_an_abstention(tmp_path: Path):
+    index = Index.open(indexed(tmp_path, {"empty.md": "# \n"}))
+    for module in (RECURSIVE, KG, GRAPH_PPR, HYBRID, ITERATIVE, LIGHT, FAST_GRAPH):
+        assert asked(resources(index), module, TWO)[0].abstained
+    index.close()
+
+
+def test_bonds_are_the_relations_that_the_graph_reads(index: Index):
+    graph, bonds = index.graph, index.graph.relation_arrays
+    for ids in ([], graph.named("Ness Light"), list(graph.ids[:12]), list(graph.ids)):
+        for limit in (0, 3, 10_000):
+            chosen = nodes(graph, ids)
+            assert bonds.names(bonds.touching(chosen, limit)) == [t.id for t in graph.triplets(ids, limit)]
+            assert bonds.names(bonds.between(chosen, limit)) == [t.id for t in graph.induced(ids, limit)]
+    every = bonds.between(range(len(graph.ids)), 10_000)
+    assert len(every) == len(bonds) == graph.counts()["relations"]
+    names = bonds.names(every)
+    assert bonds.numbers(names).tolist() == every.tolist()
+    stating, which = bonds.sources(every)
+    stated: dict[str, list[str]] = {}
+    for chunk, place in zip(stating, which, strict=True):
+        stated.setdefault(names[place], []).append(graph.chunks[chunk])
+    assert stated == graph.relation_chunks(names)
+    rows, by_number = graph.relations(names), graph.relations_at(every.tolist())
+    for number, name in zip(every.tolist(), names, strict=True):
+        row = rows[name]
+        ends = graph.ids[bonds.subjects[number]], graph.ids[bonds.objects[number]]
+        assert (*ends, bonds.weights[number]) == (row.subject, row.object, row.weight)
+        assert by_number[number] == row
+
+
+def test_the_words_of_relations_are_those_that_are_shown(index: Index):
+    graph = index.graph
+    rows = graph.relations_at(range(len(graph.relation_arrays)))
+    wanted = {*terms("the Ness Light was built by Bertil Oakes of the harbour in 1871"), "nowhere", "x" * 200}
+    shared = graph.relation_terms.shared(np.arange(len(graph.relation_arrays)), wanted)
+    assert shared.max() > 1
+    for number, row in rows.items():
+        assert shared[number] == len(wanted & set(terms(f"{said(row)} {row.description[:DESCRIPTION]}")))
+    assert not graph.relation_terms.shared(np.arange(len(graph.relation_arrays)), []).any()
+    assert graph.relation_terms.shared(np.arange(0), wanted).tolist() == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.floats(0.0, 1.0)), max_size=60))
+def test_the_sum_of_a_chunk_is_exact_in_any_order(pairs: list[tuple[int, float]]):
+    chunks, scores = np.array([c for c, _ in pairs], dtype=np.int64), np.array([s for _, s in pairs])
+    found, first, total = summed(chunks, scores)
+    assert dict(zip(found.tolist(), total.tolist(), strict=True)) == {
+        chunk: math.fsum(score for other, score in pairs if other == chunk) for chunk in set(chunks.tolist())
+    }
+    assert [chunks.tolist().index(chunk) for chunk in found.tolist()] == first.tolist()
+
+
+def test_few_names_find_what_many_do(index: Index):
+    names = ("Ness Light", "Bertil Oakes", "Skelwick", "a harbour in the north")
+    vectors = asyncio.run(WordHashes().embed(names))
+    graph = index.graph
+    assert graph.vectors is not None
+    for size in range(1, len(names) + 1):
+        for k in (1, 3, 10_000):
+            for least in (-1.0, 0.2, 0.9):
+                found = dict(Likeness(graph, names[:size], vectors[:size]).nearest(k, least))
+                expected = {id: 1.0 for name in names[:size] for id in graph.named(name)}
+                for vector in vectors[:size]:
+                    for id, score in graph.nearest(vector, k, least):
+                        if score > least:
+                            expected[id] = max(score, expected.get(id, score))
+                assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_chunks_that_name_an_entity(index: Index):
+    for id in index.graph.named("Bertil Oakes"):
+        chunks = [index.graph.chunks[number] for number in naming(index.graph, id, 100)]
+        assert set(chunks) == {chunk for chunk, _ in index.graph.mentions([id])}
+        assert [[index.graph.chunks[n] for n in naming(index.graph, id, k)] for k in (0, 1, 2)] == [
+            chunks[:k] for k in (0, 1, 2)
+        ]
+        first = chunks[0]
+        assert index.pieces([first])[first].title == "Bertil Oakes"

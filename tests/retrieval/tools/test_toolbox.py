@@ -1,0 +1,192 @@
+"""The tools on a corpus with links and on one without."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from ragways.core.errors import ToolError
+from ragways.retrieval.tools.reading import TOKENS, page
+from ragways.retrieval.tools.results import quotes
+from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
+
+run = asyncio.run
+
+
+def titles(result: Any) -> list[str]:
+    return [item.title for item in result.articles]
+
+
+def texts(result: Any) -> list[str]:
+    return [quote.text for quote in result.paragraphs]
+
+
+def id_of(box: Toolbox, title: str) -> str:
+    return f"article:{box._view.catalogue.find(title)}"
+
+
+def test_title_search_finds_a_title_however_it_is_written(linked: Toolbox):
+    for text in ("Old Harbour", "old_harbour", "Old  harbor", "Port of Old"):
+        assert titles(run(linked.title_search(text)))[0] == "Old Harbour"
+    assert run(linked.title_search("Old Harbour")).articles[0].score == 1.0
+
+
+def test_title_search_has_an_end_that_can_be_reached(linked: Toolbox):
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        found = run(linked.title_search("a harbour storm town rock vale brack", k=2, offset=offset))
+        seen += titles(found)
+        offset = found.next_offset
+    assert len(seen) == len(set(seen)) >= 4
+
+
+def test_chunk_search_gives_each_paragraph_once_best_first(linked: Toolbox):
+    found = run(linked.chunk_search("The harbour light burned down in the storm", k=3))
+    assert "burned down" in found.paragraphs[0].text
+    ids = [quote.id for quote in found.paragraphs]
+    assert len(ids) == len(set(ids)) == 3
+    scores = [quote.score or 0.0 for quote in found.paragraphs]
+    assert scores == sorted(scores, reverse=True)
+    rest = run(linked.chunk_search("The harbour light burned down in the storm", k=3, offset=found.next_offset or 0))
+    assert not set(ids) & {quote.id for quote in rest.paragraphs}
+
+
+def test_neighbourhood_resolves_redirects_and_tells_distances(linked: Toolbox):
+    found = run(linked.article_neighbourhood("Old Harbour", distance=2))
+    assert {item.title: item.distance for item in found.articles} == {
+        "Anna Brack": 1,
+        "Great Storm": 1,
+        "Tellmouth": 2,
+    }
+    assert {item.title: item.way for item in found.articles}["Great Storm"] == "links both ways"
+    outward = run(linked.article_neighbourhood("Tellmouth", direction="out"))
+    assert titles(outward) == ["Ruth Vale"]
+    assert run(linked.article_neighbourhood("Lonely Rock")).note
+
+
+def test_where_documents_have_no_links_mentions_serve(plain: Toolbox):
+    found = run(plain.article_neighbourhood("Marrow Bridge", distance=2))
+    assert {item.title: item.distance for item in found.articles} == {"Ida Quill": 1, "Fenwick": 2, "Jon Ashe": 2}
+    assert texts(run(plain.backlinks("Ida Quill"))) == ["The Marrow Bridge was built by Ida Quill in 1904."]
+    path = run(plain.shortest_path("Marrow Bridge", "Jon Ashe"))
+    assert [item.title for item in path.articles] == ["Marrow Bridge", "Ida Quill", "Jon Ashe"]
+    assert "built by Ida Quill" in path.hops[0].paragraph.text  # type: ignore[union-attr]
+
+
+def test_reading_an_article_its_outline_and_its_sections(linked: Toolbox):
+    article = id_of(linked, "Old Harbour")
+    assert any("by the sea" in text for text in texts(run(linked.article_text(article))))
+    outline = run(linked.section_titles_and_infoboxes("old harbour"))
+    assert [section.title for section in outline.sections] == ["Old Harbour", "History", "Trade"]
+    assert outline.infoboxes[0].fields["opened"] == "4 May 1801"
+    assert "4 May 1801" in quotes(outline)[0].text
+    history = outline.sections[1].id
+    assert texts(run(linked.sections([history])))[-1] == "It was built again."
+    assert texts(run(linked.section_window(outline.sections[2].id)))[0].startswith("The harbour light")
+    last = run(linked.sections([history])).paragraphs[-1]
+    window = run(linked.paragraph_window(last.id, around=1))
+    assert [quote.text for quote in window.paragraphs][1:] == ["It was built again.", "Fish and salt."]
+
+
+def test_what_is_quoted_stands_where_it_says(linked: Toolbox):
+    for quote in run(linked.article_text("Old Harbour")).paragraphs:
+        assert linked._view.index.text(quote.article, quote.start, quote.end) == quote.text
+
+
+def test_backlinks_quote_the_paragraphs_elsewhere(linked: Toolbox):
+    found = run(linked.backlinks("Tellmouth"))
+    assert sorted(quote.title for quote in found.paragraphs) == ["Anna Brack", "Great Storm"]
+    through_redirect = run(linked.backlinks("Old Harbour"))
+    assert [quote.title for quote in through_redirect.paragraphs] == ["Great Storm"]
+
+
+def test_shortest_path_shows_the_linking_paragraphs_either_way(linked: Toolbox):
+    path = run(linked.shortest_path("Ruth Vale", "Old Harbour"))
+    assert path.length == 3
+    assert path.articles[0].title == "Ruth Vale"
+    assert "mayor was Ruth Vale" in path.hops[0].paragraph.text  # type: ignore[union-attr]
+    assert run(linked.shortest_path("Ruth Vale", "Old Harbour", most=2)).length is None
+    assert run(linked.shortest_path("Ruth Vale", "Lonely Rock")).length is None
+    assert run(linked.shortest_path("Ruth Vale", "ruth vale")).length == 0
+
+
+@pytest.mark.parametrize(
+    ("work", "near"),
+    [
+        (lambda box: box.article_text("Old Harbor"), "Old Harbour"),
+        (lambda box: box.article_text("article:12"), "article:"),
+        (lambda box: box.backlinks("Round"), "article:"),
+        (lambda box: box.sections(["Old Harbour"]), ":s1 (History)"),
+        (lambda box: box.sections([id_of(box, "Old Harbour") + ":s7"]), ":s2 (Trade)"),
+        (lambda box: box.paragraph_window(id_of(box, "Old Harbour") + ":s1:p9"), ":s1:p1"),
+    ],
+)
+def test_a_wrong_id_or_title_is_answered_with_the_nearest_right_ones(linked: Toolbox, work: Any, near: str):
+    with pytest.raises(ToolError) as caught:
+        run(work(linked))
+    assert near in " ".join(caught.value.nearest)
+
+
+def test_long_paragraphs_come_in_parts_and_all_of_them_can_be_read(tmp_path):
+    from tests.retrieval.tools.conftest import indexed, resources
+
+    words = " ".join(f"word{n}" for n in range(5000))
+    signs = "海" * 5000
+    folder = indexed(tmp_path, {"long.md": f"# Long\n\n{words}\n\n{signs}\n"})
+    use = resources(folder)
+    box = Toolbox(use)
+    read, offset = "", 0
+    while True:
+        found = run(box.article_text("Long", offset=offset))
+        assert 0 < sum(quote.tokens for quote in found.paragraphs) <= TOKENS
+        read += "".join(texts(found))
+        if found.next_offset is None:
+            break
+        offset = found.next_offset
+    assert read == words + signs
+    use.index.close()
+
+
+def test_a_page_counts_its_tokens():
+    assert page([], 0, 5) == ((), None)
+
+
+def test_as_a_model_calls_it(linked: Toolbox):
+    data = json.loads(run(linked.call("title_search", '{"title": "Old Harbour", "k": 1}')))
+    assert data["articles"] == [{"id": id_of(linked, "Old Harbour"), "title": "Old Harbour", "score": 1.0}]
+    assert "never instructions" in data["quoted"]
+    wrong = json.loads(run(linked.call("article_text", '{"article": "Old Harbur"}')))
+    assert "Old Harbour" in wrong["nearest"][0]
+    assert "did you mean title_search" in run(linked.call("title_serch", "{}"))
+    assert "takes title, k, offset" in run(linked.call("title_search", '{"name": "x"}'))
+
+
+def test_schemas_fit_tool_calling(linked: Toolbox):
+    from jsonschema import Draft202012Validator
+
+    schemas = linked.schemas()
+    assert [schema["function"]["name"] for schema in schemas] == list(TOOLS)
+    assert len(TOOLS) == 11
+    for schema in schemas:
+        function = schema["function"]
+        Draft202012Validator.check_schema(function["parameters"])
+        assert len(function["description"]) > 40
+        assert function["parameters"]["additionalProperties"] is False
+        for part in function["parameters"]["properties"].values():
+            assert part["description"]
+
+
+def test_any_subset_of_tools(linked_index):
+    from tests.retrieval.tools.conftest import resources
+
+    use = resources(linked_index)
+    box = Toolbox(use, ["calculator", "chunk_search"])
+    assert box.names == ("chunk_search", "calculator")
+    assert [function.__name__ for function in box.functions()] == list(box.names)
+    assert "there is no tool" in run(box.call("title_search", '{"title": "x"}'))
+    assert box._view is Toolbox(use)._view, "titles and links are loaded once for an open index"
+    use.index.close()
