@@ -12,8 +12,8 @@ from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.metrics import USUAL, Cut
 from ragways.evaluation.question import Question
 from ragways.evaluation.statistics.inference import interval
-from ragways.retrieval.resources import Resources
 from ragways.retrieval.ask import ask
+from ragways.retrieval.resources import Resources
 
 
 @dataclass
