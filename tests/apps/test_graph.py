@@ -10,6 +10,7 @@ import re
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,11 +19,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ragways.apps.graph import app
-from ragways.apps.picture.names import nearest_names
-from ragways.apps.picture.neighbourhood import gather
-from ragways.apps.picture.page import page
-from ragways.apps.picture.shell import script_json
 from ragways.core.errors import MissingLayer, UsageError
+from ragways.core.plain import to_plain
 from ragways.index.build import build
 from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
@@ -30,6 +28,8 @@ from ragways.index.layers import LAYERS
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from ragways.index.windows.layer import WINDOWS
+from ragways.pictures.neighbourhood import nearest_names, neighbourhood
+from ragways.pictures.shell import script_json
 from tests.apps.browser import BROWSER, needs_browser
 from tests.fakes import recipe, write
 from tests.index.test_export import HOSTILE, make_hostile
@@ -128,17 +128,17 @@ def test_nearest_names():
 def test_hops_grow_and_what_is_kept_hangs_together(opened: tuple[Index, Graph]):
     index, graph = opened
     start = graph.named("Anna Brack")[0]
-    sizes = [len(gather(index, graph, start, hops=hops).members) for hops in (1, 2, 3)]
+    sizes = [len(neighbourhood(index, start, hops=hops).nodes) for hops in (1, 2, 3)]
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[-1]
     for most in (1, 3, 5):
-        shown = gather(index, graph, start, hops=3, most=most)
-        assert len(shown.members) == most
-        assert shown.centre.id == start
+        shown = neighbourhood(index, start, hops=3, limit=most)
+        assert len(shown.nodes) == most
+        assert shown.centre == start
         assert f"the {most} nearest and heaviest of {shown.reached}" in shown.cut
-        kept = {member.entity.id for member in shown.members}
-        assert all(member.through in kept for member in shown.members[1:])
-    assert gather(index, graph, start, hops=1).cut == ""
+        kept = {member.id for member in shown.nodes}
+        assert all(member.through in kept for member in shown.nodes[1:])
+    assert neighbourhood(index, start, hops=1).cut == ""
 
 
 class Page(HTMLParser):
@@ -190,15 +190,15 @@ def test_the_page_is_one_file_that_loads_nothing(folder: Path, tmp_path: Path):
 def test_no_text_can_break_out_of_the_page(hostile: Path, tmp_path: Path):
     index, graph = Index.open(hostile), Graph.open(hostile / "derived" / "1")
     for id in graph.ids:
-        shown = gather(index, graph, id, hops=3)
-        text = page(shown)
+        shown = neighbourhood(index, id, hops=3)
+        text = shown.page()
         read = Page(text)
         assert read.tags.count("script") == 2
         assert read.handlers == []
-        assert json.loads(read.texts["data"]) == json.loads(json.dumps(shown.data()))
+        assert json.loads(read.texts["data"]) == json.loads(json.dumps(to_plain(shown)))
         assert "alert(1)</script>" not in text
-    whole = gather(index, graph, graph.ids[0], hops=6)
-    assert set(HOSTILE) <= {member.entity.name for member in whole.members}
+    whole = neighbourhood(index, graph.ids[0], hops=6)
+    assert set(HOSTILE) <= {member.name for member in whole.nodes}
     graph.close()
     index.close()
 
@@ -222,8 +222,8 @@ def test_json_for_a_script_tag(text: str):
 @needs_browser
 def test_a_browser_draws_it(hostile: Path, tmp_path: Path):
     index, graph = Index.open(hostile), Graph.open(hostile / "derived" / "1")
-    shown = gather(index, graph, graph.ids[0], hops=6)
-    (tmp_path / "page.html").write_text(page(shown), encoding="utf-8")
+    shown = neighbourhood(index, graph.ids[0], hops=6)
+    (tmp_path / "page.html").write_text(shown.page(), encoding="utf-8")
     graph.close()
     index.close()
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -231,7 +231,7 @@ def test_a_browser_draws_it(hostile: Path, tmp_path: Path):
     done = subprocess.run(
         [*command, (tmp_path / "page.html").as_uri()], capture_output=True, text=True, timeout=120, check=True
     )
-    assert done.stdout.count("<circle") == len(shown.members)
+    assert done.stdout.count("<circle") == len(shown.nodes)
     assert "&lt;/script&gt;&lt;script&gt;alert(1)" in done.stdout
     assert done.stdout.count("<script") == 2
 
@@ -274,3 +274,32 @@ def test_without_a_graph(tmp_path: Path):
     asyncio.run(build(tmp_path / "index", [write(tmp_path / "docs", DOCS)], recipe()))
     for arguments in (("show", "Anna"), ("export", "--out", "x"), ("heatmap", "Anna Brack", "--html", "x")):
         assert isinstance(run(*arguments, "--index", str(tmp_path / "index")).exception, MissingLayer)
+
+
+def test_a_neighbourhood_in_a_notebook_and_in_words(opened: tuple[Index, Graph], hostile: Path):
+    index, _ = opened
+    shown = neighbourhood(index, "Anna Brack", hops=2)
+    first, *lines = repr(shown).split("\n")
+    assert first.startswith("Anna Brack")
+    assert "relations within 2 hops" in first
+    assert any(line.startswith("  ") and "Carl Dorn" in line for line in lines)
+    frame = Frame(shown._repr_html_())
+    assert frame.tags == ["iframe"]
+    assert frame.values["sandbox"] == "allow-scripts"
+    assert frame.values["srcdoc"] == shown.page()
+    with closing(Index.open(hostile)) as other:
+        whole = neighbourhood(other, other.graph.ids[0], hops=6)
+        assert Frame(whole._repr_html_()).tags == ["iframe"]
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", repr(whole))
+
+
+class Frame(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.values: dict[str, str | None] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.values = dict(attrs)

@@ -15,9 +15,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 from ragways.apps.evaluation.report import report
-from ragways.apps.report.page import report_page
 from ragways.core.errors import UsageError
 from ragways.evaluation.report.data import report_data
+from ragways.pictures.report import report_page
 from tests.evaluation.report.made import EVIL, made_run
 
 

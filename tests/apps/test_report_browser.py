@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ragways.apps.report.page import report_page
 from ragways.evaluation.report.data import report_data
+from ragways.pictures.report import report_page
 from tests.apps.browser import Browser, colours, needs_browser
 from tests.evaluation.report.made import EVIL, made_run
 

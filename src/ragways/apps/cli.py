@@ -15,17 +15,10 @@ from ragways.apps import health
 from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.mcp import mcp
-from ragways.apps.options import (
-    IndexOption,
-    JsonOption,
-    SettingsOption,
-    TrustOption,
-    chosen_settings,
-    index_folder,
-    printable,
-)
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, index_folder
 from ragways.apps.reproduce import reproduce
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
+from ragways.core.text import printable
 from ragways.threads import limit_threads
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, index_folder, printable
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, index_folder
+from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.evaluation.diagnostics.diagnose import Diagnosis

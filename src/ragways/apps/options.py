@@ -1,8 +1,7 @@
-"""Options that many commands share, and text as a terminal may show it."""
+"""Options that many commands share."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,13 +16,6 @@ TrustOption = Annotated[
     bool, typer.Option("--trust", help="Send your key also to a base URL that only the settings file names.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def printable(text: str) -> str:
-    """Text of a document or a model as a terminal may show it: without what would move its cursor or turn the line."""
-    return _CONTROLS.sub("\ufffd", text)
 
 
 def chosen_settings(file: Path | None, index: Path | None = None, *, trust: bool = False) -> Settings:

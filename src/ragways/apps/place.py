@@ -7,9 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ragways.apps.options import printable
 from ragways.apps.terminal import console, print_json
 from ragways.core.errors import UsageError
+from ragways.core.text import printable
 from ragways.core.types import title_name
 from ragways.index.reader import Index
 

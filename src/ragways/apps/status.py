@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.apps.health import layer_status
-from ragways.apps.options import printable
+from ragways.core.text import printable
 from ragways.index.reader import Index
 
 

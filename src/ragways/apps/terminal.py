@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ragways.apps.options import printable
 from ragways.core.progress import Progress, ProgressCallback, silent
+from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ragways.core.errors import RagwaysError
+    from ragways.core.table import Table
     from ragways.index.plan import IndexPlan
     from ragways.index.update import Summary
     from ragways.retrieval.ask import Result
@@ -39,6 +40,25 @@ def console(*, error: bool = False) -> Console:
 def print_json(data: object) -> None:
     json.dump(data, sys.stdout, ensure_ascii=False, indent=2)
     sys.stdout.write("\n")
+
+
+def show_table(table: Table, *, limit: int | None = None, header: bool = True) -> None:
+    """A table on standard output, its texts made printable; of more rows than `limit` the first are shown."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    out = console()
+    title = Text(printable(table.title)) if table.title else None
+    drawn = RichTable(title=title, title_justify="left", show_header=header)
+    for number, column in enumerate(table.columns):
+        drawn.add_column(column.title, justify="right" if table.right(number) else "left", overflow="fold")
+    for row in table.texts()[:limit]:
+        drawn.add_row(*(Text(printable(text)) for text in row))
+    out.print(drawn)
+    if limit is not None and len(table) > limit:
+        out.print(f"and {len(table) - limit:,} more: all of them with --json", style="dim")
+    for note in table.notes:
+        out.print(Text(printable(note), style="dim"))
 
 
 @contextmanager
@@ -85,10 +105,10 @@ def _now_and_then(seconds: float) -> ProgressCallback:
 
 def show_results(results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> None:
     """Paradigms side by side: a row each, with the answer, the evidence it had, and what it took."""
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = Table(show_lines=True, expand=True)
+    table = RichTable(show_lines=True, expand=True)
     table.add_column("paradigm", no_wrap=True)
     table.add_column("answer", ratio=3, overflow="fold")
     table.add_column("evidence", ratio=4, overflow="fold")
@@ -106,18 +126,18 @@ def show_answers(
     if details or len(results) + len(failures) <= DETAILED:
         show_results(results, [(name, str(error)) for name, error in failures])
     else:
-        show_table(results, failures)
+        show_many_answers(results, failures)
 
 
-def show_table(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]] = ()) -> None:
+def show_many_answers(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]] = ()) -> None:
     """Many paradigms at once: a row each, in short. On a narrow terminal the evidence stands under the answer."""
     from rich import box
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
     out = console()
     wide = out.width >= WIDE
-    table = Table(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1) if wide else (0, 1, 0, 0), pad_edge=False)
+    table = RichTable(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1) if wide else (0, 1, 0, 0), pad_edge=False)
     table.add_column("paradigm", no_wrap=True)
     for column, ratio in (("answer", 3), ("evidence", 4)) if wide else (("answer and evidence", 1),):
         table.add_column(column, ratio=ratio, overflow="fold")
@@ -224,10 +244,10 @@ def show_left_out(entries: Sequence[Any], what: str, hidden: int = 0) -> None:
 
 
 def show_plan(plan: IndexPlan, folder: str) -> None:
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = Table(title=Text(f"What indexing into {printable(folder)} would do"), show_header=False)
+    table = RichTable(title=Text(f"What indexing into {printable(folder)} would do"), show_header=False)
     for name, value in (
         ("documents", f"{plan.documents:,} ({plan.new:,} new, {plan.changed:,} changed, {plan.unchanged:,} unchanged)"),
         ("chunks", f"{plan.chunks:,} ({plan.tokens:,} tokens)"),
@@ -244,9 +264,9 @@ def show_plan(plan: IndexPlan, folder: str) -> None:
 
 
 def _show_layer_plans(plan: IndexPlan) -> None:
-    from rich.table import Table
+    from rich.table import Table as RichTable
 
-    table = Table("layer", "rows", "to embed", "model calls", "input", "output", "money", "time", "estimated")
+    table = RichTable("layer", "rows", "to embed", "model calls", "input", "output", "money", "time", "estimated")
     for layer in plan.layers:
         counts = (layer.rows, layer.to_embed, layer.calls, layer.input, layer.output)
         said = (*(f"{count:,}" for count in counts), _money(layer.usd), f"{layer.seconds:.1f} s", layer.estimated)

@@ -18,11 +18,11 @@ from ragways.core.types import content_hash
 from ragways.index.build import build, remove
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
-from ragways.index.windows.heatmap import heatmap
 from ragways.index.windows.layer import WINDOWS
 from ragways.index.windows.reader import Windows
 from ragways.models.client import ModelClient
 from ragways.models.scripted import ScriptedModel
+from ragways.pictures.heatmap import heatmap
 from ragways.tasks.themes import keywords
 from tests.fakes import WordHashes, recipe, write
 
@@ -299,7 +299,7 @@ def test_a_long_document_is_sampled_and_the_page_says_so(tmp_path: Path):
     text = " ".join(f"Sentence number {n} tells about thing {n % 7}." for n in range(90))
     index = index_of(tmp_path / "index", [write(tmp_path / "corpus", {"long.txt": text})])
     [(document, _, _)] = index.documents()
-    page = heatmap(index, document, most=20)
+    page = heatmap(index, document, limit=20)
     names = page_data(page)["names"]
     assert len(names) == 20
     assert (names[0], names[-1]) == (f"{document}:w0", f"{document}:w87")

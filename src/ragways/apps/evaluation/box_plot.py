@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragways.apps.options import printable
+from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.evaluation.duel.box import Box

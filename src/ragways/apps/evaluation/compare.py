@@ -79,8 +79,8 @@ def show(found: Comparisons, unlike: int = 0) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ragways.apps.options import printable
     from ragways.apps.terminal import console
+    from ragways.core.text import printable
 
     out = console()
     less = ", less is better" if found.less_is_better else ""
@@ -132,7 +132,7 @@ def _cells(row: PairComparison) -> tuple[str, ...]:
 
 def _missing(counts: Mapping[str, ScoreCounts]) -> Iterator[str]:
     """Why values are missing: by reason, with the paradigms it befell."""
-    from ragways.apps.options import printable
+    from ragways.core.text import printable
 
     found: dict[str, list[str]] = {}
     for name, count in counts.items():

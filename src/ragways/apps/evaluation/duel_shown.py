@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragways.apps.evaluation.box_plot import plots
-from ragways.apps.options import printable
 from ragways.apps.terminal import console
+from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from rich.table import Table

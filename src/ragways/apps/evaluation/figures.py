@@ -37,8 +37,8 @@ def show_figures(rows: Sequence[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ragways.apps.options import printable
     from ragways.apps.terminal import console
+    from ragways.core.text import printable
 
     # One space between columns, and no edge: six metrics with their intervals and a name fit 80 columns so.
     title = "means, their 95 % intervals, and of how many questions"
@@ -59,8 +59,8 @@ def show_figures(rows: Sequence[dict[str, Any]]) -> None:
 
 def _show_repeats(rows: Sequence[dict[str, Any]]) -> None:
     """How much the same question differs from one time to the next: the median and range of the repeats' means."""
-    from ragways.apps.options import printable
     from ragways.apps.terminal import console
+    from ragways.core.text import printable
 
     for row in rows:
         traced = [
@@ -79,8 +79,8 @@ def _show_judged(rows: Sequence[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ragways.apps.options import printable
     from ragways.apps.terminal import console
+    from ragways.core.text import printable
     from ragways.evaluation.metrics import METRICS
 
     judged = [name for name in rows[0]["metrics"] if METRICS[name].of is None] if rows else []
@@ -99,8 +99,8 @@ def _show_judged(rows: Sequence[dict[str, Any]]) -> None:
 
 def _show_unscored(rows: Sequence[dict[str, Any]]) -> None:
     """Why values are missing, reason by reason: as many answers of each paradigm, or of those that are named."""
-    from ragways.apps.options import printable
     from ragways.apps.terminal import console
+    from ragways.core.text import printable
     from ragways.evaluation.unscored import gaps
 
     missing: dict[tuple[str, str], list[str]] = {}

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways.apps.evaluation.options import AtOnceOption, BudgetOption, RunArgument
-from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen_settings, printable
+from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import PARTLY
+from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.core.progress import ProgressCallback

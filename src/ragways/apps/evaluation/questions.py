@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragways.apps.evaluation.options import BudgetOption, LayoutOption, QuestionsFile
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, printable
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import PARTLY, BudgetExceeded, UsageError
 from ragways.core.plain import to_plain
+from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.core.progress import ProgressCallback

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ragways.apps.options import JsonOption, printable
+from ragways.apps.options import JsonOption
+from ragways.core.text import printable
 
 
 def report(
@@ -20,14 +21,14 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Report on runs: figures, comparisons, costs, duels, and every question with all its answers."""
-    from ragways.apps.picture.shell import write_page
     from ragways.evaluation.report.data import report_data
     from ragways.evaluation.report.markdown import markdown as as_markdown
+    from ragways.pictures.shell import write_page
 
     data = report_data(runs, baseline=baseline)
     written = f"{len(data['questions']):,} questions, {len(data['paradigms']):,} paradigms"
     if html is not None:
-        from ragways.apps.report.page import report_page
+        from ragways.pictures.report import report_page
 
         write_page(html, report_page(data))
         typer.echo(f"wrote {html}: {written}", err=json)

@@ -85,8 +85,8 @@ def _show(data: dict[str, Any]) -> None:
     from rich.text import Text
 
     from ragways.apps.evaluation.figures import between
-    from ragways.apps.options import printable
     from ragways.apps.terminal import console
+    from ragways.core.text import printable
 
     metrics = [name for name, value in data["paradigms"][0].items() if isinstance(value, dict)]
     title = f"{printable(data['corpus'])}: {data['questions']} questions, means and their 95 % intervals"

@@ -80,9 +80,9 @@ def show_walks(folder: Path, results: Sequence[Result], *, html: Path | None, as
                 show_trace(result.trace, names)
         if html is None:
             return
-        from ragways.apps.picture.shell import write_page
         from ragways.apps.picture.walk_page import walk_page
         from ragways.apps.terminal import console
+        from ragways.pictures.shell import write_page
 
         text = walk_page([(result, pictures(index, result)) for result in results])
     write_page(html, text)

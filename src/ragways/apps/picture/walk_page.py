@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ragways.apps.options import printable
-from ragways.apps.picture.shell import page_file, shell
 from ragways.apps.picture.walk import Journey, Picture, Reach, Visit
 from ragways.apps.picture.walk_drawing import journey_drawing, lanes, measured, reach_drawing
 from ragways.apps.picture.walk_text import cost, facts
+from ragways.core.text import printable
 from ragways.core.trace import Span
+from ragways.pictures.shell import page_file, shell
 
 if TYPE_CHECKING:
     from ragways.retrieval.ask import Result

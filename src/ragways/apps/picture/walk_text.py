@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragways.apps.options import printable
+from ragways.core.text import printable
 from ragways.core.trace import Span
 
 if TYPE_CHECKING:

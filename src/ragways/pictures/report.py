@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragways.apps.picture.shell import page_file, shell
+from ragways.pictures.shell import page_file, shell
 
 SCRIPTS = (
     "base",
@@ -23,7 +23,6 @@ SCRIPTS = (
 )
 """In the order in which they need each other; on the page they are one."""
 _BODY = ("questions", "pieces", "evidence_cut_at")
-_HERE = "ragways.apps.report"
 
 
 def report_page(data: Mapping[str, Any]) -> str:
@@ -31,9 +30,9 @@ def report_page(data: Mapping[str, Any]) -> str:
     runs = ", ".join(run["name"] for run in data["runs"])
     return shell(
         f"{runs}: evaluation",
-        page_file("report.html", _HERE),
-        style=page_file("report.css", _HERE),
-        script="\n".join(page_file(f"{name}.js", _HERE) for name in SCRIPTS),
+        page_file("report.html"),
+        style=page_file("report.css"),
+        script="\n".join(page_file(f"report/{name}.js") for name in SCRIPTS),
         data={
             "data": {name: value for name, value in data.items() if name not in _BODY},
             "answers": {name: data[name] for name in _BODY},

@@ -15,13 +15,25 @@ from typing import Any
 from ragways.core.errors import UsageError
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
-_HERE = "ragways.apps.picture"
 
 
-def shell(title: str, body: str, *, style: str, script: str = "", data: Mapping[str, Any] | None = None) -> str:
-    """The page. `title` is text, `body` is HTML; `data` stands in script tags of these ids, where `script` reads it."""
+def shell(
+    title: str,
+    body: str,
+    *,
+    style: str,
+    script: str = "",
+    data: Mapping[str, Any] | None = None,
+    images: bool = False,
+) -> str:
+    """The page. `title` is text, `body` is HTML; `data` stands in script tags of these ids, where `script` reads it.
+
+    With `images`, pictures that stand in the page itself are shown; nothing is ever fetched.
+    """
     style = page_file("theme.css") + style
     policy = f"default-src 'none'; style-src '{page_hash(style)}'; "
+    if images:
+        policy += "img-src data:; "
     if script:
         # Only this very style and script may run, even if text got out of the data after all.
         policy += f"script-src '{page_hash(script)}'; "
@@ -56,8 +68,17 @@ def page_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def page_file(name: str, package: str = _HERE) -> str:
-    return (resources.files(package) / name).read_text(encoding="utf-8")
+def page_file(name: str) -> str:
+    """A file that pages are made of: a template, a style or a script."""
+    return (resources.files("ragways.pictures") / "assets" / name).read_text(encoding="utf-8")
+
+
+def framed(page: str, *, title: str, height: int = 560) -> str:
+    """A page as it may stand in a notebook: in a frame of its own, which shares nothing with what is around it."""
+    return (
+        f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" title="{escape(title)}" '
+        f'style="width:100%;height:{height}px;border:1px solid #8884;border-radius:6px"></iframe>'
+    )
 
 
 def write_page(path: Path, text: str) -> None:

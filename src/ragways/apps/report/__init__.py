@@ -1,1 +1,0 @@
-"""The report of runs as one page: no network, no library, no word of a document as code."""
