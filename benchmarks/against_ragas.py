@@ -34,7 +34,7 @@ from ragways.evaluation.judges.judge import JudgeResources
 from ragways.evaluation.record import Record
 from ragways.models.call import Call
 from ragways.models.client import ModelClient
-from ragways.models.scripted import ScriptedModel
+from ragways.testing.scripted import ScriptedModel
 
 os.environ.setdefault("RAGAS_DO_NOT_TRACK", "true")
 

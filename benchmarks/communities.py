@@ -36,7 +36,7 @@ from ragways.index.update import Recipe
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
-from ragways.models.scripted import ScriptedModel
+from ragways.testing.scripted import ScriptedModel
 
 SAID = {
     "title": "A group of entities",

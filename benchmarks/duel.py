@@ -44,7 +44,7 @@ from ragways.evaluation.duel.trials import Trials  # noqa: E402
 from ragways.evaluation.record import Record, Records  # noqa: E402
 from ragways.models.call import Call, Reply  # noqa: E402
 from ragways.models.client import ModelClient  # noqa: E402
-from ragways.models.prices import Price, Prices  # noqa: E402
+from ragways.models.tokens import Price, Prices  # noqa: E402
 
 _FENCED = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)
 _QUALITY = re.compile(r"quality (\d\.\d+)")

@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ragways.models.faults import Fault
-from ragways.models.loopback import Loopback
+from ragways.testing.replies import Fault
+from ragways.testing.server import LoopbackServer
 from tests.apps.test_plan import LAYERS, reply, settings
 from tests.index.killing import corpus
 from tests.index.whole import unlike, whole
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def index(home: Path, name: str, faults: list[Fault]) -> dict[str, Any]:
-    with Loopback(reply, faults=faults, memory=0) as server:
+    with LoopbackServer(reply, faults=faults, memory=0) as server:
         file = home / f"{name}.toml"
         small = settings(server).replace("way = 'model'", "way = 'model'\npassage_tokens = 300")
         file.write_text(small.replace("patience = 5", "patience = 180"))

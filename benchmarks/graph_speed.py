@@ -32,10 +32,11 @@ from ragways.index.pagerank import Adjacency, pagerank, push
 from ragways.index.store import Store
 from ragways.index.update import Recipe
 from ragways.index.work_cache import WorkCache
-from ragways.models.bound import count_call, count_text
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
+from ragways.models.limits import count_call
+from ragways.models.tokens import count_text
 
 PASSAGES = 10
 FINDING = {"text": "One of them did something in some place at some time. " * 2, "rating": 5, "entities": []}

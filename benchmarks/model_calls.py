@@ -19,12 +19,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ragways.core.trace import Budget, span, spending
-from ragways.models.cache import MemoryCache
+from ragways.models.call import MemoryCache
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
-from ragways.models.prices import Price, Prices
-from ragways.models.prompt import Prompt
-from ragways.models.task import Task
+from ragways.models.task import Prompt, Task
+from ragways.models.tokens import Price, Prices
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ TEXT = "The tide rises twice a day, and the harbour master writes it down. " * 3
 
 @contextmanager
 def server(size: int) -> Iterator[str]:
-    command = [sys.executable, "-m", "ragways.models.loopback", "--size", str(size)]
+    command = [sys.executable, "-m", "ragways.testing.loopback", "--size", str(size)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

@@ -12,7 +12,7 @@ import pytest
 
 ORDER = [
     "threads", "telemetry", "core", "models", "prompts", "tasks", "corpus", "index", "retrieval", "evaluation",
-    "pictures", "settings", "assemble", "library", "apps",
+    "pictures", "settings", "assemble", "library", "apps", "testing",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parent.parent
 ROOT = REPOSITORY / "src" / "ragways"

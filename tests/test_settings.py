@@ -43,7 +43,7 @@ def _endpoint(settings: Settings) -> tuple[str, str, str]:
     """Which model judges, where it is, and the key it is sent."""
     endpoint = judge_client_of(settings).model
     assert isinstance(endpoint, Endpoint)
-    return endpoint._model, endpoint._wire.base_url, endpoint._wire._key
+    return endpoint._model, endpoint._transport.base_url, endpoint._transport._key
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ragways.evaluation.judges.judge import JudgeResources
     from ragways.index.update import Recipe
     from ragways.index.work_cache import WorkCache
-    from ragways.models.cache import ReplyCache
+    from ragways.models.call import ReplyCache
     from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
-    from ragways.models.prices import Prices
+    from ragways.models.tokens import Prices
     from ragways.retrieval.resources import Resources
 
 
@@ -36,7 +36,7 @@ async def embedder_of(settings: Settings) -> Embedder:
         from ragways.models.minilm import MiniLM
 
         return MiniLM(settings.cache, precision=chosen.precision, threads=chosen.threads)
-    from ragways.models.endpoint_embed import EndpointEmbedder
+    from ragways.models.embed import EndpointEmbedder
 
     if not chosen.base_url or not chosen.name:
         raise SettingsError("embedder.kind is endpoint, but embedder.base_url or embedder.name is not set", "set both")
@@ -89,7 +89,7 @@ def _client(settings: Settings, chosen: ModelSettings, section: str, cache: Repl
 
 def prices_of(settings: Settings) -> Prices:
     """The built-in table, with what the settings say of it."""
-    from ragways.models.prices import Price, Prices
+    from ragways.models.tokens import Price, Prices
 
     return Prices({name: Price(p.input, p.output, p.cached) for name, p in settings.prices.items()})
 

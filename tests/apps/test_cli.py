@@ -312,10 +312,10 @@ def test_the_demo_runs_and_is_quick_the_second_time(ragways: Run, home: Path):
 
 
 def test_a_paying_embedder_and_its_budget(ragways: Run, home: Path):
-    from ragways.models.loopback import Loopback
+    from ragways.testing.server import LoopbackServer
 
     write(home / "docs", {f"{n}.txt": f"Tower {n} has a light." for n in range(300)})
-    with Loopback() as server:
+    with LoopbackServer() as server:
         (home / "ragways.toml").write_text(
             f"[embedder]\nkind = 'endpoint'\nbase_url = '{server.base_url}'\nname = 'paid'\n"
             "[prices.paid]\ninput = 1000\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.models.loopback import Loopback
+from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run
 from tests.apps.test_plan import LAYERS, reply, settings, texts
 from tests.fakes import write
@@ -33,7 +33,7 @@ def rows(index: Path, query: str) -> list[tuple[object, ...]]:
 
 def test_status_tells_what_each_layer_cost(ragways: Run, home: Path):
     write(home / "docs", texts(20))
-    with Loopback(reply) as server:
+    with LoopbackServer(reply) as server:
         (home / "ragways.toml").write_text(settings(server))
         used = ragways("index", "docs", "--with", LAYERS, "--json").data["usage"]
         layers = {layer["name"]: layer for layer in ragways("status", "--json").data["by_layer"]}
@@ -63,7 +63,7 @@ def test_the_offline_embedder_costs_seconds(ragways: Run, home: Path):
 
 def test_what_stays_malformed_is_listed_and_tried_again(ragways: Run, home: Path):
     write(home / "docs", texts(20) | {"ghost.md": BAD})
-    with Loopback(rather_not) as server:
+    with LoopbackServer(rather_not) as server:
         (home / "ragways.toml").write_text(settings(server))
         done = ragways("index", "docs", "--with", "vectors,words,graph", "--json")
         assert (done.code, done.data["undone"]) == (6, 1)
@@ -79,7 +79,7 @@ def test_what_stays_malformed_is_listed_and_tried_again(ragways: Run, home: Path
         [graph] = [layer for layer in ragways("status", "--json").data["by_layer"] if layer["name"] == "graph"]
         assert graph["failures"] == 1
         assert any("failed work" in finding["name"] for finding in ragways("check", "--json").data["findings"])
-    with Loopback(reply) as server:
+    with LoopbackServer(reply) as server:
         (home / "ragways.toml").write_text(settings(server))
         healed = ragways("index", "docs", "--with", "vectors,words,graph", "--json")
         assert (healed.code, healed.data["undone"], server.count) == (0, 0, healed.data["usage"]["calls"])
@@ -92,7 +92,7 @@ def test_removal_leaves_nothing_of_a_text_in_any_table(ragways: Run, home: Path)
     write(
         home / "docs", texts(20) | {"ghost.md": BAD, "other.md": BAD.replace("Ghost", "Other").replace("1899", "1900")}
     )
-    with Loopback(rather_not) as server:
+    with LoopbackServer(rather_not) as server:
         (home / "ragways.toml").write_text(settings(server))
         assert ragways("index", "docs", "--with", LAYERS).code == 6
         (home / "docs" / "other.md").unlink()

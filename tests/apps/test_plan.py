@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ragways.models.loopback import Loopback
-from ragways.models.loopback_reply import default_reply
+from ragways.testing.replies import default_reply
+from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run
 from tests.fakes import write
 from tests.index.whole import unlike, whole
@@ -69,12 +69,12 @@ def facts(asked: str) -> dict[str, list[dict[str, object]]]:
 
 
 @pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback(reply) as server:
+def server() -> Iterator[LoopbackServer]:
+    with LoopbackServer(reply) as server:
         yield server
 
 
-def settings(server: Loopback, more: str = "") -> str:
+def settings(server: LoopbackServer, more: str = "") -> str:
     return (
         f"[model]\nbase_url = '{server.base_url}'\nname = 'large'\npatience = 5\n"
         f"[embedder]\nkind = 'endpoint'\nbase_url = '{server.base_url}'\nname = 'small'\ndimension = 8\n"
@@ -96,7 +96,7 @@ def near(planned: float, used: float, factor: float = 1.5) -> bool:
     return used / factor <= planned <= used * factor
 
 
-def test_every_layer_has_its_price_and_a_run_keeps_near_it(ragways: Run, home: Path, server: Loopback):
+def test_every_layer_has_its_price_and_a_run_keeps_near_it(ragways: Run, home: Path, server: LoopbackServer):
     write(home / "docs", texts(60))
     (home / "ragways.toml").write_text(settings(server))
     planned = ragways("index", "docs", "--with", LAYERS, "--plan", "--json").data
@@ -130,7 +130,7 @@ def test_every_layer_has_its_price_and_a_run_keeps_near_it(ragways: Run, home: P
     assert 0 < one["usd"] < planned["usd"] / 5
 
 
-def test_gleaning_is_counted(ragways: Run, home: Path, server: Loopback):
+def test_gleaning_is_counted(ragways: Run, home: Path, server: LoopbackServer):
     write(home / "docs", texts(30))
     (home / "ragways.toml").write_text(settings(server).replace("way = 'model'", "way = 'model'\ngleaning = 1"))
     [layer] = ragways("index", "docs", "--with", "graph", "--plan", "--json").data["layers"]
@@ -140,7 +140,7 @@ def test_gleaning_is_counted(ragways: Run, home: Path, server: Loopback):
     assert near(layer["input"], used["input"])
 
 
-def test_an_unknown_price_is_said_to_be_unknown(ragways: Run, home: Path, server: Loopback):
+def test_an_unknown_price_is_said_to_be_unknown(ragways: Run, home: Path, server: LoopbackServer):
     write(home / "docs", texts(3))
     (home / "ragways.toml").write_text(settings(server).partition("[prices.large]")[0])
     planned = ragways("index", "docs", "--with", "graph", "--plan", "--json").data
@@ -180,7 +180,7 @@ def _prices(path: Path) -> float:
 
 @pytest.mark.parametrize("share", [0.15, 0.4, 0.75, 0.95])
 def test_a_budget_holds_over_all_layers_and_the_next_run_pays_the_rest(
-    ragways: Run, home: Path, server: Loopback, share: float
+    ragways: Run, home: Path, server: LoopbackServer, share: float
 ):
     write(home / "docs", texts(60))
     small = settings(server).replace("way = 'model'", "way = 'model'\npassage_tokens = 300")

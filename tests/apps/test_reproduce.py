@@ -15,8 +15,8 @@ from ragways.evaluation.judges import find_judge
 from ragways.evaluation.record import Records
 from ragways.evaluation.reproduce import EXPERIMENTS
 from ragways.evaluation.reproduce.experiment import locate, mean, seconds, tokens, total
-from ragways.models.loopback import Loopback
 from ragways.retrieval.ask import PARADIGMS
+from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
 
 ARTICLES = [
@@ -169,7 +169,7 @@ def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: 
     assert len(made.read_text().splitlines()) == 3
     (home / "asked" / "unbiased-a-corpus").mkdir(parents=True)
     shutil.copy(made, home / "asked" / "unbiased-a-corpus")  # the server's replies make no question that holds
-    with Loopback() as server:
+    with LoopbackServer() as server:
         monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
         monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
         done = ragways("reproduce", "unbiased", "--data", "data", "--limit", "2", "--out", "asked", "--json")

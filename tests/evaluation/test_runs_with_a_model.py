@@ -17,14 +17,13 @@ from ragways.evaluation.record import Records
 from ragways.evaluation.run import run
 from ragways.index.build import build
 from ragways.index.reader import Index
-from ragways.models.cache import MemoryCache
-from ragways.models.call import Call, Reply
+from ragways.models.call import Call, MemoryCache, Reply
 from ragways.models.client import ModelClient, trial
-from ragways.models.prices import Price, Prices
-from ragways.models.scripted import ScriptedModel
 from ragways.models.task import Task
+from ragways.models.tokens import Price, Prices
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import RecallInput
+from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
 
 HELLO: Task[RecallInput, str] = Task("hello", prompt="recall", reply=str)

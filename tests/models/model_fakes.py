@@ -6,9 +6,8 @@ import asyncio
 import heapq
 from dataclasses import dataclass
 
-from ragways.models.prompt import Prompt
-from ragways.models.rate import Time
-from ragways.models.task import Task
+from ragways.models.limits import Time
+from ragways.models.task import Prompt, Task
 
 
 class FakeTime:

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import BudgetExceeded, ModelRefused, ModelUnavailable, NoModel, SettingsError
 from ragways.core.trace import Budget, Usage, span, spending
-from ragways.models.cache import MemoryCache
-from ragways.models.call import Call, Message, Reply
+from ragways.models.call import Call, MemoryCache, Message, Reply
 from ragways.models.client import ModelClient
-from ragways.models.prices import Price, Prices
-from ragways.models.scripted import ScriptedModel, ScriptExhausted
-from ragways.models.traffic import TryAgain
+from ragways.models.limits import TryAgain
+from ragways.models.tokens import Price, Prices
+from ragways.testing.scripted import ScriptedModel, ScriptExhausted
 from tests.models.model_fakes import FakeTime
 
 CALL = Call((Message("user", "hello"),), max_output=100)

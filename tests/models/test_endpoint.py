@@ -9,13 +9,13 @@ import pytest
 
 from ragways.core.errors import ModelRefused, ModelUnavailable, SettingsError, UnusableReply
 from ragways.core.trace import Usage, span, spending
-from ragways.models import wire
+from ragways.models import transport
 from ragways.models.call import Call, Message, Tool, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
-from ragways.models.faults import Fault
-from ragways.models.loopback import Loopback
-from ragways.models.rate import Time
+from ragways.models.limits import Time
+from ragways.testing.replies import Fault
+from ragways.testing.server import LoopbackServer
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, About, FakeTime, Note
 
 CALL = Call((Message("user", "hello"),))
@@ -49,7 +49,7 @@ def whole(message, **more):
 
 def test_a_call_and_its_reply():
     call = replace(CALL, seed=7, temperature=0.5, max_output=50)
-    with Loopback() as server:
+    with LoopbackServer() as server:
         reply = complete(server, call)
     assert reply.text == "You said: hello"
     assert (reply.model, reply.finish, reply.cached, reply.estimated) == ("loopback", "stop", False, False)
@@ -72,7 +72,7 @@ def test_tools_go_out_and_calls_of_tools_come_back():
         Message("tool", "nothing there", tool_call_id="c0"),
     )
     call = replace(CALL, messages=talk, tools=(Tool("look", "looks", {"type": "object"}),))
-    with Loopback(lambda body: {"role": "assistant", "content": None, "tool_calls": calls}) as server:
+    with LoopbackServer(lambda body: {"role": "assistant", "content": None, "tool_calls": calls}) as server:
         reply = complete(server, call)
     assert reply.tool_calls == (ToolCall("c1", "look", '{"at": 1}'),)
     assert (reply.text, reply.finish) == ("", "tool_calls")
@@ -87,13 +87,13 @@ def test_usage_with_cached_and_reasoning_tokens():
         "prompt_tokens": 100, "completion_tokens": 50,
         "prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 30},
     }  # fmt: skip
-    with Loopback(whole({"content": "x"}, usage=usage)) as server:
+    with LoopbackServer(whole({"content": "x"}, usage=usage)) as server:
         assert complete(server).usage == Usage(1, 100, 50, 64, 30)
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, "many", {"prompt_tokens": 0}])
 def test_usage_that_is_not_sent_is_estimated_and_marked(usage):
-    with Loopback(whole({"content": "four words at all"}, usage=usage)) as server, span("root") as root:
+    with LoopbackServer(whole({"content": "four words at all"}, usage=usage)) as server, span("root") as root:
         reply = complete(server)
     assert reply.estimated
     assert reply.usage.output == 4
@@ -102,9 +102,9 @@ def test_usage_that_is_not_sent_is_estimated_and_marked(usage):
 
 
 def test_odd_contents():
-    with Loopback(whole({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})) as server:
+    with LoopbackServer(whole({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})) as server:
         assert complete(server).text == "ab"
-    with Loopback(whole({"content": "half \ud83d"})) as server:
+    with LoopbackServer(whole({"content": "half \ud83d"})) as server:
         assert complete(server).text.encode()
 
 
@@ -122,7 +122,7 @@ def test_the_form_a_server_understands_is_learnt_once(forms, asked):
             assert (await client.do(NOTE, ABOUT)).value == Note("fine", (1, 2))
             assert (await client.do(NOTE, About("again", ""))).value == Note("fine", (1, 2))
 
-    with Loopback(lambda body: json.dumps(GOOD), forms=forms) as server:
+    with LoopbackServer(lambda body: json.dumps(GOOD), forms=forms) as server:
         asyncio.run(main())
     bodies = [seen.body for seen in server.requests]
     assert [body.get("response_format", {}).get("type") for body in bodies] == asked  # type: ignore[attr-defined]
@@ -137,7 +137,7 @@ def test_a_parameter_a_server_refuses_is_left_out_from_then_on(refused):
             for sample in range(2):
                 await client.complete(replace(CALL, seed=1, schema=SCHEMA, sample=sample))
 
-    with Loopback(refuses=[refused]) as server:
+    with LoopbackServer(refuses=[refused]) as server:
         asyncio.run(main())
     assert [refused in seen.body for seen in server.requests] == [True, False, False]
     assert "response_format" in server.requests[-1].body
@@ -146,7 +146,7 @@ def test_a_parameter_a_server_refuses_is_left_out_from_then_on(refused):
 
 
 def test_a_request_that_stays_wrong_is_refused_with_the_first_complaint():
-    with Loopback(refuses=["messages"]) as server, pytest.raises(ModelRefused, match="'messages'") as caught:
+    with LoopbackServer(refuses=["messages"]) as server, pytest.raises(ModelRefused, match="'messages'") as caught:
         complete(server, replace(CALL, schema=SCHEMA))
     assert "model" in caught.value.cure
     assert len(server.requests) == 3
@@ -157,14 +157,14 @@ FAULTS_THAT_PASS = ["limited", "down", "closed", "cut", "garbled", "error", "emp
 
 @pytest.mark.parametrize("kind", FAULTS_THAT_PASS)
 def test_a_fault_that_passes_is_survived(kind):
-    with Loopback(faults=[Fault(kind, requests=2)]) as server, span("root") as root:
+    with LoopbackServer(faults=[Fault(kind, requests=2)]) as server, span("root") as root:
         assert complete(server).text == "You said: hello"
     assert server.count == root.children[0].details["tries"] == 3
 
 
 @pytest.mark.parametrize("kind", FAULTS_THAT_PASS)
 def test_a_fault_that_stays_is_said(kind):
-    with Loopback(faults=[Fault(kind)]) as server, spending() as meter, pytest.raises(ModelUnavailable) as caught:
+    with LoopbackServer(faults=[Fault(kind)]) as server, spending() as meter, pytest.raises(ModelUnavailable) as caught:
         complete(server, tries=3)
     assert caught.value.cure
     assert meter.spent == Usage()
@@ -172,10 +172,10 @@ def test_a_fault_that_stays_is_said(kind):
 
 
 def test_a_slow_server_is_timed_out_and_tried_again():
-    with Loopback(faults=[Fault("slow", seconds=0.6, requests=1)]) as server:
+    with LoopbackServer(faults=[Fault("slow", seconds=0.6, requests=1)]) as server:
         assert complete(server, timeout=0.2).text == "You said: hello"
     assert server.count == 2
-    with Loopback(faults=[Fault("slow", seconds=0.05)]) as server:
+    with LoopbackServer(faults=[Fault("slow", seconds=0.05)]) as server:
         assert complete(server).seconds >= 0.05
 
 
@@ -186,7 +186,7 @@ def test_retry_after_comes_through():
         async with ModelClient(Endpoint(server.base_url, None, "loopback"), time=fake.time) as client:
             await client.complete(CALL)
 
-    with Loopback(faults=[Fault("limited", seconds=17, requests=1)]) as server:
+    with LoopbackServer(faults=[Fault("limited", seconds=17, requests=1)]) as server:
         asyncio.run(main())
     assert fake.now - 1000 >= 17
 
@@ -204,7 +204,7 @@ def test_retry_after_comes_through():
 def test_forms_of_retry_after(headers, wanted):
     import httpx2
 
-    found = wire._retry_after(httpx2.Headers(headers))
+    found = transport._retry_after(httpx2.Headers(headers))
     assert found == wanted if wanted is None or wanted < 1e6 else found is not None and found > 1e6
 
 
@@ -220,14 +220,14 @@ def test_a_refused_connection_is_tried_again():
         slept.append(seconds)
 
     slept: list[float] = []
-    with Loopback() as server:
+    with LoopbackServer() as server:
         server.pause()
         asyncio.run(main())
     assert slept
 
 
 def test_nobody_there():
-    with Loopback() as server:
+    with LoopbackServer() as server:
         server.pause()
         with pytest.raises(ModelUnavailable, match="ConnectError"):
             complete(server, tries=2)
@@ -239,16 +239,16 @@ def test_wrong_and_malformed_replies_through_the_whole_stack():
             return (await client.do(NOTE, ABOUT)).value
 
     for kind in ("wrong", "malformed"):
-        with Loopback(faults=[Fault(kind, requests=2)]) as server:
+        with LoopbackServer(faults=[Fault(kind, requests=2)]) as server:
             assert asyncio.run(main(server)) == Note("text", ())
-        with Loopback(faults=[Fault(kind)]) as server, pytest.raises(UnusableReply) as caught:
+        with LoopbackServer(faults=[Fault(kind)]) as server, pytest.raises(UnusableReply) as caught:
             asyncio.run(main(server))
         assert server.count == 3
         assert caught.value.reply
 
 
 def test_statuses_that_another_try_would_not_change():
-    with Loopback(key=KEY) as server:
+    with LoopbackServer(key=KEY) as server:
         for key in (None, "wrong"):
             with pytest.raises(ModelRefused, match="401") as caught:
                 complete(server, key=key)
@@ -262,21 +262,21 @@ def test_a_wrong_address_names_its_setting():
         async with ModelClient(Endpoint(server.base_url.replace("/v1", "/v2"), None, "loopback")) as client:
             await client.complete(CALL)
 
-    with Loopback() as server, pytest.raises(ModelRefused, match="404") as caught:
+    with LoopbackServer() as server, pytest.raises(ModelRefused, match="404") as caught:
         asyncio.run(main())
     assert "base_url" in caught.value.cure
 
 
 def test_no_credit_is_no_reason_to_wait():
-    poor = wire.Wire("http://localhost/v1")
+    poor = transport.Transport("http://localhost/v1")
     body = json.dumps({"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}).encode()
-    with pytest.raises(wire.Refused):
+    with pytest.raises(transport.Refused):
         poor._understood(429, {}, body)  # type: ignore[arg-type]
 
 
 def test_a_reply_without_end_is_cut_short(monkeypatch):
-    monkeypatch.setattr(wire, "MOST_BYTES", 50_000)
-    with Loopback(lambda body: "x" * 100_000) as server, pytest.raises(ModelUnavailable, match="more than"):
+    monkeypatch.setattr(transport, "LONGEST_REPLY", 50_000)
+    with LoopbackServer(lambda body: "x" * 100_000) as server, pytest.raises(ModelUnavailable, match="more than"):
         complete(server, tries=2)
 
 
@@ -303,18 +303,18 @@ def test_the_key_never_leaks(caplog):
         return {"error": {"message": f"bad key {KEY}"}, "choices": []}
 
     with span("root") as root:
-        with Loopback(key=KEY + "x") as server, pytest.raises(ModelRefused) as refused:
+        with LoopbackServer(key=KEY + "x") as server, pytest.raises(ModelRefused) as refused:
             complete(server, key=KEY)
-        with Loopback(echo) as server, pytest.raises(ModelUnavailable) as failed:
+        with LoopbackServer(echo) as server, pytest.raises(ModelUnavailable) as failed:
             complete(server, key=KEY, tries=2)
         assert server.requests[0].authorized
-        with Loopback() as server:
+        with LoopbackServer() as server:
             seen.append(complete(server, key=KEY))
             endpoint = Endpoint(server.base_url, KEY, "loopback")
     for error in (refused.value, failed.value):
         chain = [error, error.__cause__, error.__context__]
         seen += [str(one) for one in chain] + [repr(one) for one in chain] + [repr(vars(one)) for one in chain if one]
-    seen += [root, list(root.walk()), endpoint, endpoint._wire, server.requests, CALL.key("m", endpoint.base_url)]
+    seen += [root, list(root.walk()), endpoint, endpoint._transport, server.requests, CALL.key("m", endpoint.base_url)]
     assert "***" in str(failed.value)
     assert KEY not in "".join(map(repr, seen))
     # httpx2 may tell a log of headers, but not of this one.
@@ -326,11 +326,11 @@ def test_one_client_serves_all_calls():
         endpoint = Endpoint(server.base_url, None, "loopback")
         async with ModelClient(endpoint) as client:
             await client.complete(CALL)
-            first = endpoint._wire._client
+            first = endpoint._transport._client
             await asyncio.gather(*(client.complete(replace(CALL, sample=at)) for at in range(20)))
-            assert endpoint._wire._client is first
-        assert endpoint._wire._client is None
+            assert endpoint._transport._client is first
+        assert endpoint._transport._client is None
 
-    with Loopback() as server:
+    with LoopbackServer() as server:
         asyncio.run(main())
         asyncio.run(main())

@@ -6,13 +6,11 @@ import pytest
 
 from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, ModelUnavailable, UnusableReply
 from ragways.core.trace import Budget, Usage, span, spending
-from ragways.models.embed import Embedder
-from ragways.models.endpoint_embed import EndpointEmbedder
-from ragways.models.faults import Fault
-from ragways.models.loopback import Loopback
-from ragways.models.loopback_reply import vector
-from ragways.models.prices import Price, Prices
-from ragways.models.rate import Time
+from ragways.models.embed import Embedder, EndpointEmbedder
+from ragways.models.limits import Time
+from ragways.models.tokens import Price, Prices
+from ragways.testing.replies import Fault, vector
+from ragways.testing.server import LoopbackServer
 
 
 async def _soon(seconds):
@@ -33,7 +31,7 @@ def embed(server, texts, **settings):
 
 def test_vectors_in_order_and_of_length_1():
     texts = [f"text {at}" for at in range(150)] + [""]
-    with Loopback() as server, span("root") as root, spending() as meter:
+    with LoopbackServer() as server, span("root") as root, spending() as meter:
         rows = embed(server, texts)
     wanted = np.array([vector(text or " ", 8) for text in texts], dtype=np.float32)
     wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
@@ -46,7 +44,7 @@ def test_vectors_in_order_and_of_length_1():
 
 
 def test_batches_by_tokens():
-    with Loopback() as server:
+    with LoopbackServer() as server:
         embed(server, ["word " * 100] * 10, batch_tokens=250)
         assert server.count == 5
         assert embed(server, []).shape == (0, 8)
@@ -65,7 +63,7 @@ def test_it_is_an_embedder():
 
 
 def test_the_dimension_can_be_discovered():
-    with Loopback(dimension=5) as server:
+    with LoopbackServer(dimension=5) as server:
         assert asyncio.run(EndpointEmbedder.discover(server.base_url, None, "m")) == 5
 
 
@@ -74,32 +72,32 @@ def test_the_dimension_can_be_discovered():
     [("short", "1 vectors for 2"), ("wrong", r"\(2, 1\)"), ("nan", "NaN")],
 )
 def test_vectors_that_are_none(kind, said):
-    with Loopback(faults=[Fault(kind)]) as server, pytest.raises(UnusableReply, match=said) as caught:
+    with LoopbackServer(faults=[Fault(kind)]) as server, pytest.raises(UnusableReply, match=said) as caught:
         embed(server, ["a", "b"])
     assert caught.value.cure
 
 
 def test_a_wrong_dimension():
-    with Loopback(dimension=4) as server, pytest.raises(UnusableReply, match="4"):
+    with LoopbackServer(dimension=4) as server, pytest.raises(UnusableReply, match="4"):
         embed(server, ["a"])
 
 
 @pytest.mark.parametrize("kind", ["limited", "down", "closed", "cut", "garbled", "error"])
 def test_faults_that_pass(kind):
-    with Loopback(faults=[Fault(kind, requests=2)]) as server:
+    with LoopbackServer(faults=[Fault(kind, requests=2)]) as server:
         assert embed(server, ["a"]).shape == (1, 8)
     assert server.count == 3
 
 
 def test_faults_that_stay():
-    with Loopback(faults=[Fault("down")]) as server, pytest.raises(ModelUnavailable):
+    with LoopbackServer(faults=[Fault("down")]) as server, pytest.raises(ModelUnavailable):
         embed(server, ["a"] * 200, tries=2)
-    with Loopback(key="k") as server, pytest.raises(ModelRefused):
+    with LoopbackServer(key="k") as server, pytest.raises(ModelRefused):
         embed(server, ["a"])
 
 
 def test_usage_that_is_not_sent_is_estimated():
-    with Loopback(faults=[Fault("no-usage")]) as server, span("root") as root:
+    with LoopbackServer(faults=[Fault("no-usage")]) as server, span("root") as root:
         embed(server, ["a few words"])
     assert root.children[0].children[0].details["usage"] == "estimated"
     assert root.total.input > 0
@@ -107,7 +105,7 @@ def test_usage_that_is_not_sent_is_estimated():
 
 def test_a_budget_is_kept():
     prices = Prices({"loopback": Price(input=1.0, output=0.0)})
-    with Loopback() as server, spending(Budget(calls=2, usd=1)) as meter, pytest.raises(BudgetExceeded):
+    with LoopbackServer() as server, spending(Budget(calls=2, usd=1)) as meter, pytest.raises(BudgetExceeded):
         embed(server, ["x"] * 200, prices=prices)
     assert meter.spent.calls <= 2
     assert replace(meter.reserved, usd=0.0) == Usage()

@@ -24,6 +24,7 @@ from ragways.core.errors import MissingPart, StoreFailed, UsageError
 from ragways.models import minilm
 from ragways.models.embed import Embedder, Vectors, maxsim
 from ragways.models.minilm import MiniLM, find_model
+from ragways.models.minilm_graph import Precision
 
 SENTENCES = [
     "The lighthouse at the end of the pier was built in 1874 by a Scottish engineer.",
@@ -403,7 +404,7 @@ def test_threads_opening_it_at_once_build_once(tmp_path: Path, monkeypatch: pyte
     built: list[str] = []
     build = minilm.build_graph
 
-    def counted(folder: Path, precision: minilm.Precision) -> bytes:
+    def counted(folder: Path, precision: Precision) -> bytes:
         built.append(precision)
         return build(folder, precision)
 

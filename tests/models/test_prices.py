@@ -1,7 +1,7 @@
 import pytest
 
 from ragways.core.trace import Budget, Usage, spending
-from ragways.models.prices import Price, Prices, is_private
+from ragways.models.tokens import Price, Prices, is_private
 
 USAGE = Usage(calls=1, input=1_000_000, cached=400_000, output=100_000, reasoning=50_000)
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.errors import UsageError
-from ragways.models.prompt import FENCE_RULE, Prompt, fence
+from ragways.models.task import FENCE_RULE, Prompt, fence
 
 
 def test_sections_become_messages():

@@ -7,12 +7,11 @@ import pytest
 
 from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, UnusableReply
 from ragways.core.trace import Budget, Usage, span, spending
-from ragways.models.cache import MemoryCache
-from ragways.models.call import Reply
+from ragways.models.call import MemoryCache, Reply
 from ragways.models.client import ModelClient
-from ragways.models.schema import is_strict, schema_of
-from ragways.models.scripted import ScriptedModel
+from ragways.models.reply import is_strict, schema_of
 from ragways.models.task import Outcome, Task
+from ragways.testing.scripted import ScriptedModel
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, About, Note, Word
 
 
@@ -57,7 +56,7 @@ def test_a_wrong_reply_is_asked_again_with_the_complaint(bad):
     assert second.messages[:2] == first.messages
     assert [message.role for message in second.messages[2:]] == ["assistant", "user"]
     assert "cannot be used" in second.messages[-1].content
-    assert here.children[0].error.startswith("Complaint")
+    assert here.children[0].error.startswith("InvalidReply")
 
 
 def test_three_wrong_replies_are_an_error_that_keeps_the_last():

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.errors import ModelUnavailable
-from ragways.models.rate import Bucket
-from ragways.models.traffic import Traffic, TryAgain
+from ragways.models.limits import Bucket, Traffic, TryAgain
 from tests.models.model_fakes import FakeTime
 
 

@@ -14,9 +14,9 @@ from ragways.index.build import build
 from ragways.index.folder import derived_folder
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
-from ragways.models.scripted import ScriptedModel
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
+from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
 
 TEXTS = {

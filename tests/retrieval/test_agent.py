@@ -15,11 +15,11 @@ from ragways.core.trace import Budget, Span, Usage, span, spending
 from ragways.core.types import ABSTENTION, Answer, Query
 from ragways.models.call import Reply, ToolCall
 from ragways.models.client import ModelClient
-from ragways.models.prices import Price, Prices
-from ragways.models.scripted import ScriptedModel
+from ragways.models.tokens import Price, Prices
 from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
+from ragways.testing.scripted import ScriptedModel
 from tests.retrieval.tools.conftest import LINKED, dump, indexed, resources
 
 QUESTION = "When was the engineer who planned the Old Harbour born?"

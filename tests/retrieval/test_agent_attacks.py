@@ -15,9 +15,9 @@ from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
 from ragways.models.call import Call, Reply, ToolCall
 from ragways.models.client import ModelClient
-from ragways.models.scripted import ScriptedModel
 from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR, defused
 from ragways.retrieval.resources import Resources
+from ragways.testing.scripted import ScriptedModel
 from tests.retrieval.tools.conftest import dump, indexed, resources
 
 URL = "https://evil.example/collect?q=secret"

@@ -19,10 +19,10 @@ from ragways.index.graph.layer import GRAPH
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
-from ragways.models.scripted import ScriptedModel
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.communities import COMMUNITY_GLOBAL, COMMUNITY_LOCAL
 from ragways.retrieval.resources import Resources
+from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, write
 from tests.index.communities.corpora import FAR, HARBOUR, ORCHARD, run
 

@@ -14,10 +14,10 @@ from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.types import ABSTENTION
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
-from ragways.models.loopback import Loopback
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, Result, ask
 from ragways.retrieval.resources import Resources
 from ragways.settings import Settings
+from ragways.testing.server import LoopbackServer
 
 QUESTION = "In which inn did the delegates meet to conclude the Treaty of Oskerford?"
 EVERY = pytest.mark.parametrize("name", list(PARADIGMS))
@@ -116,7 +116,7 @@ def test_a_missing_layer_is_named_with_the_command_that_builds_it(demo_settings:
 
 @EVERY
 def test_with_a_model_the_answer_is_the_models_and_every_call_is_counted(demo_settings: Settings, name: str):
-    with Loopback(reply=answering) as server:
+    with LoopbackServer(reply=answering) as server:
         model = demo_settings.model.model_copy(update={"base_url": server.base_url, "name": "loopback"})
         settings = demo_settings.model_copy(update={"model": model})
         result = asked(settings, name)
@@ -129,7 +129,7 @@ def test_with_a_model_the_answer_is_the_models_and_every_call_is_counted(demo_se
 
 
 def answering(request: Any) -> Any:
-    from ragways.models.loopback_reply import default_reply
+    from ragways.testing.replies import default_reply
 
     schema = json.dumps(request)
     if '"sentences"' in schema and '"answered"' in schema:
@@ -194,7 +194,7 @@ def test_care_moves_the_line(demo_settings: Settings):
 
 def test_a_models_refusal_is_an_abstention(demo_settings: Settings):
     def refusing(use: Resources) -> None:
-        from ragways.models.scripted import ScriptedModel
+        from ragways.testing.scripted import ScriptedModel
 
         use.model = ModelClient(ScriptedModel([{"answered": False, "sentences": []}]))
 
@@ -204,7 +204,7 @@ def test_a_models_refusal_is_an_abstention(demo_settings: Settings):
 
 
 def test_a_citation_of_a_passage_that_was_not_shown_is_asked_again(demo_settings: Settings):
-    from ragways.models.scripted import ScriptedModel
+    from ragways.testing.scripted import ScriptedModel
 
     wrong = {"answered": True, "sentences": [{"text": "At the inn.", "passages": [99]}]}
     right = {"answered": True, "sentences": [{"text": "At the inn.", "passages": [2]}]}

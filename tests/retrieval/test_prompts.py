@@ -9,8 +9,7 @@ import pytest
 from ragways.apps.as_json import result_data
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
-from ragways.models.prompt import Prompt
-from ragways.models.scripted import ScriptedModel
+from ragways.models.task import Prompt
 from ragways.retrieval.ask import Result, ask
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import (
@@ -23,6 +22,7 @@ from ragways.tasks.answers import (
     Extractor,
     Prompts,
 )
+from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes
 from tests.retrieval.graph_corpus import HOPS, indexed, prompts
 

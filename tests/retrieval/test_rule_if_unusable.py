@@ -11,11 +11,11 @@ from ragways.core.errors import BudgetExceeded, UnusableReply
 from ragways.core.trace import Budget, Span, span, spending
 from ragways.index.reader import Index
 from ragways.models.client import RULE_INSTEAD, ModelClient
-from ragways.models.scripted import ScriptedModel
 from ragways.models.task import Task
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.resources import Resources
 from ragways.tasks.search import KEYWORDS, Keywords, KeywordsInput, Subquestions
+from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes
 from tests.retrieval.graph_corpus import HOPS, asked, indexed
 

@@ -11,10 +11,10 @@ from ragways.assemble import opened
 from ragways.core.types import Hit
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
-from ragways.models.scripted import ScriptedModel
 from ragways.retrieval.ask import Result, ask
 from ragways.retrieval.graph_pieces import temporal
 from ragways.settings import Settings
+from ragways.testing.scripted import ScriptedModel
 
 WHEN = "When was the viaduct at Oskerford opened, and when was its opening first announced?"
 CHUNKS = ("naive", "words", "hybrid-words", "recursive", "graph-ppr", "hybrid", "iterative", "light", "fused")

@@ -20,10 +20,10 @@ from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.index.windows.layer import WINDOWS
 from ragways.models.client import ModelClient
-from ragways.models.scripted import ScriptedModel
 from ragways.retrieval import traversals
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
+from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
 from tests.index.windows.graphs import Graph, graph
 

@@ -1,11 +1,11 @@
-"""What is asked of a language model, and what comes back. All frozen; a call knows a name for everything it says."""
+"""What is asked of a language model, what comes back, and where replies are kept so that nothing is paid twice."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
@@ -122,7 +122,7 @@ class OnText(Protocol):
 
 
 class Model(Protocol):
-    """Something that answers calls: an endpoint, or a script in a test.
+    """Something that answers calls: an endpoint, an object of one's own, or a script in a test.
 
     `name` and `base_url` say which one, for cache keys and prices; `send` makes one try and raises `TryAgain` when
     another may succeed.
@@ -137,3 +137,33 @@ class Model(Protocol):
     async def send(self, call: Call) -> Reply: ...
 
     async def aclose(self) -> None: ...
+
+
+@runtime_checkable
+class StreamingModel(Model, Protocol):
+    """A model that can hand on the text of a reply while it is written."""
+
+    async def stream(self, call: Call, on_text: OnText) -> Reply:
+        """As `send`; `on_text` gets each piece of the text, the first of every try with `restart=True`."""
+        ...
+
+
+class ReplyCache(Protocol):
+    """Texts by key. A second `put` of a key replaces the first."""
+
+    def get(self, key: str) -> str | None: ...
+
+    def put(self, key: str, reply: str) -> None: ...
+
+
+class MemoryCache:
+    """A cache for one process: tests, and runs without an index."""
+
+    def __init__(self) -> None:
+        self.replies: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self.replies.get(key)
+
+    def put(self, key: str, reply: str) -> None:
+        self.replies[key] = reply

@@ -8,7 +8,7 @@
 3. **retry**: outside the rate limit, because a second try is a request too and must wait its turn.
 4. **rate limit**: so many requests and tokens a minute, one brake for all while the endpoint says "too many", and at
    most `concurrency` at once; a slot is held only while sending, never while waiting.
-5. **send**: one request of the endpoint.
+5. **send**: one request of the endpoint, or a stream of text where somebody listens.
 """
 
 from __future__ import annotations
@@ -25,13 +25,10 @@ from ragways.core.brief import brief
 from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, SettingsError, UnusableReply
 from ragways.core.trace import Span, Usage, current_meter, span
 from ragways.core.types import content_hash
-from ragways.models.bound import Bound
-from ragways.models.cache import ReplyCache
-from ragways.models.call import Call, Model, OnText, Reply
-from ragways.models.prices import Prices
-from ragways.models.rate import Time
-from ragways.models.task import Complaint, CutOff, In, Out, Outcome, Task, reader
-from ragways.models.traffic import Traffic
+from ragways.models.call import Call, Model, OnText, Reply, ReplyCache, StreamingModel
+from ragways.models.limits import Bound, Time, Traffic
+from ragways.models.task import In, InvalidReply, Out, Outcome, Task, TruncatedReply, reader
+from ragways.models.tokens import Prices
 
 T = TypeVar("T")
 
@@ -159,7 +156,7 @@ class ModelClient:
         first = call = task.call(given)
         if call.seed is None:
             first = call = replace(call, seed=_TRIAL.get().seed)
-        cut: CutOff | None = None
+        cut: TruncatedReply | None = None
         for asked in range(1, self._asks + 1):
             last = asked == self._asks
             here.details["asked"] = asked
@@ -172,8 +169,8 @@ class ModelClient:
                     raise
                 here.details["cut"] = True
                 return Outcome(cast(Out, cut.value), here.way, cut=True, asked=asked)
-            except Complaint as complaint:
-                cut = complaint if isinstance(complaint, CutOff) else cut
+            except InvalidReply as complaint:
+                cut = complaint if isinstance(complaint, TruncatedReply) else cut
                 reply = complaint.reply or Reply("")
                 here.way = self.way(reply)
                 if last and cut is not None:  # what could be read of an earlier reply is better than nothing
@@ -185,7 +182,7 @@ class ModelClient:
                         "use a stronger model for this task, or a larger context",
                         reply=reply.text,
                     ) from None
-                call = task.ask_again(call, reply, str(complaint))
+                call = task.retry_call(call, reply, str(complaint))
             else:
                 here.way = self.way(reply)
                 here.details |= {"cut": True} if reply.cut else {}
@@ -201,7 +198,7 @@ class ModelClient:
         task: Task[In, T] | None = None,
         on_text: OnText | None = None,
     ) -> tuple[Reply, T]:
-        """One call through all layers. `read` makes its value and raises `Complaint` if it cannot.
+        """One call through all layers. `read` makes its value and raises `InvalidReply` if it cannot.
 
         `keep_as`: the call under which the reply is kept. A reply got by asking again answers the first call, so the
         next run finds it at once.
@@ -211,17 +208,15 @@ class ModelClient:
             if (kept := self._kept(key)) is not None:
                 try:
                     value = read(kept, False)
-                except Complaint:
+                except InvalidReply:
                     here.details["cache"] = "unusable reply, asked again"
                 else:
                     here.way, here.spared = self.way(kept), kept.spared
                     if on_text is not None:
                         on_text(kept.text, restart=True)
                     return kept, value
-            reply = await self._once(key, call, here)
+            reply = await self._once(key, call, here, on_text)
             here.way, here.spared = self.way(reply), reply.spared
-            if on_text is not None:
-                on_text(reply.text, restart=True)
             value = read(reply, True)
             if self._cache is not None and not reply.cached:
                 self._cache.put(self._key(keep_as or call), reply.to_json())
@@ -234,11 +229,14 @@ class ModelClient:
         except ValueError:  # a damaged entry is no entry; the reply to come replaces it
             return None
 
-    async def _once(self, key: str, call: Call, here: Span) -> Reply:
+    async def _once(self, key: str, call: Call, here: Span, on_text: OnText | None) -> Reply:
         """Send, unless the same call is under way already: then share its reply."""
         while (flight := self._flights.get(key)) is not None:
             try:
-                return (await asyncio.shield(flight)).again()
+                shared = (await asyncio.shield(flight)).again()
+                if on_text is not None:
+                    on_text(shared.text, restart=True)
+                return shared
             except (BudgetExceeded, SettingsError):
                 continue  # that was the other caller's budget, not ours
             except asyncio.CancelledError:
@@ -248,7 +246,7 @@ class ModelClient:
         flight = self._flights[key] = asyncio.get_running_loop().create_future()
         flight.add_done_callback(_seen)
         try:
-            reply = await self._send(call, here)
+            reply = await self._send(call, here, on_text)
         except asyncio.CancelledError:
             flight.cancel()
             raise
@@ -261,8 +259,18 @@ class ModelClient:
         finally:
             del self._flights[key]
 
-    async def _send(self, call: Call, here: Span) -> Reply:
+    async def _send(self, call: Call, here: Span, on_text: OnText | None) -> Reply:
         """Reserve, send, settle."""
+
+        async def one_try() -> Reply:
+            if on_text is None:
+                return await model.send(call)
+            if isinstance(model, StreamingModel):
+                return await model.stream(call, on_text)
+            reply = await model.send(call)
+            on_text(reply.text, restart=True)
+            return reply
+
         model, meter = self._model, current_meter()
         most = self._bound.most(call)
         most = replace(most, usd=self._prices.most(most, model.name, model.base_url, meter))
@@ -271,7 +279,7 @@ class ModelClient:
         try:
             reply, here.details["tries"] = await self._traffic.send(
                 self._name,
-                lambda: model.send(call),
+                one_try,
                 tokens=most.tokens,
                 used=lambda reply: reply.usage.tokens,
             )

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from ragways.telemetry import no_telemetry
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+    from ragways.models.minilm_graph import Precision
 
 MODEL: Final = "all-MiniLM-L6-v2"
 GRAPH_VERSION: Final = 1
@@ -60,7 +62,6 @@ DIGEST: Final = hashlib.sha256().digest_size
 STALE: Final = 3600.0
 """Seconds after which an unfinished file in the cache must be left from a killed process."""
 
-Precision = Literal["int8", "fp32"]
 Out = TypeVar("Out")
 
 

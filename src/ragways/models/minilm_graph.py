@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import onnx
@@ -23,9 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from ragways.core.errors import StoreFailed
 
-if TYPE_CHECKING:
-    from ragways.models.minilm import Precision
-
+Precision = Literal["int8", "fp32"]
 Weights = Mapping[str, NDArray[np.float32]]
 
 LAYERS: Final = 6

@@ -19,10 +19,10 @@ from ragways.core.step import Step
 from ragways.core.trace import current_span, span
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Found, Hit, Hits, Piece, Query, ranked
 from ragways.index.words import terms
-from ragways.models.bound import count_text
 from ragways.models.call import Call, Message, Reply, Tool, ToolCall
 from ragways.models.client import ModelClient
-from ragways.models.prompt import FENCE_RULE, Prompt, fence
+from ragways.models.task import FENCE_RULE, Prompt, fence
+from ragways.models.tokens import count_text
 from ragways.retrieval.answer import answer
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
@@ -300,8 +300,7 @@ class _Work:
 
 def _read(text: str) -> AgentAnswer | None:
     """An answer, if the text is one."""
-    from ragways.models.repair import read_json
-    from ragways.models.schema import fits
+    from ragways.models.reply import fits, read_json
 
     try:
         return fits(AgentAnswer, read_json(text)[0])

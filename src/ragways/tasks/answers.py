@@ -198,7 +198,7 @@ AGENT_ANSWER: Task[AgentAnswerInput, AgentAnswer] = Task("agent answer", prompt=
 
 def answer_tool() -> Tool:
     """The tool by which an agent ends its work."""
-    from ragways.models.schema import schema_of
+    from ragways.models.reply import schema_of
 
     return Tool(
         ANSWER_TOOL,

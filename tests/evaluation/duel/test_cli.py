@@ -16,7 +16,7 @@ from ragways.core.errors import PARTLY, UsageError
 from ragways.evaluation.duel.line import Lines
 from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.record import Record, Records
-from ragways.models.loopback import Loopback
+from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line, ragways  # noqa: F401 - fixtures
 from tests.evaluation.duel.duel_fakes import FENCED, SMALL, TESTS, apart, both, record, worth
 
@@ -60,7 +60,7 @@ def by_points(body: Mapping[str, object]) -> str:
     return json.dumps(both(worth(question, first), worth(question, second)))
 
 
-def settings(home: Path, server: Loopback, *, price: bool = True) -> None:
+def settings(home: Path, server: LoopbackServer, *, price: bool = True) -> None:
     prices = '[prices."loopback"]\ninput = 1\noutput = 1\n' if price else ""
     (home / "ragways.toml").write_text(f'[judge]\nname = "loopback"\nbase_url = "{server.base_url}"\n{prices}')
 
@@ -86,7 +86,7 @@ def test_it_is_a_command_of_eval_and_its_errors_are_one_line(home: Path, ragways
 
 def test_a_duel_from_plan_to_verdict_in_80_columns(home: Path, run_duel: Duel):
     write_run(home, "x", "y", "longer-name-than-most", x=5, y=4)
-    with Loopback(by_points) as server:
+    with LoopbackServer(by_points) as server:
         settings(home, server)
         done = run_duel("--trials", "2")
         assert done.exit_code == 0, done.output
@@ -110,7 +110,7 @@ def test_a_duel_from_plan_to_verdict_in_80_columns(home: Path, run_duel: Duel):
 
 def test_json_has_the_plan_the_test_and_every_count(home: Path, run_duel: Duel):
     write_run(home, "x", "y", "z", x=5)
-    with Loopback(by_points) as server:
+    with LoopbackServer(by_points) as server:
         settings(home, server)
         done = run_duel("--paradigms", "y,x", "--trials", "1", "--samples", "1", "--limit", "7", "--json")
     data = json.loads(done.stdout)
@@ -125,7 +125,7 @@ def test_json_has_the_plan_the_test_and_every_count(home: Path, run_duel: Duel):
 
 def test_a_biased_judge_is_named_and_nobody_wins(home: Path, run_duel: Duel):
     write_run(home, "x", "y", x=5)
-    with Loopback(lambda body: json.dumps(both(4, 3))) as server:
+    with LoopbackServer(lambda body: json.dumps(both(4, 3))) as server:
         settings(home, server)
         done = run_duel("--trials", "1")
         assert done.exit_code == PARTLY
@@ -149,7 +149,7 @@ def test_differential_is_an_option(home: Path, run_duel: Duel):
         first, second = (text for _, text in FENCED.findall(messages[-1]["content"]))
         return json.dumps(apart(first, second))
 
-    with Loopback(say) as server:
+    with LoopbackServer(say) as server:
         settings(home, server, price=False)
         done = run_duel("--trials", "1", "--differential")
     assert done.exit_code == 0, done.output

@@ -21,7 +21,7 @@ from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.duel.sitting import judged_by
 from ragways.evaluation.duel.trials import Trials
 from ragways.models.client import ModelClient
-from ragways.models.prices import Price, Prices
+from ragways.models.tokens import Price, Prices
 from tests.evaluation.duel.duel_fakes import SMALL, TESTS, Says, apart, benchmark, both, fences, fight, marked, record
 
 RULES = Rules(trials=2, samples=2, **SMALL)

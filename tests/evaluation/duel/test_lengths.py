@@ -23,7 +23,7 @@ from ragways.evaluation.duel.lengths import (
 )
 from ragways.evaluation.duel.pair import Pair
 from ragways.models.client import ModelClient
-from ragways.models.prices import Price, Prices
+from ragways.models.tokens import Price, Prices
 from tests.evaluation.duel.duel_fakes import Says, record
 
 EVIDENCE = ({"id": "1", "title": "Harbour", "text": "Anna Brack built it."},)

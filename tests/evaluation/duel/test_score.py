@@ -12,7 +12,7 @@ from ragways.evaluation.duel.line import FILE, Line, Lines
 from ragways.evaluation.duel.score import REFUSED, UNREADABLE, sit
 from ragways.evaluation.duel.sitting import Sitting, judged_by
 from ragways.models.client import ModelClient
-from ragways.models.prices import Price, Prices
+from ragways.models.tokens import Price, Prices
 from tests.evaluation.duel.duel_fakes import Says, both, fences
 
 BY = judged_by("judge", "whole")

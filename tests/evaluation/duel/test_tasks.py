@@ -4,7 +4,7 @@ import pytest
 
 from ragways.evaluation.duel.aspects import ASPECTS
 from ragways.models.call import Reply
-from ragways.models.task import Complaint
+from ragways.models.task import InvalidReply
 from ragways.tasks.duel import ASPECTS as FIELDS
 from ragways.tasks.duel import (
     DUEL_ANSWER,
@@ -54,11 +54,11 @@ def test_points_are_whole_and_between_0_and_5():
 
     assert read(json.dumps(both(0, 5))).second.values() == (5, 5, 5, 5)
     for first, second in ((6, 1), (1, -1)):
-        with pytest.raises(Complaint, match="points go from 0 to 5"):
+        with pytest.raises(InvalidReply, match="points go from 0 to 5"):
             read(json.dumps(both(first, second)))
-    with pytest.raises(Complaint):
+    with pytest.raises(InvalidReply):
         read('{"first": {"comprehensiveness": 3}, "second": {}}')
-    with pytest.raises(Complaint):
+    with pytest.raises(InvalidReply):
         read(json.dumps(both(3, 3)).replace("3", "2.5"))
 
 
@@ -72,5 +72,5 @@ def test_a_rewritten_answer_must_say_something():
     given = DuelAnswerInput("Who?", [("Title", "Text")], 30)
     assert fences(DUEL_ANSWER.call(given)) == ("[1] Title\nText",)
     assert "Words: 30" in DUEL_ANSWER.call(given).messages[-1].content
-    with pytest.raises(Complaint):
+    with pytest.raises(InvalidReply):
         DUEL_ANSWER.read(Reply('{"answered": true, "answer": " "}'), given)

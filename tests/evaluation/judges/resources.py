@@ -15,10 +15,9 @@ from ragways.evaluation.judges import find_judge
 from ragways.evaluation.judges.judge import JudgeResources
 from ragways.evaluation.metric import Score
 from ragways.evaluation.record import Record
-from ragways.models.cache import MemoryCache
-from ragways.models.call import Call
+from ragways.models.call import Call, MemoryCache
 from ragways.models.client import ModelClient
-from ragways.models.scripted import ScriptedModel
+from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes
 
 _FENCE = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)

@@ -15,7 +15,7 @@ from ragways.core.errors import PARTLY, UsageError
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judging import FILE, Judgements
 from ragways.evaluation.record import Records
-from ragways.models.loopback import Loopback
+from ragways.testing.server import LoopbackServer
 from tests.evaluation.judges.resources import record
 
 app = typer.Typer()
@@ -43,7 +43,7 @@ def rule(body: Mapping[str, object]) -> object:
     return '{"why": "so", "verdict": "correct"}' if "judge_correct" in shown else "no idea"
 
 
-def settings(server: Loopback, **judge: str) -> None:
+def settings(server: LoopbackServer, **judge: str) -> None:
     lines = ["[model]", f'base_url = "{server.base_url}"', 'name = "gpt-4o-mini"']
     if judge:
         lines += ["[judge]", f'base_url = "{server.base_url}"', *(f'{key} = "{text}"' for key, text in judge.items())]
@@ -99,7 +99,7 @@ def test_asked_for_a_judge_that_is_not_there(run: Path):
 
 @pytest.mark.parametrize(("name", "warned"), [("", True), ("o3-mini", True), ("claude-3-haiku", False)])
 def test_a_judge_of_the_generators_family_is_warned_of(run: Path, name: str, warned: bool):
-    with Loopback(rule) as server:
+    with LoopbackServer(rule) as server:
         settings(server, **({"name": name} if name else {}))
         data = json.loads(ragways(str(run), "--metrics", "judged-correct", "--json").stdout)
         assert data["same_family"] == (["gpt-4o-mini"] if warned else [])
@@ -110,7 +110,7 @@ def test_a_judge_of_the_generators_family_is_warned_of(run: Path, name: str, war
 
 
 def test_unreadable_replies_are_counted_shown_and_end_with_another_code(run: Path):
-    with Loopback(rule) as server:
+    with LoopbackServer(rule) as server:
         settings(server)
         done = ragways(str(run), "--metrics", "crag, judged-correct", "--at-once", "2")
     assert done.exit_code == PARTLY

@@ -15,8 +15,8 @@ from ragways.evaluation.judging import Judgements, judge
 from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.record import Record
 from ragways.models.call import Call
-from ragways.models.prompt import Prompt
-from ragways.models.scripted import ScriptedModel
+from ragways.models.task import Prompt
+from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.judges.resources import SAID, agreeable, fenced, outside, record, resources
 
 BELOW_ZERO = {"crag-coarse", "crag-fine", "answer-relevancy", "coverage", "support-soft"} | {

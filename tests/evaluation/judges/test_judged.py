@@ -14,7 +14,7 @@ from ragways.evaluation.judges.claims import TRIED, coarse, fine, nearest, truth
 from ragways.evaluation.judges.judge import family, same_family
 from ragways.evaluation.judges.verdicts import average_precision, cited
 from ragways.evaluation.metrics import METRICS
-from ragways.models.scripted import ScriptedModel
+from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.judges.resources import PIECES, Told, agreeable, fenced, record, resources, scored, value
 
 

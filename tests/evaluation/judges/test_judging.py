@@ -13,7 +13,7 @@ from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judging import FILE, Judgements, Tally, judge
 from ragways.evaluation.record import Record
 from ragways.evaluation.scored import score_all
-from ragways.models.scripted import ScriptedModel
+from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.judges.resources import SAID, agreeable, record, resources
 from tests.fakes import WordHashes
 
@@ -92,7 +92,7 @@ def test_an_embedder_without_token_vectors_is_told(tmp_path: Path):
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_a_spent_budget_ends_it_and_all_is_kept(tmp_path: Path, at_once: int):
     from ragways.models.client import ModelClient
-    from ragways.models.prices import Price, Prices
+    from ragways.models.tokens import Price, Prices
 
     model = agreeable()
     client = ModelClient(model, prices=Prices({"judge-1": Price(1e-3, 1e-3)}))

@@ -17,8 +17,8 @@ from ragways.evaluation.judges.judge import fingerprint
 from ragways.evaluation.judging import FILE, Judgement, Judgements, Tally
 from ragways.evaluation.record import Record, Records
 from ragways.evaluation.scored import score_all
-from ragways.models import prompt as prompts
-from ragways.models.scripted import ScriptedModel
+from ragways.models import task as prompts
+from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.judges.resources import PIECES, agreeable, record
 from tests.evaluation.judges.test_judging import judged
 

@@ -14,7 +14,7 @@ from ragways.evaluation.questions.draft import NULL, PASSED, REASONS
 from ragways.evaluation.questions.generate import GeneratedSet
 from ragways.evaluation.questions.kinds import KINDS, find_kinds
 from ragways.index.reader import Index
-from ragways.models.prompt import FENCE_RULE
+from ragways.models.task import FENCE_RULE
 from tests.evaluation.questions.players import KIND_LINES, Player, indexed, made
 
 
@@ -75,7 +75,7 @@ def multi(kind: str) -> bool:
 
 
 def hash_of(name: str) -> str:
-    from ragways.models.prompt import Prompt
+    from ragways.models.task import Prompt
 
     return Prompt.load(name.replace("_", "-")).hash
 

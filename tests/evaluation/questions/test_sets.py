@@ -22,7 +22,7 @@ from ragways.evaluation.questions.generate import about_file, write
 from ragways.evaluation.questions.kinds import KINDS
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
-from ragways.models.prices import Price, Prices
+from ragways.models.tokens import Price, Prices
 from tests.evaluation.questions.players import KIND_LINES, Player, made
 
 SCRIPT = """

@@ -34,7 +34,7 @@ from ragways.evaluation.questions.draft import (
 from ragways.evaluation.questions.material import Material
 from ragways.evaluation.questions.templates import chained
 from ragways.index.reader import Index
-from ragways.models.scripted import ScriptedModel
+from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.questions.players import ASKED, KIND_LINES, Player, indexed, made, resources
 
 ADA = "# Ada Holm\n\nAda Holm (born 3 May 1770 in Port Averne) was an engineer. She died in Skelwick."

@@ -18,9 +18,9 @@ from ragways.evaluation.resources.samples import Sample
 from ragways.evaluation.resources.steps import answering, split
 from ragways.evaluation.resources.usage import usage
 from ragways.evaluation.run import run
-from ragways.models.loopback import Loopback
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings
+from ragways.testing.server import LoopbackServer
 from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture
 from tests.retrieval.test_contract import QUESTION
 from tests.retrieval.test_contract import answering as reply
@@ -160,7 +160,7 @@ def test_every_paradigm_is_split_as_its_model_was_called(demo_settings: Settings
         async with opened(demo_settings.model_copy(update={"model": model})) as use:
             await run(use, [Question("q", QUESTION)], {name: (name, {}) for name in PARADIGMS}, records, about)
 
-    with Loopback(reply=reply) as server:
+    with LoopbackServer(reply=reply) as server:
         asyncio.run(ask(server.base_url))
     found = usage(records)
     assert found.keys() == PARADIGMS.keys()

@@ -9,7 +9,7 @@ from typing import Any
 from ragways.index.build import build
 from ragways.index.communities.reader import Communities
 from ragways.index.update import Summary
-from ragways.models.scripted import ScriptedModel
+from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe
 
 LAYERS_USED = frozenset({"vectors", "graph", "communities"})

@@ -19,7 +19,7 @@ from ragways.index.communities.hierarchy import CommunityFinding, CommunityRepor
 from ragways.index.communities.options import CommunityOptions
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
-from ragways.models.loopback import Loopback
+from ragways.testing.server import LoopbackServer
 from tests.fakes import WordHashes, write
 from tests.index.communities.corpora import FAR, HARBOUR, ORCHARD, Reporter, held, opened, run
 
@@ -131,7 +131,7 @@ def test_what_a_model_says_is_kept_with_the_entities_it_rests_on(tmp_path: Path)
 def test_a_loopback_endpoint_writes_reports_too(tmp_path: Path):
     write(tmp_path / "corpus", ALL)
     said = {"title": "T", "summary": "S.", "rating": 3, "findings": [{"text": "F.", "rating": 2, "entities": []}]}
-    with Loopback(reply=lambda body: json.dumps(said)) as server:
+    with LoopbackServer(reply=lambda body: json.dumps(said)) as server:
         client = ModelClient(Endpoint(server.base_url, "", "loopback"))
         run(tmp_path / "index", tmp_path / "corpus", client, way="model")
         assert server.count == 3

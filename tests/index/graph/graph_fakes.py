@@ -20,7 +20,7 @@ from ragways.index.store import Store
 from ragways.index.update import Recipe, Summary
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, Vectors, unit
-from ragways.models.scripted import ScriptedModel
+from ragways.testing.scripted import ScriptedModel
 
 TABLES = ("entities", "names", "relations", "chunks", "mentions", "relation_chunks", "merges")
 

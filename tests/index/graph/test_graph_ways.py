@@ -14,7 +14,7 @@ from ragways.index.graph.facts import SourcePassage
 from ragways.index.graph.options import GraphOptions
 from ragways.index.work_cache import WorkCache
 from ragways.models.call import Call
-from ragways.models.scripted import ScriptedModel
+from ragways.testing.scripted import ScriptedModel
 from tests.index.graph.graph_fakes import graph_of, recipe, run, write
 
 TWO = {"Oriel Tamsett": "He built the pier of Saltrey in 1868.", "Lanner Queen": "She was lost in the gale of 1883."}

@@ -21,9 +21,9 @@ from ragways.index.reader import Index
 from ragways.index.windows.layer import WINDOWS
 from ragways.index.windows.reader import Windows
 from ragways.models.client import ModelClient
-from ragways.models.scripted import ScriptedModel
 from ragways.pictures.heatmap import heatmap
 from ragways.tasks.themes import keywords
+from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
 
 SEA = "The harbour has a light. The light was built in 1801. Ships pass the tower. A keeper lives there. He likes tea."

@@ -17,7 +17,8 @@ from ragways.evaluation.duel.rules import Rules
 from ragways.evaluation.duel.score import settled
 from ragways.evaluation.duel.selftest import selftest_sittings
 from ragways.evaluation.duel.sitting import Judged, Sitting, sittings
-from ragways.models.bound import count_call, count_text
+from ragways.models.limits import count_call
+from ragways.models.tokens import count_text
 from ragways.tasks.duel import DUEL_DIFFERENCE, DUEL_SCORE, DuelInput
 
 LOOKED_AT = 25

@@ -28,9 +28,9 @@ from ragways.index.graph.names import fold
 from ragways.index.graph.options import GraphOptions
 from ragways.index.layer import BuildContext
 from ragways.index.work_cache import Cost, work_through
-from ragways.models.bound import count_call
 from ragways.models.call import Call
 from ragways.models.client import CURE_NO_MODEL, ModelClient
+from ragways.models.limits import count_call
 from ragways.models.tokens import count_each
 from ragways.tasks.graph import FACTS, FACTS_MORE, ExtractedFacts, FactsInput, MoreFactsInput
 

@@ -16,7 +16,7 @@ from ragways.index.layer import BuildContext
 from ragways.index.windows.sliding import WindowedDocument
 from ragways.index.words import terms
 from ragways.index.work_cache import work_through
-from ragways.models.bound import count_call
+from ragways.models.limits import count_call
 from ragways.tasks.themes import THEMES, ThemesInput, keywords, opening
 
 KIND = "themes"

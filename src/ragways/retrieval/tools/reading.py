@@ -16,7 +16,7 @@ from ragways.core.errors import MissingLayer, ToolError
 from ragways.index.reader import Index
 from ragways.index.store import number_of, path_of
 from ragways.index.vectors import Scored
-from ragways.models.bound import count_text
+from ragways.models.tokens import count_text
 from ragways.retrieval.tools.links import ArticleLinks, Catalogue, shown
 from ragways.retrieval.tools.queries import PartRow, Queries
 from ragways.retrieval.tools.results import (

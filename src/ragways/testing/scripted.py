@@ -8,8 +8,9 @@ from dataclasses import asdict, is_dataclass
 from types import TracebackType
 
 from ragways.core.trace import Usage
-from ragways.models.bound import count_call, count_text
 from ragways.models.call import Call, Reply
+from ragways.models.limits import count_call
+from ragways.models.tokens import count_text
 
 Line = object
 """A str, a dict, a dataclass, a `Reply`, an exception to raise, or a function from a `Call` to any of these."""

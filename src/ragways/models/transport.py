@@ -1,4 +1,4 @@
-"""One POST to an OpenAI-compatible endpoint: JSON out, JSON in, and every failure under a name.
+"""One POST to an OpenAI-compatible endpoint: JSON out, JSON or a stream of events in, and every failure under a name.
 
 `Refused`: the endpoint said no, and would say it again. `TryAgain`: another try may succeed. The key is sent in a
 header and appears nowhere else: not in errors, traces or reprs.
@@ -9,18 +9,19 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable, Iterator
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ragways.core.errors import ModelRefused, SettingsError
-from ragways.models.traffic import TryAgain
+from ragways.models.limits import TryAgain
 
 if TYPE_CHECKING:
     import httpx2
 
-MOST_BYTES = 16 << 20
+LONGEST_REPLY = 16 << 20
 _MAY_PASS = {408, 409, 425, 429}
 _SAID = 300  # characters of the endpoint's own words that an error repeats
 
@@ -50,7 +51,7 @@ class Refused(Exception):
         return ModelRefused(f"the endpoint {base_url} {what} ({self})", cure)
 
 
-class Wire:
+class Transport:
     """Keeps one HTTP client for its life, made in the event loop that uses it first. Close it in that loop."""
 
     def __init__(self, base_url: str, key: str | None = None, *, timeout: float = 60.0) -> None:
@@ -61,44 +62,67 @@ class Wire:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
-        return f"Wire({self.base_url!r})"
+        return f"Transport({self.base_url!r})"
 
-    async def post(self, path: str, payload: dict[str, object]) -> dict[str, object]:
-        """The object that the endpoint answers with. `timeout` bounds the whole of it, however slowly it drips."""
+    async def post(
+        self, path: str, payload: dict[str, object], on_event: Callable[[dict[str, object]], None] | None = None
+    ) -> dict[str, object] | None:
+        """The object that the endpoint answers with. `timeout` bounds the whole of it, however slowly it drips.
+
+        With `on_event`, an endpoint may answer with a stream of events instead: each is handed to it as it comes, and
+        the result is None.
+        """
         import httpx2
 
         body = json.dumps(payload, separators=(",", ":")).encode()
         try:
             async with asyncio.timeout(self.timeout):
-                status, headers, data = await self._exchange(self.base_url + path, body)
+                status, headers, data = await self._exchange(self.base_url + path, body, on_event)
         except (TimeoutError, httpx2.TimeoutException):
             raise TryAgain(f"no answer within {self.timeout:g} s, the setting `timeout`") from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             if "CERTIFICATE_VERIFY_FAILED" in str(error):
                 raise ModelRefused(f"the certificate of {self.base_url} is not trusted", "check `base_url`") from None
             raise TryAgain(self._scrubbed(f"{type(error).__name__}: {error}")) from None
-        return self._understood(status, headers, data)
+        return None if data is None else self._understood(status, headers, data)
 
     async def aclose(self) -> None:
         client, self._client = self._client, None
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.aclose()
 
-    async def _exchange(self, url: str, body: bytes) -> tuple[int, httpx2.Headers, bytes]:
-        data = bytearray()
+    async def _exchange(
+        self, url: str, body: bytes, on_event: Callable[[dict[str, object]], None] | None
+    ) -> tuple[int, httpx2.Headers, bytes | None]:
+        data, events = bytearray(), None
         async with self._open().stream("POST", url, content=body) as response:
+            kind = response.headers.get("content-type", "")
+            if on_event is not None and response.status_code == 200 and kind.startswith("text/event-stream"):
+                events = _Events()
+            size = 0
             async for chunk in response.aiter_bytes():
-                data += chunk
-                if len(data) > MOST_BYTES:
-                    raise TryAgain(f"a reply of more than {MOST_BYTES >> 20} MiB")
-        return response.status_code, response.headers, bytes(data)
+                size += len(chunk)
+                if size > LONGEST_REPLY:
+                    raise TryAgain(f"a reply of more than {LONGEST_REPLY >> 20} MiB")
+                if events is None or on_event is None:
+                    data += chunk
+                    continue
+                for event in events.feed(chunk):
+                    if event.get("error"):
+                        raise TryAgain(self._scrubbed(_said(event, b"")))
+                    on_event(event)
+        return response.status_code, response.headers, None if events is not None else bytes(data)
 
     def _open(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
             import httpx2
 
-            headers = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
+            headers = {
+                "content-type": "application/json",
+                "accept": "application/json, text/event-stream",
+                "accept-encoding": "identity",
+            }
             if self._key:
                 headers["authorization"] = f"Bearer {self._key}"
             self._loop = loop
@@ -129,6 +153,26 @@ class Wire:
 
     def _scrubbed(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
+
+
+class _Events:
+    """Server-sent events: the JSON objects in the `data` lines of what has come so far, and `{"done": true}`."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, chunk: bytes) -> Iterator[dict[str, object]]:
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            name, _, value = line.strip().partition(b":")
+            if name != b"data":
+                continue  # comments keep the connection open; other fields say nothing about the text
+            if value.strip() == b"[DONE]":
+                yield {"done": True}
+            elif (event := _parsed(value)) is not None:
+                yield event
+            else:
+                raise TryAgain("an event of the stream is no JSON object")
 
 
 def _checked(base_url: str) -> str:

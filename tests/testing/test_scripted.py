@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from ragways.models.call import Call, Message
-from ragways.models.scripted import ScriptedModel, ScriptExhausted, ScriptUnfinished
+from ragways.testing.scripted import ScriptedModel, ScriptExhausted, ScriptUnfinished
 from tests.models.model_fakes import Note
 
 CALL = Call((Message("user", "hello"),))

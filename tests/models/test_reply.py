@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.models.repair import read_json, spoken
+from ragways.models.reply import read_json, without_thinking
 
 WANTED = {"a": "it's", "b": [1, 2.5, True, None], "c": {"d": "x"}}
 STRICT = json.dumps(WANTED)
@@ -86,9 +86,9 @@ def test_no_nan():
 
 
 def test_thinking_is_not_speech():
-    assert spoken("<think>hm</think> yes ") == "yes"
+    assert without_thinking("<think>hm</think> yes ") == "yes"
     with pytest.raises(ValueError, match="empty"):
-        spoken("<think>hm</think>")
+        without_thinking("<think>hm</think>")
 
 
 JSON = st.recursive(

@@ -1,38 +1,34 @@
 """An OpenAI-compatible server on this machine that costs nothing and can fail on purpose.
 
-    with Loopback(faults=[Fault("limited", share=0.2)]) as server:
+    with LoopbackServer(faults=[Fault("limited", share=0.2)]) as server:
         Endpoint(server.base_url, None, "loopback")
 
-    python -m ragways.models.loopback --fault limited:share=0.2     # prints its address; Ctrl-C ends it
-
-It serves chat completions, embeddings and the list of models under `/v1`. It understands nothing: use it to try a
-set-up, its limits and its budget, not to read the answers.
+It serves chat completions (streamed too), embeddings and the list of models under `/v1`. It understands nothing: use it
+to try a set-up, its limits and its budget, not to read the answers. It speaks just enough HTTP/1.1: requests with a
+length, keep-alive, JSON both ways.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
-import sys
+import json
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeVar
 
 from ragways.core.errors import UsageError
-from ragways.models.faults import KINDS, Fault
-from ragways.models.loopback_http import Answer, Request, serve
-from ragways.models.loopback_reply import default_reply
-from ragways.models.loopback_routes import Routes
+from ragways.testing.replies import Fault, HttpRequest, HttpResponse, Routes, default_reply
 
 T = TypeVar("T")
+LONGEST_REQUEST = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenRequest:
     """A request as it came in; the key it brought is not kept."""
 
     path: str
@@ -40,11 +36,12 @@ class Seen:
     authorized: bool
 
 
-class Loopback:
+class LoopbackServer:
     """The server in a thread of its own.
 
     `reply` makes the text of a message from the request's body, or a `message` object, or a whole response with
     `choices`. `forms` are the values of `response_format` it understands; to the fields in `refuses` it answers 400.
+    Without `streams` it ignores that a stream is asked for, as some endpoints do.
     """
 
     def __init__(
@@ -55,16 +52,17 @@ class Loopback:
         key: str | None = None,
         forms: Sequence[str] = ("json_schema", "json_object"),
         refuses: Sequence[str] = (),
+        streams: bool = True,
         dimension: int = 8,
         port: int = 0,
         memory: int = 10_000,
     ) -> None:
         self.faults = list(faults)
-        self.requests: list[Seen] = []
+        self.requests: list[SeenRequest] = []
         self.count = 0
         self._memory = memory
         self._key = key
-        self._routes = Routes(reply, frozenset(forms), frozenset(refuses), dimension)
+        self._routes = Routes(reply, frozenset(forms), frozenset(refuses), dimension, streams)
         self._port = port
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -76,7 +74,7 @@ class Loopback:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._port}/v1"
 
-    def __enter__(self) -> Loopback:
+    def __enter__(self) -> LoopbackServer:
         ready = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, args=(self._loop, ready), name="loopback", daemon=True)
@@ -160,14 +158,14 @@ class Loopback:
                 await writer.wait_closed()
             self._open.discard(writer)
 
-    async def _answer(self, request: Request) -> Answer:
+    async def _answer(self, request: HttpRequest) -> HttpResponse:
         self.count += 1
         number = self.count
         authorized = self._key is None or request.headers.get("authorization") == f"Bearer {self._key}"
         if len(self.requests) < self._memory:
-            self.requests.append(Seen(request.path, request.body, authorized))
+            self.requests.append(SeenRequest(request.path, request.body, authorized))
         if not authorized:
-            return Answer.error(401, "this server wants a key")
+            return HttpResponse.error(401, "this server wants a key")
         running = time.monotonic() - self._began
         struck = [fault for fault in self.faults if fault.strikes(number, running)]
         for fault in struck:
@@ -188,26 +186,37 @@ async def _turns(number: int = 20) -> None:
         await asyncio.sleep(0)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m ragways.models.loopback", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--port", type=int, default=0, help="0: the system chooses one")
-    parser.add_argument("--key", help="demand this key")
-    parser.add_argument("--size", type=int, default=0, help="fill the first text of a reply to so many characters")
-    parser.add_argument("--dimension", type=int, default=8, help="of the embeddings")
-    parser.add_argument(
-        "--fault", type=Fault.parse, action="append", default=[], metavar="KIND[:requests=,until=,share=,seconds=]",
-        help=f"fail on purpose: {', '.join(KINDS)}",
-    )  # fmt: skip
-    asked = parser.parse_args(arguments)
-    server = Loopback(
-        lambda body: default_reply(body, asked.size),
-        faults=asked.fault, key=asked.key, dimension=asked.dimension, port=asked.port, memory=0,
-    )  # fmt: skip
-    with server, contextlib.suppress(KeyboardInterrupt):
-        sys.stdout.write(f"{server.base_url}\n")
-        sys.stdout.flush()
-        threading.Event().wait()
+async def serve(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Callable[[HttpRequest], Awaitable[HttpResponse]]
+) -> None:
+    """Answer the requests of one connection, one after the other, until it closes."""
+    try:
+        while (request := await _request(reader)) is not None:
+            response = await answer(request)
+            if response.cut == 0:
+                return
+            writer.write(response.head() + response.body[: response.cut])
+            for event in response.events[: response.cut]:
+                writer.write(b"%x\r\n%b\r\n" % (len(event), event))
+                await writer.drain()
+                await asyncio.sleep(0)  # each event is to arrive by itself
+            if response.events and response.cut is None:
+                writer.write(b"0\r\n\r\n")
+            await writer.drain()
+            if response.cut is not None:
+                return
+    except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
+        return  # the other side hung up or does not speak HTTP
 
 
-if __name__ == "__main__":
-    main()
+async def _request(reader: asyncio.StreamReader) -> HttpRequest | None:
+    head = await reader.readuntil(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    length = int(headers.get("content-length", 0))
+    if not 0 <= length <= LONGEST_REQUEST:
+        return None
+    data = await reader.readexactly(length)
+    body = json.loads(data) if data else {}
+    return HttpRequest(method, path, headers, body if isinstance(body, dict) else {})

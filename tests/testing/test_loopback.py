@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.models.faults import Fault
-from ragways.models.loopback import Loopback
-from ragways.models.loopback_reply import default_reply, vector
+from ragways.testing.replies import Fault, default_reply, vector
+from ragways.testing.server import LoopbackServer
 
 SCHEMA = {
     "type": "object",
@@ -56,7 +55,7 @@ def test_vectors_are_made_of_the_text():
 
 
 def test_models_and_unknown_paths():
-    with Loopback() as server:
+    with LoopbackServer() as server:
         assert get(f"{server.base_url}/models")["data"][0]["id"] == "loopback"
         with pytest.raises(urllib.error.HTTPError, match="404") as caught:
             get(f"{server.base_url}/nothing")
@@ -80,7 +79,7 @@ def test_faults_in_words():
 
 def test_outside_its_block_it_is_not_there():
     with pytest.raises(UsageError):
-        Loopback().pause()
+        LoopbackServer().pause()
 
 
 @contextlib.contextmanager
@@ -107,7 +106,7 @@ def asking():
     return b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
 
 
-@pytest.mark.parametrize("leave", [Loopback.pause, Loopback._end])
+@pytest.mark.parametrize("leave", [LoopbackServer.pause, LoopbackServer._end])
 def test_a_caller_who_comes_as_it_hangs_up_is_hung_up_on(leave, caplog):
     def busy(body):
         is_busy.set()
@@ -116,7 +115,7 @@ def test_a_caller_who_comes_as_it_hangs_up_is_hung_up_on(leave, caplog):
 
     is_busy, go_on = threading.Event(), threading.Event()
     with nothing_left_open(), socket.socket() as first, socket.socket() as late:
-        with Loopback(busy) as server:
+        with LoopbackServer(busy) as server:
             first.connect(("127.0.0.1", server._port))
             first.sendall(asking())
             assert is_busy.wait(10)
@@ -139,7 +138,7 @@ def test_a_caller_who_comes_as_it_hangs_up_is_hung_up_on(leave, caplog):
 def test_a_reply_that_nobody_reads_does_not_keep_its_connection():
     with nothing_left_open(), socket.socket() as caller:
         caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-        with Loopback(lambda body: "x" * 5_000) as server:
+        with LoopbackServer(lambda body: "x" * 5_000) as server:
             caller.connect(("127.0.0.1", server._port))
             ask_until_no_more_can_be_sent(server, caller)
 
@@ -159,7 +158,7 @@ def ask_until_no_more_can_be_sent(server, caller):
 def test_a_caller_who_left_before_the_end():
     with nothing_left_open():
         for seconds in (0.0, 0.001, 0.003):
-            with Loopback(faults=[Fault("slow", seconds=0.002), Fault("cut", share=0.5)]) as server:
+            with LoopbackServer(faults=[Fault("slow", seconds=0.002), Fault("cut", share=0.5)]) as server:
                 for at in range(20):
                     with socket.create_connection(("127.0.0.1", server._port)) as caller:
                         if at % 3:
@@ -168,7 +167,7 @@ def test_a_caller_who_left_before_the_end():
 
 
 def test_in_a_process_of_its_own():
-    command = [sys.executable, "-m", "ragways.models.loopback", "--size", "100", "--fault", "down:requests=1"]
+    command = [sys.executable, "-m", "ragways.testing.loopback", "--size", "100", "--fault", "down:requests=1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
