@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from ragways.core.trace import Usage
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.judges.judge import JudgeResources
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import EvidenceItem, Record
 from ragways.models.call import Call
 from ragways.models.client import ModelClient
 from ragways.testing.scripted import ScriptedModel
@@ -137,7 +137,7 @@ async def ours(case: Case) -> dict[str, Any]:
                              for n, claim in enumerate(claims, start=1)]}  # fmt: skip
 
     record = Record(
-        "q", QUESTION, "", (GOLD,), "naive", 0, ANSWER, evidence=tuple({"text": one} for one in case.pieces)
+        "q", QUESTION, "", (GOLD,), "naive", 0, ANSWER, evidence=tuple(EvidenceItem(text=one) for one in case.pieces)
     )
     resources = JudgeResources(ModelClient(ScriptedModel([say] * 1000)), Words())
     names = ("faithfulness", "context-recall", "context-precision", "context-precision-unreferenced",

@@ -41,7 +41,7 @@ from ragways.evaluation.duel.result import Result, result  # noqa: E402
 from ragways.evaluation.duel.rules import Mode, Rules  # noqa: E402
 from ragways.evaluation.duel.sitting import judged_by  # noqa: E402
 from ragways.evaluation.duel.trials import Trials  # noqa: E402
-from ragways.evaluation.record import Record, Records  # noqa: E402
+from ragways.evaluation.record import EvidenceItem, Provenance, Record, Records  # noqa: E402
 from ragways.models.call import Call, Reply  # noqa: E402
 from ragways.models.client import ModelClient  # noqa: E402
 from ragways.models.tokens import Price, Prices  # noqa: E402
@@ -233,10 +233,10 @@ def records_of(scenario: Scenario, questions: int, seed: int) -> list[Record]:
     found = []
     for at, pair in enumerate(qualities(scenario, questions, dice)):
         for name, quality in zip("ab", pair, strict=True):
-            evidence = ({"id": "e", "title": "Log", "text": f"quality {quality:.4f} of thing {at}", "score": 1.0},)
+            evidence = (EvidenceItem("e", title="Log", text=f"quality {quality:.4f} of thing {at}", score=1.0),)
             text = text_of(quality, dice.randint(30, 90), str(at), dice)
             found.append(Record(f"q{at}", f"What of thing {at}?", "", (), name, 0, text, evidence=evidence,
-                                made={"model": "writer-1"}))  # fmt: skip
+                                made=Provenance(model="writer-1")))  # fmt: skip
     return found
 
 

@@ -24,14 +24,14 @@ from ragways.threads import limit_threads
 
 limit_threads()
 
+
 from ragways.assemble import embedder_of, opened, recipe_of  # noqa: E402
 from ragways.core.trace import Usage  # noqa: E402
-from ragways.evaluation.about import begin  # noqa: E402
 from ragways.evaluation.datasets import load_questions  # noqa: E402
 from ragways.evaluation.judges import JUDGES  # noqa: E402
 from ragways.evaluation.judges.judge import JudgeResources  # noqa: E402
 from ragways.evaluation.judging import Judgements, judge  # noqa: E402
-from ragways.evaluation.record import Record, Records  # noqa: E402
+from ragways.evaluation.record import Record, Records, begin  # noqa: E402
 from ragways.evaluation.run import run  # noqa: E402
 from ragways.evaluation.score import score_run  # noqa: E402
 from ragways.index.build import build  # noqa: E402
@@ -110,7 +110,7 @@ async def scoring(settings: Settings, made: Sequence[Record], count: int, out: P
     began = time.process_time()
     rows = score_run(out)
     figures["score"] = round(time.process_time() - began, 2)
-    figures["metrics"] = len(rows[0]["metrics"])
+    figures["metrics"] = len(rows[0].metrics)
     figures["cpu_without_embedding"] = round(sum(v for k, v in figures.items() if k in JUDGES or k == "score"), 2)
     figures["cpu_embedding"] = round(embedder.cpu, 2)
     await embedder.aclose()

@@ -24,7 +24,7 @@ import numpy as np
 from ragways.assemble import opened
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.question import Question
-from ragways.evaluation.retrieval import measure
+from ragways.evaluation.retrieval import measure_retrieval
 from ragways.index.pagerank import Adjacency, pagerank, push
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import read_settings
@@ -56,15 +56,15 @@ def main() -> None:
 async def costs(folder: Path, questions: list[Question], names: list[str]) -> list[dict[str, object]]:
     async with opened(read_settings(index=folder)) as use:
         chosen: dict[str, dict[str, object]] = {name: {} for name in names if PARADIGMS[name].needs <= use.index.layers}
-        await measure(use, questions, chosen)
+        await measure_retrieval(use, questions, chosen)
         return [
             {
                 "paradigm": figures.paradigm,
-                "questions": len(figures.cpu_ms),
-                "cpu_ms_p50": round(float(np.percentile(figures.cpu_ms, 50)), 2),
-                "cpu_ms_p95": round(float(np.percentile(figures.cpu_ms, 95)), 2),
+                "questions": figures.questions,
+                "cpu_ms_p50": round(figures.cpu_ms_p50, 2),
+                "cpu_ms_p95": round(figures.cpu_ms_p95, 2),
             }
-            for figures in await measure(use, questions, chosen)
+            for figures in await measure_retrieval(use, questions, chosen)
         ]
 
 

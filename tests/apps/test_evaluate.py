@@ -32,9 +32,9 @@ def test_on_a_small_corpus(ragways: Run, home: Path, monkeypatch: pytest.MonkeyP
     assert words["questions"] == 4
     assert words["unscored"] == 1
     assert words["gold_not_in_index"] == 1
-    assert words["recall@2"]["n"] == 3
-    assert words["recall@2"]["mean"] == pytest.approx(2 / 3)
-    assert words["recall@2"]["low"] <= 2 / 3 <= words["recall@2"]["high"]
+    assert words["metrics"]["recall@2"]["n"] == 3
+    assert words["metrics"]["recall@2"]["mean"] == pytest.approx(2 / 3)
+    assert words["metrics"]["recall@2"]["low"] <= 2 / 3 <= words["metrics"]["recall@2"]["high"]
     shown = ragways(*arguments, "--paradigms", "words")
     assert "unscored: 1 questions without gold" in " ".join(shown.out.split())
     one_line(ragways(*arguments[:3], "hippo", *arguments[4:]), 2, "did you mean hipporag?")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +15,8 @@ from ragways.evaluation.judges import find_judge
 from ragways.evaluation.record import Records
 from ragways.evaluation.reproduce import EXPERIMENTS
 from ragways.evaluation.reproduce.experiment import locate, mean, seconds, tokens, total
+from ragways.evaluation.resources.usage import MeanUsage, ParadigmUsage
+from ragways.evaluation.score import MetricScore, ParadigmScores, TypeScores
 from ragways.retrieval.ask import PARADIGMS
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
@@ -67,11 +69,11 @@ def test_what_is_missing_is_named(experiment, tmp_path: Path):
 
 
 def test_figures_are_read_off_a_row():
-    row: dict[str, Any] = {
-        "metrics": {"accuracy": {"mean": 0.5, "n": 8}, "f1": {"mean": None, "n": 0}},
-        "by_type": {"null": {"accuracy": {"mean": 1.0, "n": 2}}},
-        "resources": {"total": {"tokens": 1200.0, "calls": 2.0}, "seconds": 1.5},
-    }
+    used = ParadigmUsage("naive", 8, 0, 8, MeanUsage(calls=2.0, tokens=1200.0), None, None, 0, None, seconds=1.5)
+    metrics = {"accuracy": MetricScore(0.5, n=8), "f1": MetricScore()}
+    row = ParadigmScores(
+        "naive", 8, 8, 1, 0, 0, metrics, {"null": TypeScores(0, 0, {"accuracy": MetricScore(1.0, n=2)})}, used
+    )
     assert mean("accuracy")(row) == 50
     assert mean("accuracy", of_type="null")(row) == 100
     assert mean("accuracy", of_type="temporal")(row) is None
@@ -84,8 +86,7 @@ def test_figures_are_read_off_a_row():
     ]
     assert mean("accuracy", of_type="temporal").n(row) == 0
     assert (tokens(row), seconds(row)) == (1200, 1.5)
-    row["resources"]["total"]["calls"] = 0
-    assert tokens(row) is None
+    assert tokens(replace(row, resources=replace(used, total=MeanUsage(calls=0, tokens=0)))) is None
 
 
 def test_the_thesis_without_a_model(ragways: Run, home: Path):

@@ -10,15 +10,15 @@ import pytest
 
 from ragways.apps.evaluation.figures import show_figures
 from ragways.core.errors import UsageError
-from ragways.evaluation.alone import alone
 from ragways.evaluation.importing import add
 from ragways.evaluation.judges import find_judge
-from ragways.evaluation.record import Records
-from ragways.evaluation.score import score
-from ragways.evaluation.scored import score_all
+from ragways.evaluation.record import Records, locked
+from ragways.evaluation.score import score, score_all
 from tests.evaluation.test_run import record
 
-HOLD = "import sys, time, pathlib; from ragways.evaluation.alone import alone\nwith alone(pathlib.Path(sys.argv[1])):\n"
+HOLD = (
+    "import sys, time, pathlib; from ragways.evaluation.record import locked\nwith locked(pathlib.Path(sys.argv[1])):\n"
+)
 HOLD += "    print('held', flush=True)\n    time.sleep(60)"
 
 
@@ -39,7 +39,7 @@ def test_a_folder_is_written_by_one_process_and_free_again_when_it_is_killed(tmp
 
 def test_a_folder_can_be_held_again(tmp_path: Path):
     for _ in range(2):
-        with alone(tmp_path / "new"):
+        with locked(tmp_path / "new"):
             pass
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.gate import Requirement, asked, unlike, worse
-from ragways.evaluation.record import FILE, Record, Records
+from ragways.evaluation.gate import Requirement, question_texts, unlike, worse
+from ragways.evaluation.record import FILE, AnswerUsage, Record, Records
+from ragways.evaluation.resources.usage import MeanUsage, ParadigmUsage
+from ragways.evaluation.score import MetricScore, ParadigmScores
 from tests.apps.conftest import Run, home, one_line, ragways  # noqa: F401 - fixtures
 
 
@@ -17,7 +19,7 @@ def answer(question: int, paradigm: str = "naive", right: bool = True, **changes
     base: dict[str, Any] = {
         "question": f"q{question}", "text": f"Who built light {question}?", "type": "factual", "gold": ("Anna Brack",),
         "paradigm": paradigm, "repeat": 0, "answer": "Anna Brack" if right else "Nobody",
-        "usage": {"calls": 0, "input": 0, "output": 0},
+        "usage": AnswerUsage(calls=0, input=0, output=0),
     }  # fmt: skip
     return Record(**{**base, **changes})
 
@@ -27,8 +29,10 @@ def write(folder: Path, *records: Record) -> None:
         Records(folder).append(record)
 
 
-def row(paradigm: str, **means: float | None) -> dict[str, Any]:
-    return {"paradigm": paradigm, "metrics": {name.replace("_", "-"): {"mean": mean} for name, mean in means.items()}}
+def row(paradigm: str, **means: float | None) -> ParadigmScores:
+    metrics = {name.replace("_", "-"): MetricScore(mean) for name, mean in means.items()}
+    used = ParadigmUsage(paradigm, 1, 0, 1, MeanUsage(), None, None, 0, None)
+    return ParadigmScores(paradigm, 1, 1, 1, 0, 0, metrics, {}, used)
 
 
 def test_a_run_without_a_record_does_not_pass(ragways: Run, home: Path):  # noqa: F811
@@ -77,7 +81,7 @@ def test_other_questions_are_not_compared(ragways: Run, home: Path):  # noqa: F8
     assert "words: other questions than in the earlier run (1 with another text)" in said.out
     write(home / "after", answer(3))
     assert "naive" not in ragways("eval", "gate", "after", "--no-worse-than", "before").out
-    assert unlike(asked([answer(1), answer(2)]), asked([answer(1)])) == {
+    assert unlike(question_texts([answer(1), answer(2)]), question_texts([answer(1)])) == {
         "naive": "other questions than in the earlier run (1 new), so that the two cannot be compared"
     }
 

@@ -11,8 +11,7 @@ import pytest
 
 from ragways.core import log as jsonl
 from ragways.core.errors import UsageError
-from ragways.evaluation.about import begin
-from ragways.evaluation.record import FILE, Record, Records
+from ragways.evaluation.record import FILE, Record, Records, begin
 from tests.apps.conftest import CORPUS, Run, home, one_line, ragways  # noqa: F401 - fixtures
 from tests.fakes import write
 
@@ -66,11 +65,14 @@ def test_a_run_does_not_go_on_as_another(indexed: Run, home: Path):  # noqa: F81
 
 
 def test_settings_seed_and_model_are_those_it_began_with(tmp_path: Path):
-    first = begin(tmp_path, seed=1, model="m", ways={"naive": {"k": 10}})
-    assert begin(tmp_path, seed=1, model="m", ways={"words": {"k": 5}}).ways == {"naive": {"k": 10}, "words": {"k": 5}}
+    first = begin(tmp_path, seed=1, model="m", variants={"naive": {"k": 10}})
+    assert begin(tmp_path, seed=1, model="m", variants={"words": {"k": 5}}).variants == {
+        "naive": {"k": 10},
+        "words": {"k": 5},
+    }
     assert begin(tmp_path, seed=1, model="m").id == first.id
     others: list[dict[str, Any]] = [
-        {"seed": 2}, {"model": "n"}, {"prompts": "native"}, {"ways": {"naive": {"k": 11}}}
+        {"seed": 2}, {"model": "n"}, {"prompts": "native"}, {"variants": {"naive": {"k": 11}}}
     ]  # fmt: skip
     for changes in others:
         with pytest.raises(UsageError):

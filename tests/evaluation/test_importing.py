@@ -20,7 +20,7 @@ from ragways.core.errors import PARTLY, UsageError
 from ragways.evaluation.imported_answers import ImportedAnswer, ImportedPassage, ranks, read_answers
 from ragways.evaluation.importing import ImportResult, add, check_name, counted, to_records
 from ragways.evaluation.question import Gold, Question
-from ragways.evaluation.record import FILE, Record, Records
+from ragways.evaluation.record import FILE, AnswerUsage, EvidenceItem, Record, Records
 
 QUESTIONS = [
     Question("q1", "Who built the light?", ("Brack",), "factual", (Gold(title="Harbour"), Gold(title="Storm"))),
@@ -126,11 +126,11 @@ def test_what_is_told_is_kept_and_what_is_not_is_not_made_up(tmp_path: Path):
         {"id": "q2", "answer": 1883, "total_tokens": "77", "seconds": 2},
     ]  # fmt: skip
     first, second = brought(tmp_path, rows).records
-    assert first.usage == {"input": 900, "output": 20}
+    assert first.usage == AnswerUsage(input=900, output=20)
     assert (first.seconds, first.ranks, first.way) == (1.5, (1, None), "imported")
-    assert first.evidence == ({"text": "Built by Brack.", "title": "Harbour", "id": "d1", "score": 0.5},)
-    assert first.wanted == ({"title": "Harbour"}, {"title": "Storm"})
-    assert (second.answer, second.usage, second.seconds) == ("1883", {"tokens": 77}, 2)
+    assert first.evidence == (EvidenceItem(text="Built by Brack.", title="Harbour", id="d1", score=0.5),)
+    assert first.wanted == (Gold(title="Harbour"), Gold(title="Storm"))
+    assert (second.answer, second.usage, second.seconds) == ("1883", AnswerUsage(tokens=77), 2)
     assert (second.ranks, second.evidence) == ((), ()), "no evidence told: retrieval is unscored, not 0"
     assert first.cpu is None
 
@@ -164,7 +164,7 @@ def test_what_only_retrieves_is_not_scored_for_answers(tmp_path: Path):
     (record,) = done.records
     assert done.retrieval_only
     assert (record.gold, record.abstained, record.error, record.ranks) == ((), False, "", (None, 1))
-    assert record.evidence == ({"title": "Storm"}, {"title": "x"})
+    assert record.evidence == (EvidenceItem(title="Storm"), EvidenceItem(title="x"))
     assert done.evidence == "titles"
 
 

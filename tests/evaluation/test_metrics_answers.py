@@ -15,8 +15,7 @@ from ragways.evaluation.metric import Metric, accepted, unanswerable
 from ragways.evaluation.metrics import METRICS, find_metric, record_metrics
 from ragways.evaluation.normal import compared, normal
 from ragways.evaluation.record import Record
-from ragways.evaluation.score import score
-from ragways.evaluation.scored import score_all
+from ragways.evaluation.score import score, score_all
 
 
 def record(answer: str = "", gold: tuple[str, ...] = (), type: str = "", abstained: bool = False) -> Record:
@@ -145,4 +144,4 @@ def test_a_metric_of_a_plug_in_is_scored_and_found_like_the_others(monkeypatch: 
     (found,) = score_all([record("Anna Brack")])
     assert found.values["Answer-Words"].value == 2
     (row,) = score([found])
-    assert row["metrics"]["Answer-Words"]["mean"] == 2
+    assert row.metrics["Answer-Words"].mean == 2

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import UsageError
+from ragways.core.plain import from_plain, to_plain
 from ragways.evaluation.gate import Requirement, worse
 from ragways.evaluation.metrics import METRICS, record_metrics
 from ragways.evaluation.normal import normal
 from ragways.evaluation.record import FILE, Record, Records
+from ragways.evaluation.score import MetricScore, score_all, score_run
 from ragways.evaluation.score import score as score_rows
-from ragways.evaluation.score import score_run
-from ragways.evaluation.scored import score_all
 from tests.apps.conftest import CORPUS, Run, home, one_line, ragways  # noqa: F401 - fixtures
 from tests.fakes import write
 
@@ -31,7 +31,7 @@ QUESTIONS = [
 def record(**changes) -> Record:
     base = {"question": "q", "text": "?", "type": "factual", "gold": ("Anna Brack",), "paradigm": "naive", "repeat": 0,
             "usage": {"calls": 0, "input": 0, "output": 0, "usd": 0.0, "evidence": 9}}  # fmt: skip
-    return Record(**{**base, **changes})
+    return from_plain(Record, {**base, **changes})
 
 
 def score(records):
@@ -77,12 +77,12 @@ def test_every_metric_is_unscored_with_a_reason_where_nothing_is_known(metric):
 
 def test_counts_of_scored_unscored_and_failed_stand_in_every_row():
     rows = score([record(answer="Anna Brack"), record(question="r", gold=()), record(question="s", error="down")])
-    assert (rows[0]["records"], rows[0]["failed"]) == (3, 1)
-    assert rows[0]["metrics"]["accuracy"]["n"] == 1
-    assert rows[0]["metrics"]["accuracy"]["unscored"] == 1
-    assert rows[0]["metrics"]["recall@5"] == {
-        "mean": None, "n": 0, "unscored": 2, "unscored_questions": 2, "why": {"no gold evidence": 2}
-    }  # fmt: skip
+    assert (rows[0].records, rows[0].failed) == (3, 1)
+    assert rows[0].metrics["accuracy"].n == 1
+    assert rows[0].metrics["accuracy"].unscored == 1
+    assert rows[0].metrics["recall@5"] == MetricScore(
+        None, n=0, unscored=2, unscored_questions=2, why={"no gold evidence": 2}
+    )
 
 
 def test_a_run_is_recorded_resumed_and_scored(ragways: Run, home: Path):  # noqa: F811
@@ -106,11 +106,11 @@ def test_a_run_is_recorded_resumed_and_scored(ragways: Run, home: Path):  # noqa
     assert words["metrics"]["accuracy"]["mean"] == 1.0
     assert words["metrics"]["recall@5"]["mean"] == 1.0
     assert words["metrics"]["recall@5"]["unscored"] == 1
-    assert words["by_type"]["null"]["hallucinated"]["mean"] == 0.0
+    assert words["by_type"]["null"]["metrics"]["hallucinated"]["mean"] == 0.0
 
     records = list(Records(home / "run"))
     assert len(records) == 6
-    assert records[0].made["embedder"].startswith("all-MiniLM")
+    assert records[0].made.embedder.startswith("all-MiniLM")
     assert records[0].evidence
     # Cut the file in the middle of a line, as a kill would: only what is lost is asked again.
     text = (home / "run" / FILE).read_text()
@@ -120,7 +120,7 @@ def test_a_run_is_recorded_resumed_and_scored(ragways: Run, home: Path):  # noqa
     again = (home / "run" / FILE).read_text().splitlines()
     assert again[:4] == kept
     assert len(again) == 6
-    assert ragways("eval", "score", "run", "--json").data == json.loads(json.dumps(score_run(home / "run")))
+    assert ragways("eval", "score", "run", "--json").data == to_plain(score_run(home / "run"))
     assert ragways("eval", "score", "run").code == 0
     one_line(ragways("eval", "score", "nowhere"), 2, "holds no run")
 

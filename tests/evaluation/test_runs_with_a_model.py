@@ -11,9 +11,8 @@ import pytest
 from ragways.core import log as jsonl
 from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.trace import span
-from ragways.evaluation.about import About, begin
 from ragways.evaluation.question import Gold, Question
-from ragways.evaluation.record import Records
+from ragways.evaluation.record import Records, RunInfo, begin
 from ragways.evaluation.run import run
 from ragways.index.build import build
 from ragways.index.reader import Index
@@ -95,7 +94,7 @@ def test_each_repeat_asks_anew_and_a_second_run_is_not_answered_from_the_first(f
     model, cache = Slow(), MemoryCache()
     records = list(asyncio.run(asked(folder, model, cache=cache, repeats=3)))
     assert len(model.calls) == len(records) == 18
-    assert {record.usage["input"] for record in records if record.question == "0"} != {0}
+    assert {record.usage.input for record in records if record.question == "0"} != {0}
     asyncio.run(asked(folder, model, cache=cache, out="second"))
     assert len(model.calls) == 18 + 6
 
@@ -106,9 +105,9 @@ def test_a_reply_that_was_paid_before_a_kill_counts_with_what_it_cost(folder: Pa
     (folder / "run" / "records.jsonl").unlink()  # the records are lost, the replies are not
     again = list(asyncio.run(asked(folder, model, cache=cache)))
     assert len(model.calls) == 6
-    assert [r.usage["input"] for r in again] == [r.usage["input"] for r in first]
-    assert all(record.usage["spent"] == 0 for record in again)
-    assert all(record.usage["spent"] == record.usage["usd"] > 0 for record in first)
+    assert [r.usage.input for r in again] == [r.usage.input for r in first]
+    assert all(record.usage.spent == 0 for record in again)
+    assert all(record.usage.spent == record.usage.usd and record.usage.spent for record in first)
 
 
 def test_a_seed_reaches_the_model_and_the_record(folder: Path):
@@ -121,7 +120,7 @@ def test_a_seed_reaches_the_model_and_the_record(folder: Path):
     assert {call.seed for call in unseeded.calls} == {None}
     with pytest.raises(UsageError, match="seed 40"):
         begin(folder / "run", seed=41)
-    kept = About.read(folder / "run")
+    kept = RunInfo.read(folder / "run")
     assert kept is not None
     assert begin(folder / "run", seed=40).id == kept.id
 

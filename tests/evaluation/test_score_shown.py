@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ragways.apps.evaluation.figures import SHOWN, show_figures, show_run
-from ragways.apps.evaluation.retrieval import _show as show_retrieval
+from ragways.apps.evaluation.retrieval import show_retrieval
 from ragways.evaluation.metrics import USUAL
-from ragways.evaluation.score import score
-from ragways.evaluation.scored import score_all
+from ragways.evaluation.retrieval import RetrievalScores
+from ragways.evaluation.score import MetricScore, score, score_all
 from tests.evaluation.report.made import made_run
 from tests.evaluation.test_run import record
 
@@ -65,11 +65,13 @@ def test_what_is_unscored_is_not_added_up_over_paradigms(capsys: pytest.CaptureF
 
 
 def test_the_table_of_retrieval(capsys: pytest.CaptureFixture[str]):
-    figure = {"mean": 0.9123, "low": 0.81, "high": 0.97, "n": 10}
-    rest = {"evidence_tokens": 12345, "cpu_ms_p50": 1234.5, "cpu_ms_p95": 2234.5, "unscored": 0, "gold_not_in_index": 0}
-    rows = [{"paradigm": name, **{str(metric): figure for metric in USUAL}, **rest} for name in NAMES]
-    rows[0]["recall@2"] = {"mean": 1.0, "low": None, "high": None, "n": 1}
-    show_retrieval({"corpus": "a[b]", "questions": 10, "licence": "", "citation": "", "paradigms": rows})
+    metrics = {str(metric): MetricScore(0.9123, 0.81, 0.97, 10) for metric in USUAL}
+    one = metrics | {"recall@2": MetricScore(1.0, n=1)}
+    rows = [
+        RetrievalScores(name, 10, 0, 0, one if name == NAMES[0] else metrics, 12345, 1234.5, 2234.5, 1.0)
+        for name in NAMES
+    ]
+    show_retrieval("a[b]: 10 questions", rows)
     shown = capsys.readouterr().out
     assert max(map(len, tables(shown))) <= 80
     assert "…" not in shown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -183,11 +182,10 @@ async def _ask(
 ) -> None:
     from ragways.apps.health import layer_status
     from ragways.assemble import opened
-    from ragways.evaluation.about import begin
-    from ragways.evaluation.record import Records
+    from ragways.evaluation.record import Records, begin
     from ragways.evaluation.run import run
 
-    built = {layer.name: asdict(layer.spent) for layer in layer_status(settings.index) if layer.built}
+    built = {layer.name: layer.spent for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
         named = {way.label: (way.paradigm, way.settings) for way in ways}
         about = begin(
@@ -196,7 +194,7 @@ async def _ask(
             prompts=settings.answer.prompts,
             model=settings.model.name,
             index=use.index.identity,
-            ways={name: dict(chosen) for name, (_, chosen) in named.items()},
+            variants={name: dict(chosen) for name, (_, chosen) in named.items()},
             construction=built,
         )
         at_once = settings.model.concurrency if use.model.model is not None else 1

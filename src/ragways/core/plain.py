@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
@@ -20,29 +20,49 @@ Plain = dict[str, Any] | list[Any] | str | int | float | bool | None
 """What JSON can hold."""
 
 
-def to_plain(value: object) -> Any:  # noqa: ANN401, PLR0911 - the shape follows the value's, a line a kind
+def to_plain(value: object, *, sparse_parts: bool = False) -> Any:  # noqa: ANN401
     """A value as JSON can hold it: dataclasses and mappings as dicts, sequences and sets as lists, paths and enums as
     texts. A number that JSON has no word for (NaN, infinity) becomes None. Raises TypeError for anything else.
+
+    `sparse_parts`: dataclasses inside the value are written without the fields that hold their defaults.
     """
+    if sparse_parts and is_dataclass(value) and not isinstance(value, type):
+        return {name: _plain(getattr(value, name), _sparse) for name in _field_names(type(value))}
+    return _plain(value, _whole)
+
+
+def _plain(value: object, of_dataclass: Callable[[object], dict[str, Any]]) -> Any:  # noqa: ANN401, PLR0911 - a line a kind
     if isinstance(value, Enum):
-        return to_plain(value.value)
+        return _plain(value.value, of_dataclass)
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: to_plain(getattr(value, name)) for name in _field_names(type(value))}
+        return of_dataclass(value)
     if isinstance(value, Mapping):
-        return {str(key): to_plain(item) for key, item in value.items()}
+        return {str(key): _plain(item, of_dataclass) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [to_plain(item) for item in value]
+        return [_plain(item, of_dataclass) for item in value]
     if isinstance(value, set | frozenset):
-        return sorted(to_plain(item) for item in value)
+        return sorted(_plain(item, of_dataclass) for item in value)
     if isinstance(value, PurePath):
         return str(value)
     if hasattr(value, "tolist"):  # a number or an array of numpy
-        return to_plain(value.tolist())
+        return _plain(value.tolist(), of_dataclass)
     raise TypeError(f"a {type(value).__name__} cannot be written as plain data")
+
+
+def _whole(value: object) -> dict[str, Any]:
+    kind: Any = type(value)
+    return {name: _plain(getattr(value, name), _whole) for name in _field_names(kind)}
+
+
+def _sparse(value: object) -> dict[str, Any]:
+    kind: Any = type(value)
+    defaults = _defaults(kind)
+    items = ((name, getattr(value, name)) for name in _field_names(kind))
+    return {name: _plain(item, _sparse) for name, item in items if name not in defaults or item != defaults[name]}
 
 
 def from_plain(kind: type[T], data: object) -> T:
@@ -83,6 +103,14 @@ def _in_words(error: ValidationError) -> ValueError:
 def _field_names(kind: type[Any]) -> tuple[str, ...]:
     """The fields that are written: those whose name begins with `_` are the object's own business."""
     return tuple(field.name for field in fields(kind) if not field.name.startswith("_"))
+
+
+@cache
+def _defaults(kind: type[Any]) -> dict[str, Any]:
+    """The default of each field that has one."""
+    found = {field.name: field.default for field in fields(kind) if field.default is not MISSING}
+    made = {field.name: field.default_factory() for field in fields(kind) if field.default_factory is not MISSING}
+    return found | made
 
 
 @cache

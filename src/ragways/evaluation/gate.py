@@ -6,12 +6,12 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record
+from ragways.evaluation.score import MetricScore, ParadigmScores
 
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
@@ -20,7 +20,7 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 _REQUIREMENT = re.compile(r"\s*(?:(.+):)?([\w@ -]+?)\s*(>=|<=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*")
 _ROUNDING = 1e-9
 
-Asked = Mapping[str, Mapping[str, str]]
+QuestionTexts = Mapping[str, Mapping[str, str]]
 """By paradigm, the questions it was asked: ids and their texts."""
 
 
@@ -41,35 +41,37 @@ class Requirement:
         return cls((match[1] or "").strip(), match[2].strip(), match[3], float(match[4]))
 
     @property
-    def found(self) -> Metric:
+    def required(self) -> Metric:
+        """The metric that is meant; UsageError where there is none of this name."""
         return find_metric(self.metric)
 
-    def misses(self, rows: Sequence[dict[str, Any]]) -> list[str]:
+    def misses(self, rows: Sequence[ParadigmScores]) -> list[str]:
         """In words, each paradigm that does not reach it. Unscored is a miss: nothing was shown."""
         if not rows:
             raise UsageError("the run holds no record", "make some with: ragways eval run")
-        chosen = [row for row in rows if self.paradigm in ("", row["paradigm"])]
+        chosen = [row for row in rows if self.paradigm in ("", row.paradigm)]
         if not chosen:
-            known = [row["paradigm"] for row in rows]
+            known = [row.paradigm for row in rows]
             raise UsageError(f"the run has no paradigm {self.paradigm!r}", did_you_mean(self.paradigm, known))
         found = []
         for row in chosen:
-            mean = row["metrics"].get(self.found.name, {"mean": None})["mean"]
+            mean = row.metrics.get(self.required.name, MetricScore()).mean
             if mean is None:
-                found.append(f"{row['paradigm']}: {self.metric} is unscored")
+                found.append(f"{row.paradigm}: {self.metric} is unscored")
             elif not _SIGNS[self.sign](mean, self.value):
-                found.append(f"{row['paradigm']}: {self.metric} is {mean:.3f}, required {self.sign} {self.value:g}")
+                found.append(f"{row.paradigm}: {self.metric} is {mean:.3f}, required {self.sign} {self.value:g}")
         return found
 
 
-def asked(records: Iterable[Record]) -> dict[str, dict[str, str]]:
+def question_texts(records: Iterable[Record]) -> dict[str, dict[str, str]]:
+    """By paradigm, the questions that it was asked: ids and their texts."""
     found: dict[str, dict[str, str]] = {}
     for record in records:
         found.setdefault(record.paradigm, {})[record.question] = record.text
     return found
 
 
-def unlike(now: Asked, before: Asked) -> dict[str, str]:
+def unlike(now: QuestionTexts, before: QuestionTexts) -> dict[str, str]:
     """By paradigm that both runs have, in words how its questions differ. Means over other questions say nothing."""
     found = {}
     for paradigm in before.keys() & now.keys():
@@ -85,8 +87,8 @@ def unlike(now: Asked, before: Asked) -> dict[str, str]:
 
 
 def worse(
-    rows: Sequence[dict[str, Any]],
-    baseline: Sequence[dict[str, Any]],
+    rows: Sequence[ParadigmScores],
+    baseline: Sequence[ParadigmScores],
     tolerance: float,
     *,
     unlike: Mapping[str, str] | None = None,
@@ -97,29 +99,29 @@ def worse(
     """
     if not baseline:
         raise UsageError("the earlier run holds no record", "name a run that does: --no-worse-than RUN")
-    now = {row["paradigm"]: row["metrics"] for row in rows}
+    now = {row.paradigm: row.metrics for row in rows}
     found = []
     for row in baseline:
-        paradigm = row["paradigm"]
+        paradigm = row.paradigm
         if paradigm not in now:
             found.append(f"{paradigm} is not in this run")
         elif unlike and paradigm in unlike:
             found.append(f"{paradigm}: {unlike[paradigm]}")
         else:
-            found += [f"{paradigm}: {miss}" for miss in _fallen(now[paradigm], row["metrics"], tolerance)]
+            found += [f"{paradigm}: {miss}" for miss in _fallen(now[paradigm], row.metrics, tolerance)]
     return found
 
 
-def _fallen(now: Mapping[str, Any], before: Mapping[str, Any], tolerance: float) -> list[str]:
+def _fallen(now: Mapping[str, MetricScore], before: Mapping[str, MetricScore], tolerance: float) -> list[str]:
     found = []
     for metric, figure in before.items():
-        old = figure["mean"]
+        old = figure.mean
         if old is None:
             continue
         if metric not in now:
             found.append(f"{metric} was {old:.3f} and is not in this run")
             continue
-        new = now[metric]["mean"]
+        new = now[metric].mean
         if new is None:
             found.append(f"{metric} was {old:.3f} and is now unscored")
             continue

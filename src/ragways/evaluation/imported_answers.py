@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +51,6 @@ class ImportedPassage:
     id: str = ""
     score: float | None = None
     alone: bool = False
-
-    def as_data(self) -> dict[str, Any]:
-        """As a record keeps evidence: what is known of it."""
-        return {key: value for key, value in asdict(self).items() if key != "alone" and value not in ("", None)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,23 +8,23 @@ needed.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from ragways.core import log as jsonl
 from ragways.core.errors import UsageError
-from ragways.evaluation.alone import alone
+from ragways.core.plain import to_plain
 from ragways.evaluation.imported_answers import ImportedAnswer, are_titles, ranks, titled
 from ragways.evaluation.question import Question, plain_words
-from ragways.evaluation.record import FILE, Record, Records
+from ragways.evaluation.record import FILE, AnswerUsage, EvidenceItem, Provenance, Record, Records, locked
 from ragways.tasks.search import refuses
 
+NOWHERE = Provenance()
 _NAME = re.compile(r"\w[\w.+-]{0,59}")
 
 
@@ -42,14 +42,14 @@ class ImportResult:
 
 
 def to_records(
-    given: Sequence[ImportedAnswer], questions: Sequence[Question], name: str, *, made: dict[str, Any] | None = None
+    given: Sequence[ImportedAnswer], questions: Sequence[Question], name: str, *, made: Provenance = NOWHERE
 ) -> ImportResult:
     """A record for every answer that belongs to a question, in the questions' order."""
     answered, unmatched = _matched(given, questions)
     retrieval_only = not any(one.answer or one.abstained or one.error for one in given)
     titles = are_titles(passage for one in given for passage in one.evidence or ())
     records = [
-        _record(question, one, name, repeat, titles, retrieval_only, made or {})
+        _record(question, one, name, repeat, titles, retrieval_only, made)
         for question in questions
         for repeat, one in _numbered(answered.get(question.id, []))
     ]
@@ -113,7 +113,7 @@ def _record(
     repeat: int,
     titles: bool,
     retrieval_only: bool,
-    made: dict[str, Any],
+    made: Provenance,
 ) -> Record:
     passages = [titled(passage) if titles else passage for passage in one.evidence or ()]
     missing = one.answer is None and not one.abstained and not retrieval_only
@@ -129,13 +129,13 @@ def _record(
         answer=one.answer or "",
         abstained=abstained and not error,
         way="imported",
-        wanted=tuple({key: value for key, value in asdict(gold).items() if value} for gold in question.gold),
+        wanted=question.gold,
         ranks=() if one.evidence is None else ranks(question.gold, one.evidence),
-        evidence=tuple(passage.as_data() for passage in passages),
-        usage=dict(one.usage),
+        evidence=tuple(EvidenceItem(one.id, "", one.title, one.text, score=one.score) for one in passages),
+        usage=AnswerUsage(**one.usage),
         seconds=one.seconds or 0.0,
         error=error,
-        made={"imported": name, **made},
+        made=replace(made, imported=name),
     )
 
 
@@ -157,7 +157,7 @@ def add(folder: Path, records: Sequence[Record], name: str, *, replace: bool = F
     import that was cut off goes on; other answers under a name that is taken are an error, unless they are to replace
     it.
     """
-    with alone(folder):
+    with locked(folder):
         return _add(folder, records, name, replace=replace)
 
 
@@ -191,7 +191,7 @@ def _content(record: Record | None) -> object:
     """What makes two imports the same, as it is once written to JSON and read back."""
     if record is None:
         return None
-    return json.loads(json.dumps({key: value for key, value in asdict(record).items() if key != "made"}))
+    return to_plain(replace(record, made=NOWHERE))
 
 
 def _mend(file: Path, *, without: str | None) -> None:

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.registry import Registry
-from ragways.core.types import ABSTENTION
+from ragways.core.types import ABSTENTION, Citation
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.metric import Metric, accepted, unanswerable
 from ragways.evaluation.normal import compared
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import EvidenceItem, Record
 
 # --- The answer against the accepted ones, after normalising ------------------------------------------------------
 
@@ -113,20 +112,20 @@ def _valid_citations(record: Record) -> float | None:
     A triplet or a report is our own wording, and what it rests on is not in the record: citations of those are left
     out.
     """
-    pieces = {piece["id"]: piece for piece in record.evidence}
-    verdicts = [_is_valid(citation, pieces.get(citation["piece"])) for citation in record.citations]
+    pieces = {piece.id: piece for piece in record.evidence}
+    verdicts = [_is_valid(citation, pieces.get(citation.piece)) for citation in record.citations]
     known = [verdict for verdict in verdicts if verdict is not None]
     return sum(known) / len(known) if known else None
 
 
-def _is_valid(citation: Mapping[str, Any], piece: Mapping[str, Any] | None) -> bool | None:
+def _is_valid(citation: Citation, piece: EvidenceItem | None) -> bool | None:
     """None where it cannot be told; a piece that was not among the evidence is none to cite."""
     if piece is None:
         return False
-    if piece.get("kind", "chunk") not in _VERBATIM:
+    if (piece.kind or "chunk") not in _VERBATIM:
         return None
-    quote = " ".join(str(citation["quote"]).split())
-    return bool(quote) and quote in " ".join(str(piece["text"]).split())
+    quote = " ".join(citation.quote.split())
+    return bool(quote) and quote in " ".join(piece.text.split())
 
 
 _CITATIONS = Metric("citations-valid", "exact", "citations whose quote stands in the evidence they name",

@@ -1,24 +1,127 @@
-"""A record: one answer in a run, with everything that its figures are computed from. A line of JSON each."""
+"""What a run is on disk: `run.json` says how it was made, `records.jsonl` holds a record for every answer.
+
+A record has everything that figures are computed from, so that they can be computed again at any time. A run that was
+stopped goes on where it was, and only as what it is: with the same seed, model, index and settings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from ragways.core import log as jsonl
+import ragways
+from ragways.core import log
 from ragways.core.errors import UsageError
+from ragways.core.plain import from_plain, to_plain
+from ragways.core.trace import Usage
+from ragways.core.types import Citation
+from ragways.evaluation.question import Gold
+from ragways.index.export import replacing
+from ragways.index.work_cache import Spent
 
 FILE = "records.jsonl"
+RUN_FILE = "run.json"
+CURE = "name another folder with --out, or give the settings it was made with"
 Key = tuple[str, str, int]
 """Question, paradigm, repeat."""
 
 
+# A record and its parts
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceItem:
+    """A piece of evidence that an answer was given, in the order of the evidence. `by`: the retrievers that found it.
+
+    Other systems tell less of theirs: what they do not tell is empty, and the score None.
+    """
+
+    id: str = ""
+    kind: str = ""
+    title: str = ""
+    text: str = ""
+    date: str = ""
+    score: float | None = None
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerUsage:
+    """What an answer used; None where the record does not tell.
+
+    Tokens and `usd` are what the answer is worth, whether or not a reply was known already; `spent` is the USD that
+    were paid for it. `tokens` is set where a system tells no more than the sum of `input` and `output`; `evidence` are
+    the tokens of the evidence that was shown.
+    """
+
+    calls: float | None = None
+    input: float | None = None
+    output: float | None = None
+    cached: float | None = None
+    reasoning: float | None = None
+    usd: float | None = None
+    tokens: float | None = None
+    evidence: float | None = None
+    spent: float | None = None
+
+    @classmethod
+    def of(cls, usage: Usage, *, evidence: float | None = None, spent: float | None = None) -> AnswerUsage:
+        """The usage of a trace as a record keeps it."""
+        return cls(
+            usage.calls, usage.input, usage.output, usage.cached, usage.reasoning, usage.usd, None, evidence, spent
+        )
+
+    @property
+    def all_tokens(self) -> float:
+        """Tokens in and out; 0 where nothing is told."""
+        return self.tokens or (self.input or 0) + (self.output or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """A step of the trace of an answer, `depth` steps inside others. `usage` is that of all inside it."""
+
+    name: str
+    depth: int = 0
+    way: str = ""
+    seconds: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """By what an answer was made: version, paradigm, index, models and the hashes of the prompts that were used.
+
+    Of answers of another system: the name they were `imported` under, and from which `file`.
+    """
+
+    version: str = ""
+    paradigm: str = ""
+    generation: int = 0
+    embedder: str = ""
+    model: str = ""
+    preset: str = ""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    imported: str = ""
+    file: str = ""
+
+
 @dataclass(frozen=True)
 class Record:
-    """`gold`: accepted answers; `wanted`: gold evidence, and `ranks` where it was found; `cpu`: None where answers were
-    made side by side and cannot be told apart; `error`: why there is no answer; `made`: by which version and model.
+    """One answer of a run.
+
+    `paradigm` is the name of the variant that answered; `gold` are the accepted answers; `wanted` is the gold evidence
+    and `ranks` where each of it was found; `absent` counts gold evidence whose documents are not in the index, so that
+    nobody could have found it. `cpu` is None where answers were made side by side and cannot be told apart; `error`
+    says why there is no answer; `made` by which version, model and prompts it was made.
     """
 
     question: str
@@ -30,21 +133,23 @@ class Record:
     answer: str = ""
     abstained: bool = False
     way: str = ""
-    wanted: tuple[dict[str, Any], ...] = ()
+    wanted: tuple[Gold, ...] = ()
     ranks: tuple[int | None, ...] = ()
     absent: int = 0
-    """Pieces of gold evidence whose documents are not in the index: nobody could have found them."""
-    evidence: tuple[dict[str, Any], ...] = ()
-    citations: tuple[dict[str, Any], ...] = ()
-    usage: dict[str, float] = field(default_factory=dict)
-    steps: tuple[dict[str, Any], ...] = ()
+    evidence: tuple[EvidenceItem, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    usage: AnswerUsage = AnswerUsage()
+    steps: tuple[TraceStep, ...] = ()
     tools: dict[str, int] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     cpu: float | None = None
     seed: int = 0
     error: str = ""
-    made: dict[str, Any] = field(default_factory=dict)
+    made: Provenance = Provenance()
+
+    # A field that this version does not know makes a line one of another version's.
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     @property
     def key(self) -> Key:
@@ -61,52 +166,140 @@ class Records:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.unreadable = 0
-        self._path = folder / FILE
+        self._log = log.Log(folder / FILE, Record)
+
+    @property
+    def unreadable(self) -> int:
+        return self._log.unreadable
 
     def __iter__(self) -> Iterator[Record]:
-        if not self._path.is_file():
+        if not self._log.exists():
             raise UsageError(f"{self.folder} holds no run", "make one with: ragways eval run")
-        found: dict[Key, Record] = {}
-        self.unreadable = 0
-        for row in jsonl.lines(self._path):
-            record = None if row is None else _read(row)
-            if record is None:
-                self.unreadable += 1
-            elif not record.error or record.key not in found or found[record.key].error:
-                found[record.key] = record
-        return iter(found.values())
+        latest: dict[Key, Record] = {}
+        for record in self._log:
+            if not record.error or record.key not in latest or latest[record.key].error:
+                latest[record.key] = record
+        return iter(latest.values())
 
     def append(self, record: Record) -> None:
-        jsonl.append(self._path, asdict(record))
+        """One more record. Parts of it are written without the fields that hold their defaults, as most do."""
+        log.append(self._log.path, to_plain(record, sparse_parts=True))
 
     def here(self) -> list[Record]:
         """Those that are there; none where nothing was recorded yet."""
-        return list(self) if self._path.is_file() else []
+        return list(self) if self._log.exists() else []
 
 
-_TEXTS = ("question", "text", "type", "paradigm", "answer", "way", "error")
-_LISTS: dict[str, tuple[type, ...]] = {
-    "gold": (str,), "wanted": (dict,), "ranks": (int, type(None)), "evidence": (dict,), "citations": (dict,),
-    "steps": (dict,),
-}  # fmt: skip
-_TABLES = ("usage", "tools", "settings", "made")
+# The run that records belong to
 
 
-def _read(row: dict[str, Any]) -> Record | None:
-    """None for what is no record: a field that is missing, unknown or of another kind."""
-    fits = (
-        all(isinstance(row.get(name, ""), str) for name in _TEXTS)
-        and all(isinstance(row.get(name, {}), dict) for name in _TABLES)
-        and all(_list_of(row.get(name, []), kinds) for name, kinds in _LISTS.items())
-        and isinstance(row.get("repeat"), int)
-        and isinstance(row.get("seconds", 0.0), int | float)
-    )
+@dataclass(frozen=True)
+class RunInfo:
+    """What a run is: written when it begins, checked when it goes on.
+
+    `id` tells replies of this run from those of others; `index` is what the index held; `variants` are the settings of
+    each name in the records; `data` says where the questions come from, `construction` what each layer had cost.
+    """
+
+    id: str
+    version: str
+    seed: int = 0
+    prompts: str = ""
+    model: str = ""
+    index: str = ""
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    construction: Mapping[str, Spent] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> RunInfo | None:
+        """That of a folder; None where there is none that can be read."""
+        try:
+            data = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+            if "ways" in data:  # as versions before 0.2 called them
+                data["variants"] = data.pop("ways")
+            return from_plain(cls, data)
+        except (OSError, ValueError, TypeError):
+            return None
+
+
+def begin(
+    folder: Path,
+    *,
+    seed: int = 0,
+    prompts: str = "",
+    model: str = "",
+    index: str = "",
+    variants: Mapping[str, Mapping[str, Any]] | None = None,
+    data: Mapping[str, Any] | None = None,
+    construction: Mapping[str, Spent] | None = None,
+) -> RunInfo:
+    """Begin a run in a folder, or go on with the one that is there.
+
+    Returns what the run is and writes it. Raises UsageError where the folder holds a run with another seed, model,
+    index or settings: its answers would be another run's.
+    """
+    known = RunInfo.read(folder)
+    new = RunInfo(secrets.token_hex(8), ragways.__version__, seed, prompts, model, index, variants or {}, data or {},
+                  construction or {})  # fmt: skip
+    if known is not None:
+        _check_same(folder, known, new)
+        new = replace(new, id=known.id, variants={**known.variants, **new.variants}, data={**known.data, **new.data},
+                      construction={**known.construction, **new.construction})  # fmt: skip
+    _make(folder)
+    with replacing(folder / RUN_FILE) as draft:
+        draft.write_text(json.dumps(to_plain(new), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    return new
+
+
+def _check_same(folder: Path, known: RunInfo, new: RunInfo) -> None:
+    """Whether a run may go on as it is meant to; an error says what is another now."""
+    named = {"seed": (known.seed, new.seed), "prompts": (known.prompts, new.prompts), "model": (known.model, new.model)}
+    for name, (before, now) in named.items():
+        if before != now:
+            raise UsageError(f"{folder} holds a run with {name} {before or 'none'!r}, not {now or 'none'!r}", CURE)
+    if known.index and new.index and known.index != new.index:
+        raise UsageError(f"{folder} holds a run over another index, or the index has changed since", CURE)
+    for name, settings in new.variants.items():
+        if name in known.variants and to_plain(settings) != known.variants[name]:
+            raise UsageError(f"{name} has other settings in the run of {folder}", CURE)
+
+
+def _make(folder: Path) -> None:
     try:
-        return Record(**{**row, **{name: tuple(row.get(name, ())) for name in _LISTS}}) if fits else None
-    except TypeError:
-        return None
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror or error}", "name another --out") from error
 
 
-def _list_of(value: object, kinds: tuple[type, ...]) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, kinds) for one in value)
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run's folder while inside; UsageError where another process does. A kill lets go of it.
+
+    Two commands that write one run would ask everything twice, and count it twice. The folder itself is locked, so
+    that no file is left behind. Windows has no such lock, nor have some network drives: there two writers are not told
+    apart.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    _make(folder)
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror or error}", "name another --out") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise UsageError(
+            f"another process is writing to {folder}", "wait for it to end, or name another --out"
+        ) from None
+    except OSError:
+        pass  # a drive without locks
+    try:
+        yield
+    finally:
+        os.close(handle)

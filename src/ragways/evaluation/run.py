@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import ragways
@@ -17,13 +17,20 @@ from ragways.core.errors import BudgetExceeded, RagwaysError, UsageError
 from ragways.core.gather import in_turn
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, Span, current_meter, spending
-from ragways.evaluation.about import About
-from ragways.evaluation.alone import alone
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question
-from ragways.evaluation.record import Key, Record, Records
-from ragways.evaluation.resources.sampler import Sampler
-from ragways.evaluation.resources.samples import Samples
+from ragways.evaluation.record import (
+    AnswerUsage,
+    EvidenceItem,
+    Key,
+    Provenance,
+    Record,
+    Records,
+    RunInfo,
+    TraceStep,
+    locked,
+)
+from ragways.evaluation.resources.sampler import Sampler, samples_of
 from ragways.models.client import trial
 from ragways.retrieval.ask import Result, ask
 from ragways.retrieval.resources import Resources
@@ -52,7 +59,7 @@ async def run(
     questions: Sequence[Question],
     ways: Ways,
     records: Records,
-    about: About,
+    about: RunInfo,
     *,
     repeats: int = 1,
     at_once: int = 1,
@@ -62,7 +69,7 @@ async def run(
     """Ask what has not been asked yet; returns how many answers failed. A spent budget ends it, all records kept."""
     total = len(questions) * len(ways) * repeats
     runner = _Runner(use, records, about, ways, at_once, total, report)
-    with alone(records.folder), spending(Budget(usd=budget)), Sampler(Samples(records.folder)) as sampler:
+    with locked(records.folder), spending(Budget(usd=budget)), Sampler(samples_of(records.folder)) as sampler:
         done = _answered_already(records, questions)
         for name in ways:
             work = [Asked(question, name, repeat) for repeat in range(repeats) for question in questions]
@@ -93,7 +100,7 @@ class _Runner:
         self,
         use: Resources,
         records: Records,
-        about: About,
+        about: RunInfo,
         ways: Ways,
         at_once: int,
         total: int,
@@ -132,7 +139,7 @@ class _Runner:
             "paradigm": asked.paradigm,
             "repeat": asked.repeat,
             "absent": sum(bool(one.key or one.title) and not self._gold.documents(one) for one in question.gold),
-            "wanted": tuple({k: v for k, v in asdict(gold).items() if v} for gold in question.gold),
+            "wanted": question.gold,
             "seed": seed,
         }
         started, cpu = time.perf_counter(), time.process_time()
@@ -143,8 +150,8 @@ class _Runner:
             except BudgetExceeded:
                 raise
             except RagwaysError as error:
-                work_cache = {**asdict(meter.spent), "spent": meter.spent.usd}
-                return Record(**said, error=str(error), usage=work_cache, seconds=time.perf_counter() - started)
+                used = AnswerUsage.of(meter.spent, spent=meter.spent.usd)
+                return Record(**said, error=str(error), usage=used, seconds=time.perf_counter() - started)
         spent = time.process_time() - cpu if self._at_once == 1 else None
         ranks = tuple(self._gold.ranks(question, result.answer.evidence.hits))
         return Record(**said, **_answered(result), ranks=ranks, cpu=spent, made=_made(self._use, result))
@@ -157,12 +164,14 @@ def _answered(result: Result) -> dict[str, Any]:
         "abstained": answer.abstained,
         "way": answer.way,
         "evidence": tuple(
-            {"id": hit.piece.id, "kind": hit.piece.kind, "title": hit.piece.title, "text": hit.piece.text,
-             "date": hit.piece.date, "score": hit.score, "by": [found.by for found in hit.found]}
+            EvidenceItem(
+                hit.piece.id, hit.piece.kind, hit.piece.title, hit.piece.text, hit.piece.date, hit.score,
+                tuple(found.by for found in hit.found),
+            )
             for hit in answer.evidence.items
         ),
-        "citations": tuple(asdict(citation) for citation in answer.citations),
-        "usage": {**asdict(worth), "evidence": answer.evidence.tokens, "spent": result.usage.usd},
+        "citations": answer.citations,
+        "usage": AnswerUsage.of(worth, evidence=answer.evidence.tokens, spent=result.usage.usd),
         "steps": _steps(result.trace),
         "tools": dict(sorted(Counter(_tools(result.trace)).items())),
         "settings": dict(result.settings),
@@ -174,33 +183,32 @@ def _tools(trace: Span) -> list[str]:
     return [step.name.removeprefix("tool ") for step in trace.walk() if step.name.startswith("tool ")]
 
 
-def _steps(trace: Span) -> tuple[dict[str, Any], ...]:
+def _steps(trace: Span) -> tuple[TraceStep, ...]:
     """The trace as rows, a depth each, in order: the first `SPANS` of them."""
-    found: list[dict[str, Any]] = []
+    found: list[TraceStep] = []
 
     def walk(span: Span, depth: int) -> None:
         for child in span.children:
             if len(found) == SPANS:
                 return
-            usage = {name: value for name, value in asdict(child.worth).items() if value}
-            found.append({"name": child.name, "depth": depth, "way": child.way, "seconds": round(child.seconds, 4),
-                          "usage": usage, **({"error": child.error} if child.error else {})})  # fmt: skip
+            seconds = round(child.seconds, 4)
+            found.append(TraceStep(child.name, depth, child.way, seconds, child.worth, child.error))
             walk(child, depth + 1)
 
     walk(trace, 0)
     return tuple(found)
 
 
-def _made(use: Resources, result: Result) -> dict[str, Any]:
+def _made(use: Resources, result: Result) -> Provenance:
     """By what: version, embedder, model and the hashes of the prompts that were used."""
-    prompts = {span.name: span.details["prompt"] for span in result.trace.walk() if "prompt" in span.details}
+    prompts = {span.name: str(span.details["prompt"]) for span in result.trace.walk() if "prompt" in span.details}
     model = use.model.model
-    return {
-        "version": ragways.__version__,
-        "paradigm": result.paradigm,
-        "generation": use.index.generation,
-        "embedder": use.index.embedder,
-        "model": model.name if model is not None else "",
-        "preset": result.prompts,
-        "prompts": prompts,
-    }
+    return Provenance(
+        version=ragways.__version__,
+        paradigm=result.paradigm,
+        generation=use.index.generation,
+        embedder=use.index.embedder,
+        model=model.name if model is not None else "",
+        preset=result.prompts,
+        prompts=prompts,
+    )

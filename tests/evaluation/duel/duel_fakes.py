@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ragways.core.plain import from_plain
 from ragways.core.trace import Usage
 from ragways.evaluation.duel.contest import contest
 from ragways.evaluation.duel.result import Result, result
@@ -29,7 +30,7 @@ TESTS = {"same", "padded", "other"}
 
 def record(paradigm: str, question: str = "q", answer: str = "An answer.", **changes: Any) -> Record:
     base: dict[str, Any] = {"text": f"What of {question}?", "type": "", "gold": (), "repeat": 0}
-    return Record(**{**base, "question": question, "paradigm": paradigm, "answer": answer, **changes})
+    return from_plain(Record, {**base, "question": question, "paradigm": paradigm, "answer": answer, **changes})
 
 
 def points(*values: int) -> dict[str, int]:

@@ -15,7 +15,7 @@ from ragways.apps.evaluation.duel import duel
 from ragways.core.errors import PARTLY, UsageError
 from ragways.evaluation.duel.line import Lines
 from ragways.evaluation.duel.rules import Rules
-from ragways.evaluation.record import Record, Records
+from ragways.evaluation.record import Records
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line, ragways  # noqa: F401 - fixtures
 from tests.evaluation.duel.duel_fakes import FENCED, SMALL, TESTS, apart, both, record, worth
@@ -48,7 +48,7 @@ def write_run(home: Path, *names: str, **points: int) -> None:
     for n in range(8):
         for name in names:
             text = f"{name} says of {n} what is worth {points.get(name, 3)} points."
-            records.append(Record(**{**vars(record(name, f"q{n}", text)), "made": {"model": "loopback"}}))
+            records.append(record(name, f"q{n}", text, made={"model": "loopback"}))
 
 
 def by_points(body: Mapping[str, object]) -> str:

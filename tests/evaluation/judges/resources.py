@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.core.plain import from_plain
 from ragways.core.trace import Usage
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.judges.judge import JudgeResources
@@ -52,7 +53,7 @@ def record(**changes) -> Record:
         ),
         "made": {"model": "gpt-4o-mini"},
     }  # fmt: skip
-    return Record(**{**base, **changes})
+    return from_plain(Record, {**base, **changes})
 
 
 def fenced(call: Call) -> list[str]:

@@ -12,7 +12,7 @@ from ragways.core.progress import Progress
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judging import FILE, Judgements, Tally, judge
 from ragways.evaluation.record import Record
-from ragways.evaluation.scored import score_all
+from ragways.evaluation.score import score_all
 from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.judges.resources import SAID, agreeable, record, resources
 from tests.fakes import WordHashes

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragways.core.plain import from_plain
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.judge import fingerprint
 from ragways.evaluation.judging import FILE, Judgement, Judgements, Tally
 from ragways.evaluation.record import Record, Records
-from ragways.evaluation.scored import score_all
+from ragways.evaluation.score import score_all
 from ragways.models import task as prompts
 from ragways.testing.scripted import ScriptedModel
 from tests.evaluation.judges.resources import PIECES, agreeable, record
@@ -142,4 +143,4 @@ def test_the_mark_knows_a_border_and_not_what_no_judge_sees():
     unseen = {"paradigm": "words", "repeat": 3, "seconds": 9.0, "made": {"model": "other"}, "ranks": (2,)}
     assert fingerprint(record(**unseen)) == fingerprint(one)
     assert fingerprint(record(evidence=tuple({**piece, "score": 9.0} for piece in PIECES))) == fingerprint(one)
-    assert fingerprint(Record(**asdict(one))) == fingerprint(one)
+    assert fingerprint(from_plain(Record, asdict(one))) == fingerprint(one)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ragways.evaluation.about import begin
+from ragways.core.types import Citation
 from ragways.evaluation.duel.contest import contest
 from ragways.evaluation.duel.lengths import Lengths, align
 from ragways.evaluation.duel.line import Line, Lines
@@ -16,8 +16,10 @@ from ragways.evaluation.duel.selftest import selftest_sittings
 from ragways.evaluation.duel.sitting import judged_by, sittings
 from ragways.evaluation.duel.trials import aligned_pairs
 from ragways.evaluation.judging import Judgement, Judgements
-from ragways.evaluation.record import Record, Records
-from ragways.evaluation.resources.samples import Sample, Samples
+from ragways.evaluation.question import Gold
+from ragways.evaluation.record import AnswerUsage, EvidenceItem, Provenance, Record, Records, begin
+from ragways.evaluation.resources.sampler import ResourceSample, samples_of
+from ragways.index.work_cache import Spent
 
 TYPES = ("factual", "reasoning", "summary", "null")
 PARADIGMS = {"words": 0.45, "naive": 0.55, "fused": 0.8, "agent": 0.7, "llm-only": 0.2}
@@ -33,8 +35,8 @@ def made_run(
     judged: bool = True, sampled: bool = True, duels: bool = False, hostile: bool = False,
 ) -> Path:  # fmt: skip
     chance = random.Random(seed)
-    begin(folder, construction={"vectors": {"calls": 3, "input": 90_000, "output": 0, "usd": 0.9, "seconds": 20.0}})
-    records, judgements, samples = Records(folder), Judgements(folder), Samples(folder)
+    begin(folder, construction={"vectors": Spent(calls=3, input=90_000, usd=0.9, seconds=20.0)})
+    records, judgements, samples = Records(folder), Judgements(folder), samples_of(folder)
     at, cpu = 1_700_000_000.0, 0.0
     for name in paradigms:
         for repeat in range(repeats):
@@ -45,7 +47,7 @@ def made_run(
                     judge(judgements, record, chance)
                 if sampled:
                     at, cpu = at + 2, cpu + chance.uniform(0.2, 3.0)
-                    samples.append(Sample(at, name, cpu, int(2e8 + 3e7 * len(name) + 1e6 * number)))
+                    samples.append(ResourceSample(at, name, cpu, int(2e8 + 3e7 * len(name) + 1e6 * number)))
     if duels:
         fight(folder, list(records), chance)
     return folder
@@ -57,7 +59,7 @@ def made_record(number: int, name: str, repeat: int, chance: random.Random, host
     gold = () if number % 11 == 10 else ("Insufficient information",) if type == "null" else (f"thing {number} is red",)
     base: dict[str, Any] = {
         "question": f"q{number:03}", "text": f"{text} {EVIL}" if hostile else text, "type": type, "gold": gold,
-        "paradigm": name, "repeat": repeat, "wanted": ({"title": f"Thing {number}"},),
+        "paradigm": name, "repeat": repeat, "wanted": (Gold(title=f"Thing {number}"),),
     }  # fmt: skip
     if chance.random() < 0.03:
         return Record(**base, error=f"the model was gone {EVIL if hostile else ''}")
@@ -65,12 +67,12 @@ def made_record(number: int, name: str, repeat: int, chance: random.Random, host
     said = f"As far as is known, thing {number} is {'red' if right else 'blue'} [1]." + " It has been so for long." * 3
     long = "x" * 100_000 if hostile and not number else ""
     evidence = tuple(
-        {"id": f"d{piece}:{number % 7}", "title": f"Thing {piece}", "text": f"Thing {piece} is red. " * 40 + long,
-         "date": "1999-01-02", "score": 1 / (1 + place)}
+        EvidenceItem(id=f"d{piece}:{number % 7}", title=f"Thing {piece}", text=f"Thing {piece} is red. " * 40 + long,
+                     date="1999-01-02", score=1 / (1 + place))
         for place, piece in enumerate(chance.sample(range(30), 4))
     )  # fmt: skip
     if hostile:
-        said, evidence = f"{said} {EVIL}{long}", ({"id": EVIL, "title": EVIL, "text": EVIL, "score": 0.5}, *evidence)
+        said, evidence = f"{said} {EVIL}{long}", (EvidenceItem(id=EVIL, title=EVIL, text=EVIL, score=0.5), *evidence)
     tokens = 400 * (1 + len(name)) + chance.randrange(200)
     return Record(
         **base,
@@ -79,12 +81,12 @@ def made_record(number: int, name: str, repeat: int, chance: random.Random, host
         way="model",
         ranks=(1 if right else None,),
         evidence=evidence,
-        citations=({"sentence": 0, "piece": evidence[0]["id"], "document": "d", "start": 0, "end": 3, "quote": "Thi"},),
-        usage={"calls": 2, "input": tokens, "output": 80, "usd": tokens / 1e6, "evidence": tokens // 2},
+        citations=(Citation(0, evidence[0].id, "d", 0, 3, "Thi"),),
+        usage=AnswerUsage(calls=2, input=tokens, output=80, usd=tokens / 1e6, evidence=tokens // 2),
         tools={"chunk_search": 1 + number % 3, "sections": number % 2} if name == "agent" else {},
         seconds=chance.uniform(0.5, 1 + len(name)),
         cpu=chance.uniform(0.1, 0.4),
-        made={"version": "0.1.0", "model": "a-model", "embedder": "an-embedder"},
+        made=Provenance(version="0.1.0", model="a-model", embedder="an-embedder"),
     )
 
 

@@ -10,19 +10,18 @@ from typing import Any
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.about import begin
 from ragways.evaluation.duel.contest import contest
 from ragways.evaluation.duel.result import result
 from ragways.evaluation.duel.sitting import judged_by
 from ragways.evaluation.judging import Judgement, Judgements
-from ragways.evaluation.record import Record, Records
+from ragways.evaluation.record import AnswerUsage, Record, Records, begin
 from ragways.evaluation.report import comparisons, questions
 from ragways.evaluation.report.data import report_data
 from ragways.evaluation.report.markdown import markdown
 from ragways.evaluation.report.questions import cut
-from ragways.evaluation.score import score
-from ragways.evaluation.scored import scored
+from ragways.evaluation.score import score, scored
 from tests.evaluation.report.made import EVIL, PARADIGMS, RULES, fight, made_run
+from tests.evaluation.test_gate import row as scores_of
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +37,12 @@ def data(run: Path) -> dict[str, Any]:
 def test_figures_are_those_of_the_run(run: Path, data: dict[str, Any]):
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     expected = score(scored(run))
-    assert [row["paradigm"] for row in data["rows"]] == [row["paradigm"] for row in expected] == list(PARADIGMS)
+    assert [row["paradigm"] for row in data["rows"]] == [row.paradigm for row in expected] == list(PARADIGMS)
     for row, own in zip(expected, data["rows"], strict=True):
-        assert own["failed"] == row["failed"]
-        for name, figure in row["metrics"].items():
-            assert own["metrics"][name]["mean"] == pytest.approx(figure["mean"], abs=1e-6)
-            assert own["metrics"][name]["why"] == figure["why"]
+        assert own["failed"] == row.failed
+        for name, figure in row.metrics.items():
+            assert own["metrics"][name]["mean"] == pytest.approx(figure.mean, abs=1e-6)
+            assert own["metrics"][name]["why"] == figure.why
     assert data["types"] == ["factual", "null", "reasoning", "summary"]
     assert data["main"][0] == data["metrics"][0]["name"] == "accuracy"
     assert {"crag-fine", "faithfulness"} <= set(data["main"])
@@ -67,8 +66,8 @@ def test_every_answer_is_there_with_its_scores(run: Path, data: dict[str, Any]):
         if not row.record.error:
             assert set(answer.get("why", {})) == set(row.values) - set(known)
         pieces = [data["pieces"][place] for place, _ in answer.get("evidence", [])]
-        assert [piece["id"] for piece in pieces] == [piece["id"] for piece in row.record.evidence]
-        assert [piece["text"] for piece in pieces] == [piece["text"] for piece in row.record.evidence]
+        assert [piece["id"] for piece in pieces] == [piece.id for piece in row.record.evidence]
+        assert [piece["text"] for piece in pieces] == [piece.text for piece in row.record.evidence]
     assert len({(piece["id"], piece["text"]) for piece in data["pieces"]}) == len(data["pieces"])
     said = [judged for answer in answers.values() for judged in answer.get("details", [])]
     assert {"metrics": ["crag-fine"], "said": {"reply": "I think that"}} in said
@@ -77,7 +76,7 @@ def test_every_answer_is_there_with_its_scores(run: Path, data: dict[str, Any]):
 def test_costs_share_out_what_the_index_cost(run: Path, data: dict[str, Any]):
     row = next(row for row in data["rows"] if row["paradigm"] == "naive")
     answered = [r for r in Records(run) if r.paradigm == "naive" and not r.error]
-    tokens = sum(r.usage["input"] + r.usage["output"] for r in answered) / len(answered)
+    tokens = sum(r.usage.all_tokens for r in answered) / len(answered)
     assert row["cost"]["tokens"] == pytest.approx(tokens, abs=0.01)
     assert row["cost"]["tokens_with_index"] == pytest.approx(tokens + 90_000 / 24, abs=0.01)
     assert row["use"]["answered"] + row["failed"] == row["records"]
@@ -244,13 +243,13 @@ def test_against_a_baseline_only_what_was_compared_is_best(tmp_path: Path):
 
 def test_where_less_is_better_the_least_is_best(run: Path, data: dict[str, Any]):
     less = next(one for one in data["comparisons"]["tables"] if one["less_is_better"])
-    rows = [{"paradigm": name, "metrics": {less["metric"]: {"mean": mean}}} for name, mean in (("a", 0.1), ("b", 0.9))]
+    rows = [scores_of(name, **{less["metric"]: mean}) for name, mean in (("a", 0.1), ("b", 0.9))]
     pair = {"a": "b", "b": "a", "verdict": "worse"}
     assert comparisons.best_of(rows, {"tables": [less | {"rows": [pair]}]}) == {less["metric"]: ["a"]}
 
 
 def test_cpu_is_the_first_cost_where_no_model_was_asked(tmp_path: Path, data: dict[str, Any]):
-    free = {"calls": 0, "input": 0, "output": 0, "usd": 0.0}
+    free = AnswerUsage(calls=0, input=0, output=0, usd=0.0)
     folder = made_of(tmp_path / "run", {"one": 3, "two": 5}, 6, usage=free, seconds=0.5, cpu=0.2)
     assert list(report_data([folder])["costs"]) == ["cpu", "seconds"]
     assert next(iter(data["costs"])) == "tokens"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.evaluation.report.timeline import MOST, PAUSE, timeline_data
-from ragways.evaluation.resources.samples import Sample
+from ragways.evaluation.resources.sampler import ResourceSample as Sample
 
 STEPS = st.lists(
     st.tuples(st.floats(0.01, 50), st.sampled_from("abc"), st.floats(0, 20), st.integers(0, 10**9)),

@@ -9,21 +9,27 @@ from pathlib import Path
 
 import pytest
 
-from ragways.evaluation.resources.process import used
-from ragways.evaluation.resources.sampler import Sampler
-from ragways.evaluation.resources.samples import FILE, Sample, Samples, peaks, seconds
+from ragways.evaluation.resources.sampler import (
+    FILE,
+    ResourceSample,
+    Sampler,
+    cpu_seconds,
+    peak_memory,
+    process_usage,
+    samples_of,
+)
 
 MB = 1 << 20
 
 
 def test_what_a_process_uses_is_seen():
-    before_cpu, before = used()
+    before_cpu, before = process_usage()
     held = bytearray(64 * MB)
     held[:: 1 << 12] = b"x" * len(held[:: 1 << 12])
     end = time.process_time() + 0.1
     while time.process_time() < end:
         pass
-    after_cpu, after = used()
+    after_cpu, after = process_usage()
     assert after_cpu - before_cpu >= 0.09
     assert after - before > 48 * MB
     del held
@@ -36,13 +42,13 @@ def test_children_are_counted_while_they_run_and_after():
         "end = time.process_time() + 0.2\nwhile time.process_time() < end: pass\nprint('ready', flush=True)\n"
         "sys.stdin.read()"
     )
-    cpu, memory = used()
+    cpu, memory = process_usage()
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        during_cpu, during = used()
+        during_cpu, during = process_usage()
         child.communicate()
-    after_cpu, after = used()
+    after_cpu, after = process_usage()
     assert during - memory > 70 * MB
     assert during_cpu - cpu >= 0.15
     assert after_cpu - cpu >= 0.15
@@ -50,17 +56,17 @@ def test_children_are_counted_while_they_run_and_after():
 
 
 def test_memory_without_proc_is_the_largest_so_far(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    from ragways.evaluation.resources import process
+    from ragways.evaluation.resources import sampler as process
 
     monkeypatch.setattr(process, "_PROC", tmp_path)
-    cpu, memory = process.used()
+    cpu, memory = process.process_usage()
     assert cpu > 0
     assert memory > 10 * MB
 
 
 def test_samples_come_from_a_thread_under_the_label_of_the_time(tmp_path: Path):
     figures = {"": (0.0, 10), "naive": (1.0, 50), "words": (3.0, 20)}
-    sampler = Sampler(Samples(tmp_path / "run"), every=0.01, look=lambda: figures[sampler.label])
+    sampler = Sampler(samples_of(tmp_path / "run"), every=0.01, look=lambda: figures[sampler.label])
     with sampler:
         sampler.label = "naive"
         time.sleep(0.15)
@@ -68,10 +74,10 @@ def test_samples_come_from_a_thread_under_the_label_of_the_time(tmp_path: Path):
         with sampler.under("naive"):
             pass
         assert sampler.label == "words"
-    kept = list(Samples(tmp_path / "run"))
+    kept = list(samples_of(tmp_path / "run"))
     assert kept == sampler.samples
     assert len([sample for sample in kept if sample.label == "naive"]) > 3
-    assert sampler.peak == peaks(kept) == {"": 10, "naive": 50, "words": 20}
+    assert sampler.peak == peak_memory(kept) == {"": 10, "naive": 50, "words": 20}
     assert [sample.at for sample in kept] == sorted(sample.at for sample in kept)
     before = len(sampler.samples)
     time.sleep(0.05)
@@ -88,7 +94,7 @@ def test_work_shorter_than_the_interval_has_its_peak():
 
 
 def test_many_samples_are_thinned_out_and_come_less_often():
-    sampler = Sampler(every=60, most=100, look=lambda: (0.0, 1))
+    sampler = Sampler(every=60, limit=100, look=lambda: (0.0, 1))
     with sampler:
         for n in range(1000):
             sampler.label = str(n % 7)
@@ -99,7 +105,7 @@ def test_many_samples_are_thinned_out_and_come_less_often():
 
 def test_a_disk_that_is_full_does_not_end_the_run(tmp_path: Path):
     (tmp_path / "file").write_text("a file where a folder should be")
-    sampler = Sampler(Samples(tmp_path / "file"), every=60)
+    sampler = Sampler(samples_of(tmp_path / "file"), every=60)
     with sampler:
         sampler.label = "naive"
     assert len(sampler.samples) == 3
@@ -115,21 +121,21 @@ def test_an_error_inside_goes_through_and_the_thread_ends():
 
 
 def test_a_cut_line_is_left_out_and_the_next_is_whole(tmp_path: Path):
-    one, two, three = (Sample(float(n), "naive", n / 10, n * MB) for n in (1, 2, 3))
-    samples = Samples(tmp_path)
+    one, two, three = (ResourceSample(float(n), "naive", n / 10, n * MB) for n in (1, 2, 3))
+    samples = samples_of(tmp_path)
     samples.append(one)
     samples.append(two)
     text = (tmp_path / FILE).read_text()
     (tmp_path / FILE).write_text(text[:-9] + "", encoding="utf-8")
-    assert list(Samples(tmp_path)) == [one]
-    Samples(tmp_path).append(three)
-    assert list(Samples(tmp_path)) == [one, three]
+    assert list(samples_of(tmp_path)) == [one]
+    samples_of(tmp_path).append(three)
+    assert list(samples_of(tmp_path)) == [one, three]
     (tmp_path / FILE).write_bytes(b'\xff\xfe\n[]\n{"at": "x"}\nnull\n')
-    assert list(Samples(tmp_path)) == []
-    assert list(Samples(tmp_path / "nowhere")) == []
+    assert list(samples_of(tmp_path)) == []
+    assert list(samples_of(tmp_path / "nowhere")) == []
 
 
 def test_cpu_seconds_by_label_and_over_a_restart():
     rows = [("", 1.0), ("a", 3.0), ("a", 4.5), ("b", 5.0), ("", 0.5), ("b", 2.5)]
-    found = seconds(Sample(float(at), label, cpu, 0) for at, (label, cpu) in enumerate(rows))
+    found = cpu_seconds(ResourceSample(float(at), label, cpu, 0) for at, (label, cpu) in enumerate(rows))
     assert found == {"a": 3.5, "b": 2.5}

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragways.assemble import opened
-from ragways.evaluation.about import begin
+from ragways.core.plain import to_plain
+from ragways.core.trace import Usage
 from ragways.evaluation.question import Question
-from ragways.evaluation.record import Record, Records
-from ragways.evaluation.resources.construction import construction, costs
-from ragways.evaluation.resources.samples import Sample
-from ragways.evaluation.resources.steps import answering, split
-from ragways.evaluation.resources.usage import usage
+from ragways.evaluation.record import AnswerUsage, Record, Records, TraceStep, begin
+from ragways.evaluation.resources.sampler import ResourceSample
+from ragways.evaluation.resources.usage import answering, construction, layer_costs, split, usage
 from ragways.evaluation.run import run
+from ragways.index.work_cache import Spent
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings
 from ragways.testing.server import LoopbackServer
@@ -26,18 +27,18 @@ from tests.retrieval.test_contract import QUESTION
 from tests.retrieval.test_contract import answering as reply
 
 BUILT = {
-    "vectors": {"calls": 0, "input": 0, "output": 0, "usd": 0.0, "seconds": 4.0},
-    "words": {"calls": 0, "input": 0, "output": 0, "usd": 0.0, "seconds": 0.0},
-    "graph": {"calls": 20, "input": 3000, "output": 1000, "usd": 0.5, "seconds": 9.0},
-    "communities": {"calls": 5, "input": 900, "output": 100, "usd": 0.1, "seconds": 2.0},
+    "vectors": Spent(0, 0, 0, 0.0, 4.0),
+    "words": Spent(0, 0, 0, 0.0, 0.0),
+    "graph": Spent(20, 3000, 1000, 0.5, 9.0),
+    "communities": Spent(5, 900, 100, 0.1, 2.0),
 }
 
 
-def row(name: str, depth: int = 0, **used: float) -> dict[str, Any]:
-    return {"name": name, "depth": depth, "way": "", "seconds": 0.1, "usage": used}
+def row(name: str, depth: int = 0, **used: int) -> TraceStep:
+    return TraceStep(name, depth, "", 0.1, Usage(**used))
 
 
-def step(name: str, depth: int = 0, **used: float) -> list[dict[str, Any]]:
+def step(name: str, depth: int = 0, **used: int) -> list[TraceStep]:
     """A step that does one task with one call."""
     return [row(name, depth, **used), row(name, depth + 1, **used), row("model call", depth + 2, **used)]
 
@@ -55,10 +56,10 @@ def test_generation_is_the_last_answer_and_the_rest_is_retrieval():
         row("round", 1, calls=1, input=400, output=15), *step("answer", 2, calls=1, input=400, output=15),
         row("judge answer", 1, calls=1, input=30, output=5), row("model call", 2, calls=1, input=30, output=5),
     ]  # fmt: skip
-    parts = split(steps, {"calls": 4, "input": 460, "output": 23})
+    parts = split(steps, AnswerUsage(calls=4, input=460, output=23))
     assert parts is not None
-    assert (parts[1]["input"], parts[1]["output"], parts[1]["calls"]) == (400, 15, 1)
-    assert (parts[0]["input"], parts[0]["output"], parts[0]["calls"]) == (60, 8, 3)
+    assert (parts[1].input, parts[1].output, parts[1].calls) == (400, 15, 1)
+    assert (parts[0].input, parts[0].output, parts[0].calls) == (60, 8, 3)
 
 
 def test_a_step_is_meant_and_not_the_task_of_the_same_name_within():
@@ -67,9 +68,9 @@ def test_a_step_is_meant_and_not_the_task_of_the_same_name_within():
         row("embedding call", 2, calls=1, input=7), *step("answer", 0, calls=1, input=10, output=1)[1:],
     ]  # fmt: skip
     assert answering(steps) is steps[0]
-    parts = split(steps, {"calls": 2, "input": 17, "output": 1})
+    parts = split(steps, AnswerUsage(calls=2, input=17, output=1))
     assert parts is not None
-    assert (parts[0]["input"], parts[1]["input"]) == (0, 17)
+    assert (parts[0].input, parts[1].input) == (0, 17)
 
 
 def test_of_an_agent_the_last_round_is_the_answer():
@@ -86,23 +87,23 @@ def test_of_an_agent_the_last_round_is_the_answer():
 
 def test_a_trace_that_was_cut_short_is_not_split():
     steps = [*step("keywords", calls=1, input=5, output=1), row("answer", calls=1, input=50, output=1)]
-    assert split(steps, {"calls": 2, "input": 55, "output": 2}) is None
-    assert split([], {"tokens": 10}) is None
-    nothing = split([row("dense")], {"calls": 0, "input": 0, "output": 0})
+    assert split(steps, AnswerUsage(calls=2, input=55, output=2)) is None
+    assert split([], AnswerUsage(tokens=10)) is None
+    nothing = split([row("dense")], AnswerUsage(calls=0, input=0, output=0))
     assert nothing is not None
-    assert not any((*nothing[0].values(), *nothing[1].values()))
+    assert nothing[0] == nothing[1] == AnswerUsage.of(Usage())
 
 
 def test_figures_by_hand():
     steps = (*step("edges", calls=1, input=20, output=5), *step("answer", calls=1, input=100, output=10))
-    used = {"calls": 2, "input": 120, "output": 15, "reasoning": 4, "usd": 0.02, "evidence": 80, "spent": 0.01}
+    used = AnswerUsage(calls=2, input=120, output=15, reasoning=4, usd=0.02, evidence=80, spent=0.01)
     records = [
         record("a", usage=used, steps=steps, seconds=1.0, cpu=0.5, tools={"search": 3}),
         record("a", repeat=1, usage=used, steps=steps, seconds=3.0, cpu=0.7),
-        record("b", usage={**used, "usd": 0.05}, steps=steps[:3], seconds=2.0, tools={"search": 1, "read": 3}),
+        record("b", usage=replace(used, usd=0.05), steps=steps[:3], seconds=2.0, tools={"search": 1, "read": 3}),
         record("c", error="down", seconds=9.0),
     ]
-    samples = [Sample(0, "", 1.0, 5), Sample(1, "kg", 3.0, 700), Sample(2, "kg", 4.0, 600)]
+    samples = [ResourceSample(0, "", 1.0, 5), ResourceSample(1, "kg", 3.0, 700), ResourceSample(2, "kg", 4.0, 600)]
     found = usage(records, built=BUILT, samples=samples)["kg"]
     assert (found.answered, found.failed, found.questions, found.unsplit) == (3, 1, 2, 1)
     assert found.generation is not None
@@ -117,14 +118,14 @@ def test_figures_by_hand():
     assert found.cpu == pytest.approx(0.6)
     assert found.construction is not None
     assert found.construction.layers == ("graph", "vectors")
-    assert found.construction.data()["tokens_per_question"] == 2000
+    assert found.construction.tokens_per_question == 2000
     assert found.with_construction is not None
     assert found.with_construction.tokens == 2135
-    assert json.loads(json.dumps(found.data()))["construction"]["usd_per_question"] == 0.25
+    assert json.loads(json.dumps(to_plain(found)))["construction"]["usd_per_question"] == 0.25
 
 
 def test_what_records_do_not_tell_is_none_and_not_zero():
-    given = usage([record(paradigm="theirs", usage={"tokens": 2208})], built=BUILT)["theirs"]
+    given = usage([record(paradigm="theirs", usage=AnswerUsage(tokens=2208))], built=BUILT)["theirs"]
     assert (given.total.tokens, given.total.input, given.total.usd, given.seconds_p50) == (2208, None, None, None)
     assert (given.unsplit, given.generation, given.construction, given.with_construction) == (1, None, None, None)
     failed = usage([record(error="down")])["kg"]
@@ -136,7 +137,7 @@ def test_what_records_do_not_tell_is_none_and_not_zero():
 
 
 def test_answers_made_side_by_side_share_the_sampled_seconds():
-    samples = [Sample(0, "", 1.0, 5), Sample(1, "kg", 4.0, 7)]
+    samples = [ResourceSample(0, "", 1.0, 5), ResourceSample(1, "kg", 4.0, 7)]
     assert usage([record("a"), record("b")], samples=samples)["kg"].cpu == 1.5
 
 
@@ -145,10 +146,10 @@ def test_construction_counts_a_shared_layer_in_full_for_each():
     assert (one.layers, one.tokens) == (("communities", "graph", "vectors"), 5000)
     assert one.usd == pytest.approx(0.6)
     assert construction({"communities"}, BUILT, questions=10).layers == ("communities", "graph"), "what it needs itself"
-    assert construction(frozenset(), BUILT, questions=0).data()["tokens_per_question"] is None
+    assert construction(frozenset(), BUILT, questions=0).tokens_per_question is None
     assert construction({"windows"}, BUILT, questions=1).unknown == ("windows",)
-    assert costs({"graph", "vectors"}, BUILT) == {"graph": 4000.0, "vectors": 0.0}
-    assert costs({"graph"}, BUILT, unit="USD") == {"graph": 0.5}
+    assert layer_costs({"graph", "vectors"}, BUILT) == {"graph": 4000.0, "vectors": 0.0}
+    assert layer_costs({"graph"}, BUILT, unit="USD") == {"graph": 0.5}
 
 
 def test_every_paradigm_is_split_as_its_model_was_called(demo_settings: Settings, tmp_path: Path):  # noqa: F811

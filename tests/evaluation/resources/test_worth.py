@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.evaluation.resources.breakeven import BreakEven, break_even, break_evens
-from ragways.evaluation.resources.pareto import pareto
+from ragways.core.plain import to_plain
+from ragways.evaluation.record import AnswerUsage
 from ragways.evaluation.resources.usage import usage
+from ragways.evaluation.resources.worth import BreakEven, break_even, break_evens, pareto
 from ragways.evaluation.statistics.comparison import Quality, compare_all
 from tests.evaluation.resources.test_usage import BUILT, record
 
@@ -75,7 +76,7 @@ def test_after_so_many_questions_it_is_no_dearer_and_one_before_it_was(layers, o
 
 def test_of_a_run_those_with_layers_of_their_own_soonest_first():
     costs = {"naive": 3000.0, "kg": 1000.0, "words": 2500.0}
-    records = [record(f"q{n}", paradigm=name, usage={"input": cost, "output": 0.0, "usd": cost / 1e6})
+    records = [record(f"q{n}", paradigm=name, usage=AnswerUsage(input=cost, output=0.0, usd=cost / 1e6))
                for name, cost in costs.items() for n in range(20)]  # fmt: skip
     scores = {name: {f"q{n}": [float(n % 3 > 0)] for n in range(20)} for name in costs}
     rows = compare_all(scores).rows
@@ -133,4 +134,4 @@ def test_equal_points_are_both_on_the_front():
         ("a", True, True), ("b", True, True), ("c", False, True), ("d", False, False), ("e", False, False),
     ]  # fmt: skip
     assert front[2].dominated_by == ("a", "b")
-    assert front[2].data()["dominated_by"] == ("a", "b")
+    assert to_plain(front[2])["dominated_by"] == ["a", "b"]

@@ -15,7 +15,7 @@ from ragways.core.errors import UsageError
 if TYPE_CHECKING:
     from ragways.evaluation.metric import Metric
     from ragways.evaluation.report.runs import Run
-    from ragways.evaluation.scored import Scored
+    from ragways.evaluation.score import Scored
     from ragways.evaluation.statistics.comparison import Comparisons, PairComparison
     from ragways.evaluation.statistics.values import Repeats, ScoreCounts, Value
 

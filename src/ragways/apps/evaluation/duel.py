@@ -52,11 +52,10 @@ def duel(
     """Judge paradigms against each other: equal lengths, both orders, many trials, after a test of the judge."""
     from ragways.apps.evaluation.duel_shown import show, show_plan
     from ragways.apps.terminal import print_json, progress_bar
-    from ragways.evaluation.alone import alone
     from ragways.evaluation.duel.contest import contest
     from ragways.evaluation.duel.plan import plan
     from ragways.evaluation.duel.result import result
-    from ragways.evaluation.record import Records
+    from ragways.evaluation.record import Records, locked
 
     chosen, records = chosen_settings(settings, trust=trust), list(Records(run))
     by, rules = _who(chosen, run, trials, samples, differential, anyway, seed)
@@ -67,7 +66,7 @@ def duel(
     if _judge_name(chosen):
         if not json:
             show_plan(planned, usd)
-        with progress_bar(not json) as report, alone(run):
+        with progress_bar(not json) as report, locked(run):
             asyncio.run(_fought(chosen, entries, run, rules, at_once, budget, report))
     found = result(entries, run, by, rules)
     if json:

@@ -71,14 +71,13 @@ def judge(
     has been replaced since, is judged again.
     """
     from ragways.apps.terminal import print_json, progress_bar
-    from ragways.evaluation.alone import alone
     from ragways.evaluation.judges import find_judge
-    from ragways.evaluation.record import Records
+    from ragways.evaluation.record import Records, locked
 
     names = [name.strip() for name in (metrics or "").split(",") if name.strip()]
     wanted = tuple(dict.fromkeys(map(find_judge, names)))
     records = list(Records(run))
-    with progress_bar(not json) as report, alone(run):
+    with progress_bar(not json) as report, locked(run):
         done = asyncio.run(
             _judge(chosen_settings(settings, trust=trust), run, records, wanted, at_once, budget, report)
         )
@@ -127,7 +126,7 @@ def _usable(resources: JudgeResources) -> tuple[Judge, ...]:
 def _favoured(judge: str, records: Sequence[Record]) -> tuple[str, ...]:
     from ragways.evaluation.judges.judge import same_family
 
-    answered = dict.fromkeys(str(record.made.get("model", "")) for record in records)
+    answered = dict.fromkeys(record.made.model for record in records)
     return tuple(name for name in answered if same_family(judge, name))
 
 

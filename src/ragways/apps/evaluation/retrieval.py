@@ -14,6 +14,7 @@ from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen
 
 if TYPE_CHECKING:
     from ragways.core.progress import ProgressCallback
+    from ragways.evaluation.retrieval import RetrievalScores
     from ragways.settings import Settings
 
 
@@ -37,6 +38,7 @@ def retrieval(
     from ragways.apps.asking import parse_names, parse_settings
     from ragways.apps.evaluation.source import corpus_of, source
     from ragways.apps.terminal import print_json, progress_bar
+    from ragways.core.plain import to_plain
     from ragways.evaluation.datasets import DATASETS, load_questions
 
     names, values = parse_names([paradigms]), parse_settings(set_ or [])
@@ -52,12 +54,14 @@ def retrieval(
         "questions": len(asked),
         "licence": layout.licence,
         "citation": layout.citation,
-        "paradigms": rows,
+        "paradigms": to_plain(rows),
     }
     if json:
         print_json(traced)
     else:
-        _show(traced)
+        show_retrieval(
+            f"{place.name}: {len(asked)} questions", rows, layout.licence and f"{layout.licence}; {layout.citation}"
+        )
 
 
 async def _measure(
@@ -68,18 +72,19 @@ async def _measure(
     names: Sequence[str],
     values: Mapping[str, str],
     report: ProgressCallback,
-) -> list[dict[str, Any]]:
+) -> list[RetrievalScores]:
     from ragways.apps.asking import settings_of
     from ragways.apps.evaluation.source import indexed
     from ragways.assemble import opened
-    from ragways.evaluation.retrieval import measure
+    from ragways.evaluation.retrieval import measure_retrieval
 
     async with opened(await indexed(settings, corpus, names, report, openie=openie)) as use:
         paradigms = {name: settings_of(name, names, settings, values) for name in names}
-        return [figures.as_data() for figures in await measure(use, asked, paradigms, report=report)]
+        return await measure_retrieval(use, asked, paradigms, report=report)
 
 
-def _show(data: dict[str, Any]) -> None:
+def show_retrieval(what: str, scores: Sequence[RetrievalScores], data: str = "") -> None:
+    """A row a paradigm; `what` was asked, and `data` is where it comes from."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -88,26 +93,28 @@ def _show(data: dict[str, Any]) -> None:
     from ragways.apps.terminal import console
     from ragways.core.text import printable
 
-    metrics = [name for name, value in data["paradigms"][0].items() if isinstance(value, dict)]
-    title = f"{printable(data['corpus'])}: {data['questions']} questions, means and their 95 % intervals"
+    metrics = list(scores[0].metrics)
     # One space between columns, and no edge: seven metrics with their intervals fit 80 columns so.
-    table = Table(title=Text(title), box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    title = Text(f"{printable(what)}, means and their 95 % intervals")
+    table = Table(title=title, box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     shown = [name.replace("all-evidence", "all").replace("@", "\n@ ") for name in metrics]
     table.add_column("paradigm", overflow="fold")
     for column in (*shown, "tokens", "CPU ms\np50/95"):
         table.add_column(column, justify="right", no_wrap=True)
-    for row in data["paradigms"]:
-        figures = ["–" if row[m]["mean"] is None else f"{row[m]['mean']:.3f}\n{between(row[m])}" for m in metrics]
-        cpu = f"{row['cpu_ms_p50']:.1f}\n{row['cpu_ms_p95']:.1f}"
-        table.add_row(Text(printable(row["paradigm"])), *figures, f"{row['evidence_tokens']:.0f}", cpu)
+    for row in scores:
+        cells = [
+            "–" if one.mean is None else f"{one.mean:.3f}\n{between(one)}"
+            for one in map(row.metrics.__getitem__, metrics)
+        ]
+        cpu = f"{row.cpu_ms_p50:.1f}\n{row.cpu_ms_p95:.1f}"
+        table.add_row(Text(printable(row.paradigm)), *cells, f"{row.evidence_tokens:.0f}", cpu)
     out = console()
     out.print(table)
     out.print("CPU is that of a question, apart from embedding it", style="dim")
-    for row in data["paradigms"][:1]:
-        if row["unscored"] or row["gold_not_in_index"]:
-            out.print(
-                f"unscored: {row['unscored']} questions without gold evidence; "
-                f"{row['gold_not_in_index']} pieces of gold are not in the corpus and count as not found"
-            )
-    if data["licence"]:
-        out.print(f"data: {data['licence']}; {data['citation']}", style="dim", markup=False)
+    if scores[0].unscored or scores[0].gold_not_in_index:
+        out.print(
+            f"unscored: {scores[0].unscored} questions without gold evidence; "
+            f"{scores[0].gold_not_in_index} pieces of gold are not in the corpus and count as not found"
+        )
+    if data:
+        out.print(f"data: {data}", style="dim", markup=False)

@@ -110,18 +110,16 @@ async def _run(
     budget: float | None,
     report: ProgressCallback,
 ) -> int:
-    from dataclasses import asdict
-
     from ragways.apps.evaluation.source import indexed
     from ragways.apps.health import layer_status
     from ragways.assemble import opened
-    from ragways.evaluation.about import begin
+    from ragways.evaluation.record import begin
     from ragways.evaluation.run import run as run_all
     from ragways.retrieval.ask import PARADIGMS
 
     if corpus is not None:
         settings = await indexed(settings, corpus, [name for name, _ in ways.values()], report)
-    built = {layer.name: asdict(layer.spent) for layer in layer_status(settings.index) if layer.built}
+    built = {layer.name: layer.spent for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
         for name, chosen in ways.values():
             PARADIGMS.find(name).strategy(use, chosen)  # a layer that is missing is said before anything is paid
@@ -131,7 +129,7 @@ async def _run(
             prompts=settings.answer.prompts,
             model=settings.model.name,
             index=use.index.identity,
-            ways={label: dict(chosen) for label, (_, chosen) in ways.items()},
+            variants={label: dict(chosen) for label, (_, chosen) in ways.items()},
             data=data,
             construction=built,
         )

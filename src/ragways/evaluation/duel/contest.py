@@ -31,7 +31,7 @@ class Contest:
     @property
     def generators(self) -> tuple[str, ...]:
         """The models that answered."""
-        return tuple(sorted({str(record.made.get("model", "")) for record in self.records} - {""}))
+        return tuple(sorted({record.made.model for record in self.records} - {""}))
 
 
 def contest(records: Iterable[Record], rules: Rules, names: Sequence[str] = (), *, limit: int | None = None) -> Contest:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragways.core import log as jsonl
 from ragways.core.errors import ModelRefused, UnusableReply
 from ragways.evaluation.duel.pair import Pair, print_of
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import EvidenceItem, Record
 from ragways.tasks.duel import DUEL_ANSWER, DuelAnswerInput
 
 if TYPE_CHECKING:
@@ -156,9 +156,9 @@ def worth_another(generator: ModelClient | None, pair: Pair, aligned: Aligned) -
 
 
 async def _again(
-    generator: ModelClient, question: str, evidence: tuple[dict[str, Any], ...], asked: int, sample: int
+    generator: ModelClient, question: str, evidence: tuple[EvidenceItem, ...], asked: int, sample: int
 ) -> str:
-    passages = [(str(piece.get("title", "")), str(piece.get("text", ""))) for piece in evidence]
+    passages = [(piece.title, piece.text) for piece in evidence]
     try:
         given = DuelAnswerInput(question, passages, asked)
         said = (await generator.do(replace(DUEL_ANSWER, sample=sample), given)).value

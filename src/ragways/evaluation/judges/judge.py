@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragways.core.types import content_hash
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.normal import unmarked
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import EvidenceItem, Record
 
 if TYPE_CHECKING:
     from ragways.models.client import ModelClient
@@ -48,9 +48,6 @@ class Judge:
 
 # --- The texts of a record as judges see them ---------------------------------------------------------------------
 
-_SHOWN = ("title", "date", "text")
-"""What a passage is made of."""
-
 
 def fingerprint(record: Record) -> str:
     """A hash of all that judges see of a record: it changes with the answer, the evidence and the gold."""
@@ -58,8 +55,8 @@ def fingerprint(record: Record) -> str:
         "question": [record.text, record.type.casefold()],
         "answer": [record.answer, record.abstained],
         "gold": [list(record.gold), gold_texts(record)],
-        "evidence": [[str(piece.get(name, "")) for name in _SHOWN] for piece in record.evidence],
-        "cited": [[citation.get("sentence"), citation.get("quote")] for citation in record.citations],
+        "evidence": [[piece.title, piece.date, piece.text] for piece in record.evidence],
+        "cited": [[citation.sentence, citation.quote] for citation in record.citations],
     }
     # Half a character is written to the file as another: the hash is that of what will be read again.
     return content_hash(json.dumps(seen, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8"))[:16]
@@ -82,12 +79,12 @@ def evidence_of(record: Record) -> str:
 
 def evidence_texts(record: Record) -> list[str]:
     """What was found, in the words of the documents alone."""
-    return [text for piece in record.evidence if (text := str(piece.get("text", "")).strip())]
+    return [text for piece in record.evidence if (text := piece.text.strip())]
 
 
 def gold_texts(record: Record) -> list[str]:
     """The gold evidence in words, where the data set has its words and not its titles alone."""
-    found = (str(gold.get("quote") or gold.get("text") or "").strip() for gold in record.wanted)
+    found = ((gold.quote or gold.text).strip() for gold in record.wanted)
     return list(dict.fromkeys(filter(None, found)))
 
 
@@ -101,9 +98,9 @@ def sentences(text: str) -> tuple[str, ...]:
     )
 
 
-def _passage(piece: Mapping[str, Any]) -> str:
-    date = f" ({piece['date']})" if piece.get("date") else ""
-    return f"{piece.get('title', '')}{date}\n{piece.get('text', '')}".strip()
+def _passage(piece: EvidenceItem) -> str:
+    date = f" ({piece.date})" if piece.date else ""
+    return f"{piece.title}{date}\n{piece.text}".strip()
 
 
 # --- Families of models -------------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def cited(record: Record) -> list[CitedSentence]:
     """Sentences of the answer with the quotes that each cites."""
     quotes: dict[int, list[str]] = {}
     for citation in record.citations:
-        quotes.setdefault(int(citation["sentence"]), []).append(str(citation["quote"]))
+        quotes.setdefault(citation.sentence, []).append(citation.quote)
     numbers = sorted(quotes)
     said = _sentences(record.answer, numbers)
     return [CitedSentence(said[number], tuple(dict.fromkeys(quotes[number]))) for number in numbers]

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragways.evaluation.about import About
+from ragways.core.plain import to_plain
 from ragways.evaluation.metric import Metric
+from ragways.evaluation.record import RunInfo
 from ragways.evaluation.report.runs import Run
-from ragways.evaluation.resources.breakeven import break_evens
 from ragways.evaluation.resources.usage import usage
+from ragways.evaluation.resources.worth import break_evens
 from ragways.evaluation.statistics.comparison import compare_all
 from ragways.evaluation.statistics.values import gather
 
@@ -22,7 +23,7 @@ def breakevens_data(runs: Sequence[Run], metric: Metric | None) -> dict[str, Any
 
 
 def _lines(run: Run, metric: Metric) -> list[dict[str, Any]]:
-    about = About.read(run.folder)
+    about = RunInfo.read(run.folder)
     uses = usage(run.records, built=about.construction if about is not None else None)
     work_cache = any(
         use.total.tokens or (use.construction is not None and use.construction.tokens) for use in uses.values()
@@ -33,4 +34,4 @@ def _lines(run: Run, metric: Metric) -> list[dict[str, Any]]:
     compared = compare_all(
         gather(run.rows, metric.name), metric=metric.name, less_is_better=metric.less_is_better
     )  # fmt: skip
-    return [{"run": run.name, **even.data()} for even in break_evens(named, compared.rows, about.construction)]
+    return [{"run": run.name, **to_plain(even)} for even in break_evens(named, compared.rows, about.construction)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragways.core.plain import to_plain
 from ragways.evaluation.metric import Metric
-from ragways.evaluation.scored import Scored
+from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
 from ragways.evaluation.statistics.comparison import compare_all
 from ragways.evaluation.statistics.values import gather
 
@@ -54,7 +54,7 @@ def comparisons_data(
     return {"tables": tables, "left_out": [one.name for one in ordered[len(chosen) :]], "note": CORRECTED}
 
 
-def best_of(rows: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | None) -> dict[str, list[str]]:
+def best_of(rows: Sequence[ParadigmScores], compared: Mapping[str, Any] | None) -> dict[str, list[str]]:
     """By metric: the paradigm of the best mean, and all that were not shown to differ from it.
 
     Empty where that is every one of them, or where the best was not compared with all others: nothing is best then.
@@ -62,10 +62,11 @@ def best_of(rows: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | Non
     return {table["metric"]: _best(rows, table) for table in (compared or {"tables": ()})["tables"]}
 
 
-def _best(rows: Sequence[Mapping[str, Any]], table: Mapping[str, Any]) -> list[str]:
-    means = {row["paradigm"]: row["metrics"].get(table["metric"], {}).get("mean") for row in rows}
+def _best(rows: Sequence[ParadigmScores], table: Mapping[str, Any]) -> list[str]:
+    means = {row.paradigm: row.metrics.get(table["metric"], MetricScore()).mean for row in rows}
     sign = -1 if table["less_is_better"] else 1
-    ordered = sorted((name for name in means if means[name] is not None), key=lambda name: -sign * means[name])
+    known = {name: mean for name, mean in means.items() if mean is not None}
+    ordered = sorted(known, key=lambda name: -sign * known[name])
     if not ordered:
         return []
     first, others = ordered[0], ordered[1:]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragways.evaluation.about import About
+from ragways.core.plain import to_plain
+from ragways.evaluation.record import RunInfo
 from ragways.evaluation.report.runs import Run
-from ragways.evaluation.resources.samples import Samples
-from ragways.evaluation.resources.usage import Use, usage
+from ragways.evaluation.resources.sampler import samples_of
+from ragways.evaluation.resources.usage import ParadigmUsage, usage
 
 COSTS = {
     "tokens": "tokens per answer",
@@ -26,15 +27,15 @@ def costs_data(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
     """By paradigm: `use` is all that is known, `cost` a figure for each kind of cost that is known."""
     found: dict[str, dict[str, Any]] = {}
     for run in runs:
-        about = About.read(run.folder)
+        about = RunInfo.read(run.folder)
         built = about.construction if about is not None and about.construction else None
-        for name, use in usage(run.records, built=built, samples=Samples(run.folder)).items():
+        for name, use in usage(run.records, built=built, samples=samples_of(run.folder)).items():
             here = run.paradigms[name]
-            found[here] = {"use": use.data() | {"paradigm": here}, "cost": _cost(use)}
+            found[here] = {"use": to_plain(use) | {"paradigm": here}, "cost": _cost(use)}
     return found
 
 
-def _cost(use: Use) -> dict[str, float]:
+def _cost(use: ParadigmUsage) -> dict[str, float]:
     full = use.with_construction
     cost = {
         "tokens": use.total.tokens,

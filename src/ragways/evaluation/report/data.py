@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import ragways
+from ragways.core.plain import to_plain
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.report.breakevens import breakevens_data
@@ -17,8 +18,7 @@ from ragways.evaluation.report.duels import duels_data
 from ragways.evaluation.report.questions import questions_data
 from ragways.evaluation.report.runs import Run, read_runs
 from ragways.evaluation.report.timeline import timeline_data
-from ragways.evaluation.score import score
-from ragways.evaluation.scored import Scored
+from ragways.evaluation.score import Scored, gaps, score
 
 
 def report_data(folders: Sequence[Path], *, baseline: str = "") -> dict[str, Any]:
@@ -40,11 +40,12 @@ def report_data(folders: Sequence[Path], *, baseline: str = "") -> dict[str, Any
         "asked": len({row.record.question for row in rows}),
         "notes": _notes(rows),
         "paradigms": list(dict.fromkeys(row.record.paradigm for row in rows)),
-        "types": sorted({type for row in figures for type in row["by_type"]}),
+        "types": sorted({type for row in figures for type in row.by_type}),
         "metrics": [_metric(one) for one in metrics],
         "main": [one.name for one in metrics if one.name in TELLING],
         "costs": _known(costs),
-        "rows": [row | costs[row["paradigm"]] for row in figures],
+        "rows": [to_plain(row) | costs[row.paradigm] for row in figures],
+        "gaps": [to_plain(gap) | {"whose": gap.whose} for gap in gaps(figures)],
         "best": best_of(figures, found["comparisons"]),
         **{name: section for name, section in found.items() if section},
         "missing": {name: why for name, why in MISSING.items() if not found.get(name)},
@@ -93,9 +94,9 @@ def _known(costs: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def _timeline(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    from ragways.evaluation.resources.samples import Samples
+    from ragways.evaluation.resources.sampler import samples_of
 
-    drawn = [(run.name, timeline_data(list(Samples(run.folder)), run.paradigms)) for run in runs]
+    drawn = [(run.name, timeline_data(list(samples_of(run.folder)), run.paradigms)) for run in runs]
     return [{"run": name, **line} for name, line in drawn if line is not None]
 
 

@@ -9,7 +9,6 @@ from ragways.evaluation.report.markdown_costs import breakevens, costs, pareto_f
 from ragways.evaluation.report.markdown_duels import duels
 from ragways.evaluation.report.markdown_questions import questions
 from ragways.evaluation.report.markdown_text import interval, said, scored, table
-from ragways.evaluation.unscored import gaps
 
 SHOWN = 30
 """Pairs of paradigms that are listed one by one."""
@@ -89,11 +88,11 @@ def _metric(data: Data, metric: Data) -> Iterator[str]:
 
 def _unscored(data: Data) -> Iterator[str]:
     order = {one["name"]: place for place, one in enumerate(data["metrics"])}
-    found = sorted(gaps(data["rows"]), key=lambda gap: order[gap.metric])
+    found = sorted(data["gaps"], key=lambda gap: order[gap["metric"]])
     if found:
         yield "Unscored answers, by paradigm and reason:"
         yield ""
-        rows = ([said(gap.metric), said(gap.whose), f"{gap.answers:,}", said(gap.why)] for gap in found)
+        rows = ([said(gap["metric"]), said(gap["whose"]), f"{gap['answers']:,}", said(gap["why"])] for gap in found)
         yield from table(["metric", "of", "unscored", "why"], rows)
 
 
@@ -114,7 +113,7 @@ def _types(data: Data) -> Iterator[str]:
 
 def _of_type(found: Data, metric: str) -> str:
     failed = found.get("failed", 0)
-    return scored(found.get(metric)) + (f", {failed:,} failed" if failed else "")
+    return scored(found.get("metrics", {}).get(metric)) + (f", {failed:,} failed" if failed else "")
 
 
 def _comparisons(data: Data) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragways.evaluation.report.markdown_text import amount, said, table
-from ragways.evaluation.resources.pareto import pareto
+from ragways.evaluation.resources.worth import pareto
 
 SHOWN = 20
 """Break-evens that are listed."""

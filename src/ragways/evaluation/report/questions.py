@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragways.evaluation.record import Record
-from ragways.evaluation.scored import Scored
+from ragways.core.plain import to_plain
+from ragways.evaluation.question import Gold
+from ragways.evaluation.record import EvidenceItem, Record
+from ragways.evaluation.score import Scored
 
 EVIDENCE = 2000
 """Characters shown of a piece of evidence."""
@@ -29,7 +31,7 @@ def questions_data(rows: Sequence[Scored]) -> dict[str, Any]:
         record = row.record
         question = found.setdefault(record.question, {
             "id": record.question, "text": cut(record.text, ANSWER), "type": record.type,
-            "gold": [cut(gold, ANSWER) for gold in record.gold], "wanted": [_plain(one) for one in record.wanted],
+            "gold": [cut(gold, ANSWER) for gold in record.gold], "wanted": [_wanted(gold) for gold in record.wanted],
             "answers": [],
         })  # fmt: skip
         question["answers"].append(_answer(row, pieces))
@@ -42,10 +44,10 @@ class Pieces:
 
     def __init__(self) -> None:
         self._places: dict[tuple[str, str], int] = {}
-        self._pieces: list[Mapping[str, Any]] = []
+        self._pieces: list[EvidenceItem] = []
 
-    def place(self, piece: Mapping[str, Any]) -> int:
-        key = str(piece.get("id", "")), str(piece.get("text", ""))
+    def place(self, piece: EvidenceItem) -> int:
+        key = piece.id, piece.text
         if key not in self._places:
             self._places[key] = len(self._pieces)
             self._pieces.append(piece)
@@ -58,8 +60,8 @@ class Pieces:
 
     def data(self, length: int) -> list[dict[str, Any]]:
         return [
-            {name: str(piece[name]) for name in ("id", "kind", "title", "date") if piece.get(name)}
-            | {"text": cut(str(piece.get("text", "")), length)}
+            {name: value for name in ("id", "kind", "title", "date") if (value := getattr(piece, name))}
+            | {"text": cut(piece.text, length)}
             for piece in self._pieces
         ]
 
@@ -85,12 +87,16 @@ def _answer(row: Scored, pieces: Pieces) -> dict[str, Any]:
         "abstained": record.abstained,
         "way": record.way,
         "ranks": list(record.ranks),
-        "evidence": [[pieces.place(one), _round(one.get("score"))] for one in record.evidence],
+        "evidence": [[pieces.place(one), _round(one.score)] for one in record.evidence],
         "cited": _cited(record),
-        "usage": {name: _round(record.usage[name]) for name in _USAGE if record.usage.get(name)},
+        "usage": {name: _round(value) for name in _USAGE if (value := getattr(record.usage, name))},
         "tools": record.tools,
     }
     return said | {name: value for name, value in more.items() if value}
+
+
+def _wanted(gold: Gold) -> dict[str, Any]:
+    return {name: _plain(text) for name, text in to_plain(gold).items() if text}
 
 
 def _details(row: Scored) -> list[dict[str, Any]]:
@@ -106,8 +112,8 @@ def _details(row: Scored) -> list[dict[str, Any]]:
 
 def _cited(record: Record) -> list[int]:
     """Numbers of the evidence, from 1, that the answer rests on."""
-    named = {citation.get("piece") for citation in record.citations}
-    return [number for number, piece in enumerate(record.evidence, start=1) if piece.get("id") in named]
+    named = {citation.piece for citation in record.citations}
+    return [number for number, piece in enumerate(record.evidence, start=1) if piece.id in named]
 
 
 def _round(value: object) -> float | None:

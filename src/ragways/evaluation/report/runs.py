@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.about import About
-from ragways.evaluation.record import Record
-from ragways.evaluation.scored import Scored, scored
+from ragways.evaluation.record import Provenance, Record, RunInfo
+from ragways.evaluation.score import Scored, scored
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Run:
     questions: dict[str, str]
 
     def data(self) -> dict[str, Any]:
-        about = About.read(self.folder)
+        about = RunInfo.read(self.folder)
         return {
             "name": self.name,
             "records": len(self.rows),
@@ -91,11 +90,11 @@ def _names(folders: Sequence[Path]) -> list[str]:
     return names
 
 
-def _made(rows: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+def _made(rows: Iterable[Provenance]) -> dict[str, list[str]]:
     """By which versions, models and embedders; more than one of a kind is worth seeing."""
     found: dict[str, dict[str, None]] = {"version": {}, "model": {}, "embedder": {}, "preset": {}}
     for made in rows:
         for name, values in found.items():
-            if made.get(name):
-                values[str(made[name])] = None
+            if value := getattr(made, name):
+                values[value] = None
     return {name: list(values) for name, values in found.items() if values}

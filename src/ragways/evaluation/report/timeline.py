@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ragways.evaluation.resources.samples import Sample
+from ragways.evaluation.resources.sampler import ResourceSample
 
 MOST = 800
 PAUSE = 60.0
@@ -29,7 +29,9 @@ class _Stretch:
         self.memory = max(self.memory, memory)
 
 
-def timeline_data(samples: Sequence[Sample], names: Mapping[str, str], *, most: int = MOST) -> dict[str, Any] | None:
+def timeline_data(
+    samples: Sequence[ResourceSample], names: Mapping[str, str], *, most: int = MOST
+) -> dict[str, Any] | None:
     """`at`: seconds of the run at the end of each point; `cores`: CPU seconds a second; `memory`: bytes at most."""
     steps = list(_steps(samples))
     total = sum(wall for _, wall, _, _ in steps)
@@ -48,7 +50,7 @@ def timeline_data(samples: Sequence[Sample], names: Mapping[str, str], *, most: 
     return {"seconds": round(total, 2), "points": points, "by_paradigm": _by_label(stretches, names)}
 
 
-def _steps(samples: Sequence[Sample]) -> Iterator[tuple[str, float, float, int]]:
+def _steps(samples: Sequence[ResourceSample]) -> Iterator[tuple[str, float, float, int]]:
     """Label, seconds, CPU seconds and memory between each two samples of one process."""
     for before, after in pairwise(samples):
         wall, cpu = after.at - before.at, after.cpu - before.cpu

@@ -12,10 +12,9 @@ from typing import Any, Literal
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.metric import Metric
+from ragways.evaluation.score import MetricScore, ParadigmScores
 
-Figures = Mapping[str, Any]
-"""A paradigm's row, as `score` makes it."""
-Value = Callable[[Figures], float | None]
+Value = Callable[[ParadigmScores], float | None]
 
 
 @dataclass(frozen=True)
@@ -27,18 +26,19 @@ class Mean:
     of_type: str = ""
     summed: bool = False
 
-    def __call__(self, row: Figures) -> float | None:
-        found, n = self._figure(row).get("mean"), self.n(row)
-        return None if found is None else float(found) * (n if self.summed else self.scale)
+    def __call__(self, row: ParadigmScores) -> float | None:
+        figure = self._figure(row)
+        return None if figure.mean is None else figure.mean * (figure.n if self.summed else self.scale)
 
-    def n(self, row: Figures) -> int:
+    def n(self, row: ParadigmScores) -> int:
         """Over how many questions it is one."""
-        return int(self._figure(row).get("n", 0))
+        return self._figure(row).n
 
-    def _figure(self, row: Figures) -> Mapping[str, Any]:
-        figures = row["by_type"].get(self.of_type, {}) if self.of_type else row["metrics"]
-        figure: Mapping[str, Any] = figures.get(self.metric, {})
-        return figure
+    def _figure(self, row: ParadigmScores) -> MetricScore:
+        if not self.of_type:
+            return row.metrics.get(self.metric, MetricScore())
+        found = row.by_type.get(self.of_type)
+        return found.metrics.get(self.metric, MetricScore()) if found is not None else MetricScore()
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Column:
     metric: Metric | None = None
     """One beside the usual ones that the run must be scored by."""
 
-    def n(self, row: Figures) -> int | None:
+    def n(self, row: ParadigmScores) -> int | None:
         """Questions that the figure is a mean over; None where it is one over all answers (tokens, seconds)."""
         return self.value.n(row) if isinstance(self.value, Mean) else None
 
@@ -152,12 +152,11 @@ def total(metric: str) -> Mean:
     return Mean(metric, summed=True)
 
 
-def tokens(row: Figures) -> float | None:
+def tokens(row: ParadigmScores) -> float | None:
     """Tokens a question, in and out; nothing where no model was asked."""
-    used = row["resources"]["total"]
-    return float(used["tokens"]) if used["calls"] else None
+    used = row.resources.total
+    return used.tokens if used.calls else None
 
 
-def seconds(row: Figures) -> float | None:
-    found = row["resources"]["seconds"]
-    return None if found is None else float(found)
+def seconds(row: ParadigmScores) -> float | None:
+    return row.resources.seconds

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ragways.evaluation.question import Question
 from ragways.evaluation.reproduce.experiment import Data, Experiment, Way
+from ragways.evaluation.score import ParadigmScores
 
 
-def table(wanted: Experiment, data: Data, ways: Sequence[Way], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def table(wanted: Experiment, data: Data, ways: Sequence[Way], rows: Sequence[ParadigmScores]) -> dict[str, Any]:
     """A row a way: for each column what we measured, over how many questions, and what was published; None where there
     is none.
     """
-    measured = {row["paradigm"]: row for row in rows}
+    measured = {row.paradigm: row for row in rows}
     columns = wanted.columns_on(data)
     return {
         "experiment": wanted.name,
@@ -27,10 +28,8 @@ def table(wanted: Experiment, data: Data, ways: Sequence[Way], rows: Sequence[Ma
                 "published_name": way.published,
                 "paradigm": way.paradigm,
                 "settings": dict(way.settings),
-                "answered": measured[way.label]["records"] - measured[way.label]["failed"]
-                if way.label in measured
-                else 0,
-                "failed": measured[way.label]["failed"] if way.label in measured else 0,
+                "answered": measured[way.label].records - measured[way.label].failed if way.label in measured else 0,
+                "failed": measured[way.label].failed if way.label in measured else 0,
                 "n": [column.n(measured[way.label]) if way.label in measured else None for column in columns],
                 "ours": [column.value(measured[way.label]) if way.label in measured else None for column in columns],
                 "published": [column.published.get(way.published) for column in columns],

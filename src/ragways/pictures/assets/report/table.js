@@ -52,9 +52,9 @@ function drawTypes() {
     place.replaceChildren();
     about.textContent = shown(metrics.get(metric).summary);
     const width = data.types.length > 5 ? 46 : 84, of = (found, label, best) => ({ ...metricColumn(metric, found, best, width), label });
-    const columns = [paradigm(), of((row) => row.metrics[metric], "all", data.best[metric]), ...data.types.map((type) => of((row) => row.by_type[type]?.[metric], type))];
+    const columns = [paradigm(), of((row) => row.metrics[metric], "all", data.best[metric]), ...data.types.map((type) => of((row) => row.by_type[type]?.metrics[metric], type))];
     grid(place, `${metric} by type of question`, columns, rows, { sort: 1, down: better(metric) > 0 });
-    unscored(place, data.types, rows.map((row) => [row.paradigm, Object.fromEntries(data.types.map((type) => [type, row.by_type[type]?.[metric]])), (type) => row.by_type[type]?.failed ?? 0]), "paradigm", "type");
+    unscored(place, data.types, rows.map((row) => [row.paradigm, Object.fromEntries(data.types.map((type) => [type, row.by_type[type]?.metrics[metric]])), (type) => row.by_type[type]?.failed ?? 0]), "paradigm", "type");
   }
   show(data.metrics[0].name);
 }

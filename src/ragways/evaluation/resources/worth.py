@@ -1,17 +1,18 @@
-"""After how many questions the layers of a paradigm have paid for themselves, against another that needs other ones.
+"""Which paradigms are worth their cost.
 
-A saving counts only where quality does not suffer: a paradigm that was shown to be worse pays for nothing.
+The Pareto front holds those that no other beats in both quality and cost. The break-even says after how many questions
+the layers of a paradigm have paid for themselves, against another that needs other ones. A saving counts only where
+quality does not suffer: a paradigm that was shown to be worse pays for nothing.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from ragways.evaluation.resources.construction import Spent, costs
-from ragways.evaluation.resources.usage import Use
+from ragways.evaluation.resources.usage import LayerCosts, ParadigmUsage, layer_costs
 from ragways.evaluation.statistics.comparison import PairComparison, Quality
 
 Pays = Literal["from the first question", "after some questions", "never"]
@@ -42,12 +43,13 @@ class BreakEven:
     unit: str
     words: str
 
-    def data(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def break_evens(
-    uses: Mapping[str, Use], rows: Iterable[PairComparison], built: Spent, *, unit: Literal["tokens", "USD"] = "tokens"
+    uses: Mapping[str, ParadigmUsage],
+    rows: Iterable[PairComparison],
+    built: LayerCosts,
+    *,
+    unit: Literal["tokens", "USD"] = "tokens",
 ) -> tuple[BreakEven, ...]:
     """For every two paradigms that were compared, the one that needs layers which the other does not; soonest first.
 
@@ -63,7 +65,9 @@ def break_evens(
     return tuple(sorted(found, key=lambda b: (never if b.questions is None else b.questions, b.paradigm, b.against)))
 
 
-def _between(one: Use | None, other: Use | None, built: Spent, quality: Quality, unit: str) -> BreakEven | None:
+def _between(
+    one: ParadigmUsage | None, other: ParadigmUsage | None, built: LayerCosts, quality: Quality, unit: str
+) -> BreakEven | None:
     """None where a cost or the layers of either are not known."""
     if one is None or other is None or one.construction is None or other.construction is None:
         return None
@@ -73,8 +77,8 @@ def _between(one: Use | None, other: Use | None, built: Spent, quality: Quality,
     return break_even(
         one.paradigm,
         other.paradigm,
-        layers=costs(one.construction.layers, built, unit=unit),
-        layers_against=costs(other.construction.layers, built, unit=unit),
+        layers=layer_costs(one.construction.layers, built, unit=unit),
+        layers_against=layer_costs(other.construction.layers, built, unit=unit),
         cost=cost,
         cost_against=against,
         quality=quality,
@@ -82,7 +86,7 @@ def _between(one: Use | None, other: Use | None, built: Spent, quality: Quality,
     )
 
 
-def _cost(use: Use, unit: str) -> float | None:
+def _cost(use: ParadigmUsage, unit: str) -> float | None:
     return use.total.usd if unit == "USD" else use.total.tokens
 
 
@@ -110,7 +114,7 @@ def break_even(
         "never" if questions is None else "from the first question" if questions == 0 else "after some questions"
     )
     found = BreakEven(paradigm, against, own, construction, saved, quality, pays, questions, unit, "")
-    return BreakEven(**{**asdict(found), "words": _words(found, built)})
+    return replace(found, words=_words(found, built))
 
 
 def _questions(construction: float, saved: float) -> int | None:
@@ -146,3 +150,43 @@ def _words(found: BreakEven, built: float) -> str:
 
 def _amount(figure: float, unit: str) -> str:
     return f"${figure:.4g}" if unit == "USD" else f"{figure:,.0f} {unit}"
+
+
+# The Pareto front
+
+
+@dataclass(frozen=True, slots=True)
+class ParetoPoint:
+    """`dominated_by`: those at least as good and at most as dear, and better in one. None of two equal ones is so.
+
+    A point without quality or cost is not `placed`: it is neither on the front nor off it, and dominates nothing.
+    """
+
+    name: str
+    quality: float | None
+    cost: float | None
+    placed: bool
+    on_front: bool
+    dominated_by: tuple[str, ...] = ()
+
+
+def pareto(
+    points: Mapping[str, tuple[float | None, float | None]], *, less_is_better: bool = False
+) -> tuple[ParetoPoint, ...]:
+    """Points by name as (quality, cost); cheapest first, the better first of equally cheap ones, unplaced ones last."""
+    sign = -1.0 if less_is_better else 1.0
+    placed = {
+        name: (sign * quality, cost)
+        for name, (quality, cost) in points.items()
+        if quality is not None and cost is not None and math.isfinite(quality) and math.isfinite(cost)
+    }
+    found = []
+    for name in sorted(placed, key=lambda n: (placed[n][1], -placed[n][0], n)):
+        by = tuple(sorted(other for other in placed if _dominates(placed[other], placed[name])))
+        found.append(ParetoPoint(name, *points[name], placed=True, on_front=not by, dominated_by=by))
+    rest = sorted(points.keys() - placed.keys())
+    return (*found, *(ParetoPoint(name, *points[name], placed=False, on_front=False) for name in rest))
+
+
+def _dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one != other and one[0] >= other[0] and one[1] <= other[1]
