@@ -57,6 +57,13 @@ def read_json(text: str) -> tuple[dict[str, object], bool]:
     raise ValueError("there is no JSON object in it")
 
 
+def read_partial(text: str) -> dict[str, object]:
+    """What can be read so far of a reply that is still being written: its object, closed where it ends; or nothing."""
+    text = _THINKING.sub("", text.lstrip("\ufeff"), count=1).lstrip()
+    start = -1 if text.startswith("<think") else text.find("{")
+    return (_mended(text, start) or {}) if start >= 0 else {}
+
+
 def _whole(text: str) -> dict[str, object] | None:
     """The text as one object; None when it is no JSON."""
     try:

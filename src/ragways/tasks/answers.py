@@ -139,8 +139,28 @@ NATIVE: Mapping[Native, Task[AnswerInput, AnswerReply]] = {
 }
 
 
+def answer_so_far(text: str) -> str:
+    """The answer in a reply to any task here that is still being written: its sentences, the last as far as it goes.
+
+    For `on_text`, whose pieces are those of a JSON object: join them, and show what this returns for the whole.
+    """
+    from ragways.models.reply import read_partial
+
+    reply = read_partial(text)
+    sentences, answers = reply.get("sentences"), reply.get("answers")
+    if isinstance(sentences, list):
+        texts = [sentence.get("text") for sentence in sentences if isinstance(sentence, dict)]
+        return " ".join(text.strip() for text in texts if isinstance(text, str))
+    if isinstance(answers, list):
+        return "; ".join(answer for answer in answers if isinstance(answer, str))
+    answer = reply.get("answer")
+    return answer if isinstance(answer, str) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class RecallInput:
+    """A question to answer from memory."""
+
     question: str
 
 

@@ -20,6 +20,7 @@ Body = Mapping[str, object]
 
 FaultKind = Literal[
     "slow",  # waits `seconds`, then answers as usual
+    "dripping",  # a stream with `seconds` between its events
     "limited",  # 429, with `Retry-After: seconds` when seconds are given
     "down",  # 503
     "closed",  # closes the connection without an answer
@@ -85,7 +86,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """`events`, where there are any, are sent one by one instead of the body.
+    """`events`, where there are any, are sent one by one instead of the body, `pause` seconds apart.
 
     `cut`: send only so many bytes of the body, or so many events, then hang up; 0 sends nothing at all.
     """
@@ -94,6 +95,7 @@ class HttpResponse:
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     events: tuple[bytes, ...] = ()
+    pause: float = 0.0
     cut: int | None = None
 
     @classmethod
@@ -150,6 +152,8 @@ class Routes:
             response = self._chat(request.body, kind)
         else:
             return HttpResponse.error(404, f"there is no {request.method} {path} here")
+        if fault is not None and kind == "dripping":
+            return replace(response, pause=fault.seconds or 0.0)
         return response.halved if kind == "cut" else response
 
     def _chat(self, body: Mapping[str, object], kind: str) -> HttpResponse:

@@ -199,7 +199,7 @@ async def serve(
             for event in response.events[: response.cut]:
                 writer.write(b"%x\r\n%b\r\n" % (len(event), event))
                 await writer.drain()
-                await asyncio.sleep(0)  # each event is to arrive by itself
+                await asyncio.sleep(response.pause)  # each event is to arrive by itself
             if response.events and response.cut is None:
                 writer.write(b"0\r\n\r\n")
             await writer.drain()

@@ -1,0 +1,91 @@
+"""The tasks as a whole: what keeps replies valid, and what an answer says while it is written."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import pkgutil
+
+import pytest
+
+import ragways.tasks
+from ragways.models.reply import schema_of
+from ragways.models.task import Task
+from ragways.tasks.answers import NATIVE, answer_so_far
+
+SCHEMAS = {
+    "agent answer": "12259ec2a4ea",
+    "answer": "fe55e43b4c93",
+    "choose hop": "3aa32aa64351",
+    "duel answer": "616e304f55a3",
+    "duel difference": "eda92259d1cf",
+    "duel differential": "5b5b302fe4a7",
+    "duel score": "5b5b302fe4a7",
+    "facts": "4e0043b0a92d",
+    "facts more": "4e0043b0a92d",
+    "judge answer": "973228fd829f",
+    "judge citations": "ead2e6272bbf",
+    "judge claims": "9c0669fbe3dc",
+    "judge correct": "a0d6b2ba42e8",
+    "judge match": "2b5cc3087467",
+    "judge questions": "39f9b9223001",
+    "judge support": "ead2e6272bbf",
+    "judge useful": "610d1667fe05",
+    "keywords": "b51eab271166",
+    "points": "18395e6badc1",
+    "question context": "918fbb42a0ed",
+    "question entities": "a284e50432d7",
+    "question evolved": "918fbb42a0ed",
+    "question factual": "ebd06fe4feb4",
+    "question reasoning": "ebd06fe4feb4",
+    "question same": "f8317eb662e8",
+    "question structure": "918fbb42a0ed",
+    "question summary": "3f12a991f397",
+    "question unanswerable": "ee28e0e0b34b",
+    "recall": "b0205a7b6cf1",
+    "report": "660c441ec49b",
+    "subquestions": "59b59cb7dfa8",
+    "themes": "7e6233ea137f",
+}
+
+
+def tasks() -> list[Task]:  # type: ignore[type-arg]
+    names = [part.name for part in pkgutil.iter_modules(ragways.tasks.__path__)]
+    values = [value for name in names for value in vars(importlib.import_module(f"ragways.tasks.{name}")).values()]
+    return [*(value for value in values if isinstance(value, Task)), *NATIVE.values()]
+
+
+def test_schemas_stay_as_they_were_or_every_reply_that_is_kept_must_be_asked_for_again():
+    """A schema holds the fields, docstrings and titles of the reply's types. Change a hash here only on purpose."""
+    found = {
+        task.name: hashlib.sha256(json.dumps(schema_of(task.reply), sort_keys=True).encode()).hexdigest()[:12]
+        for task in tasks()
+        if task.reply is not str
+    }
+    assert found == SCHEMAS
+
+
+@pytest.mark.parametrize("task", tasks(), ids=lambda task: task.text.name)
+def test_every_prompt_is_there_and_task_names_are_its_own(task):
+    assert task.text.user
+    assert sum(other.name == task.name for other in {id(t): t for t in tasks()}.values()) == (
+        1 + len(NATIVE) if task.name == "answer" else 1
+    )
+
+
+REPLY = json.dumps(
+    {"answered": True, "sentences": [{"text": "In 1883.", "passages": [1]}, {"text": "Nobody knows.", "passages": []}]}
+)
+
+
+def test_an_answer_can_be_read_while_it_is_written():
+    seen = [answer_so_far(REPLY[:end]) for end in range(len(REPLY) + 1)]
+    assert seen[0] == ""
+    assert seen[-1] == "In 1883. Nobody knows."
+    assert "In 18" in seen
+    assert all(seen[-1].startswith(text.strip()) for text in seen), "what was shown is never taken back"
+    assert answer_so_far('{"answered": true, "answer": "Per') == "Per"
+    assert answer_so_far('{"answers": ["Ada", "Be') == "Ada; Be"
+    assert answer_so_far('<think>{"answer": "no') == ""
+    assert answer_so_far("plain words") == ""
