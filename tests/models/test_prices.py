@@ -36,4 +36,4 @@ def test_an_unknown_model_has_no_price():
 
 def test_without_a_budget_in_usd_an_unknown_price_is_no_error():
     with spending(Budget(tokens=10)) as meter:
-        assert Prices().most(USAGE, "my-own-model", "", meter) == 0
+        assert Prices().to_reserve(USAGE, "my-own-model", "", meter) == 0

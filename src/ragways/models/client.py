@@ -272,18 +272,18 @@ class ModelClient:
             return reply
 
         model, meter = self._model, current_meter()
-        most = self._bound.most(call)
-        most = replace(most, usd=self._prices.most(most, model.name, model.base_url, meter))
-        reservation = meter.reserve(most)
+        bound = self._bound.of_call(call)
+        bound = replace(bound, usd=self._prices.to_reserve(bound, model.name, model.base_url, meter))
+        reservation = meter.reserve(bound)
         usage = Usage()
         try:
             reply, here.details["tries"] = await self._traffic.send(
                 self._name,
                 one_try,
-                tokens=most.tokens,
+                tokens=bound.tokens,
                 used=lambda reply: reply.usage.tokens,
             )
-            self._bound.learn(most, reply.usage)
+            self._bound.learn(bound, reply.usage)
             usd = self._prices.of(reply.usage, model.name, model.base_url)
             reply = replace(reply, usage=replace(reply.usage, usd=usd or 0.0))
             usage = here.usage = reply.usage

@@ -164,8 +164,8 @@ class EndpointEmbedder:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         with span("embed", texts=len(texts)) as here:
             here.way = f"model {self._model}"
-            done = await together(self._one(batch) for batch in self._batches(texts))
-        return np.concatenate(done) if done else np.zeros((0, self._dimension), dtype=np.float32)
+            rows = await together(self._one(batch) for batch in self._batches(texts))
+        return np.concatenate(rows) if rows else np.zeros((0, self._dimension), dtype=np.float32)
 
     async def tokens(self, texts: Sequence[str]) -> list[Vectors]:  # noqa: ARG002 - the protocol's
         raise ModelError(
@@ -202,31 +202,31 @@ class EndpointEmbedder:
         """One request, reserved before it is sent and settled after."""
         with span("embedding call", texts=len(texts)) as here:
             here.way = f"model {self._model}"
-            most = self._bound.most_of(texts)
+            bound = self._bound.of_texts(texts)
             meter = current_meter()
-            usd = self._prices.most(most, self._model, self._transport.base_url, meter)
-            reservation = meter.reserve(replace(most, usd=usd))
+            usd = self._prices.to_reserve(bound, self._model, self._transport.base_url, meter)
+            reservation = meter.reserve(replace(bound, usd=usd))
             usage = Usage()
             try:
                 data, here.details["tries"] = await self._traffic.send(
                     f"embedder {self._model}",
                     lambda: self._send(texts),
-                    tokens=most.tokens,
+                    tokens=bound.tokens,
                     used=lambda data: _usage(data).tokens,
                 )
-                usage, facts = self._cost(most, _usage(data))
+                usage, facts = self._cost(bound, _usage(data))
                 here.usage = usage
                 here.details |= facts
             finally:
                 reservation.settle(usage)
             return checked_vectors(self._model, _rows(data, len(texts)), len(texts), self._dimension)
 
-    def _cost(self, most: Usage, usage: Usage) -> tuple[Usage, dict[str, object]]:
+    def _cost(self, bound: Usage, usage: Usage) -> tuple[Usage, dict[str, object]]:
         facts: dict[str, object] = {}
         if usage.calls == 0:
-            usage, facts["usage"] = most, "estimated"
+            usage, facts["usage"] = bound, "estimated"
         else:
-            self._bound.learn(most, usage)
+            self._bound.learn(bound, usage)
         price = self._prices.of(usage, self._model, self._transport.base_url)
         if price is None:
             facts["price"] = "unknown"

@@ -49,17 +49,17 @@ class Bound:
     def __init__(self) -> None:
         self._margin = 1.1
 
-    def most(self, call: Call) -> Usage:
+    def of_call(self, call: Call) -> Usage:
         return Usage(calls=1, input=math.ceil(count_call(call) * self._margin), output=call.max_output)
 
-    def most_of(self, texts: Sequence[str]) -> Usage:
+    def of_texts(self, texts: Sequence[str]) -> Usage:
         """For texts to embed, which have no output."""
         counted = sum(map(count_text, texts)) + 4 * len(texts)
         return Usage(calls=1, input=math.ceil(counted * self._margin))
 
-    def learn(self, most: Usage, billed: Usage) -> None:
-        if billed.input > most.input:
-            self._margin *= 1.05 * billed.input / most.input
+    def learn(self, bound: Usage, billed: Usage) -> None:
+        if billed.input > bound.input:
+            self._margin *= 1.05 * billed.input / bound.input
 
 
 @dataclass(frozen=True)

@@ -259,8 +259,8 @@ def fits(kind: type[T], value: object) -> T:
 
 def _complaint(error: ValidationError) -> str:
     lines = [
-        f"{'.'.join(str(part) for part in one['loc']) or 'reply'}: {one['msg']}"
-        for one in error.errors(include_url=False, include_context=False, include_input=False)[:5]
+        f"{'.'.join(str(part) for part in each['loc']) or 'reply'}: {each['msg']}"
+        for each in error.errors(include_url=False, include_context=False, include_input=False)[:5]
     ]
     more = error.error_count() - len(lines)
     return "; ".join(lines) + (f"; and {more} more" if more > 0 else "")

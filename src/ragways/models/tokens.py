@@ -73,10 +73,10 @@ class Prices:
     def known(self, model: str, base_url: str = "") -> bool:
         return self.of(Usage(calls=1, input=1, output=1), model, base_url) is not None
 
-    def most(self, usage: Usage, model: str, base_url: str, meter: Meter) -> float:
+    def to_reserve(self, usage: Usage, model: str, base_url: str, meter: Meter) -> float:
         """The price to reserve. Under a budget in USD an unknown price is an error, never free."""
         usd = self.of(usage, model, base_url)
-        if usd is None and any(one.budget.usd is not None for one in meter.chain()):
+        if usd is None and any(each.budget.usd is not None for each in meter.chain()):
             raise SettingsError(
                 f"the price of model {model!r} is not known, so a budget in USD cannot be kept",
                 f'set it, 0 if it costs nothing: [prices."{model}"] input = … output = … (USD per million tokens)',
