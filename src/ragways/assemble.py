@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragways.core.errors import EmbedderChanged, SettingsError, StoreError, did_you_mean
+from ragways.core.registry import Registry
 from ragways.corpus.structure import PRESETS, Chunking
 from ragways.settings import ChunkingSettings, CorpusSettings, ModelSettings, Settings
 
@@ -178,3 +179,13 @@ def _kept_replies(folder: Path, stack: AsyncExitStack) -> WorkCache | None:
         return stack.enter_context(closing(WorkCache(folder)))
     except StoreError:
         return None
+
+
+def registries() -> tuple[Registry[Any], ...]:
+    """Every table that other packages can add to."""
+    from ragways.corpus.load import LOADERS
+    from ragways.evaluation.datasets import DATASETS
+    from ragways.evaluation.metrics import METRICS
+    from ragways.retrieval.ask import PARADIGMS
+
+    return PARADIGMS, LOADERS, METRICS, DATASETS

@@ -223,6 +223,32 @@ def paradigms(json: JsonOption = False) -> None:
 
 
 @app.command()
+def plugins(json: JsonOption = False) -> None:
+    """List what installed packages add to ragways, and which of them cannot be used."""
+    from ragways.apps.terminal import print_json, show_table
+    from ragways.assemble import registries
+    from ragways.core.errors import PluginClash
+    from ragways.core.table import Table
+
+    groups, rows, problems = [], [], []
+    for registry in registries():
+        added: dict[str, str] = {}
+        wrong: list[str] = []
+        try:
+            added, wrong = registry.added, [str(problem) for problem in registry.problems]
+        except PluginClash as clash:
+            wrong = [str(clash)]
+        listed = [{"name": name, "package": package} for name, package in added.items()]
+        groups.append({"group": registry.group, "added": listed, "problems": wrong})
+        rows += [(registry.group, name, package) for name, package in (added or {"": ""}).items()]
+        problems += wrong
+    if json:
+        print_json(groups)
+    else:
+        show_table(Table.of(("group", "added", "by package"), rows, notes=problems))
+
+
+@app.command()
 def demo(
     index: Annotated[
         Path | None, typer.Option("--index", help="Folder of the demo's index.", show_default="in the cache folder")

@@ -9,12 +9,14 @@ in a tuple or list:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, Protocol, TypeVar
 
 from ragways.core.errors import PluginClash, UsageError, did_you_mean
+from ragways.core.text import printable
 
 
 class Named(Protocol):
@@ -44,8 +46,9 @@ class Registry(Mapping[str, T], Generic[T]):
     """A read-only mapping from names to things: those given here, then those of installed plug-ins, in that order.
 
     `group` is the entry-point group, `noun` what one thing is called in messages, `kind` the type that each must have.
-    Plug-ins are loaded when the table is first used. One that cannot be loaded is kept in `problems` and does not stop
-    the rest. Two things with one name raise `PluginClash`, because nobody could say which of them was meant.
+    Plug-ins are loaded when the table is first used. One that cannot be loaded is kept in `problems`, named once in the
+    log, and does not stop the rest. Two things with one name raise `PluginClash`, because nobody could say which of
+    them was meant.
     """
 
     def __init__(self, group: str, noun: str, kind: type[T], items: Iterable[T]) -> None:
@@ -68,6 +71,12 @@ class Registry(Mapping[str, T], Generic[T]):
         """The package that a thing comes from: `ragways` itself, or the plug-in's."""
         self._loaded()
         return self._packages.get(name, "ragways")
+
+    @property
+    def added(self) -> dict[str, str]:
+        """What plug-ins brought: name → package."""
+        self._loaded()
+        return dict(self._packages)
 
     @property
     def problems(self) -> tuple[PluginProblem, ...]:
@@ -112,8 +121,11 @@ class Registry(Mapping[str, T], Generic[T]):
                 if not isinstance(item, self._kind):
                     raise TypeError(f"it gives a {type(item).__name__}, not a {self._kind.__name__}")
         except Exception as error:  # a plug-in is foreign code: whatever it raises must not stop the rest
-            why = f"{type(error).__name__}: {error}"
-            self._problems.append(PluginProblem(self.group, _package(point), point.name, why))
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            problem = PluginProblem(self.group, _package(point), point.name, printable(why))
+            self._problems.append(problem)
+            # Said once, to whoever uses the table: without a handler, Python writes it to standard error.
+            logging.getLogger("ragways").warning("ragways: %s", problem)
             return ()
         return items
 

@@ -1,10 +1,37 @@
-"""Text of documents and models as it may be shown."""
+"""Characters of texts: which belong in plain text, and how text of documents and models may be shown."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
+_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\u2028\u2029\ud800-\udfff]")
+_SPACES = frozenset("\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
+_LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def _odd(match: re.Match[str]) -> str:
+    character = match.group()
+    if character in _SPACES:
+        return " "
+    return "\ufffd" if "\ud800" <= character <= "\udfff" else ""
+
+
+def clean(text: str) -> str:
+    """No control characters, no invisible ones that split words, no lone surrogates."""
+    return _ODD.sub(_odd, text) if _ODD.search(text) else text
+
+
+def one_line(text: str, limit: int = 1000) -> str:
+    """A short value for metadata and titles."""
+    text = " ".join(clean(text[: limit * 4]).split())
+    return unicodedata.normalize("NFC", text)[:limit].rstrip()
+
+
+def normal_lines(text: str) -> list[str]:
+    """Lines without control characters; every kind of line end counts."""
+    return [clean(line) for line in _LINE_ENDS.sub("\n", text).split("\n")]
 
 
 def printable(text: str) -> str:

@@ -7,45 +7,13 @@ line ends in a blank and every mark starts on its first character.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ragways.core.errors import LoadError
+from ragways.core.text import clean, normal_lines, one_line
 from ragways.core.types import Document, Heading, Infobox, Link
-
-# Characters that belong in plain text, and those that do not
-
-_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\u2028\u2029\ud800-\udfff]")
-_SPACES = frozenset("\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
-_LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
-
-
-def _odd(match: re.Match[str]) -> str:
-    character = match.group()
-    if character in _SPACES:
-        return " "
-    return "\ufffd" if "\ud800" <= character <= "\udfff" else ""
-
-
-def clean(text: str) -> str:
-    """No control characters, no invisible ones that split words, no lone surrogates."""
-    return _ODD.sub(_odd, text) if _ODD.search(text) else text
-
-
-def one_line(text: str, limit: int = 1000) -> str:
-    """A short value for metadata and titles."""
-    text = " ".join(clean(text[: limit * 4]).split())
-    return unicodedata.normalize("NFC", text)[:limit].rstrip()
-
-
-def normal_lines(text: str) -> list[str]:
-    """Lines without control characters; every kind of line end counts."""
-    return [clean(line) for line in _LINE_ENDS.sub("\n", text).split("\n")]
-
-
-# The builder
 
 
 @dataclass(slots=True)

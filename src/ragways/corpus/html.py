@@ -11,8 +11,9 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
+from ragways.core.text import one_line
 from ragways.core.types import Document
-from ragways.corpus.builder import Mark, TextBuilder, one_line
+from ragways.corpus.builder import Mark, TextBuilder
 from ragways.corpus.source import LoadOptions, SourceFile, article_of, decode, read_all
 
 _DROPPED = frozenset(("script", "style", "nav", "noscript", "template", "head", "svg", "iframe", "object", "canvas",

@@ -10,8 +10,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ragways.core.dates import iso_date
+from ragways.core.text import clean
 from ragways.core.types import Document
-from ragways.corpus.builder import Mark, TextBuilder, clean
+from ragways.corpus.builder import Mark, TextBuilder
 from ragways.corpus.source import LoadOptions, SourceFile, article_of, read_text
 from ragways.corpus.text import write_plain
 

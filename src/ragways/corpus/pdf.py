@@ -12,8 +12,9 @@ import pypdfium2
 
 from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
+from ragways.core.text import one_line
 from ragways.core.types import Document
-from ragways.corpus.builder import TextBuilder, one_line
+from ragways.corpus.builder import TextBuilder
 from ragways.corpus.source import LoadOptions, SourceFile, read_all
 
 _HYPHENS = ("\ufffe", "\x02", "\xad")

@@ -8,8 +8,9 @@ from typing import Any
 
 from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
+from ragways.core.text import normal_lines, one_line
 from ragways.core.types import Document
-from ragways.corpus.builder import TextBuilder, normal_lines, one_line
+from ragways.corpus.builder import TextBuilder
 from ragways.corpus.source import Fields, LoadOptions, Skipped, SourceFile, decode, opened, read_all, read_text
 
 
