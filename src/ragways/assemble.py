@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import inspect
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from ragways.evaluation.judges.judge import JudgeResources
     from ragways.index.update import Recipe
     from ragways.index.work_cache import WorkCache
-    from ragways.models.call import ReplyCache
+    from ragways.models.adapt import OwnEmbedder, OwnModel
+    from ragways.models.call import Model, ReplyCache
     from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
     from ragways.models.tokens import Prices
@@ -31,14 +33,42 @@ def chunking_of(settings: ChunkingSettings) -> Chunking:
     return replace(PRESETS[settings.preset], **changes)
 
 
-async def embedder_of(settings: Settings) -> Embedder:
-    chosen = settings.embedder
-    if chosen.kind == "minilm":
-        from ragways.models.minilm import MiniLM
+@dataclass(frozen=True)
+class EmbedderKind:
+    """A kind of embedder that settings can name (`embedder.kind`).
 
-        return MiniLM(settings.cache, precision=chosen.precision, threads=chosen.threads)
+    `make` gets all settings and returns an embedder, or an awaitable one; of a plug-in, any object with `name` and
+    `embed(texts)` will do.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[Settings], object]
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """A kind of language model that settings can name (`model.kind`).
+
+    `make` gets all settings and the section that names the model, and returns a model; of a plug-in, any object with
+    `name` and `complete(messages)` will do.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[Settings, ModelSettings], object]
+
+
+def _minilm(settings: Settings) -> Embedder:
+    from ragways.models.minilm import MiniLM
+
+    return MiniLM(settings.cache, precision=settings.embedder.precision, threads=settings.embedder.threads)
+
+
+async def _endpoint_embedder(settings: Settings) -> Embedder:
     from ragways.models.embed import EndpointEmbedder
 
+    chosen = settings.embedder
     if not chosen.base_url or not chosen.name:
         raise SettingsError("embedder.kind is endpoint, but embedder.base_url or embedder.name is not set", "set both")
     key = chosen.key.get_secret_value()
@@ -54,31 +84,64 @@ async def embedder_of(settings: Settings) -> Embedder:
     )
 
 
-def client_of(settings: Settings, cache: ReplyCache | None = None) -> ModelClient:
-    """The client of the model that is set, or of none."""
-    return _client(settings, settings.model, "model", cache)
+def _endpoint_model(_: Settings, chosen: ModelSettings) -> Model:
+    from ragways.models.endpoint import Endpoint
+
+    return Endpoint(chosen.base_url, chosen.key.get_secret_value(), chosen.name, timeout=chosen.timeout)
+
+
+EMBEDDERS: Registry[EmbedderKind] = Registry(
+    "ragways.embedders",
+    "embedder",
+    EmbedderKind,
+    (
+        EmbedderKind("minilm", "all-MiniLM-L6-v2 on this machine, without a key", _minilm),
+        EmbedderKind("endpoint", "an OpenAI-compatible endpoint", _endpoint_embedder),
+    ),
+)
+MODELS: Registry[ModelKind] = Registry(
+    "ragways.models",
+    "model",
+    ModelKind,
+    (ModelKind("endpoint", "an OpenAI-compatible endpoint", _endpoint_model),),
+)
+
+
+async def embedder_of(settings: Settings, own: OwnEmbedder | None = None) -> Embedder:
+    """The embedder that is given, or else the one that the settings name."""
+    from ragways.models.adapt import as_embedder
+
+    made = own if own is not None else EMBEDDERS.find(settings.embedder.kind).make(settings)
+    return as_embedder(await made if inspect.isawaitable(made) else made)
+
+
+def client_of(settings: Settings, cache: ReplyCache | None = None, *, own: OwnModel | None = None) -> ModelClient:
+    """The client of the model that is given, or else of the one that is set, or of none."""
+    return _client(settings, settings.model, "model", cache, own)
 
 
 def judge_client_of(settings: Settings, cache: ReplyCache | None = None) -> ModelClient:
     """The client of the model that judges: the one set for it, else the language model itself."""
     if settings.judge.name or settings.judge.base_url:
-        return _client(settings, settings.judge, "judge", cache)
+        return _client(settings, settings.judge, "judge", cache, None)
     return client_of(settings, cache)
 
 
-def _client(settings: Settings, chosen: ModelSettings, section: str, cache: ReplyCache | None) -> ModelClient:
+def _client(
+    settings: Settings, chosen: ModelSettings, section: str, cache: ReplyCache | None, own: OwnModel | None
+) -> ModelClient:
+    from ragways.models.adapt import as_model
     from ragways.models.client import ModelClient
 
-    if not chosen.name and not chosen.base_url:
+    if own is None and not chosen.name and not chosen.base_url:
         return ModelClient(None)
-    if not chosen.name or not chosen.base_url:
+    if own is None and (not chosen.name or (chosen.kind == "endpoint" and not chosen.base_url)):
         missing = "name" if not chosen.name else "base_url"
         cure = f"set both {section}.name and {section}.base_url, or neither"
         raise SettingsError(f"{section}.{missing} is not set", cure)
-    from ragways.models.endpoint import Endpoint
-
+    model = own if own is not None else MODELS.find(chosen.kind).make(settings, chosen)
     return ModelClient(
-        Endpoint(chosen.base_url, chosen.key.get_secret_value(), chosen.name, timeout=chosen.timeout),
+        as_model(model),
         cache=cache,
         prices=prices_of(settings),
         concurrency=chosen.concurrency,
@@ -95,15 +158,22 @@ def prices_of(settings: Settings) -> Prices:
     return Prices({name: Price(p.input, p.output, p.cached) for name, p in settings.prices.items()})
 
 
-def recipe_of(settings: Settings, layers: frozenset[str], *, graph: Mapping[str, Any] | None = None) -> Recipe:
+def recipe_of(
+    settings: Settings,
+    layers: frozenset[str],
+    *,
+    graph: Mapping[str, Any] | None = None,
+    embedder: OwnEmbedder | None = None,
+    model: OwnModel | None = None,
+) -> Recipe:
     """What the settings say an index is to be; `graph` changes how its knowledge graph is made."""
     from ragways.index.update import Recipe
 
     return Recipe(
-        embedder=lambda: embedder_of(settings),
+        embedder=lambda: embedder_of(settings, embedder),
         chunking=chunking_of(settings.chunking),
         layers=layers,
-        model=lambda work_cache: client_of(settings, work_cache),
+        model=lambda work_cache: client_of(settings, work_cache, own=model),
         options=_load_options(settings.corpus),
         settings={
             "graph": {**settings.graph, **(graph or {})},
@@ -126,24 +196,27 @@ def _load_options(settings: CorpusSettings) -> LoadOptions:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Resources]:
-    """Everything a question needs, closed when done."""
+async def opened(
+    settings: Settings, *, embedder: OwnEmbedder | None = None, model: OwnModel | None = None
+) -> AsyncIterator[Resources]:
+    """Everything a question needs, closed when done; an embedder or a model that is given goes before the settings."""
     from ragways.index.reader import Index
     from ragways.retrieval.resources import Resources
 
     async with AsyncExitStack() as stack:
         index = stack.enter_context(closing(Index.open(settings.index)))
-        embedder = await stack.enter_async_context(_embedder(settings))
-        if "vectors" in index.layers and index.embedder != embedder.name:
+        chosen = await stack.enter_async_context(_embedder(settings, embedder))
+        if "vectors" in index.layers and index.embedder != chosen.name:
+            given = "the one given" if embedder is not None else "the one in the settings"
             raise EmbedderChanged(
-                f"this index was built with embedder {index.embedder}, and the settings now say {embedder.name}",
-                "set it back, or build anew with: ragways index --rebuild PATH",
+                f"this index was built with embedder {index.embedder}, and {given} is {chosen.name}",
+                "set it back, give yours (ragways.open(…, embedder=…)), or build anew: ragways index --rebuild PATH",
             )
-        work_cache = _kept_replies(settings.index, stack) if settings.model.name else None
+        work_cache = _kept_replies(settings.index, stack) if model is not None or settings.model.name else None
         yield Resources(
             index,
-            embedder,
-            await stack.enter_async_context(client_of(settings, work_cache)),
+            chosen,
+            await stack.enter_async_context(client_of(settings, work_cache, own=model)),
             threshold=settings.answer.threshold,
             sentences=settings.answer.sentences,
             prompts=settings.answer.prompts,
@@ -163,8 +236,8 @@ async def judge_resources_of(settings: Settings, run: Path | None = None) -> Asy
 
 
 @asynccontextmanager
-async def _embedder(settings: Settings) -> AsyncIterator[Embedder]:
-    embedder = await embedder_of(settings)
+async def _embedder(settings: Settings, own: OwnEmbedder | None = None) -> AsyncIterator[Embedder]:
+    embedder = await embedder_of(settings, own)
     try:
         yield embedder
     finally:

@@ -28,7 +28,7 @@ class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
-class Price(_Section):
+class PriceSettings(_Section):
     """USD for a million tokens."""
 
     input: float = Field(ge=0)
@@ -37,8 +37,9 @@ class Price(_Section):
 
 
 class ModelSettings(_Section):
-    """The language model; without a name and a base URL, everything is done without one."""
+    """The language model; without a name, everything is done without one."""
 
+    kind: str = Field("endpoint", description="endpoint asks base_url; a plug-in may bring others")
     base_url: str = Field("", description="OpenAI-compatible endpoint, e.g. http://127.0.0.1:11434/v1 for Ollama")
     name: str = Field("", description="name of the model at that endpoint")
     key: SecretStr = Field(SecretStr(""), description="its key; better set as RAGWAYS_MODEL__KEY than written here")
@@ -47,6 +48,7 @@ class ModelSettings(_Section):
     concurrency: int = Field(16, ge=1, description="calls under way at once")
     requests_per_minute: int | None = Field(None, ge=1, description="rate limit; unset is none")
     tokens_per_minute: int | None = Field(None, ge=1, description="rate limit; unset is none")
+    options: dict[str, Any] = Field(default_factory=dict, description="of a plug-in's kind: whatever it takes")
 
 
 class JudgeSettings(ModelSettings):
@@ -56,13 +58,14 @@ class JudgeSettings(ModelSettings):
 class EmbedderSettings(_Section):
     """What turns text into vectors. An index keeps the embedder it was built with."""
 
-    kind: Literal["minilm", "endpoint"] = Field("minilm", description="minilm runs offline; endpoint asks base_url")
+    kind: str = Field("minilm", description="minilm runs offline; endpoint asks base_url; a plug-in may bring others")
     precision: Literal["int8", "fp32"] = Field("int8", description="of minilm: int8 is faster, fp32 exact")
     threads: int | None = Field(None, ge=1, description="of minilm: cores to use; unset is up to 4")
     base_url: str = Field("", description="of endpoint: its URL, e.g. https://example.org/v1")
     name: str = Field("", description="of endpoint: the model's name")
     key: SecretStr = Field(SecretStr(""), description="of endpoint: its key; better as RAGWAYS_EMBEDDER__KEY")
     dimension: int | None = Field(None, ge=1, description="of endpoint: length of its vectors; unset asks once")
+    options: dict[str, Any] = Field(default_factory=dict, description="of a plug-in's kind: whatever it takes")
 
 
 class ChunkingSettings(_Section):
@@ -123,7 +126,7 @@ class Settings(_Section):
     )
     windows: dict[str, Any] = Field(default_factory=dict, description="sizes of the window graph, see docs/settings.md")
     communities: dict[str, Any] = Field(default_factory=dict, description="sizes of communities, see docs/settings.md")
-    prices: dict[str, Price] = Field(
+    prices: dict[str, PriceSettings] = Field(
         default_factory=dict, description="USD for a million tokens by model name, where the built-in table is wrong"
     )
     paradigms: dict[str, dict[str, Any]] = Field(

@@ -38,10 +38,15 @@ class LoopThread:
         if not self._end.alive:
             work.close()
             raise RuntimeError("this loop is closed")
-        if threading.current_thread() is self._thread:
+        if self.is_current:
             work.close()
             raise RuntimeError("called from its own loop, which would wait for itself: use the async twin there")
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the caller is running on this very thread."""
+        return threading.current_thread() is self._thread
 
     @property
     def closed(self) -> bool:

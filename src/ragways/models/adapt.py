@@ -19,8 +19,8 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ragways.core.errors import ModelError, ModelRefused, RagwaysError, UsageError
 from ragways.core.trace import Usage
@@ -34,6 +34,24 @@ if TYPE_CHECKING:
 
 _CURE_MODEL = "a model needs a `name` and a method `complete(messages)` that returns the text of the reply"
 _CURE_EMBEDDER = "an embedder needs a `name` and a method `embed(texts)` that returns one list of floats for each text"
+
+
+class OwnModel(Protocol):
+    """A language model of one's own: a name, and a method from messages to the text of the reply, sync or async."""
+
+    @property
+    def name(self) -> str: ...
+
+    def complete(self, messages: list[dict[str, str]], /) -> str | Awaitable[str]: ...
+
+
+class OwnEmbedder(Protocol):
+    """An embedder of one's own: a name, and a method from texts to one row of numbers for each, sync or async."""
+
+    @property
+    def name(self) -> str: ...
+
+    def embed(self, texts: list[str], /) -> Any: ...  # noqa: ANN401 - lists or an array, or an awaitable of these
 
 
 def as_model(obj: object) -> Model:
