@@ -26,7 +26,7 @@ import numpy as np
 
 from ragways.assemble import opened
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.tools.links import Adjacency, distinct
+from ragways.retrieval.tools.links import LinkGraph, distinct
 from ragways.retrieval.tools.toolbox import Toolbox
 from ragways.settings import Settings, read_settings
 
@@ -90,7 +90,7 @@ def paths(edges: int, calls: int) -> Figures:
     hubs[: NODES // 10, 0], hubs[NODES // 10 :, 0] = 0, 1  # each linked to a tenth of the graph
     pairs = distinct(NODES, np.concatenate([chance.integers(2, NODES, (edges, 2)), hubs]))
     began = time.process_time()
-    graph = Adjacency(NODES, pairs)
+    graph = LinkGraph(NODES, pairs)
     figures: Figures = {"build_ms": round((time.process_time() - began) * 1000, 1)}
     times, found = [], 0
     for start, end in [(0, 1), *chance.integers(0, NODES, (calls, 2)).tolist()]:

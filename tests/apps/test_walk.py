@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from ragways.apps.picture.walk import Journey, Node, Reach, Sentence, Visit, pictures
-from ragways.apps.picture.walk_page import walk_page
+from ragways.apps.as_json import result_data
+from ragways.apps.trace_tree import entity_names, show_trace
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer, Evidence, Hits, Query
+from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
-from ragways.retrieval.ask import Result, ask
+from ragways.pictures.walk_page import (
+    GraphPicture,
+    PathPicture,
+    ShownNode,
+    ShownSentence,
+    ShownWindow,
+    pictures,
+    walk_page,
+)
+from ragways.retrieval.ask import PARADIGMS, Result, ask
+from ragways.retrieval.traversals import TRAVERSALS
 from tests.apps.conftest import Run
 from tests.fakes import write
 from tests.retrieval.graph_corpus import HOPS, TEXTS, indexed, resources
@@ -23,7 +35,7 @@ EVIL = "<script>alert(1)</script></style></title>{{policy}}\u202e\x1b[31m"
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return Index.open(indexed(tmp_path_factory.mktemp("walk")))
+    return Index.open(indexed(tmp_path_factory.mktemp("walk"), layers=frozenset(LAYERS)))
 
 
 @pytest.fixture
@@ -75,23 +87,57 @@ def test_each_walk_of_an_answer_has_its_picture(index: Index):
     assert drawn("naive") == []
     assert len(drawn("iterative")) > 1
     (reach,) = drawn("fast-graph")
-    assert isinstance(reach, Reach)
+    assert isinstance(reach, GraphPicture)
     assert reach.seeds[0].name == "Ness Light"
     known = {node.id for node in (*reach.seeds, *reach.entities, *reach.passages)}
     assert reach.links
     assert all(one in known and other in known for one, other in reach.links)
     (linked,) = drawn("fused")
-    assert isinstance(linked, Reach)
+    assert isinstance(linked, GraphPicture)
     assert linked.entities
 
 
+WINDOW_PATHS = {paradigm.name for paradigm in TRAVERSALS}
+GRAPH_WALKS = {"graph-ppr", "hybrid", "iterative", "fast-graph", "fused"}
+
+
+@pytest.mark.parametrize("name", PARADIGMS)
+def test_every_paradigm_has_a_trace_and_its_pictures(index: Index, name: str, capsys: pytest.CaptureFixture[str]):
+    result = asyncio.run(ask(resources(index), HOPS, name, {}))
+    drawn = pictures(index, result)
+    assert {type(each) for each in drawn} == (
+        {PathPicture} if name in WINDOW_PATHS else {GraphPicture} if name in GRAPH_WALKS else set()
+    )
+    page = walk_page([(result, drawn)])
+    show_trace(result.trace, entity_names(index, [result.trace]))
+    tree = capsys.readouterr().out
+    data = json.loads(json.dumps(result_data(result)))
+    for step in (step for step in result.trace.walk() if step is not result.trace):
+        assert step.name in tree
+        assert f"<b>{step.name}</b>" in page
+    assert "entity:" not in tree, "entities are shown by name"
+    kinds = {each["kind"] for step in data["steps"] for each in step.get("attachments", ())}
+    assert ("WindowPath" in kinds) == (name in WINDOW_PATHS)
+
+
+def test_what_a_plug_in_attaches_is_left_alone(index: Index, capsys: pytest.CaptureFixture[str]):
+    result = asyncio.run(ask(resources(index), HOPS, "words", {}))
+    result.trace.children[0].attachments.append("a note of someone else's")
+    assert pictures(index, result) == []
+    show_trace(result.trace, entity_names(index, [result.trace]))
+    assert "words" in capsys.readouterr().out
+    assert result_data(result)["steps"][0]["attachments"] == [{"kind": "str", "text": "a note of someone else's"}]
+
+
 def test_text_of_documents_and_models_is_never_code():
-    trace = Span(EVIL, {"input": EVIL, "output": EVIL, EVIL: EVIL}, usage=Usage(calls=1, input=2), error=EVIL, way=EVIL)
+    trace = Span(EVIL, {EVIL: EVIL}, input=EVIL, output=EVIL, usage=Usage(calls=1, input=2), error=EVIL, way=EVIL)
     answer = Answer(Evidence(Hits(Query(EVIL)), (), 0), EVIL, way=EVIL)
     result = Result(EVIL, EVIL, {}, answer, Span("all", children=[trace]))
-    visit = Visit(EVIL, EVIL, 0.5, EVIL, (Sentence(EVIL, True, 0.5), Sentence(EVIL, False, None)))
-    node = Node(EVIL, EVIL, 0.5, EVIL)
-    page = walk_page([(result, [Journey(EVIL, (visit,), EVIL), Reach(EVIL, (node,), (node,), (node,), ())])] * 2)
+    visit = ShownWindow(EVIL, EVIL, 0.5, EVIL, (ShownSentence(EVIL, True, 0.5), ShownSentence(EVIL, False, None)))
+    node = ShownNode(EVIL, EVIL, 0.5, EVIL)
+    page = walk_page(
+        [(result, [PathPicture(EVIL, (visit,), EVIL), GraphPicture(EVIL, (node,), (node,), (node,), ())])] * 2
+    )
     assert "<script" not in page
     assert page.count("</style>") == page.count("</title>") - page.count("<g ") == 1
     assert "\u202e" not in page
@@ -102,4 +148,4 @@ def test_text_of_documents_and_models_is_never_code():
 def test_a_walk_to_nowhere_is_drawn_as_well():
     answer = Answer(Evidence(Hits(Query("?")), (), 0), "")
     result = Result("?", "words", {}, answer, Span("all"))
-    assert "<svg" in walk_page([(result, [Journey("x", (), "no way on"), Reach("x", (), (), (), ())])])
+    assert "<svg" in walk_page([(result, [PathPicture("x", (), "no way on"), GraphPicture("x", (), (), (), ())])])

@@ -182,7 +182,7 @@ def test_without_a_model_the_rule_does_it():
         outcome = asyncio.run(ModelClient().do(replace(NOTE, without=rule), ABOUT))
     assert outcome == Outcome(Note("tides: The tide rises."), "rule")
     assert outcome.by_rule
-    assert root.children[0].details["output"] == "text tides: The tide rises."
+    assert root.children[0].output == "text tides: The tide rises."
     assert root.children[0].way == "rule"
     assert root.total.calls == 0
 

@@ -41,9 +41,11 @@ TWO = "What joins Bertil Oakes and the Ness Light?"
 WHEN = "When did Bertil Oakes work on the Ness Light?"
 
 
-def indexed(folder: Path, texts: dict[str, str] = TEXTS, **graph: Any) -> Path:
+GRAPH_LAYERS = frozenset({"vectors", "words", "graph"})
+
+
+def indexed(folder: Path, texts: dict[str, str] = TEXTS, layers: frozenset[str] = GRAPH_LAYERS, **graph: Any) -> Path:
     """An index of these texts, with vectors of all entities unless the settings say otherwise."""
-    layers = frozenset({"vectors", "words", "graph"})
     settings = {"graph": {"vectors": "all", **graph}}
     corpus = write(folder / "corpus", texts)
     asyncio.run(build(folder / "index", [corpus], recipe(WordHashes(), layers=layers, settings=settings)))

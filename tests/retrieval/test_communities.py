@@ -21,6 +21,7 @@ from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.communities import COMMUNITY_GLOBAL, COMMUNITY_LOCAL
+from ragways.retrieval.graph_pieces import EntityScores
 from ragways.retrieval.resources import Resources
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, write
@@ -180,8 +181,9 @@ def test_local_gives_what_brute_force_over_the_tables_gives(index: Index):
         key=lambda pair: (-pair[0], pair[1]),
     )
     seeds = {id: score for score, id in near[:3] if score >= 0.1}
-    found = next(step.details["seeds"] for step in trace.walk() if step.name == "surroundings")
-    assert found == pytest.approx(seeds)
+    [found] = next(step.attachments for step in trace.walk() if step.name == "surroundings")
+    assert isinstance(found, EntityScores)
+    assert dict(found.scores) == pytest.approx(seeds, abs=1e-6)
     db = graph._db
 
     def order(kind: str) -> list[str]:

@@ -13,6 +13,7 @@ from ragways.index.build import remove
 from ragways.index.graph.retrieve import question_seeds
 from ragways.index.reader import Index
 from ragways.retrieval.fused import FUSED as PARADIGM
+from ragways.retrieval.graph_pieces import EntityScores, GraphWalk
 from ragways.retrieval.pagerank import linked
 from tests.retrieval.graph_corpus import HOPS, TWO, asked, falls, ids, indexed, resources, step
 
@@ -39,7 +40,7 @@ def test_the_trace_shows_every_list(index: Index, fusion: str, late: float):
     answer, trace = asked(resources(index), PARADIGM, TWO, fusion=fusion, late=late)
     for name in ("dense", "words", "linked"):
         assert step(trace, name).details["found"]
-    assert step(trace, "linked").details["seeds"]
+    assert [type(each) for each in step(trace, "linked").attachments] == [EntityScores, GraphWalk]
     assert step(trace, "weigh").details["best"]
     assert {why.by for hit in answer.evidence.items for why in hit.found} >= {"dense", "words", "linked", "bridge"}
     assert any(why.by == "maxsim" for hit in answer.evidence.items for why in hit.found) == (late > 0)

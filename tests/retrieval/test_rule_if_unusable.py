@@ -37,7 +37,7 @@ def done(script: list[object], task: Task = KEYWORDS, asks: int = 2) -> tuple[ob
 def test_a_usable_reply_is_taken_and_told():
     found, trace = done([{"low": ["Ness"], "high": []}])
     assert found == Keywords(("Ness",), ())
-    assert [(child.way, child.details["output"]) for child in trace.children] == [("model scripted", "low Ness")]
+    assert [(child.way, child.output) for child in trace.children] == [("model scripted", "low Ness")]
 
 
 def test_after_unusable_replies_the_rule_does_it_and_the_trace_says_so():

@@ -23,6 +23,7 @@ from ragways.models.client import ModelClient
 from ragways.retrieval import traversals
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
+from ragways.retrieval.window_walk import WindowPath
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
 from tests.index.windows.graphs import Graph, graph
@@ -232,8 +233,14 @@ async def _traced(step) -> tuple[Hits, Span]:
     return hits, trace.children[0]
 
 
+def path_of(trace: Span) -> WindowPath:
+    [path] = trace.attachments
+    assert isinstance(path, WindowPath)
+    return path
+
+
 def end_of(trace: Span) -> str:
-    said = str(trace.details["stopped"])
+    said = path_of(trace).stopped
     return [meant for words, meant in ENDS.items() if words in said][-1]
 
 
@@ -254,7 +261,7 @@ def test_a_traversal_does_what_its_formulas_say(name, seed, level, documents, ed
     slow = Slow(g)
     WALKS[name][1](slow, most, least)
     hits, trace = walk(name, g, most=most, least=least)
-    path = [id for id, _, _ in trace.details["path"]]  # type: ignore[attr-defined]
+    path = [visited.window for visited in path_of(trace).windows]
     assert path == [g.windows.windows.ids[c] for c in slow.path]
     assert [hit.piece.id for hit in hits.items] == [g.windows.sentences.ids[s] for s in slow.S]
     assert end_of(trace) == slow.end
@@ -280,7 +287,7 @@ def test_hits_are_sentences_in_the_order_of_the_walk(name: str):
     hits, trace = walk(name, g, most=12, least=8)
     assert [hit.score for hit in hits.items] == [1 / place for place in range(1, len(hits.items) + 1)]
     near = g.windows.nearness(g.question)
-    path = trace.details["path"]
+    path = path_of(trace).windows
     for hit in hits.items:
         [found] = hit.found
         piece = hit.piece
@@ -290,9 +297,8 @@ def test_hits_are_sentences_in_the_order_of_the_walk(name: str):
         assert document.text[piece.start : piece.end] == piece.text
         assert piece.tokens > 0
         assert found.score == float(near.sentences[g.windows.sentences.ids.index(piece.id)])
-        assert found.note.split(" → ") == [id for id, _, _ in path[: found.rank]]  # type: ignore[index]
-    gathered: Any = trace.details["gathered"]
-    assert [id for some in gathered for id in some] == [hit.piece.id for hit in hits.items]
+        assert found.note.split(" → ") == [visited.window for visited in path[: found.rank]]
+    assert [id for visited in path for id in visited.sentences] == [hit.piece.id for hit in hits.items]
 
 
 # The model as guide
@@ -311,13 +317,14 @@ def wide() -> Graph:
 def test_the_model_takes_two_hops_and_stops():
     g = wide()
     hits, trace, model = guided(g, [{"choice": 2, "reason": "new"}, {"choice": 1}, {"choice": 0, "reason": "answered"}])
-    path = trace.details["path"]
-    assert len(path) == 3  # type: ignore[arg-type]
-    assert trace.details["stopped"] == "model scripted: answered"
+    path = path_of(trace).windows
+    assert len(path) == 3
+    assert path_of(trace).stopped == "model scripted: answered"
     near, layer = g.windows.nearness(g.question), g.windows
     anchor = int(near.windows.argmax())
     best = sorted((n for n, _ in layer.neighbours(anchor)), key=lambda n: -near.windows[n])
-    assert path[1] == (layer.windows.ids[best[1]], pytest.approx(near.windows[best[1]], abs=1e-5), "model scripted")  # type: ignore[index]
+    assert (path[1].window, path[1].why) == (layer.windows.ids[best[1]], "model scripted")
+    assert path[1].similarity == pytest.approx(near.windows[best[1]], abs=1e-5)
     shown = [call.messages[-1].content for call in model.calls]
     assert "question" in shown[0]
     assert hits.items[0].piece.text in shown[0]
@@ -329,17 +336,17 @@ def test_the_model_takes_two_hops_and_stops():
 def test_an_unusable_reply_leads_to_the_window_most_similar_to_the_question():
     g = wide()
     _, trace, _ = guided(g, ["hm", {"choice": 9}, {"choice": 0}], asks=2)
-    path: Any = trace.details["path"]
-    assert [why for _, _, why in path][1].startswith("fallback after an unusable reply")
+    path = path_of(trace).windows
+    assert path[1].why.startswith("fallback after an unusable reply")
     without, _ = walk("llm-guided", g, most=15, least=8)
-    assert path[1][0] == without.items[-1].found[0].note.split(" → ")[1]
+    assert path[1].window == without.items[-1].found[0].note.split(" → ")[1]
 
 
 def test_without_a_model_the_trace_says_that_a_rule_chose():
     _, trace = walk("llm-guided", wide(), most=15, least=8)
-    path: Any = trace.details["path"]
+    path = path_of(trace).windows
     assert len(path) > 1
-    assert all(why.startswith("rule") for _, _, why in path[1:])
+    assert all(visited.why.startswith("rule") for visited in path[1:])
     assert {child.way for child in trace.children} == {"rule"}
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
+from ragways.core.plain import to_plain
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer
 from ragways.index.update import Summary
 from ragways.retrieval.ask import Result
-
-_ENDS = ("input", "output")
 
 
 def result_data(result: Result) -> dict[str, Any]:
@@ -62,9 +61,11 @@ def step_data(step: Span) -> dict[str, Any]:
         "name": step.name,
         "seconds": round(step.seconds, 4),
         "usage": usage_data(step.total),
-        "details": {key: _plain(value) for key, value in step.details.items() if key not in _ENDS},
+        "details": {key: _plain(value) for key, value in step.details.items()},
     }
-    data |= {key: step.details[key] for key in _ENDS if key in step.details}
+    if step.attachments:
+        data["attachments"] = [_attachment(each) for each in step.attachments]
+    data |= {key: text for key, text in (("input", step.input), ("output", step.output)) if text}
     if step.way:
         data["way"] = step.way
     if step.error:
@@ -72,6 +73,11 @@ def step_data(step: Span) -> dict[str, Any]:
     if step.children:
         data["steps"] = [step_data(child) for child in step.children]
     return data
+
+
+def _attachment(value: object) -> dict[str, Any]:
+    """What a step left for whoever shows the trace: the name of its type, and its fields."""
+    return {"kind": type(value).__name__, **(to_plain(value) if is_dataclass(value) else {"text": str(value)})}
 
 
 def task_ways(trace: Span) -> list[dict[str, str]]:

@@ -194,7 +194,7 @@ def ask(
     else:
         show_answers(results, failures, details=details)
     if results and (html is not None or (trace and not json)):
-        from ragways.apps.picture.walk import show_walks
+        from ragways.apps.trace_tree import show_walks
 
         show_walks(chosen.index, results, html=html, as_text=trace and not json)
     if failures:

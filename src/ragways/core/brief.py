@@ -1,33 +1,15 @@
-"""What goes into a step and what comes out of it, in a few words of the trace."""
+"""Values in a few words, as a trace shows what goes into a step and what comes out of it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from typing import TypeVar
 
-from ragways.core.trace import current_span
 from ragways.core.types import Answer, Evidence, Hit, Hits, Query
-
-In = TypeVar("In")
-Out = TypeVar("Out")
 
 LONGEST = 200
 """Characters of one input or output: a trace is read by people, and kept with every record."""
 _NAMED = 3  # things of a list that are named
-
-
-def traced(run: Callable[[In], Awaitable[Out]]) -> Callable[[In], Awaitable[Out]]:
-    """The same work, which leaves its input and its output in the span it runs in."""
-
-    async def telling(value: In) -> Out:
-        here = current_span()
-        here.details["input"] = brief(value)
-        result = await run(value)
-        here.details["output"] = brief(result)
-        return result
-
-    return telling
 
 
 def brief(value: object) -> str:

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
+from ragways.core.brief import brief
 from ragways.core.errors import UsageError
 from ragways.core.trace import span
 from ragways.core.types import Found, Hit, Hits, Query, ranked
@@ -24,7 +25,9 @@ Next = TypeVar("Next")
 
 
 class Step(Generic[In, Out]):
-    """A named piece of work from one noun to the next. Runs inside a span of its name."""
+    """A named piece of work from one noun to the next. Runs inside a span of its name, which says what went in and what
+    came out.
+    """
 
     def __init__(self, name: str, run: Callable[[In], Awaitable[Out]], **details: object) -> None:
         self.name = name
@@ -32,8 +35,11 @@ class Step(Generic[In, Out]):
         self._details = details
 
     async def __call__(self, value: In) -> Out:
-        with span(self.name, **self._details):
-            return await self._run(value)
+        with span(self.name, **self._details) as here:
+            here.input = brief(value)
+            result = await self._run(value)
+            here.output = brief(result)
+            return result
 
     def __rshift__(self, then: Step[Out, Next]) -> Step[In, Next]:
         return _Chain(self, then)

@@ -108,11 +108,16 @@ class Reservation:
 class Span:
     """One stretch of work. `usage` is its own spending; `total` adds that of the spans inside it.
 
-    `spared` is what replies that were known already had cost when they were asked for.
+    `spared` is what replies that were known already had cost when they were asked for. `input` and `output` say in a
+    few words what went in and what came out. `attachments` are typed values that a step leaves for whoever shows the
+    trace, such as the windows that a walk visited.
     """
 
     name: str
     details: dict[str, object] = field(default_factory=dict)
+    attachments: list[object] = field(default_factory=list)
+    input: str = ""
+    output: str = ""
     children: list[Span] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     spared: Usage = field(default_factory=Usage)

@@ -115,7 +115,7 @@ class ModelClient:
             with span(task.name) as here:
                 here.details["prompt"] = task.text.hash
                 outcome = await self._ask(task, given, here, on_text)
-                here.details["output"] = brief(outcome.value)
+                here.output = brief(outcome.value)
                 return outcome
         except UnusableReply:
             if not rule_if_unusable or task.without is None:
@@ -128,7 +128,7 @@ class ModelClient:
         with span(task.name) as here:
             here.way = way
             value = await without(given)
-            here.details["output"] = brief(value)
+            here.output = brief(value)
             return Outcome(value, way)
 
     def way(self, reply: Reply) -> str:

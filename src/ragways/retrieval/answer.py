@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragways.core.brief import traced
 from ragways.core.step import Step
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Query
 from ragways.index.words import terms
@@ -31,7 +30,6 @@ def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answe
     """
     native = prompt if use.prompts == "native" else None
 
-    @traced
     async def run(evidence: Evidence) -> Answer:
         if use.retrieve_only:
             return _abstain(evidence, "retrieval only")
@@ -55,7 +53,6 @@ def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answe
 def recall(use: Resources) -> Step[Query, Answer]:
     """Answer from what the model knows; without a model that is nothing."""
 
-    @traced
     async def run(query: Query) -> Answer:
         evidence = Evidence(Hits(query), (), 0)
         outcome = await use.model.do(RECALL, RecallInput(query.text))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge
 
-from ragways.core.brief import traced
 from ragways.core.errors import UnusableReply
 from ragways.core.gather import together
 from ragways.core.step import Step
@@ -22,7 +21,7 @@ from ragways.core.types import Found, Hit, Hits, Piece, Query, content_hash, ran
 from ragways.index.words import terms
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.answer import answer
-from ragways.retrieval.graph_pieces import triplet_pieces
+from ragways.retrieval.graph_pieces import EntityScores, rounded, triplet_pieces
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
@@ -56,7 +55,6 @@ def report_points(
     A level of -1 is the finest whose reports all fit, or the coarsest where none does.
     """
 
-    @traced
     async def run(query: Query) -> Hits:
         chosen = await _choose(use, query, level, reports)
         batches = _batches(chosen, batch, seed)
@@ -213,11 +211,12 @@ def surroundings(
     """
     shares = {"chunk": chunks, "triplet": relations, "report": reports}
 
-    @traced
     async def run(query: Query) -> Hits:
         seeds = await find_seeds(use, query, entities, least, named)
         found = [*await _chunks(use, query, seeds), *_triplets(use, seeds), *_reports(use, seeds)]
-        current_span().details.update(seeds=dict(seeds.scores), found=len(found))
+        here = current_span()
+        here.details["found"] = len(found)
+        here.attachments.append(EntityScores("seeds", rounded(seeds.scores.items())))
         return in_shares(query, found, shares)
 
     return Step("surroundings", run, entities=entities, least=least, named=named, **shares)

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Ge
 
-from ragways.core.brief import traced
 from ragways.core.step import Step, fuse, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, ranked
@@ -90,7 +89,6 @@ def weighed(use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: f
     With `fusion="rank"` the bridges are a list of weight `bridge` that is joined to the hits by rank instead.
     """
 
-    @traced
     async def run(hits: Hits) -> Hits:
         if not hits.items:
             return hits

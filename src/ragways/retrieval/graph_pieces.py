@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import zip_longest
+from dataclasses import dataclass
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
 from ragways.core.types import Found, Hit, Hits, Piece, Query
@@ -21,6 +22,39 @@ if TYPE_CHECKING:
     from ragways.index.graph.relations import Ints
 
     Floats = NDArray[np.float64]
+
+
+Scores = tuple[tuple[str, float], ...]
+"""Ids with scores, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityScores:
+    """For the trace: entities by id with their scores, best first, and what they are (`seeds`, `strongest`)."""
+
+    label: str
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class GraphWalk:
+    """For the trace: where a walk over the graph began, where it went, and the chunks it led to, by id with scores.
+
+    `entities` are those that got the largest shares; None where the walk did not note them.
+    """
+
+    seeds: Scores
+    entities: Scores | None
+    passages: Scores
+
+
+SHOWN = 20
+"""Entities and passages of a walk that the trace keeps."""
+
+
+def rounded(scored: Iterable[tuple[str, float]]) -> Scores:
+    """The first of a list of ids with scores, as the trace keeps them."""
+    return tuple((id, round(score, 6)) for id, score in islice(scored, SHOWN))
 
 
 def nodes(graph: Graph, entities: Iterable[str]) -> list[int]:

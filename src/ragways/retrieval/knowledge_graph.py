@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from ragways.core.brief import counted, traced
+from ragways.core.brief import counted
 from ragways.core.step import Step, fuse
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
@@ -17,7 +17,7 @@ from ragways.index.graph.reader import Graph
 from ragways.index.vectors import Scored, best
 from ragways.index.words import terms
 from ragways.retrieval.answer import answer
-from ragways.retrieval.graph_pieces import by_date, hits_of, said, triplet_pieces
+from ragways.retrieval.graph_pieces import EntityScores, by_date, hits_of, rounded, said, triplet_pieces
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import dense, pack
@@ -123,11 +123,12 @@ def link_entities(use: Resources, *, near: int = 20, least: float = 0.4, most: i
     names none stands for itself.
     """
 
-    @traced
     async def run(query: Query) -> Seeds:
         alike = await likeness(use, await question_names(use, query.text) or [query.text])
         seeds = alike.nearest(near, least)[:most]
-        current_span().details.update(names=alike.names, seeds=[(id, round(score, 6)) for id, score in seeds])
+        here = current_span()
+        here.details["names"] = alike.names
+        here.attachments.append(EntityScores("seeds", rounded(seeds)))
         return Seeds(query, alike, seeds)
 
     return Step("link entities", run, near=near, least=least, most=most)
@@ -171,7 +172,6 @@ def edges(use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500) -
     that share most words with the question besides the names, then the heaviest.
     """
 
-    @traced
     async def run(query: Query) -> Hits:
         graph = use.index.graph
         names = await question_names(use, query.text)

@@ -9,7 +9,6 @@ from typing import Annotated, Literal, TypeVar
 
 from annotated_types import Ge
 
-from ragways.core.brief import traced
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
@@ -76,7 +75,6 @@ def two_levels(
 ) -> Step[Query, Hits]:
     """Entities, relations and chunks, merged in turn from all levels of the mode, each kind within its budget."""
 
-    @traced
     async def run(query: Query) -> Hits:
         found = await keywords(use, query.text)
         current_span().details.update(low=found.low, high=found.high)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Ge, Lt
 
-from ragways.core.brief import counted, traced
+from ragways.core.brief import counted
 from ragways.core.step import Step, fuse
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.graph.reader import Graph, Triplet
-from ragways.index.vectors import Scored
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import (
+    EntityScores,
+    GraphWalk,
     by_date,
     entity_pieces,
     hits_of,
     interleaved,
     nodes,
     of_ends,
+    rounded,
     said,
     summed,
     triplet_pieces,
@@ -39,8 +41,6 @@ A coarser one saves little and misses the shares themselves by more.
 """
 SHORT = 80
 """Characters of a description in short form."""
-SHOWN = 20
-"""Entities and passages that the trace keeps."""
 REACHED = "reached by PageRank"
 
 
@@ -63,15 +63,12 @@ def spread(
     and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which.
     """
 
-    @traced
     async def run(seeds: Seeds) -> Spread:
         graph = use.index.graph
         kept = _kept(graph, seeds, damping=damping, rounds=rounds, least=least, keep=keep)
-        current_span().details.update(
-            way="exact" if len(graph.ids) <= EXACT else "push",
-            nodes=len(kept),
-            best=[(id, round(mass, 6)) for id, mass in list(kept.items())[:SHOWN]],
-        )
+        here = current_span()
+        here.details.update(way="exact" if len(graph.ids) <= EXACT else "push", nodes=len(kept))
+        here.attachments.append(EntityScores("strongest", rounded(kept.items())))
         return Spread(seeds, kept)
 
     return Step("pagerank", run, damping=damping, rounds=rounds, least=least, keep=keep)
@@ -84,7 +81,6 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
     larger shares in sum: they say most about what PageRank leads to.
     """
 
-    @traced
     async def run(reached: Spread) -> Hits:
         import numpy as np
 
@@ -100,11 +96,8 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
         by = which[first]
         columns = ((-near[by]).tolist(), (-total).tolist(), [graph.chunks[n] for n in found.tolist()], by.tolist())
         best = sorted(zip(*columns, strict=True))[:chunks]
-        current_span().details.update(
-            triplets=len(numbers),
-            found=len(best),
-            reached=[(id, round(-total, 6)) for _, total, id, _ in best[:SHOWN]],
-        )
+        current_span().details.update(triplets=len(numbers), found=len(best))
+        _attach_walk(reached, ((id, -total) for _, total, id, _ in best))
         stated = numbers.tolist()
         rows = graph.relations_at({stated[place] for *_, place in best})
         seeds = {id for id, _ in reached.seeds.nodes}
@@ -123,7 +116,6 @@ def short_forms(
     An entity's score is its share, a relation's the sum of its ends', a chunk's the sum of the relations it states.
     """
 
-    @traced
     async def run(reached: Spread) -> Hits:
         import numpy as np
 
@@ -140,7 +132,7 @@ def short_forms(
         known, rows = graph.entities(named), graph.relations(stated)
         entity = entity_pieces(use, [known[id] for id in named], described=SHORT)
         triplet = triplet_pieces(use, [rows[id] for id in stated], described=SHORT)
-        current_span().details["reached"] = [(id, round(score, 6)) for id, score in source.items()][:SHOWN]
+        _attach_walk(reached, source.items())
         chunk = use.index.pieces(source)
         seeds = {id for id, _ in reached.seeds.nodes}
         by = "fast-graph"
@@ -164,15 +156,14 @@ def linked(use: Resources, *, k: int = 10, damping: float = 0.7) -> Step[Query, 
     (docs/figures.md).
     """
 
-    @traced
     async def run(query: Query) -> Hits:
         from ragways.index.graph.retrieve import passages, question_seeds
 
         seeds = question_seeds(use.index.graph, query.text)
         prior = {} if seeds or "vectors" not in use.index.layers else await _nearest(use, query)
         found = passages(use.index.graph, query.text, k=k, seeds=seeds, prior=prior, damping=damping)
-        best = sorted((seeds or prior).items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
-        current_span().details.update(seeds=_rounded(best), reached=_rounded(found[:SHOWN]))
+        first = rounded(sorted((seeds or prior).items(), key=lambda pair: (-pair[1], pair[0])))
+        current_span().attachments += [EntityScores("seeds", first), GraphWalk(first, None, rounded(found))]
         return scored_hits(use, query, "linked", found)
 
     return Step("linked", run, k=k, damping=damping)
@@ -185,8 +176,9 @@ async def _nearest(use: Resources, query: Query) -> dict[str, float]:
     return {id: score / total for id, score in near} if total > 0 else {}
 
 
-def _rounded(scored: Scored) -> Scored:
-    return [(id, round(score, 6)) for id, score in scored]
+def _attach_walk(reached: Spread, passages: Iterable[tuple[str, float]]) -> None:
+    walk = GraphWalk(rounded(reached.seeds.nodes), rounded(reached.mass.items()), rounded(passages))
+    current_span().attachments.append(walk)
 
 
 def by_pagerank(

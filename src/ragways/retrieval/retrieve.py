@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ragways.core.brief import traced
 from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
@@ -15,7 +14,6 @@ from ragways.retrieval.resources import Resources
 def dense(use: Resources, *, k: int = 10, least: float = -1.0) -> Step[Query, Hits]:
     """The k chunks nearest the question by cosine, those at least `least` similar."""
 
-    @traced
     async def run(query: Query) -> Hits:
         vector = await use.embed_question(query.text)
         return scored_hits(use, query, "dense", use.index.vectors.search(vector, k, least=least))
@@ -26,7 +24,6 @@ def dense(use: Resources, *, k: int = 10, least: float = -1.0) -> Step[Query, Hi
 def words(use: Resources, *, k: int = 10) -> Step[Query, Hits]:
     """The k chunks that match the question's words best (BM25)."""
 
-    @traced
     async def run(query: Query) -> Hits:
         return scored_hits(use, query, "words", use.index.words.search(query.text, k))
 
@@ -49,7 +46,6 @@ def scored_hits(use: Resources, query: Query, by: str, scored: Scored) -> Hits:
 def top(k: int) -> Step[Hits, Hits]:
     """The k best."""
 
-    @traced
     async def run(hits: Hits) -> Hits:
         return Hits(hits.query, hits.items[:k])
 
@@ -64,7 +60,6 @@ def reorder(use: Resources, *, among: int, weight: float, k: int) -> Step[Hits, 
     is not like the question, and found all the same.
     """
 
-    @traced
     async def run(hits: Hits) -> Hits:
         from ragways.models.embed import maxsim
 
@@ -92,7 +87,6 @@ def pack(tokens: int) -> Step[Hits, Evidence]:
     never loses what a smaller one had.
     """
 
-    @traced
     async def run(hits: Hits) -> Evidence:
         kept, used = 0, 0
         for hit in hits.items:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
-from ragways.core.brief import traced
 from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span, span
 from ragways.core.types import Answer, Found, Hit, Hits, Query
@@ -74,7 +73,6 @@ def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7) -> Step[Que
     by rank, as their scores belong to different queries.
     """
 
-    @traced
     async def run(query: Query) -> Hits:
         asked: list[str] = []
         lists: list[Hits] = []
@@ -116,7 +114,6 @@ def answer_in_rounds(
     and k is small enough that the first round leaves room for the others.
     """
 
-    @traced
     async def run(query: Query) -> Answer:
         asked: dict[str, str] = {}
         gathered: list[Hit] = []

@@ -14,7 +14,6 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.brief import traced
 from ragways.core.errors import UnusableReply
 from ragways.core.step import Step
 from ragways.core.types import Hits, Query
@@ -23,7 +22,7 @@ from ragways.retrieval.answer import answer
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
-from ragways.retrieval.window_walk import WindowTexts, WindowWalk, hits_of
+from ragways.retrieval.window_walk import WindowTexts, WindowWalk, gathered_hits
 from ragways.tasks.search import CHOOSE_HOP, ChooseHopInput, HopChoice, HopPreview
 
 Follow = Callable[[WindowWalk, Query], Awaitable[None]]
@@ -169,12 +168,11 @@ def llm_guided(
 
 
 def _step(name: str, use: Resources, follow: Follow, *, max_sentences: int, **details: object) -> Step[Query, Hits]:
-    @traced
     async def run(query: Query) -> Hits:
         windows = use.index.windows
         walk = WindowWalk(windows, windows.nearness(await use.embed_question(query.text)), max_sentences)
         await follow(walk, query)
-        return hits_of(use.index, query, name, walk)
+        return gathered_hits(use.index, query, name, walk)
 
     return Step(name, run, max_sentences=max_sentences, **details)
 

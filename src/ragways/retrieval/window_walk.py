@@ -13,6 +13,24 @@ from ragways.models.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True)
+class VisitedWindow:
+    """A hop as the trace keeps it: the window and the sentences that were gathered there, all by id."""
+
+    window: str
+    similarity: float
+    why: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPath:
+    """What a traversal leaves in the trace: the windows it visited, in order, and why it stopped."""
+
+    windows: tuple[VisitedWindow, ...]
+    stopped: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hop:
     """A window that was visited, how similar it was by the traversal's own measure, and why it was chosen."""
 
@@ -129,7 +147,7 @@ class WindowTexts:
         return " ".join(self.sentence(sentence) for sentence in self.windows.sentences_of(window))
 
 
-def hits_of(index: Index, query: Query, by: str, walk: WindowWalk) -> Hits:
+def gathered_hits(index: Index, query: Query, by: str, walk: WindowWalk) -> Hits:
     """The gathered sentences in the order they were gathered: the score is 1 / place.
 
     That order is what a traversal decides, so it is what a budget must cut from the end; sorted by similarity, the
@@ -137,7 +155,7 @@ def hits_of(index: Index, query: Query, by: str, walk: WindowWalk) -> Hits:
     `found`, whose rank is the number of the hop and whose note is the way there.
     """
     windows = walk.windows
-    _trace(walk)
+    _attach_path(walk)
     texts = WindowTexts(index, windows)
     hits: list[Hit] = []
     way: list[str] = []
@@ -166,11 +184,13 @@ def _piece(texts: WindowTexts, window: int, sentence: int) -> Piece:
     )
 
 
-def _trace(walk: WindowWalk) -> None:
+def _attach_path(walk: WindowWalk) -> None:
     """Leave the path where a picture of the walk can be drawn from."""
-    current_span().details.update(
-        path=[(walk.windows.windows.ids[hop.window], round(hop.similarity, 6), hop.why) for hop in walk.hops],
-        gathered=[[walk.windows.sentences.ids[s] for s in hop.sentences] for hop in walk.hops],
-        stopped=walk.stopped,
-        found=len(walk.gathered),
-    )
+    windows, sentences = walk.windows.windows.ids, walk.windows.sentences.ids
+    visited = []
+    for hop in walk.hops:
+        gathered = tuple(sentences[sentence] for sentence in hop.sentences)
+        visited.append(VisitedWindow(windows[hop.window], round(hop.similarity, 6), hop.why, gathered))
+    here = current_span()
+    here.attachments.append(WindowPath(tuple(visited), walk.stopped))
+    here.details["found"] = len(walk.gathered)

@@ -8,7 +8,7 @@ import networkx
 import numpy as np
 import pytest
 
-from ragways.retrieval.tools.links import Adjacency
+from ragways.retrieval.tools.links import LinkGraph
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -16,7 +16,7 @@ def test_as_networkx_finds_them(seed: int):
     rng = np.random.default_rng(seed)
     edges = np.unique(rng.integers(0, 60, (70, 2)), axis=0)
     edges = edges[edges[:, 0] != edges[:, 1]]
-    ours = Adjacency(60, edges)
+    ours = LinkGraph(60, edges)
     directed = networkx.DiGraph(edges.tolist())
     directed.add_nodes_from(range(60))
     either = directed.to_undirected()
@@ -36,6 +36,6 @@ def test_as_networkx_finds_them(seed: int):
 
 
 def test_a_graph_without_edges():
-    empty = Adjacency(3, np.zeros((0, 2), dtype=np.int64))
+    empty = LinkGraph(3, np.zeros((0, 2), dtype=np.int64))
     assert empty.path(0, 2, 6) is None
     assert empty.within(1, 3) == {}

@@ -176,7 +176,7 @@ class ArticleLinks:
         self.partial = False
         self._scan()
         self._nodes = np.array(catalogue.numbers, dtype=np.int64)
-        self.adjacency = Adjacency(len(self._nodes), self._pairs())
+        self.adjacency = LinkGraph(len(self._nodes), self._pairs())
 
     def titles_in(self, text: str) -> list[tuple[int, int, list[int]]]:
         """TitleTree that stand in a text: where, and the articles that are called so."""
@@ -236,7 +236,7 @@ class ArticleLinks:
         return self._queries.links_between(source, self._catalogue.names.get(target, ()))
 
 
-class Adjacency:
+class LinkGraph:
     """A directed graph as arrays; nodes are 0 … n-1 and each edge stands once."""
 
     def __init__(self, nodes: int, edges: NDArray[np.int64]) -> None:

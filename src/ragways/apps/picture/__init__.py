@@ -1,1 +1,0 @@
-"""The neighbourhood of an entity: gathered, and drawn on one page."""
