@@ -36,10 +36,9 @@ from ragways.threads import limit_threads
 limit_threads()
 
 from ragways.core.trace import Usage  # noqa: E402
-from ragways.evaluation.duel.contest import contest  # noqa: E402
-from ragways.evaluation.duel.result import Result, result  # noqa: E402
-from ragways.evaluation.duel.rules import Mode, Rules  # noqa: E402
-from ragways.evaluation.duel.sitting import judged_by  # noqa: E402
+from ragways.evaluation.duel.entries import DuelRules, Mode, duel_entries  # noqa: E402
+from ragways.evaluation.duel.replies import duel_judge  # noqa: E402
+from ragways.evaluation.duel.result import DuelResult, duel_result  # noqa: E402
 from ragways.evaluation.duel.trials import Trials  # noqa: E402
 from ragways.evaluation.record import EvidenceItem, Provenance, Record, Records  # noqa: E402
 from ragways.models.call import Call, Reply  # noqa: E402
@@ -240,7 +239,9 @@ def records_of(scenario: Scenario, questions: int, seed: int) -> list[Record]:
     return found
 
 
-async def simulate(scenario: Scenario, questions: int, rules: Rules, seed: int, folder: Path) -> tuple[Result, int]:
+async def simulate(
+    scenario: Scenario, questions: int, rules: DuelRules, seed: int, folder: Path
+) -> tuple[DuelResult, int]:
     records = Records(folder)
     for record in records_of(scenario, questions, seed):
         records.append(record)
@@ -249,13 +250,13 @@ async def simulate(scenario: Scenario, questions: int, rules: Rules, seed: int, 
         seed, first=scenario.first, longer=scenario.longer, noise=scenario.noise, blind=scenario.blind
     )
     generator = SimulatedGenerator("writer-1", seed)
-    entries = contest(records, rules)
+    entries = duel_entries(records, rules)
     trials = Trials(ModelClient(judge, prices=prices), ModelClient(generator, prices=prices), folder, rules)
     await trials.run(entries)
-    return result(entries, folder, judged_by("judge", rules.mode), rules), judge.calls + generator.calls
+    return duel_result(entries, folder, duel_judge("judge", rules.mode), rules), judge.calls + generator.calls
 
 
-def measure(scenario: Scenario, seeds: Sequence[int], questions: int, rules: Rules) -> dict[str, object]:
+def measure(scenario: Scenario, seeds: Sequence[int], questions: int, rules: DuelRules) -> dict[str, object]:
     outcomes: Counter[str] = Counter()
     passed = calls = left_out = 0
     biases = []
@@ -300,7 +301,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     mode: Mode = given.mode
-    rules = Rules(trials=given.trials, mode=mode, go_on=given.go_on)
+    rules = DuelRules(trials=given.trials, mode=mode, go_on=given.go_on)
     wanted = given.scenarios.split(",")
     rows = []
     for scenario in SCENARIOS:

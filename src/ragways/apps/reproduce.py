@@ -228,17 +228,17 @@ async def _duel(
     if not (settings.judge.name or settings.model.name):
         return None, ["the duels: need a judge, set model or judge"]
     from ragways.assemble import client_of, judge_client_of
-    from ragways.evaluation.duel.contest import contest
-    from ragways.evaluation.duel.result import result
-    from ragways.evaluation.duel.rules import Rules
-    from ragways.evaluation.duel.sitting import judged_by
+    from ragways.core.plain import to_plain
+    from ragways.evaluation.duel.entries import DuelRules, duel_entries
+    from ragways.evaluation.duel.replies import duel_judge
+    from ragways.evaluation.duel.result import duel_result
     from ragways.evaluation.duel.trials import Trials
     from ragways.evaluation.record import Records
 
-    rules = Rules()
-    entries = contest(list(Records(folder)), rules, [way.label for way in ways])
-    by = judged_by(settings.judge.name or settings.model.name, rules.mode)
+    rules = DuelRules()
+    entries = duel_entries(list(Records(folder)), rules, [way.label for way in ways])
+    by = duel_judge(settings.judge.name or settings.model.name, rules.mode)
     async with judge_client_of(settings) as judge, client_of(settings) as generator:
         at_once = (settings.judge if settings.judge.name else settings.model).concurrency
         await Trials(judge, generator, folder, rules, at_once=at_once, report=report).run(entries)
-    return result(entries, folder, by, rules).data(), []
+    return to_plain(duel_result(entries, folder, by, rules)), []

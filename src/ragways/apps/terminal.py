@@ -42,16 +42,24 @@ def print_json(data: object) -> None:
     sys.stdout.write("\n")
 
 
-def show_table(table: Table, *, limit: int | None = None, header: bool = True) -> None:
-    """A table on standard output, its texts made printable; of more rows than `limit` the first are shown."""
+def show_table(table: Table, *, limit: int | None = None, header: bool = True, compact: bool = False) -> None:
+    """A table on standard output, its texts made printable; of more rows than `limit` the first are shown.
+
+    `compact`: without a frame, and numbers are never broken, so that many columns of them fit a narrow terminal.
+    """
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
     out = console()
     title = Text(printable(table.title)) if table.title else None
     drawn = RichTable(title=title, title_justify="left", show_header=header)
+    if compact:
+        drawn.box, drawn.padding = SIMPLE_HEAD, (0, 1, 0, 0)
     for number, column in enumerate(table.columns):
-        drawn.add_column(column.title, justify="right" if table.right(number) else "left", overflow="fold")
+        right = table.right(number)
+        head = Text(printable(column.title))
+        drawn.add_column(head, justify="right" if right else "left", overflow="fold", no_wrap=compact and right)
     for row in table.texts()[:limit]:
         drawn.add_row(*(Text(printable(text)) for text in row))
     out.print(drawn)

@@ -13,10 +13,9 @@ from typing import Any
 
 from ragways.core.plain import from_plain
 from ragways.core.trace import Usage
-from ragways.evaluation.duel.contest import contest
-from ragways.evaluation.duel.result import Result, result
-from ragways.evaluation.duel.rules import Rules
-from ragways.evaluation.duel.sitting import judged_by
+from ragways.evaluation.duel.entries import DuelRules, duel_entries
+from ragways.evaluation.duel.replies import duel_judge
+from ragways.evaluation.duel.result import DuelResult, duel_result
 from ragways.evaluation.duel.trials import Trials
 from ragways.evaluation.record import Record
 from ragways.models.call import Call, Reply
@@ -95,11 +94,11 @@ def apart(first: str, second: str) -> dict[str, object]:
 
 
 async def fight(
-    records: list[Record], folder: Path, judge: Says, rules: Rules, generator: Says | None = None, **named: Any
-) -> Result:
-    entries = contest(records, rules, **named)
+    records: list[Record], folder: Path, judge: Says, rules: DuelRules, generator: Says | None = None, **named: Any
+) -> DuelResult:
+    entries = duel_entries(records, rules, **named)
     await Trials(ModelClient(judge), ModelClient(generator), folder, rules, at_once=4).run(entries)
-    return result(entries, folder, judged_by(judge.name, rules.mode), rules)
+    return duel_result(entries, folder, duel_judge(judge.name, rules.mode), rules)
 
 
 def benchmark() -> ModuleType:

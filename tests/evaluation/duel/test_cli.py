@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 from ragways.apps.evaluation.duel import duel
 from ragways.core.errors import PARTLY, UsageError
-from ragways.evaluation.duel.line import Lines
-from ragways.evaluation.duel.rules import Rules
+from ragways.evaluation.duel.entries import DuelRules
+from ragways.evaluation.duel.replies import DuelReplies
 from ragways.evaluation.record import Records
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line, ragways  # noqa: F401 - fixtures
@@ -33,7 +33,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def run_duel(home: Path, monkeypatch: pytest.MonkeyPatch) -> Duel:
     # A test of the judge as small as it can be and still fail: 40 calls instead of 450.
-    monkeypatch.setattr("ragways.evaluation.duel.rules.Rules", partial(Rules, **SMALL))
+    monkeypatch.setattr("ragways.evaluation.duel.entries.DuelRules", partial(DuelRules, **SMALL))
     app = typer.Typer()
     app.command()(duel)
 
@@ -120,7 +120,7 @@ def test_json_has_the_plan_the_test_and_every_count(home: Path, run_duel: Duel):
     assert (pair["a"], pair["b"], pair["verdict"]["winner"]) == ("x", "y", "x")
     assert (pair["pairs"], pair["judged"], pair["left_out"]) == (7, 7, {})
     assert pair["replies"] == {"wanted": 14, "scored": 14, "unscored": {}}
-    assert len(list(Lines(home / "run"))) == data["plan"]["calls"]
+    assert len(list(DuelReplies(home / "run"))) == data["plan"]["calls"]
 
 
 def test_a_biased_judge_is_named_and_nobody_wins(home: Path, run_duel: Duel):
@@ -132,7 +132,7 @@ def test_a_biased_judge_is_named_and_nobody_wins(home: Path, run_duel: Duel):
         assert "the judge's test: NOT passed" in done.stdout
         assert "+100" in done.stdout
         assert "no verdict: the judge failed its own test: position bias of +100 %" in " ".join(done.stdout.split())
-        assert {line.kind for line in Lines(home / "run")} == TESTS
+        assert {line.kind for line in DuelReplies(home / "run")} == TESTS
         anyway = run_duel("--trials", "1", "--anyway")
     assert "no verdict" in anyway.stdout
     assert "wins" not in anyway.stdout

@@ -10,21 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.errors import BudgetExceeded, UsageError
-from ragways.evaluation.duel.contest import contest
-from ragways.evaluation.duel.lengths import FILE as LENGTHS
-from ragways.evaluation.duel.lengths import UNEQUAL
-from ragways.evaluation.duel.line import FILE, Lines
-from ragways.evaluation.duel.pair import ALONE, EMPTY, FAILED, SPARE, pairs_of
-from ragways.evaluation.duel.plan import plan
-from ragways.evaluation.duel.result import result
-from ragways.evaluation.duel.rules import Rules
-from ragways.evaluation.duel.sitting import judged_by
-from ragways.evaluation.duel.trials import Trials
+from ragways.core.plain import to_plain
+from ragways.evaluation.duel.entries import ALONE, EMPTY, FAILED, SPARE, UNEQUAL, DuelRules, duel_entries, pairs_of
+from ragways.evaluation.duel.entries import FILE as LENGTHS
+from ragways.evaluation.duel.replies import FILE, DuelReplies, duel_judge
+from ragways.evaluation.duel.result import duel_result
+from ragways.evaluation.duel.trials import Trials, plan_duel
 from ragways.models.client import ModelClient
 from ragways.models.tokens import Price, Prices
 from tests.evaluation.duel.duel_fakes import SMALL, TESTS, Says, apart, benchmark, both, fences, fight, marked, record
 
-RULES = Rules(trials=2, samples=2, **SMALL)
+RULES = DuelRules(trials=2, samples=2, **SMALL)
 
 
 def records(count: int = 12, names: str = "xy", **points: int):
@@ -40,16 +36,16 @@ def test_the_better_one_wins_and_every_reply_is_kept(tmp_path: Path):
     found = asyncio.run(fight(records(x=4, y=3), tmp_path, judge, RULES))
     (pair,) = found.pairs
     assert (pair.verdict.outcome, pair.verdict.winner) == ("win", "x")
-    assert pair.figures.rate == 1.0
-    assert pair.figures.box is not None
-    assert [aspect.a for aspect in pair.figures.aspects] == [4.0] * 4
+    assert pair.rate == 1.0
+    assert pair.box is not None
+    assert [aspect.mean_a for aspect in pair.aspects] == [4.0] * 4
     assert found.selftest.passed
-    kept = list(Lines(tmp_path))
+    kept = list(DuelReplies(tmp_path))
     assert len(kept) == len(judge.calls) == 12 * 2 * 2 * 2 + 8 + 16 + 16
-    assert {(line.judge, line.prompt) for line in kept} == {("judge", judged_by("judge", "whole").prompt)}
-    assert json.loads(json.dumps(found.data()))["pairs"][0]["verdict"]["winner"] == "x"
-    assert found.map.cells["y", "x"].rate == -1.0
-    assert found.map.cells["y", "x"].outcome == "loss"
+    assert {(line.judge, line.prompt) for line in kept} == {("judge", duel_judge("judge", "whole").prompt)}
+    assert json.loads(json.dumps(to_plain(found)))["pairs"][0]["verdict"]["winner"] == "x"
+    assert found.map.rates[1][0] == -1.0
+    assert found.map.outcomes[1][0] == "loss"
 
 
 def test_figures_come_from_the_files_alone_and_nothing_is_asked_twice(tmp_path: Path):
@@ -58,14 +54,14 @@ def test_figures_come_from_the_files_alone_and_nothing_is_asked_twice(tmp_path: 
     silent = Says(lambda call: AssertionError("asked again"))
     again = asyncio.run(fight(some, tmp_path, silent, RULES))
     assert silent.calls == []
-    assert again.data() == first.data()
-    assert result(contest(some, RULES), tmp_path, judged_by("judge", "whole"), RULES).data() == first.data()
+    assert again == first
+    assert duel_result(duel_entries(some, RULES), tmp_path, duel_judge("judge", "whole"), RULES) == first
 
 
 def test_stopped_anywhere_it_goes_on_and_ends_the_same(tmp_path: Path):
     some = records(x=4, count=9)
     whole = asyncio.run(fight(some, tmp_path / "whole", Says(marked), RULES))
-    calls = len(list(Lines(tmp_path / "whole")))
+    calls = len(list(DuelReplies(tmp_path / "whole")))
     folder = tmp_path / "stopped"
     asked = 0
     for stop in (3, 20, 31, 50):
@@ -77,13 +73,13 @@ def test_stopped_anywhere_it_goes_on_and_ends_the_same(tmp_path: Path):
 
         with pytest.raises(KeyboardInterrupt):
             asyncio.run(fight(some, folder, Says(stopping), RULES))
-        half = result(contest(some, RULES), folder, judged_by("judge", "whole"), RULES)
+        half = duel_result(duel_entries(some, RULES), folder, duel_judge("judge", "whole"), RULES)
         assert half.pairs[0].verdict.outcome == "no verdict"
         with (folder / FILE).open("a") as stream:
             stream.write('{"kind": "duel", "mo')  # a line cut short by a kill
     done = asyncio.run(fight(some, folder, Says(marked), RULES))
-    assert len(list(Lines(folder))) == calls
-    assert done.data()["pairs"] == whole.data()["pairs"]
+    assert len(list(DuelReplies(folder))) == calls
+    assert done.pairs == whole.pairs
 
 
 def test_what_one_prompt_was_answered_before_a_stop_is_kept(tmp_path: Path):
@@ -94,13 +90,13 @@ def test_what_one_prompt_was_answered_before_a_stop_is_kept(tmp_path: Path):
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(fight(records(), tmp_path, Says(second_fails), RULES))
-    assert [line.sample for line in Lines(tmp_path) if line.kind == "duel"][:1] == [0]
+    assert [line.sample for line in DuelReplies(tmp_path) if line.kind == "duel"][:1] == [0]
 
 
 def test_more_trials_ask_only_for_those_that_are_new(tmp_path: Path):
     asyncio.run(fight(records(), tmp_path, Says(marked), RULES))
     judge = Says(marked)
-    asyncio.run(fight(records(), tmp_path, judge, Rules(trials=3, samples=3, **SMALL)))
+    asyncio.run(fight(records(), tmp_path, judge, DuelRules(trials=3, samples=3, **SMALL)))
     assert len(judge.calls) == 12 * 2 * (3 * 3 - 2 * 2)
 
 
@@ -108,7 +104,7 @@ def test_another_judge_or_another_answer_is_asked_anew(tmp_path: Path):
     asyncio.run(fight(records(x=5), tmp_path, Says(marked), RULES))
     other = Says(lambda call: marked(call, most=3), name="other")
     found = asyncio.run(fight(records(x=5), tmp_path, other, RULES))
-    assert len(other.calls) == len(list(Lines(tmp_path))) / 2
+    assert len(other.calls) == len(list(DuelReplies(tmp_path))) / 2
     assert found.pairs[0].verdict.outcome == "tie"
     changed = Says(marked)
     asyncio.run(fight([*records(x=5)[:-1], record("y", "q11", "Now 5 points.")], tmp_path, changed, RULES))
@@ -129,14 +125,14 @@ def test_swapping_the_names_negates_the_rate_exactly(tmp_path: Path):
         record(name, f"q{n}", f"{name} is {n * (7 if name == 'x' else 11)} high.") for n in range(9) for name in "xy"
     ]
     other = [record(turned[one.paradigm], one.question, f"{turned[one.paradigm]}{one.answer[1:]}") for one in some]
-    rules = Rules(trials=3, go_on=True, **SMALL)
-    first = asyncio.run(fight(some, tmp_path / "a", Says(noisy), rules)).pairs[0].figures
-    second = asyncio.run(fight(other, tmp_path / "b", Says(noisy), rules)).pairs[0].figures
+    rules = DuelRules(trials=3, go_on=True, **SMALL)
+    first = asyncio.run(fight(some, tmp_path / "a", Says(noisy), rules)).pairs[0]
+    second = asyncio.run(fight(other, tmp_path / "b", Says(noisy), rules)).pairs[0]
     assert first.rate != 0
     assert first.rate is not None
     assert (second.rate, second.trials) == (-first.rate, tuple(-rate for rate in first.trials))
     # And whoever is named first on the command line, the pair is the same.
-    assert contest(some, rules, ["y", "x"]).pairs == contest(some, rules, ["x", "y"]).pairs
+    assert duel_entries(some, rules, ["y", "x"]).pairs == duel_entries(some, rules, ["x", "y"]).pairs
 
 
 def test_after_a_failed_test_nobody_wins_and_nothing_more_is_asked(tmp_path: Path):
@@ -150,13 +146,13 @@ def test_after_a_failed_test_nobody_wins_and_nothing_more_is_asked(tmp_path: Pat
     assert found.pairs[0].verdict.winner == ""
     assert "position bias of +100 %" in found.pairs[0].verdict.words
     assert "there is no winner" in found.warnings[0]
-    assert {line.kind for line in Lines(tmp_path)} == TESTS
+    assert {line.kind for line in DuelReplies(tmp_path)} == TESTS
     assert not (tmp_path / LENGTHS).exists()
     # Told to go on, it shows the figures and still names nobody.
-    on = asyncio.run(fight(records(x=5, y=1), tmp_path, judge, Rules(trials=2, go_on=True, **SMALL)))
-    assert on.pairs[0].figures.rate == 1.0
+    on = asyncio.run(fight(records(x=5, y=1), tmp_path, judge, DuelRules(trials=2, go_on=True, **SMALL)))
+    assert on.pairs[0].rate == 1.0
     assert on.pairs[0].verdict.winner == ""
-    assert set(on.map.data()["outcomes"][0]) == {None, "no verdict"}
+    assert set(on.map.outcomes[0]) == {None, "no verdict"}
 
 
 def test_a_judge_who_gives_nobody_a_point_gives_no_verdict(tmp_path: Path):
@@ -164,7 +160,7 @@ def test_a_judge_who_gives_nobody_a_point_gives_no_verdict(tmp_path: Path):
     found = asyncio.run(fight(records(x=5, y=1), tmp_path, judge, RULES))
     assert found.pairs[0].verdict.outcome == "no verdict"
     assert "does not tell a right answer from one to another question" in found.pairs[0].verdict.words
-    assert {line.kind for line in Lines(tmp_path)} == TESTS
+    assert {line.kind for line in DuelReplies(tmp_path)} == TESTS
     assert len(judge.calls) == 8 + 16 + 16
 
 
@@ -173,10 +169,10 @@ def test_a_paradigm_against_its_double_ties(tmp_path: Path):
     some = [record(name, f"q{n}", f"It is {n}.") for n in range(10) for name in "xy"]
     found = asyncio.run(fight(some, tmp_path, judge, RULES))
     assert found.pairs[0].verdict.outcome == "tie"
-    assert found.pairs[0].figures.rate == 0
-    assert found.pairs[0].rounds.identical == 20
-    assert len(judge.calls) == len(list(Lines(tmp_path)))
-    assert {line.kind for line in Lines(tmp_path)} == TESTS
+    assert found.pairs[0].rate == 0
+    assert found.pairs[0].identical_rounds == 20
+    assert len(judge.calls) == len(list(DuelReplies(tmp_path)))
+    assert {line.kind for line in DuelReplies(tmp_path)} == TESTS
 
 
 def test_pairs_that_make_none_are_counted_by_reason():
@@ -236,7 +232,7 @@ def test_left_out_lengths_are_counted_warned_of_and_add_up(tmp_path: Path):
     later = asyncio.run(fight(withheld, tmp_path, Says(marked), RULES, writer))
     assert len(writer.calls) == 6
     assert later.pairs[0].left_out == {}
-    assert later.pairs[0].again == 6
+    assert later.pairs[0].generated_again == 6
 
 
 def test_unreadable_replies_are_counted_and_warned_of(tmp_path: Path):
@@ -245,10 +241,10 @@ def test_unreadable_replies_are_counted_and_warned_of(tmp_path: Path):
         return "hm" if call.sample % 1000 and first.split()[0] != second.split()[0] else marked(call)
 
     found = asyncio.run(fight(records(x=5), tmp_path, Says(mumbling), RULES))
-    rounds = found.pairs[0].rounds
-    assert rounds.unscored == {"unreadable reply": 48}
-    assert rounds.wanted == 96 == rounds.scored + 48
-    assert len(rounds.rounds) == 24
+    pair = found.pairs[0]
+    assert pair.replies.unscored == {"unreadable reply": 48}
+    assert pair.replies.wanted == 96 == pair.replies.scored + 48
+    assert pair.rounds.a + pair.rounds.ties + pair.rounds.b == 24
     assert found.pairs[0].verdict.winner == "x"
     assert any("could not be used" in warning for warning in found.warnings)
 
@@ -256,19 +252,19 @@ def test_unreadable_replies_are_counted_and_warned_of(tmp_path: Path):
 def test_many_paradigms_make_a_heat_map_under_holm(tmp_path: Path):
     found = asyncio.run(fight(records(names="wxyz", w=5, x=4), tmp_path, Says(marked), RULES))
     assert len(found.pairs) == 6
-    data = found.map.data()
-    assert data["names"] == ["w", "x", "y", "z"]
+    rates = found.map.rates
+    assert found.map.names == ("w", "x", "y", "z")
     for row in range(4):
-        assert data["rates"][row][row] is None
+        assert rates[row][row] is None
         for column in range(4):
             if row != column:
-                assert data["rates"][row][column] == -data["rates"][column][row]
+                assert rates[row][column] == -(rates[column][row] or 0.0)
     # 12 of 12 won: p is 2/4096 alone, and no less than six times that after Holm's first step.
-    best = found.map.cells["w", "x"]
-    assert best.adjusted is not None
-    assert found.pairs[0].figures.p == pytest.approx(2 / 4096)
-    assert best.adjusted > 2 / 4096
-    assert found.map.cells["y", "z"].outcome == "tie"
+    best = found.map.adjusted[0][1]
+    assert best is not None
+    assert found.pairs[0].p == pytest.approx(2 / 4096)
+    assert best > 2 / 4096
+    assert found.map.outcomes[2][3] == "tie"
 
 
 def test_a_judge_of_the_generators_family_is_warned_of(tmp_path: Path):
@@ -285,7 +281,7 @@ def test_differential_mode_runs_through_and_is_kept_apart(tmp_path: Path):
             return apart(*fences(call))
         return marked(call)
 
-    rules = Rules(trials=2, samples=2, mode="differential", **SMALL)
+    rules = DuelRules(trials=2, samples=2, mode="differential", **SMALL)
     asyncio.run(fight(records(), tmp_path, Says(marked), RULES))
     judge = Says(say)
     found = asyncio.run(fight(records(x=5), tmp_path, judge, rules))
@@ -296,47 +292,47 @@ def test_differential_mode_runs_through_and_is_kept_apart(tmp_path: Path):
 
 
 def test_the_plan_counts_exactly_what_is_asked_later(tmp_path: Path):
-    some, by = records(x=4), judged_by("judge", "whole")
-    entries = contest(some, RULES)
-    before = plan(entries, tmp_path, by, RULES)
+    some, by = records(x=4), duel_judge("judge", "whole")
+    entries = duel_entries(some, RULES)
+    before = plan_duel(entries, tmp_path, by, RULES)
     judge = Says(marked)
     asyncio.run(fight(some, tmp_path, judge, RULES))
     assert before.calls == len(judge.calls)
     assert before.usage.calls == before.calls
     assert before.usage.input > 400 * before.calls
-    after = plan(entries, tmp_path, by, RULES)
+    after = plan_duel(entries, tmp_path, by, RULES)
     assert (after.calls, after.known, after.usage.tokens) == (0, before.calls, 0)
     long = [record(name, "q", "word " * (90 if name == "x" else 20)) for name in "xy"]
-    unequal = contest([*some, *long], RULES)
-    assert plan(unequal, tmp_path, by, RULES).lengths == 3
-    assert plan(unequal, tmp_path, by, RULES, generator=False).lengths == 0
-    two_steps = Rules(trials=2, samples=2, mode="differential", **SMALL)
-    both_steps = plan(contest(some, two_steps), tmp_path, judged_by("judge", "differential"), two_steps)
+    unequal = duel_entries([*some, *long], RULES)
+    assert plan_duel(unequal, tmp_path, by, RULES).lengths == 3
+    assert plan_duel(unequal, tmp_path, by, RULES, generator=False).lengths == 0
+    two_steps = DuelRules(trials=2, samples=2, mode="differential", **SMALL)
+    both_steps = plan_duel(duel_entries(some, two_steps), tmp_path, duel_judge("judge", "differential"), two_steps)
     assert both_steps.duel == 12 * 2 * 2 * 3
 
 
 def test_a_budget_ends_it_with_what_is_done_kept(tmp_path: Path):
     prices = Prices({"judge": Price(100.0, 100.0)})
-    entries = contest(records(), RULES)
+    entries = duel_entries(records(), RULES)
     run = Trials(ModelClient(Says(marked), prices=prices), None, tmp_path, RULES, at_once=1).run(entries, budget=0.2)
     with pytest.raises(BudgetExceeded):
         asyncio.run(run)
-    kept = len(list(Lines(tmp_path)))
+    kept = len(list(DuelReplies(tmp_path)))
     assert 0 < kept < 100
-    assert sum(line.made["usd"] for line in Lines(tmp_path)) <= 0.2
+    assert sum(line.made.usd for line in DuelReplies(tmp_path)) <= 0.2
 
 
 def test_a_duel_takes_two_and_known_names():
     with pytest.raises(UsageError, match="takes two"):
-        contest(records(names="x"), RULES)
+        duel_entries(records(names="x"), RULES)
     with pytest.raises(UsageError, match="did you mean"):
-        contest([record("naive"), record("words")], RULES, ["naiv", "words"])
+        duel_entries([record("naive"), record("words")], RULES, ["naiv", "words"])
     with pytest.raises(UsageError, match="between 1 and"):
-        Rules(trials=0)
-    assert len(contest(records(), RULES, limit=5).texts) == 5
+        DuelRules(trials=0)
+    assert len(duel_entries(records(), RULES, limit=5).texts) == 5
 
 
-QUICK = Rules(trials=1, answers=50, selftest=100)
+QUICK = DuelRules(trials=1, answers=50, selftest=100)
 
 
 @pytest.mark.parametrize("name", ["equal-first-80", "equal-longer-80", "unequal-blind", "unequal-zero"])

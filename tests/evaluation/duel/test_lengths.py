@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import BudgetExceeded, ModelRefused
 from ragways.core.trace import Budget, spending
-from ragways.evaluation.duel.lengths import (
+from ragways.evaluation.duel.entries import (
     PADDING,
     TOLERANCE,
     TRIES,
-    Aligned,
-    Lengths,
+    AlignedAnswers,
+    AlignedLog,
+    AnswerPair,
     align,
     apart,
     pad,
     padded_copy,
     words,
 )
-from ragways.evaluation.duel.pair import Pair
 from ragways.models.client import ModelClient
 from ragways.models.tokens import Price, Prices
 from tests.evaluation.duel.duel_fakes import Says, record
@@ -33,13 +33,13 @@ def text(count: int) -> str:
     return " ".join(f"w{n}" for n in range(count))
 
 
-def pair(a: int, b: int, **changes) -> Pair:
-    return Pair(
+def pair(a: int, b: int, **changes) -> AnswerPair:
+    return AnswerPair(
         record("x", answer=text(a), evidence=EVIDENCE, **changes), record("y", answer=text(b), evidence=EVIDENCE)
     )
 
 
-def aligned(one: Pair, *replies: object) -> tuple[Aligned, Says]:
+def aligned(one: AnswerPair, *replies: object) -> tuple[AlignedAnswers, Says]:
     left = list(replies)
     model = Says(lambda call: left.pop(0))
     return asyncio.run(align(ModelClient(model if replies else None), one)), model
@@ -81,10 +81,10 @@ def test_without_a_model_small_gaps_are_padded_and_large_ones_left_out():
 
 
 def test_an_abstention_and_an_answer_without_evidence_are_not_generated_again():
-    abstained = Pair(record("x", answer=text(3), abstained=True, evidence=EVIDENCE), record("y", answer=text(30)))
+    abstained = AnswerPair(record("x", answer=text(3), abstained=True, evidence=EVIDENCE), record("y", answer=text(30)))
     one, model = aligned(abstained, said(30))
     assert (model.calls, one.again, one.usable) == ([], 0, True)
-    without = Pair(record("x", answer=text(3)), record("y", answer=text(30)))
+    without = AnswerPair(record("x", answer=text(3)), record("y", answer=text(30)))
     assert aligned(without, said(30))[1].calls == []
 
 
@@ -129,7 +129,7 @@ def test_the_padded_copy_has_as_much_padding_as_any_answer_may_get():
 
 def test_what_was_aligned_is_found_again_and_a_cut_line_is_passed_over(tmp_path: Path):
     one, _ = aligned(pair(20, 40))
-    lengths = Lengths(tmp_path)
+    lengths = AlignedLog(tmp_path)
     lengths.append(one)
     with (tmp_path / "lengths.jsonl").open("a") as stream:
         stream.write('{"question": "q", "answ')

@@ -8,27 +8,26 @@ import pytest
 
 from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel
 from ragways.core.trace import Budget, spending
-from ragways.evaluation.duel.line import FILE, Line, Lines
-from ragways.evaluation.duel.score import REFUSED, UNREADABLE, sit
-from ragways.evaluation.duel.sitting import Sitting, judged_by
+from ragways.evaluation.duel.replies import FILE, DuelPrompt, DuelReplies, DuelReply, duel_judge
+from ragways.evaluation.duel.trials import REFUSED, UNREADABLE, ask_samples
 from ragways.models.client import ModelClient
 from ragways.models.tokens import Price, Prices
 from tests.evaluation.duel.duel_fakes import Says, both, fences
 
-BY = judged_by("judge", "whole")
-APART = judged_by("judge", "differential")
+BY = duel_judge("judge", "whole")
+APART = duel_judge("judge", "differential")
 
 
-def sitting(order="ab", trial=0) -> Sitting:
-    return Sitting("duel", "q", "Who?", 0, "x", "y", order, trial, ("Anna.", "Ben."))
+def sitting(order="ab", trial=0) -> DuelPrompt:
+    return DuelPrompt("duel", "q", "Who?", 0, "x", "y", order, trial, ("Anna.", "Ben."))
 
 
-def ask(model: Says, one: Sitting, by=BY, samples=2, known=None) -> list[Line]:
+def ask(model: Says, one: DuelPrompt, by=BY, samples=2, known=None) -> list[DuelReply]:
     return asyncio.run(gathered(ModelClient(model), one, samples, by, known or {}))
 
 
-async def gathered(*arguments) -> list[Line]:
-    return [line async for line in sit(*arguments)]
+async def gathered(*arguments) -> list[DuelReply]:
+    return [line async for line in ask_samples(*arguments)]
 
 
 def test_points_belong_to_a_and_b_whichever_stood_first():
@@ -86,7 +85,7 @@ def test_a_spent_budget_does_and_no_model_too():
 
 
 def test_lines_are_read_as_they_were_written_and_damaged_ones_passed_over(tmp_path: Path):
-    lines = Lines(tmp_path)
+    lines = DuelReplies(tmp_path)
     written = ask(Says(lambda call: both(4, 2)), sitting())
     for line in written:
         lines.append(line)
@@ -96,7 +95,7 @@ def test_lines_are_read_as_they_were_written_and_damaged_ones_passed_over(tmp_pa
             json.dumps({**row, "points": [[1, 2], [3]]}) + "\n" + json.dumps({"kind": "duel"}) + "\n" + '{"kin'
         )
     assert list(lines) == written
-    assert written[0].made["tokens"] == 15
+    assert written[0].made.tokens == 15
 
 
 def differ(first: list[str], second: list[str]):

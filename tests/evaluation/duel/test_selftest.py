@@ -6,33 +6,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.evaluation.duel.lengths import padded_copy
-from ragways.evaluation.duel.rules import Rules
-from ragways.evaluation.duel.selftest import LEAST, selftest, selftest_sittings
-from ragways.evaluation.duel.sitting import Sitting, judged_by
+from ragways.core.plain import to_plain
+from ragways.evaluation.duel.entries import DuelRules, padded_copy
+from ragways.evaluation.duel.probes import MINIMUM, probe_prompts, self_test
+from ragways.evaluation.duel.replies import DuelPrompt, duel_judge
 from ragways.evaluation.statistics.inference import _binomial
 from tests.evaluation.duel.duel_fakes import record
 
-BY = judged_by("judge", "whole")
+BY = duel_judge("judge", "whole")
 
 
 def records(count: int):
     return [record(name, f"q{n}", f"Answer {n} of {name}.") for n in range(count) for name in "xy"]
 
 
-def own(at: int, one: Sitting) -> int:
+def own(at: int, one: DuelPrompt) -> int:
     """The answer to the question is preferred to one to another."""
     return 1 if one.order == "ab" else -1
 
 
-def lines(wanted: Sequence[Sitting], differences, control=own):
+def lines(wanted: Sequence[DuelPrompt], differences, control=own):
     """Lines with the difference that the function makes of a sitting: first less second, or None for unreadable.
 
     `control` does so where one of the answers is to another question.
     """
     found = {}
     for at, one in enumerate(wanted):
-        line = one.line(BY, 0)
+        line = one.blank_reply(BY, 0)
         apart = differences(at, one)
         if one.kind == "other" and apart is not None:
             apart = control(at, one)
@@ -46,13 +46,13 @@ def lines(wanted: Sequence[Sitting], differences, control=own):
     return found
 
 
-def outcome(rules: Rules, count: int, differences, control=own):
-    wanted = selftest_sittings(records(count), "xy", rules)
-    return selftest(wanted, BY, lines(wanted, differences, control)), wanted
+def outcome(rules: DuelRules, count: int, differences, control=own):
+    wanted = probe_prompts(records(count), "xy", rules)
+    return self_test(wanted, BY, lines(wanted, differences, control)), wanted
 
 
 def test_by_default_each_kind_has_200_replies_about_100_answers():
-    wanted = selftest_sittings(records(80), "xy", Rules())
+    wanted = probe_prompts(records(80), "xy", DuelRules())
     same = [one for one in wanted if one.kind == "same"]
     padded = [one for one in wanted if one.kind == "padded"]
     assert (len(same), len(padded)) == (200, 200)
@@ -66,19 +66,19 @@ def test_by_default_each_kind_has_200_replies_about_100_answers():
 
 def test_few_answers_are_asked_about_more_often_and_unfit_ones_not_at_all():
     unfit = [record("x", "e", error="down"), record("x", "a", abstained=True), record("x", "n", ""), record("z", "z")]
-    wanted = selftest_sittings([*records(5), *unfit], "xy", Rules())
+    wanted = probe_prompts([*records(5), *unfit], "xy", DuelRules())
     assert len({one.answers for one in wanted if one.kind == "same"}) == 10
     assert sum(one.kind == "same" for one in wanted) == 200
-    assert selftest_sittings(records(30), "xy", Rules(answers=7)) == selftest_sittings(
-        reversed(records(30)), "xy", Rules(answers=7)
+    assert probe_prompts(records(30), "xy", DuelRules(answers=7)) == probe_prompts(
+        reversed(records(30)), "xy", DuelRules(answers=7)
     )
 
 
 def test_a_judge_that_ties_passes_and_one_that_prefers_the_first_fails():
-    fair, _ = outcome(Rules(), 60, lambda at, one: 0)
+    fair, _ = outcome(DuelRules(), 60, lambda at, one: 0)
     assert fair.passed
     assert (fair.position.ties, fair.position.bias, fair.position.p) == (200, 0.0, 1.0)
-    first, _ = outcome(Rules(), 60, lambda at, one: 1 if at % 5 else -1)
+    first, _ = outcome(DuelRules(), 60, lambda at, one: 1 if at % 5 else -1)
     assert not first.passed
     assert first.position.fails
     assert first.position.bias == pytest.approx(0.6, abs=0.05)
@@ -94,7 +94,7 @@ def test_a_judge_that_prefers_the_padded_copy_or_its_opposite_fails():
         def longer(at, one, sign=sign):
             return 0 if one.kind == "same" else -sign if one.order == "ab" else sign
 
-        found, _ = outcome(Rules(), 60, longer)
+        found, _ = outcome(DuelRules(), 60, longer)
         assert found.length.bias == sign
         assert found.length.fails
         assert not found.position.fails
@@ -102,29 +102,29 @@ def test_a_judge_that_prefers_the_padded_copy_or_its_opposite_fails():
 
 
 def test_a_small_bias_does_not_fail_however_sure():
-    found, _ = outcome(Rules(answers=100, selftest=1000), 60, lambda at, one: int(at % 11 == 0))
+    found, _ = outcome(DuelRules(answers=100, selftest=1000), 60, lambda at, one: int(at % 11 == 0))
     assert found.position.p is not None
     assert found.position.p < 0.01
     assert found.passed
 
 
 def test_too_few_answers_or_unreadable_replies_are_no_pass():
-    few, _ = outcome(Rules(), LEAST // 2 - 1, lambda at, one: 0)
+    few, _ = outcome(DuelRules(), MINIMUM // 2 - 1, lambda at, one: 0)
     assert not few.passed
     assert "could not be tested" in few.why
-    mute, _ = outcome(Rules(), 60, lambda at, one: None if at % 3 else 0)
+    mute, _ = outcome(DuelRules(), 60, lambda at, one: None if at % 3 else 0)
     assert not mute.passed
     assert mute.position.unscored["unreadable reply"] > 100
-    nothing = selftest(selftest_sittings(records(60), "xy", Rules()), BY, {})
+    nothing = self_test(probe_prompts(records(60), "xy", DuelRules()), BY, {})
     assert nothing.position.unscored == {"not asked": 200}
     assert not nothing.passed
-    assert not selftest([], BY, {}).passed
+    assert not self_test([], BY, {}).passed
 
 
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from([-1, 0, 1, None]), min_size=1, max_size=40), st.integers(1, 30))
 def test_every_reply_is_counted_once(said: list[int | None], count: int):
-    found, wanted = outcome(Rules(answers=10, selftest=20), count, lambda at, one: said[at % len(said)])
+    found, wanted = outcome(DuelRules(answers=10, selftest=20), count, lambda at, one: said[at % len(said)])
     for bias, kind in ((found.position, "same"), (found.length, "padded"), (found.control, "other")):
         counted = bias.for_it + bias.ties + bias.against + sum(bias.unscored.values())
         assert counted == bias.replies == sum(one.kind == kind for one in wanted)
@@ -138,7 +138,7 @@ def test_why_100_answers_and_200_replies():
     critical = next(k for k in range(50, 101) if _binomial(100, 100 - k) < 0.01)
     power = sum(comb(100, k) * 0.8**k * 0.2 ** (100 - k) for k in range(critical, 101))
     assert power > 0.999
-    assert _binomial(LEAST, 0) < 0.01 <= _binomial(LEAST - 1, 0)
+    assert _binomial(MINIMUM, 0) < 0.01 <= _binomial(MINIMUM - 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -151,22 +151,22 @@ def test_why_100_answers_and_200_replies():
     ],
 )
 def test_a_judge_that_cannot_tell_a_right_answer_fails(name: str, control):
-    found, _ = outcome(Rules(), 60, lambda at, one: 0, control)
+    found, _ = outcome(DuelRules(), 60, lambda at, one: 0, control)
     assert not found.passed, name
     assert found.control.fails
     assert found.why == "the judge failed its own test: it does not tell a right answer from one to another question"
-    assert found.data()["control"]["fails"] is True
+    assert to_plain(found)["control"]["fails"] is True
     assert found.control.p is not None
     assert found.control.p > 0.01
 
 
 def test_a_judge_that_mostly_tells_a_right_answer_passes():
-    found, wanted = outcome(Rules(), 60, lambda at, one: 0, lambda at, one: own(at, one) * (1 if at % 10 else -1))
+    found, wanted = outcome(DuelRules(), 60, lambda at, one: 0, lambda at, one: own(at, one) * (1 if at % 10 else -1))
     assert found.passed
     assert found.control.bias == pytest.approx(0.8, abs=0.05)
     assert found.control.p is not None
     assert found.control.p < 0.001
-    assert found.data()["control"]["fails"] is False
+    assert to_plain(found)["control"]["fails"] is False
     other = [one for one in wanted if one.kind == "other"]
     assert len(other) == 50
     assert len({one.question for one in other}) > 15
@@ -175,19 +175,19 @@ def test_a_judge_that_mostly_tells_a_right_answer_passes():
 
 def test_without_other_questions_or_with_unreadable_replies_there_is_no_control():
     some = [record(name, "q", f"Answer {n} of {name}.", repeat=n) for n in range(10) for name in "xy"]
-    wanted = selftest_sittings(some, "xy", Rules())
-    found = selftest(wanted, BY, lines(wanted, lambda at, one: 0))
+    wanted = probe_prompts(some, "xy", DuelRules())
+    found = self_test(wanted, BY, lines(wanted, lambda at, one: 0))
     assert (found.control.replies, found.passed) == (0, False)
     assert "could not be tested for telling right answers" in found.why
-    wanted = selftest_sittings(records(60), "xy", Rules())
-    mute = selftest(wanted, BY, lines(wanted, lambda at, one: None if one.kind == "other" and at % 3 else 0))
+    wanted = probe_prompts(records(60), "xy", DuelRules())
+    mute = self_test(wanted, BY, lines(wanted, lambda at, one: None if one.kind == "other" and at % 3 else 0))
     assert not mute.passed
     assert "could not be tested for telling right answers" in mute.why
 
 
-@pytest.mark.parametrize("count", [*range(2, LEAST // 2 + 2), 30])
+@pytest.mark.parametrize("count", [*range(2, MINIMUM // 2 + 2), 30])
 def test_few_answers_are_held_against_others_more_often(count: int):
-    wanted = [one for one in selftest_sittings(records(count), "xy", Rules()) if one.kind == "other"]
+    wanted = [one for one in probe_prompts(records(count), "xy", DuelRules()) if one.kind == "other"]
     assert len({one.answers[0] for one in wanted}) == min(25, 2 * count)
     assert 40 <= len(wanted) <= 50
     assert len({(*one.in_order, one.text, one.number(0)) for one in wanted}) == len(wanted)
@@ -200,7 +200,7 @@ def test_right_answers_are_held_against_wrong_ones_of_like_length():
                gold=("Yes",) if n % 2 else ("No",) if n % 4 else ("Perhaps",))
         for n in range(60)
     ]  # fmt: skip
-    wanted = [one for one in selftest_sittings(some, "x", Rules()) if one.kind == "other"]
+    wanted = [one for one in probe_prompts(some, "x", DuelRules()) if one.kind == "other"]
     gold = {one.question: one.gold[0] for one in some}
     for one in wanted:
         right, wrong = one.answers

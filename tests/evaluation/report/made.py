@@ -8,13 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ragways.core.types import Citation
-from ragways.evaluation.duel.contest import contest
-from ragways.evaluation.duel.lengths import Lengths, align
-from ragways.evaluation.duel.line import Line, Lines
-from ragways.evaluation.duel.rules import Rules
-from ragways.evaluation.duel.selftest import selftest_sittings
-from ragways.evaluation.duel.sitting import judged_by, sittings
-from ragways.evaluation.duel.trials import aligned_pairs
+from ragways.evaluation.duel.entries import AlignedLog, DuelRules, align, aligned_pairs, duel_entries
+from ragways.evaluation.duel.probes import probe_prompts
+from ragways.evaluation.duel.replies import DuelReplies, DuelReply, duel_judge, duel_prompts
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import AnswerUsage, EvidenceItem, Provenance, Record, Records, begin
@@ -27,7 +23,7 @@ PARADIGMS = {"words": 0.45, "naive": 0.55, "fused": 0.8, "agent": 0.7, "llm-only
 EVIL = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)>{{policy}}\"'`|*_ \u202egnp.exe\u2066 \x00\x1b[31m"
 )
-RULES = Rules(trials=3, samples=1)
+RULES = DuelRules(trials=3, samples=1)
 
 
 def made_run(
@@ -110,21 +106,21 @@ def fight(folder: Path, records: list[Record], chance: random.Random, names: Seq
     """Lines as a fair judge would leave them: no side of a test preferred, and points for those who are often right."""
     import asyncio
 
-    by = judged_by("a-judge", RULES.mode)
-    field, lines, lengths = contest(records, RULES, names), Lines(folder), Lengths(folder)
-    for sitting in selftest_sittings(field.records, field.names, RULES):
+    by = duel_judge("a-judge", RULES.mode)
+    field, lines, lengths = duel_entries(records, RULES, names), DuelReplies(folder), AlignedLog(folder)
+    for sitting in probe_prompts(field.records, field.names, RULES):
         # What answers another question is worse, and a fair judge says so.
-        lines.append(_line(sitting.line(by, 0), 3, 0 if sitting.kind == "other" else 3))
+        lines.append(_line(sitting.blank_reply(by, 0), 3, 0 if sitting.kind == "other" else 3))
     for pairs in field.pairs.values():
         for pair in pairs:
             lengths.append(asyncio.run(align(None, pair)))
     for aligned in aligned_pairs(field, folder).values():
-        for sitting in sittings(aligned, field.texts, RULES.trials):
+        for sitting in duel_prompts(aligned, field.texts, RULES.trials):
             good = [chance.random() < PARADIGMS.get(name, 0.5) for name in (sitting.a, sitting.b)]
-            lines.append(_line(sitting.line(by, 0), 2 + 2 * good[0], 2 + 2 * good[1]))
+            lines.append(_line(sitting.blank_reply(by, 0), 2 + 2 * good[0], 2 + 2 * good[1]))
 
 
-def _line(line: Line, a: int, b: int) -> Line:
+def _line(line: DuelReply, a: int, b: int) -> DuelReply:
     from dataclasses import replace
 
     return replace(line, points=((a,) * 4, (b,) * 4))

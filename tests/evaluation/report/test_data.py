@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.duel.contest import contest
-from ragways.evaluation.duel.result import result
-from ragways.evaluation.duel.sitting import judged_by
+from ragways.evaluation.duel.entries import duel_entries
+from ragways.evaluation.duel.replies import duel_judge
+from ragways.evaluation.duel.result import duel_result
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.record import AnswerUsage, Record, Records, begin
 from ragways.evaluation.report import comparisons, questions
@@ -84,14 +84,12 @@ def test_costs_share_out_what_the_index_cost(run: Path, data: dict[str, Any]):
 
 def test_duels_are_those_of_the_duel(run: Path, data: dict[str, Any]):
     (duel,) = data["duels"]
-    field = contest(Records(run), RULES)
-    expected = result(field, run, judged_by("a-judge", RULES.mode), RULES)
+    field = duel_entries(Records(run), RULES)
+    expected = duel_result(field, run, duel_judge("a-judge", RULES.mode), RULES)
     assert [(p["a"], p["b"], p["verdict"]["outcome"]) for p in duel["pairs"]] == [
         (p.a, p.b, p.verdict.outcome) for p in expected.pairs
     ]
-    assert duel["map"]["rates"] == json.loads(
-        json.dumps(expected.map.data()["rates"]), parse_float=lambda x: round(float(x), 6)
-    )
+    assert duel["map"]["rates"] == json.loads(json.dumps(expected.map.rates), parse_float=lambda x: round(float(x), 6))
     assert duel["selftest"]["passed"]
     assert any(pair["verdict"]["outcome"] == "win" for pair in duel["pairs"])
 

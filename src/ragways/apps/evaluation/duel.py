@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,12 +15,9 @@ from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:
     from ragways.core.progress import ProgressCallback
-    from ragways.evaluation.duel.contest import Contest
-    from ragways.evaluation.duel.plan import Plan
-    from ragways.evaluation.duel.result import Result
-    from ragways.evaluation.duel.rules import Rules
-    from ragways.evaluation.duel.sitting import Judged
-    from ragways.settings import Settings
+    from ragways.evaluation.duel.entries import DuelEntries, DuelRules
+    from ragways.evaluation.duel.replies import DuelJudge
+    from ragways.settings import ModelSettings, Settings
 
 CURE = "set judge.name and judge.base_url (or model.name and model.base_url) in the settings"
 
@@ -50,38 +48,42 @@ def duel(
     json: JsonOption = False,
 ) -> None:
     """Judge paradigms against each other: equal lengths, both orders, many trials, after a test of the judge."""
-    from ragways.apps.evaluation.duel_shown import show, show_plan
+    from ragways.apps.evaluation.duel_tables import show_duel, show_plan
     from ragways.apps.terminal import print_json, progress_bar
-    from ragways.evaluation.duel.contest import contest
-    from ragways.evaluation.duel.plan import plan
-    from ragways.evaluation.duel.result import result
+    from ragways.assemble import prices_of
+    from ragways.core.plain import to_plain
+    from ragways.evaluation.duel.entries import duel_entries
+    from ragways.evaluation.duel.result import duel_result
+    from ragways.evaluation.duel.trials import plan_duel
     from ragways.evaluation.record import Records, locked
 
     chosen, records = chosen_settings(settings, trust=trust), list(Records(run))
-    by, rules = _who(chosen, run, trials, samples, differential, anyway, seed)
+    by, rules = _judge_and_rules(chosen, run, trials, samples, differential, anyway, seed)
     names = [name.strip() for name in paradigms.split(",") if name.strip()]
-    entries = contest(records, rules, names, limit=limit)
-    planned = plan(entries, run, by, rules, generator=bool(chosen.model.name))
-    usd = _usd(chosen, planned, by)
-    if _judge_name(chosen):
+    entries = duel_entries(records, rules, names, limit=limit)
+    plan = plan_duel(entries, run, by, rules, generator=bool(chosen.model.name))
+    plan = replace(plan, usd=prices_of(chosen).of(plan.usage, by.name, _judging(chosen).base_url))
+    if _judging(chosen).name:
         if not json:
-            show_plan(planned, usd)
+            show_plan(plan)
         with progress_bar(not json) as report, locked(run):
-            asyncio.run(_fought(chosen, entries, run, rules, at_once, budget, report))
-    found = result(entries, run, by, rules)
+            asyncio.run(_run(chosen, entries, run, rules, at_once, budget, report))
+    result = duel_result(entries, run, by, rules)
     if json:
-        print_json({"plan": planned.data(usd), **found.data()})
+        print_json({"plan": to_plain(plan), **to_plain(result)})
     else:
-        show(found)
-    if _partly(found):
+        show_duel(result)
+    unread = any(pair.replies.scored < pair.replies.wanted for pair in result.pairs)
+    if unread or not result.selftest.passed:
         raise typer.Exit(PARTLY)
 
 
-def _judge_name(settings: Settings) -> str:
-    return settings.judge.name or settings.model.name
+def _judging(settings: Settings) -> ModelSettings:
+    """The settings of the model that judges."""
+    return settings.judge if settings.judge.name else settings.model
 
 
-def _who(
+def _judge_and_rules(
     settings: Settings,
     run: Path,
     trials: int | None,
@@ -89,29 +91,27 @@ def _who(
     differential: bool,
     anyway: bool,
     seed: int,
-) -> tuple[Judged, Rules]:
+) -> tuple[DuelJudge, DuelRules]:
     """The judge that is set; without one, who judged before, and as often: then figures are computed and no more."""
-    from ragways.evaluation.duel.line import Lines
-    from ragways.evaluation.duel.rules import Mode, Rules
-    from ragways.evaluation.duel.sitting import judged_by
+    from ragways.evaluation.duel.entries import DuelRules, Mode
+    from ragways.evaluation.duel.replies import DuelReplies, duel_judge, times_asked
 
     mode: Mode = "differential" if differential else "whole"
-    if name := _judge_name(settings):
-        return judged_by(name, mode), Rules(trials or 25, samples or 2, mode, seed=seed, go_on=anyway)
-    lines = [line for line in Lines(run) if line.mode == mode]
-    if not lines:
+    if name := _judging(settings).name:
+        return duel_judge(name, mode), DuelRules(trials or 25, samples or 2, mode, seed=seed, go_on=anyway)
+    replies = [reply for reply in DuelReplies(run) if reply.mode == mode]
+    if not replies:
         raise UsageError("a duel cannot be judged without a language model", CURE)
-    by = judged_by(lines[-1].judge, mode)
-    fought = [line for line in lines if line.kind == "duel" and line.judge == by.name]
-    most = max((line.trial for line in fought), default=0) + 1, max((line.sample for line in fought), default=0) + 1
-    return by, Rules(trials or most[0], samples or most[1], mode, seed=seed, go_on=anyway)
+    by = duel_judge(replies[-1].judge, mode)
+    before = times_asked(reply for reply in replies if reply.judge == by.name)
+    return by, DuelRules(trials or before[0], samples or before[1], mode, seed=seed, go_on=anyway)
 
 
-async def _fought(
+async def _run(
     settings: Settings,
-    entries: Contest,
+    entries: DuelEntries,
     run: Path,
-    rules: Rules,
+    rules: DuelRules,
     at_once: int | None,
     budget: float | None,
     report: ProgressCallback,
@@ -119,22 +119,6 @@ async def _fought(
     from ragways.assemble import client_of, judge_client_of
     from ragways.evaluation.duel.trials import Trials
 
-    asked = settings.judge if settings.judge.name else settings.model
     async with judge_client_of(settings) as judge, client_of(settings) as generator:
-        side_by_side = at_once or asked.concurrency
-        trials = Trials(judge, generator, run, rules, at_once=side_by_side, report=report)
-        await trials.run(entries, budget=budget)
-
-
-def _usd(settings: Settings, planned: Plan, by: Judged) -> float | None:
-    """None where nobody knows the price."""
-    from ragways.assemble import prices_of
-
-    asked = settings.judge if settings.judge.name else settings.model
-    return prices_of(settings).of(planned.usage, by.name, asked.base_url)
-
-
-def _partly(found: Result) -> bool:
-    """Whether replies could not be used, or the judge was not fit to judge."""
-    unread = any(sum(pair.rounds.unscored.values()) for pair in found.pairs)
-    return unread or not found.selftest.passed
+        side_by_side = at_once or _judging(settings).concurrency
+        await Trials(judge, generator, run, rules, at_once=side_by_side, report=report).run(entries, budget=budget)

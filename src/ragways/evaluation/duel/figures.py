@@ -1,65 +1,180 @@
-"""Figures of two paradigms, from their rounds."""
+"""Figures of two paradigms from the judge's replies: rounds, win rates, their spread, and who won.
+
+A round is one question in one trial, both orders and all samples averaged.
+"""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import quantiles, stdev
+from typing import Literal
 
-from ragways.evaluation.duel.aspects import ASPECTS
-from ragways.evaluation.duel.box import Box, box
-from ragways.evaluation.duel.rounds import Round, Rounds
-from ragways.evaluation.statistics.inference import interval, sign_flip
+from ragways.evaluation.duel.entries import AlignedAnswers, DuelRules
+from ragways.evaluation.duel.replies import ORDERS, DuelJudge, DuelReply, ReplyKey, by_question, duel_prompts
+from ragways.evaluation.statistics.inference import ALPHA, in_words, interval, least_effect, sign_flip
+from ragways.tasks.duel import ASPECTS
+
+NOT_ASKED = "not asked yet"
+WHISKER = 1.5
+"""Quartile distances beyond which a value is an outlier."""
+POINTS = "points of 20"
+
+_Replies = Sequence[DuelReply | None]
+
+
+# --- Rounds -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class DuelRound:
+    """Points of a and of b by aspect; None where the answers are the same and nobody was asked.
+
+    `difference`: total of a less that of b, of 20; `aspects`: the same, aspect by aspect.
+    """
+
+    question: str
+    trial: int
+    points: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    difference: float = 0.0
+    aspects: tuple[float, ...] = (0.0,) * len(ASPECTS)
+
+
+@dataclass
+class DuelRounds:
+    """All rounds of two paradigms, and counts: `wanted` replies = `scored` + all of `unscored`; so for rounds.
+
+    `first` and `second`: replies that prefer the answer that stood first, and second.
+    """
+
+    rounds: list[DuelRound] = field(default_factory=list)
+    identical: int = 0
+    wanted: int = 0
+    scored: int = 0
+    unscored: Counter[str] = field(default_factory=Counter)
+    rounds_wanted: int = 0
+    rounds_unscored: Counter[str] = field(default_factory=Counter)
+    first: int = 0
+    second: int = 0
+
+
+def rounds_of(
+    aligned: Sequence[AlignedAnswers],
+    texts: dict[str, str],
+    judge: DuelJudge,
+    rules: DuelRules,
+    replies: Mapping[ReplyKey, DuelReply],
+) -> DuelRounds:
+    """From the replies alone; one that is not there is counted as not asked yet."""
+    found = DuelRounds(rounds_wanted=rules.trials * len(by_question(aligned)))
+    by_round: dict[tuple[str, int], dict[str, _Replies]] = defaultdict(dict)
+    for prompt in duel_prompts(aligned, texts, rules.trials):
+        samples = [replies.get(prompt.key(judge, sample)) for sample in range(rules.samples)]
+        _count(found, prompt.order, samples)
+        by_round[prompt.question, prompt.trial][prompt.order] = samples
+    for question in by_question(aligned):
+        for trial in range(rules.trials):
+            orders = by_round.get((question, trial))
+            if orders is None:
+                found.identical += 1
+                found.rounds.append(DuelRound(question, trial))
+            elif why := _lacking(orders):
+                found.rounds_unscored[why] += 1
+            else:
+                found.rounds.append(_round(question, trial, orders))
+    return found
+
+
+def _count(found: DuelRounds, order: str, samples: Iterable[DuelReply | None]) -> None:
+    for reply in samples:
+        found.wanted += 1
+        if reply is None or reply.points is None:
+            found.unscored[NOT_ASKED if reply is None else reply.why] += 1
+            continue
+        found.scored += 1
+        ahead = reply.difference if order == "ab" else -reply.difference
+        found.first += ahead > 0
+        found.second += ahead < 0
+
+
+def _lacking(orders: Mapping[str, _Replies]) -> str:
+    """Why there is no round: an order in which nothing was scored. One order alone would be biased."""
+    for order in ORDERS:
+        if not any(reply is not None and reply.points is not None for reply in orders[order]):
+            return next((reply.why for reply in orders[order] if reply is not None), NOT_ASKED)
+    return ""
+
+
+def _round(question: str, trial: int, orders: Mapping[str, _Replies]) -> DuelRound:
+    read = [
+        [reply.points for reply in orders[order] if reply is not None and reply.points is not None] for order in ORDERS
+    ]
+    aspects = range(len(ASPECTS))
+
+    def mean(side: int, aspect: int) -> float:
+        return sum(sum(points[side][aspect] for points in some) / len(some) for some in read) / len(ORDERS)
+
+    # Differences are summed as whole numbers before they are divided: then equal totals are equal, not nearly so.
+    apart = [sum(sum(p[0][i] - p[1][i] for p in some) / len(some) for some in read) / len(ORDERS) for i in aspects]
+    total = sum(sum(sum(p[0]) - sum(p[1]) for p in some) / len(some) for some in read) / len(ORDERS)
+    points = (tuple(mean(0, i) for i in aspects), tuple(mean(1, i) for i in aspects))
+    return DuelRound(question, trial, points, total, tuple(apart))
+
+
+# --- Figures ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WinCounts:
     """Who had more points, how often. The relative win rate is (a − b) / (a + b + ties)."""
 
     a: int
     ties: int
     b: int
-
-    @property
-    def rate(self) -> float | None:
-        every = self.a + self.b + self.ties
-        return (self.a - self.b) / every if every else None
-
-    def data(self) -> dict[str, Any]:
-        return {"a": self.a, "ties": self.ties, "b": self.b, "rate": self.rate}
+    rate: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class AspectFigure:
-    """Mean points of each side, of 5, and who had more, round by round."""
+@dataclass(frozen=True, kw_only=True)
+class AspectFigures(WinCounts):
+    """Mean points of each side for one aspect, of 5, and who had more, round by round."""
 
     name: str
-    a: float | None
-    b: float | None
-    counts: Counts
-
-    def data(self) -> dict[str, Any]:
-        return {"name": self.name, "mean_a": self.a, "mean_b": self.b, **self.counts.data()}
+    mean_a: float | None
+    mean_b: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class BoxPlot:
+    """A box plot in numbers. `low` and `high` are the outermost values that are no outliers."""
+
+    n: int
+    median: float
+    first: float
+    third: float
+    low: float
+    high: float
+    outliers: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuelFigures:
     """`rounds` counts questions × trials, `questions` counts questions by their mean difference.
 
     `n` questions have a round; on `asked` of them the judge was asked, on the others both answers are the same.
 
     `rate` is the relative win rate, the mean of a question's over its trials first, so that its interval is one over
-    questions; `difference` is in points of 20, and `p` is that of a sign-flip test on it over questions.
+    questions; `trials` are the rates of the trials, and `box` their spread. `difference` is in points of 20, and `p` is
+    that of a sign-flip test on it over questions.
     """
 
     n: int
     asked: int
-    rounds: Counts
-    questions: Counts
+    rounds: WinCounts
+    questions: WinCounts
     trials: tuple[float, ...]
-    box: Box | None
+    box: BoxPlot | None
     rate: float | None
     low: float | None
     high: float | None
@@ -68,78 +183,74 @@ class Figures:
     difference_high: float | None
     deviation: float | None
     p: float | None
-    aspects: tuple[AspectFigure, ...]
-
-    def data(self) -> dict[str, Any]:
-        return {
-            "n": self.n,
-            "asked": self.asked,
-            "rounds": self.rounds.data(),
-            "questions": self.questions.data(),
-            "trials": list(self.trials),
-            "box": self.box.data() if self.box else None,
-            "rate": self.rate,
-            "low": self.low,
-            "high": self.high,
-            "difference": self.difference,
-            "difference_low": self.difference_low,
-            "difference_high": self.difference_high,
-            "deviation": self.deviation,
-            "p": self.p,
-            "aspects": [aspect.data() for aspect in self.aspects],
-        }
+    aspects: tuple[AspectFigures, ...]
 
 
-def figures(found: Rounds) -> Figures:
-    by_question: dict[str, list[Round]] = defaultdict(list)
-    by_trial: dict[int, list[Round]] = defaultdict(list)
+def duel_figures(found: DuelRounds) -> DuelFigures:
+    """The figures of two paradigms from their rounds."""
+    by_question: dict[str, list[DuelRound]] = defaultdict(list)
+    by_trial: dict[int, list[DuelRound]] = defaultdict(list)
     for one in found.rounds:
         by_question[one.question].append(one)
         by_trial[one.trial].append(one)
-    apart = {q: _mean([one.difference for one in some]) for q, some in by_question.items()}
+    apart = [_mean([one.difference for one in some]) for some in by_question.values()]
     rates = [_mean([_sign(one.difference) for one in some]) for some in by_question.values()]
     trials = tuple(rate for trial in sorted(by_trial) if (rate := _counts(by_trial[trial]).rate) is not None)
     low, high = interval(rates)
-    low_apart, high_apart = interval(list(apart.values()))
-    return Figures(
+    low_apart, high_apart = interval(apart)
+    return DuelFigures(
         n=len(apart),
         asked=sum(any(one.points is not None for one in some) for some in by_question.values()),
         rounds=_counts(found.rounds),
-        questions=_tally(list(apart.values())),
+        questions=win_counts(apart),
         trials=trials,
-        box=box(trials),
+        box=box_plot(trials),
         rate=_mean(rates) if rates else None,
         low=low,
         high=high,
-        difference=_mean(list(apart.values())) if apart else None,
+        difference=_mean(apart) if apart else None,
         difference_low=low_apart,
         difference_high=high_apart,
-        deviation=_deviation(list(apart.values())),
-        p=sign_flip(list(apart.values()))[0] if apart else None,
+        deviation=stdev(apart) if len(apart) > 1 else None,
+        p=sign_flip(apart)[0] if apart else None,
         aspects=_aspects(found.rounds),
     )
 
 
-def _aspects(rounds: Sequence[Round]) -> tuple[AspectFigure, ...]:
+def box_plot(values: Sequence[float]) -> BoxPlot | None:
+    """None where there is nothing to show."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    # One value alone is all of its quartiles.
+    first, median, third = quantiles(ordered, n=4, method="inclusive") if len(ordered) > 1 else ordered * 3
+    reach = WHISKER * (third - first)
+    inside = [value for value in ordered if first - reach <= value <= third + reach] or [median]
+    outside = tuple(value for value in ordered if value < inside[0] or value > inside[-1])
+    return BoxPlot(len(ordered), median, first, third, inside[0], inside[-1], outside)
+
+
+def win_counts(differences: Sequence[float]) -> WinCounts:
+    """How often a difference is above 0, 0, and below 0."""
+    a, b = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+    rate = (a - b) / len(differences) if differences else None
+    return WinCounts(a, len(differences) - a - b, b, rate)
+
+
+def _counts(rounds: Sequence[DuelRound]) -> WinCounts:
+    return win_counts([one.difference for one in rounds])
+
+
+def _aspects(rounds: Sequence[DuelRound]) -> tuple[AspectFigures, ...]:
     asked = [one.points for one in rounds if one.points is not None]
     return tuple(
-        AspectFigure(
-            aspect.name,
-            _mean([points[0][at] for points in asked]) if asked else None,
-            _mean([points[1][at] for points in asked]) if asked else None,
-            _tally([one.aspects[at] for one in rounds]),
+        AspectFigures(
+            **vars(win_counts([one.aspects[at] for one in rounds])),
+            name=name,
+            mean_a=_mean([points[0][at] for points in asked]) if asked else None,
+            mean_b=_mean([points[1][at] for points in asked]) if asked else None,
         )
-        for at, aspect in enumerate(ASPECTS)
-    )
-
-
-def _counts(rounds: Sequence[Round]) -> Counts:
-    return _tally([one.difference for one in rounds])
-
-
-def _tally(differences: Sequence[float]) -> Counts:
-    return Counts(
-        a=sum(d > 0 for d in differences), ties=sum(d == 0 for d in differences), b=sum(d < 0 for d in differences)
+        for at, name in enumerate(ASPECTS)
     )
 
 
@@ -151,7 +262,52 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _deviation(values: Sequence[float]) -> float | None:
-    from statistics import stdev
+# --- Verdict ------------------------------------------------------------------------------------------------------
 
-    return stdev(values) if len(values) > 1 else None
+
+@dataclass(frozen=True, slots=True)
+class DuelVerdict:
+    """`winner` is empty unless the outcome is a win. `adjusted` is p after Holm's correction over all pairs."""
+
+    outcome: Literal["win", "tie", "no verdict"]
+    winner: str
+    words: str
+    adjusted: float | None = None
+
+
+def decide(
+    a: str, b: str, figures: DuelFigures, adjusted: float | None, *, comparisons: int, why_not: str = ""
+) -> DuelVerdict:
+    """By points, question by question; that the wins agree is required besides. `why_not`: no verdict, and why."""
+    least = least_effect(figures.n, figures.deviation, comparisons=comparisons)
+    if why := why_not or _too_few(figures, least.needed):
+        return _no_verdict(why)
+    if adjusted is None or figures.difference is None or figures.rate is None:
+        return _no_verdict("nothing was scored")
+    shown = f"{figures.difference:+.2f} {POINTS}, p = {adjusted:.2g}"
+    if not figures.asked:
+        return DuelVerdict("tie", "", f"tie: the answers to all {figures.n:,} questions are the same", adjusted)
+    if adjusted > ALPHA:
+        missed = in_words(least, scale=1, unit=POINTS) if least.effect is not None else ""
+        return DuelVerdict("tie", "", f"tie: no difference shown ({shown}). {missed}".strip(), adjusted)
+    if figures.difference * figures.rate <= 0:
+        words = f"tie: more points ({shown}) but not more wins ({figures.rate:+.1%})"
+        return DuelVerdict("tie", "", words, adjusted)
+    winner = a if figures.difference > 0 else b
+    return DuelVerdict("win", winner, f"{winner} wins ({shown})", adjusted)
+
+
+def _no_verdict(why: str) -> DuelVerdict:
+    return DuelVerdict("no verdict", "", f"no verdict: {why}")
+
+
+def _too_few(figures: DuelFigures, needed: int) -> str:
+    """Identical answers tie without a judge and show nothing, unless all are: then there is no difference to show."""
+    if figures.n < needed:
+        return f"{figures.n:,} questions are too few, {needed:,} at least are needed"
+    if 0 < figures.asked < needed:
+        return (
+            f"the answers to {figures.asked:,} of {figures.n:,} questions differ, too few: {needed:,} at least are "
+            "needed"
+        )
+    return ""

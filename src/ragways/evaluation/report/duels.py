@@ -1,16 +1,14 @@
-"""The duels of a run, from their lines alone: one result for each judge, mode and prompt that was used."""
+"""The duels of a run, from the judge's replies alone: one result for each judge, mode and prompt that was used."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ragways.evaluation.duel.contest import contest
-from ragways.evaluation.duel.lengths import Lengths
-from ragways.evaluation.duel.line import Line, Lines
-from ragways.evaluation.duel.result import result
-from ragways.evaluation.duel.rules import Rules
-from ragways.evaluation.duel.sitting import Judged
+from ragways.core.plain import to_plain
+from ragways.evaluation.duel.entries import AlignedLog, DuelRules, duel_entries
+from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply, times_asked
+from ragways.evaluation.duel.result import duel_result
 from ragways.evaluation.report.runs import Run
 
 
@@ -19,28 +17,25 @@ def duels_data(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _results(run: Run) -> Iterator[dict[str, Any]]:
-    by: dict[Judged, list[Line]] = {}
-    for line in Lines(run.folder):
-        by.setdefault(Judged(line.judge, line.prompt, line.mode), []).append(line)
+    by: dict[DuelJudge, list[DuelReply]] = {}
+    for reply in DuelReplies(run.folder):
+        by.setdefault(DuelJudge(reply.judge, reply.prompt, reply.mode), []).append(reply)
     known = {record.paradigm for record in run.records}
-    for judged, lines in by.items():
-        fought = [line for line in lines if line.kind == "duel"]
-        names = sorted({name for line in fought or lines for name in (line.a, line.b)} & known)
+    for judge, replies in by.items():
+        fought = [reply for reply in replies if reply.kind == "duel"]
+        names = sorted({name for reply in fought or replies for name in (reply.a, reply.b)} & known)
         if len(names) < 2:
             continue
-        # As often as it was fought so far: the files do not say how often it was meant to be.
-        trials = max((line.trial for line in fought), default=0) + 1
-        samples = max((line.sample for line in fought), default=0) + 1
-        rules = Rules(trials, samples, judged.mode)
-        entries = contest(run.records, rules, names, limit=_limit(run, fought))
-        yield result(entries, run.folder, judged, rules).data()
+        rules = DuelRules(*times_asked(replies), judge.mode)
+        entries = duel_entries(run.records, rules, names, limit=_limit(run, fought))
+        yield to_plain(duel_result(entries, run.folder, judge, rules))
 
 
-def _limit(run: Run, fought: Sequence[Line]) -> int | None:
+def _limit(run: Run, fought: Sequence[DuelReply]) -> int | None:
     """A duel over the first questions alone is not an unfinished one over all."""
     if not fought:
         return None
-    asked = {line.question for line in fought} | {one.question for one in Lengths(run.folder).latest().values()}
+    asked = {reply.question for reply in fought} | {aligned.question for aligned in AlignedLog(run.folder)}
     order = list(dict.fromkeys(record.question for record in run.records))
     return max((place for place, question in enumerate(order, start=1) if question in asked), default=None)
 

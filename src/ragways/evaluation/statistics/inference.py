@@ -166,6 +166,11 @@ def _drawn_sums(apart: Floats, flips: int, seed: int) -> Floats:
     return sums
 
 
+def p_text(p: float | None) -> str:
+    """p with three digits, or `<0.001`; a dash where there is none."""
+    return "–" if p is None else f"{p:.3f}" if p >= 0.001 else "<0.001"
+
+
 def holm(ps: Sequence[float]) -> list[float]:
     """Adjusted p in the order given: the chance that even one of those so small is found where nothing differs."""
     if not all(0 <= p <= 1 for p in ps):
