@@ -31,8 +31,8 @@ from ragways.evaluation.datasets import load_questions  # noqa: E402
 from ragways.evaluation.judges import JUDGES  # noqa: E402
 from ragways.evaluation.judges.judge import JudgeResources  # noqa: E402
 from ragways.evaluation.judging import Judgements, judge  # noqa: E402
-from ragways.evaluation.record import Record, Records, begin  # noqa: E402
-from ragways.evaluation.run import run  # noqa: E402
+from ragways.evaluation.record import Record, Records  # noqa: E402
+from ragways.evaluation.run import Variant, evaluate  # noqa: E402
 from ragways.evaluation.score import score_run  # noqa: E402
 from ragways.index.build import build  # noqa: E402
 from ragways.models.client import ModelClient  # noqa: E402
@@ -80,11 +80,10 @@ async def overhead(settings: Settings, bundle: Path, out: Path) -> tuple[list[Re
     await build(settings.index, [bundle / "corpus"], recipe_of(settings, frozenset({"vectors", "words", "graph"})))
     questions = load_questions("plain", bundle / "questions.jsonl")
     async with opened(settings) as use:
-        records = Records(out)
         began = time.process_time()
-        await run(use, questions, {name: (name, {}) for name in PARADIGMS}, records, begin(out))
+        run = await evaluate(use, questions, [Variant(name, name) for name in PARADIGMS], out)
         total = time.process_time() - began
-    made = list(records)
+    made = list(run.records)
     answers = sum(record.cpu or 0.0 for record in made)
     return made, {
         "answers": len(made),

@@ -13,7 +13,7 @@ from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.trace import span
 from ragways.evaluation.question import Gold, Question
 from ragways.evaluation.record import Records, RunInfo, begin
-from ragways.evaluation.run import run
+from ragways.evaluation.run import Variant, evaluate
 from ragways.index.build import build
 from ragways.index.reader import Index
 from ragways.models.call import Call, MemoryCache, Reply
@@ -67,12 +67,9 @@ def folder(tmp_path: Path) -> Path:
 async def asked(folder: Path, model: Slow, *, out: str = "run", cache: MemoryCache | None = None, **options) -> Records:
     index = Index.open(folder / "index")
     client = ModelClient(model, cache=cache, prices=Prices({"slow": Price(1.0, 1.0)}))
-    about = begin(folder / out, seed=options.pop("seed", 0))
     try:
         use = Resources(index, WordHashes(), client)
-        records = Records(folder / out)
-        await run(use, QUESTIONS, {"words": ("words", {})}, records, about, **options)
-        return records
+        return (await evaluate(use, QUESTIONS, [Variant("words", "words")], folder / out, **options)).records
     finally:
         index.close()
 
@@ -119,10 +116,10 @@ def test_a_seed_reaches_the_model_and_the_record(folder: Path):
     asyncio.run(asked(folder, unseeded, out="unseeded"))
     assert {call.seed for call in unseeded.calls} == {None}
     with pytest.raises(UsageError, match="seed 40"):
-        begin(folder / "run", seed=41)
+        begin(folder / "run", seed=41, model="slow", prompts="shared")
     kept = RunInfo.read(folder / "run")
     assert kept is not None
-    assert begin(folder / "run", seed=40).id == kept.id
+    assert begin(folder / "run", seed=40, model="slow", prompts="shared").id == kept.id
 
 
 def test_a_spent_budget_keeps_what_was_answered(folder: Path):

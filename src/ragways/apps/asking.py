@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragways.assemble import opened
 from ragways.core.errors import RagwaysError, UsageError
@@ -12,6 +12,9 @@ from ragways.core.trace import Budget
 from ragways.retrieval.ask import PARADIGMS, Result, ask
 from ragways.retrieval.resources import Resources
 from ragways.settings import Settings
+
+if TYPE_CHECKING:
+    from ragways.evaluation.run import Variant
 
 USUAL = "hybrid-words"
 _BETWEEN = re.compile(r",(?![^\[]*\])")
@@ -25,9 +28,11 @@ def parse_names(given: Sequence[str]) -> list[str]:
     return list(PARADIGMS) if "all" in names else chosen
 
 
-def parse_ways(given: str, settings: Settings) -> dict[str, tuple[str, dict[str, Any]]]:
+def parse_variants(given: str, settings: Settings) -> list[Variant]:
     """Paradigms joined by commas, each with settings of its own if need be: `naive,naive[k=20;least=0.4]`."""
-    ways = {}
+    from ragways.evaluation.run import Variant  # late: `ragways ask` needs nothing of an evaluation
+
+    variants: dict[str, Variant] = {}
     for text in _BETWEEN.split(given):
         name, bracket, rest = text.strip().partition("[")
         if bracket and not rest.endswith("]"):
@@ -35,10 +40,10 @@ def parse_ways(given: str, settings: Settings) -> dict[str, tuple[str, dict[str,
         values = parse_settings([part for part in rest.removesuffix("]").split(";") if part.strip()])
         for one in parse_names([name]) if name else ():
             label = f"{one}[{';'.join(f'{key}={value}' for key, value in values.items())}]" if values else one
-            ways[label] = (one, settings_of(one, [one], settings, values))
-    if not ways:
+            variants[label] = Variant(label, one, settings_of(one, [one], settings, values))
+    if not variants:
         raise UsageError("no paradigm is named", "see: ragways paradigms")
-    return ways
+    return list(variants.values())
 
 
 def parse_settings(given: Sequence[str]) -> dict[str, str]:

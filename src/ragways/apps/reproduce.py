@@ -182,23 +182,13 @@ async def _ask(
 ) -> None:
     from ragways.apps.health import layer_status
     from ragways.assemble import opened
-    from ragways.evaluation.record import Records, begin
-    from ragways.evaluation.run import run
+    from ragways.evaluation.run import Variant, evaluate
 
     built = {layer.name: layer.spent for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
-        named = {way.label: (way.paradigm, way.settings) for way in ways}
-        about = begin(
-            folder,
-            seed=seed,
-            prompts=settings.answer.prompts,
-            model=settings.model.name,
-            index=use.index.identity,
-            variants={name: dict(chosen) for name, (_, chosen) in named.items()},
-            construction=built,
-        )
+        variants = [Variant(way.label, way.paradigm, way.settings) for way in ways]
         at_once = settings.model.concurrency if use.model.model is not None else 1
-        await run(use, questions, named, Records(folder), about, at_once=at_once, report=report)
+        await evaluate(use, questions, variants, folder, seed=seed, at_once=at_once, construction=built, report=report)
 
 
 async def _judge(

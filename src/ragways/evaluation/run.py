@@ -1,6 +1,6 @@
-"""A run: questions × paradigms × repeats over one index, a record each. Stopped, it goes on where it was.
+"""A run: questions × variants × repeats over one index, a record each. Stopped, it goes on where it was.
 
-Paradigms are run one after the other, so that what the machine does meanwhile can be put down to one of them. The
+Variants are run one after the other, so that what the machine does meanwhile can be put down to one of them. The
 questions of one are asked side by side where a model is waited for; without one there is nothing to wait for.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import ragways
@@ -17,7 +18,11 @@ from ragways.core.errors import BudgetExceeded, RagwaysError, UsageError
 from ragways.core.gather import in_turn
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, Span, current_meter, spending
+from ragways.core.types import Hit
 from ragways.evaluation.gold import GoldIndex
+from ragways.evaluation.judges.judge import Judge, JudgeResources
+from ragways.evaluation.judging import Judgements, Tally, judge
+from ragways.evaluation.metric import Metric
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import (
     AnswerUsage,
@@ -28,71 +33,146 @@ from ragways.evaluation.record import (
     Records,
     RunInfo,
     TraceStep,
+    begin,
     locked,
 )
 from ragways.evaluation.resources.sampler import Sampler, samples_of
+from ragways.evaluation.resources.usage import LayerCosts
+from ragways.evaluation.score import ParadigmScores, Scored, score_run, scored
 from ragways.models.client import trial
-from ragways.retrieval.ask import Result, ask
+from ragways.retrieval.ask import PARADIGMS, Result, ask
 from ragways.retrieval.resources import Resources
 
-Ways = Mapping[str, tuple[str, Mapping[str, Any]]]
-"""Paradigms with their settings, by the name they have in the records: one may run twice, with other settings."""
-SPANS = 300
+STEPS = 300
 """Steps of a trace that a record keeps."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One thing to ask: a record once it is answered."""
+class Variant:
+    """A paradigm with settings, under the name that it has in the records: one paradigm may run twice with others."""
 
-    question: Question
+    name: str
     paradigm: str
-    repeat: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run in its folder. What was recorded and judged is read anew each time, so it is what is there now.
+
+    `failed` counts the answers that failed in this session; `metrics` are those beside the usual ones to score by.
+    """
+
+    folder: Path
+    failed: int = 0
+    metrics: tuple[Metric, ...] = ()
 
     @property
-    def key(self) -> tuple[str, str, int]:
-        return self.question.id, self.paradigm, self.repeat
+    def records(self) -> Records:
+        return Records(self.folder)
+
+    def scored(self) -> list[Scored]:
+        """Every record with its values."""
+        return list(scored(self.folder, *self.metrics))
+
+    def scores(self) -> list[ParadigmScores]:
+        """The figures of each variant."""
+        return score_run(self.folder, *self.metrics)
+
+    async def judge(
+        self,
+        resources: JudgeResources,
+        judges: Sequence[Judge],
+        *,
+        at_once: int = 1,
+        budget: float | None = None,
+        report: ProgressCallback = silent,
+    ) -> Tally:
+        """Ask judges what they have not judged yet; returns how much came out, and why the rest did not."""
+        with locked(self.folder):
+            return await judge(
+                resources, list(self.records), judges, Judgements(self.folder),
+                at_once=at_once, budget=budget, report=report,
+            )  # fmt: skip
 
 
-async def run(
+async def evaluate(
     use: Resources,
     questions: Sequence[Question],
-    ways: Ways,
-    records: Records,
-    about: RunInfo,
+    variants: Sequence[Variant],
+    folder: Path,
     *,
     repeats: int = 1,
+    seed: int = 0,
     at_once: int = 1,
     budget: float | None = None,
+    metrics: Sequence[Metric] = (),
+    data: Mapping[str, Any] | None = None,
+    construction: LayerCosts | None = None,
     report: ProgressCallback = silent,
-) -> int:
-    """Ask what has not been asked yet; returns how many answers failed. A spent budget ends it, all records kept."""
-    total = len(questions) * len(ways) * repeats
-    runner = _Runner(use, records, about, ways, at_once, total, report)
-    with locked(records.folder), spending(Budget(usd=budget)), Sampler(samples_of(records.folder)) as sampler:
-        done = _answered_already(records, questions)
-        for name in ways:
-            work = [Asked(question, name, repeat) for repeat in range(repeats) for question in questions]
-            left = [asked for asked in work if asked.key not in done]
-            if left:
-                sampler.label = name
-            await runner.all(left, len(work))
-    return runner.failed
+) -> Run:
+    """Ask every question of every variant and record the answers in a folder; returns the run.
+
+    A run that is there already goes on: what was answered is not asked again, what failed is. `at_once` questions are
+    asked side by side. A spent budget (USD) raises BudgetExceeded, all records kept. `data` says where the questions
+    come from, `construction` what the layers of the index have cost. Raises UsageError, before anything is asked, where
+    the folder holds another run, or a variant needs a layer that the index lacks.
+    """
+    by_name = {variant.name: variant for variant in variants}
+    if len(by_name) < len(variants):
+        raise UsageError("two variants have one name", "name each otherwise")
+    for variant in variants:
+        PARADIGMS.find(variant.paradigm).strategy(use, variant.settings)
+    records = Records(folder)
+    with locked(folder):
+        answered = _answered_already(records, questions)
+        info = begin(
+            folder,
+            seed=seed,
+            prompts=use.prompts,
+            model=use.model.model.name if use.model.model is not None else "",
+            index=use.index.identity,
+            variants={variant.name: dict(variant.settings) for variant in variants},
+            data=data,
+            construction=construction,
+        )
+        runner = _Runner(use, records, info, at_once, len(questions) * len(variants) * repeats, report)
+        with spending(Budget(usd=budget)), Sampler(samples_of(folder)) as sampler:
+            for variant in variants:
+                work = [_Ask(question, variant, repeat) for repeat in range(repeats) for question in questions]
+                left = [each for each in work if each.key not in answered]
+                if left:
+                    sampler.label = variant.name
+                await runner.ask_all(left, len(work))
+    return Run(folder, runner.failed, tuple(metrics))
 
 
 def _answered_already(records: Records, questions: Sequence[Question]) -> set[Key]:
     """What need not be asked again. An id that means another question here would set unlike things side by side."""
-    asked = {question.id: question for question in questions}
-    done = set()
+    by_id = {question.id: question for question in questions}
+    answered = set()
     for record in records.here():
-        question = asked.get(record.question)
+        question = by_id.get(record.question)
         if question is not None and (question.text, question.answers) != (record.text, record.gold):
             raise UsageError(
                 f"question {record.question[:80]!r} of {records.folder} is another one there", "name another --out"
             )
         if not record.error:
-            done.add(record.key)
-    return done
+            answered.add(record.key)
+    return answered
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """One thing to ask: a record once it is answered."""
+
+    question: Question
+    variant: Variant
+    repeat: int
+
+    @property
+    def key(self) -> Key:
+        return self.question.id, self.variant.name, self.repeat
 
 
 class _Runner:
@@ -100,83 +180,80 @@ class _Runner:
         self,
         use: Resources,
         records: Records,
-        about: RunInfo,
-        ways: Ways,
+        info: RunInfo,
         at_once: int,
         total: int,
         report: ProgressCallback,
     ) -> None:
-        self._use, self._records, self._about, self._ways = use, records, about, ways
+        self._use, self._records, self._info = use, records, info
         self._gold = GoldIndex(use.index)
         self._at_once, self._total, self._report = at_once, total, report
         self._done = self.failed = 0
 
-    async def all(self, work: Sequence[Asked], of: int) -> None:
+    async def ask_all(self, work: Sequence[_Ask], of: int) -> None:
+        """Ask what is left `of` so many."""
         self._done += of - len(work)
         await in_turn(map(self._one, work), self._at_once)
 
-    async def _one(self, asked: Asked) -> None:
-        self._tell(asked.paradigm)
+    async def _one(self, asked: _Ask) -> None:
+        self._tell(asked.variant.name)
         if self._at_once == 1:
             self._use.forget()
         record = await self._record(asked)
         self._records.append(record)
         self.failed += bool(record.error)
         self._done += 1
-        self._tell(asked.paradigm)
+        self._tell(asked.variant.name)
 
     def _tell(self, paradigm: str) -> None:
         note = f"{self._done:,} of {self._total:,}  {paradigm}  ${current_meter().spent.usd:.4f}"
         self._report(Progress("asking", self._done, self._total, note))
 
-    async def _record(self, asked: Asked) -> Record:
-        question, seed = asked.question, self._about.seed + asked.repeat
-        said: dict[str, Any] = {
-            "question": question.id,
-            "text": question.text,
-            "type": question.type,
-            "gold": question.answers,
-            "paradigm": asked.paradigm,
-            "repeat": asked.repeat,
-            "absent": sum(bool(one.key or one.title) and not self._gold.documents(one) for one in question.gold),
-            "wanted": question.gold,
-            "seed": seed,
-        }
+    async def _record(self, asked: _Ask) -> Record:
+        question, seed = asked.question, self._info.seed + asked.repeat
+        unanswered = Record(
+            question=question.id,
+            text=question.text,
+            type=question.type,
+            gold=question.answers,
+            paradigm=asked.variant.name,
+            repeat=asked.repeat,
+            absent=sum(bool(one.key or one.title) and not self._gold.documents(one) for one in question.gold),
+            wanted=question.gold,
+            seed=seed,
+        )
         started, cpu = time.perf_counter(), time.process_time()
         with spending() as meter:
             try:
-                with trial(f"{self._about.id} {asked.repeat}", seed or None):
-                    result = await ask(self._use, question.text, *self._ways[asked.paradigm])
+                with trial(f"{self._info.id} {asked.repeat}", seed or None):
+                    result = await ask(self._use, question.text, asked.variant.paradigm, asked.variant.settings)
             except BudgetExceeded:
                 raise
             except RagwaysError as error:
                 used = AnswerUsage.of(meter.spent, spent=meter.spent.usd)
-                return Record(**said, error=str(error), usage=used, seconds=time.perf_counter() - started)
-        spent = time.process_time() - cpu if self._at_once == 1 else None
-        ranks = tuple(self._gold.ranks(question, result.answer.evidence.hits))
-        return Record(**said, **_answered(result), ranks=ranks, cpu=spent, made=_made(self._use, result))
+                return replace(unanswered, error=str(error), usage=used, seconds=time.perf_counter() - started)
+        answer = result.answer
+        return replace(
+            unanswered,
+            answer=answer.text,
+            abstained=answer.abstained,
+            way=answer.way,
+            ranks=tuple(self._gold.ranks(question, answer.evidence.hits)),
+            evidence=tuple(map(_evidence_item, answer.evidence.items)),
+            citations=answer.citations,
+            usage=AnswerUsage.of(result.trace.worth, evidence=answer.evidence.tokens, spent=result.usage.usd),
+            steps=_steps(result.trace),
+            tools=dict(sorted(Counter(_tools(result.trace)).items())),
+            settings=dict(result.settings),
+            seconds=round(result.seconds, 4),
+            cpu=time.process_time() - cpu if self._at_once == 1 else None,
+            made=_provenance(self._use, result),
+        )
 
 
-def _answered(result: Result) -> dict[str, Any]:
-    answer, worth = result.answer, result.trace.worth
-    return {
-        "answer": answer.text,
-        "abstained": answer.abstained,
-        "way": answer.way,
-        "evidence": tuple(
-            EvidenceItem(
-                hit.piece.id, hit.piece.kind, hit.piece.title, hit.piece.text, hit.piece.date, hit.score,
-                tuple(found.by for found in hit.found),
-            )
-            for hit in answer.evidence.items
-        ),
-        "citations": answer.citations,
-        "usage": AnswerUsage.of(worth, evidence=answer.evidence.tokens, spent=result.usage.usd),
-        "steps": _steps(result.trace),
-        "tools": dict(sorted(Counter(_tools(result.trace)).items())),
-        "settings": dict(result.settings),
-        "seconds": round(result.seconds, 4),
-    }  # fmt: skip
+def _evidence_item(hit: Hit) -> EvidenceItem:
+    piece, by = hit.piece, tuple(found.by for found in hit.found)
+    return EvidenceItem(piece.id, piece.kind, piece.title, piece.text, piece.date, hit.score, by)
 
 
 def _tools(trace: Span) -> list[str]:
@@ -184,12 +261,12 @@ def _tools(trace: Span) -> list[str]:
 
 
 def _steps(trace: Span) -> tuple[TraceStep, ...]:
-    """The trace as rows, a depth each, in order: the first `SPANS` of them."""
+    """The trace as rows, a depth each, in order: the first `STEPS` of them."""
     found: list[TraceStep] = []
 
     def walk(span: Span, depth: int) -> None:
         for child in span.children:
-            if len(found) == SPANS:
+            if len(found) == STEPS:
                 return
             seconds = round(child.seconds, 4)
             found.append(TraceStep(child.name, depth, child.way, seconds, child.worth, child.error))
@@ -199,7 +276,7 @@ def _steps(trace: Span) -> tuple[TraceStep, ...]:
     return tuple(found)
 
 
-def _made(use: Resources, result: Result) -> Provenance:
+def _provenance(use: Resources, result: Result) -> Provenance:
     """By what: version, embedder, model and the hashes of the prompts that were used."""
     prompts = {span.name: str(span.details["prompt"]) for span in result.trace.walk() if "prompt" in span.details}
     model = use.model.model

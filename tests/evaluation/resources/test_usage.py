@@ -14,10 +14,10 @@ from ragways.assemble import opened
 from ragways.core.plain import to_plain
 from ragways.core.trace import Usage
 from ragways.evaluation.question import Question
-from ragways.evaluation.record import AnswerUsage, Record, Records, TraceStep, begin
+from ragways.evaluation.record import AnswerUsage, Record, Records, TraceStep
 from ragways.evaluation.resources.sampler import ResourceSample
 from ragways.evaluation.resources.usage import answering, construction, layer_costs, split, usage
-from ragways.evaluation.run import run
+from ragways.evaluation.run import Variant, evaluate
 from ragways.index.work_cache import Spent
 from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings
@@ -157,9 +157,8 @@ def test_every_paradigm_is_split_as_its_model_was_called(demo_settings: Settings
 
     async def ask(base_url: str) -> None:
         model = demo_settings.model.model_copy(update={"base_url": base_url, "name": "loopback"})
-        about = begin(records.folder)
         async with opened(demo_settings.model_copy(update={"model": model})) as use:
-            await run(use, [Question("q", QUESTION)], {name: (name, {}) for name in PARADIGMS}, records, about)
+            await evaluate(use, [Question("q", QUESTION)], [Variant(name, name) for name in PARADIGMS], records.folder)
 
     with LoopbackServer(reply=reply) as server:
         asyncio.run(ask(server.base_url))

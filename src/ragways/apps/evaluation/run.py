@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragways.core.progress import ProgressCallback
     from ragways.evaluation.question import Question
     from ragways.evaluation.record import Records
-    from ragways.evaluation.run import Ways
+    from ragways.evaluation.run import Variant
     from ragways.settings import Settings
 
 
@@ -55,7 +55,7 @@ def run(
 
     Over the index that is there; with --dataset and without --index, over one of that data set, made in the cache.
     """
-    from ragways.apps.asking import parse_ways
+    from ragways.apps.asking import parse_variants
     from ragways.apps.evaluation.figures import show_run
     from ragways.apps.evaluation.source import corpus_of, source
     from ragways.apps.terminal import progress_bar
@@ -72,12 +72,14 @@ def run(
     asked = asked[:limit]
     if without_gold(asked):
         typer.echo(f"warning: no question of {found.questions.name} has a gold answer or gold evidence", err=True)
-    ways = parse_ways(paradigms, chosen)
+    variants = parse_variants(paradigms, chosen)
     corpus = corpus_of(found, chosen) if dataset is not None and index is None else None
     traced = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
             "per_type": per_type, "limit": limit}  # fmt: skip
     with progress_bar(not json) as report:
-        failed = asyncio.run(_run(chosen, asked, ways, records, repeats, seed, traced, corpus, at_once, budget, report))
+        failed = asyncio.run(
+            _run(chosen, asked, variants, records, repeats, seed, traced, corpus, at_once, budget, report)
+        )
     show_run(out, json)
     if not json:
         _tell(records)
@@ -100,7 +102,7 @@ def _tell(records: Records) -> None:
 async def _run(
     settings: Settings,
     asked: Sequence[Question],
-    ways: Ways,
+    variants: Sequence[Variant],
     records: Records,
     repeats: int,
     seed: int,
@@ -113,27 +115,24 @@ async def _run(
     from ragways.apps.evaluation.source import indexed
     from ragways.apps.health import layer_status
     from ragways.assemble import opened
-    from ragways.evaluation.record import begin
-    from ragways.evaluation.run import run as run_all
-    from ragways.retrieval.ask import PARADIGMS
+    from ragways.evaluation.run import evaluate
 
     if corpus is not None:
-        settings = await indexed(settings, corpus, [name for name, _ in ways.values()], report)
+        settings = await indexed(settings, corpus, [variant.paradigm for variant in variants], report)
     built = {layer.name: layer.spent for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
-        for name, chosen in ways.values():
-            PARADIGMS.find(name).strategy(use, chosen)  # a layer that is missing is said before anything is paid
-        about = begin(
+        side_by_side = at_once or (settings.model.concurrency if use.model.model is not None else 1)
+        run = await evaluate(
+            use,
+            asked,
+            variants,
             records.folder,
+            repeats=repeats,
             seed=seed,
-            prompts=settings.answer.prompts,
-            model=settings.model.name,
-            index=use.index.identity,
-            variants={label: dict(chosen) for label, (_, chosen) in ways.items()},
+            at_once=side_by_side,
+            budget=budget,
             data=data,
             construction=built,
+            report=report,
         )
-        side_by_side = at_once or (settings.model.concurrency if use.model.model is not None else 1)
-        return await run_all(
-            use, asked, ways, records, about, repeats=repeats, at_once=side_by_side, budget=budget, report=report
-        )
+    return run.failed
