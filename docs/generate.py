@@ -15,7 +15,7 @@ from ragways.apps.settings_file import settings_text
 from ragways.evaluation.datasets import DATASETS
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.metrics import METRICS
-from ragways.evaluation.questions.kinds import KINDS
+from ragways.evaluation.questions.generate import KINDS
 from ragways.index.layers import LAYERS
 from ragways.retrieval.ask import PARADIGMS
 

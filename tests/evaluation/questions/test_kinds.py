@@ -11,11 +11,10 @@ from ragways.core.types import ABSTENTION
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Question, holds, plain_words
 from ragways.evaluation.questions.draft import NULL, PASSED, REASONS
-from ragways.evaluation.questions.generate import GeneratedSet
-from ragways.evaluation.questions.kinds import KINDS, find_kinds
+from ragways.evaluation.questions.generate import KINDS, GeneratedSet, find_kinds
 from ragways.index.reader import Index
 from ragways.models.task import FENCE_RULE
-from tests.evaluation.questions.players import KIND_LINES, Player, indexed, made
+from tests.evaluation.questions.fakes import REPLIES, ModelByTask, indexed, made
 
 
 def keeps_promises(index: Index, found: GeneratedSet, kind: str, way: str) -> None:
@@ -58,16 +57,16 @@ def test_without_a_model(demo: Index, kind: str):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_a_model(demo: Index, kind: str):
-    # The player writes one question again and again, so one of a kind is all there can be (or one an entity).
+    # The model writes one question again and again, so one of a kind is all there can be (or one an entity).
     # A question of one passage cannot pass its test of shortcuts, nor one of several fail it.
-    lines = {**KIND_LINES, "question_grounded": lambda call: "The fourth tower"} if not multi(kind) else KIND_LINES
-    player = Player(lines)
-    found = made(demo, player, kinds=[kind], count=1, seed=3)
+    lines = {**REPLIES, "question_grounded": lambda call: "The fourth tower"} if not multi(kind) else REPLIES
+    model = ModelByTask(lines)
+    found = made(demo, model, kinds=[kind], count=1, seed=3)
     assert found.questions, found.counts
     keeps_promises(demo, found, kind, "model")
-    assert found.provenance["model"] == "player"
-    assert set(found.provenance["prompts"].values()) <= {hash_of(name) for name in KIND_LINES}
-    assert all(FENCE_RULE in call.messages[0].content for call in player.calls)
+    assert found.provenance["model"] == "by-task"
+    assert set(found.provenance["prompts"].values()) <= {hash_of(name) for name in REPLIES}
+    assert all(FENCE_RULE in call.messages[0].content for call in model.calls)
 
 
 def multi(kind: str) -> bool:
@@ -116,7 +115,7 @@ def test_what_was_made_is_what_was_asked_for(demo: Index):
 
 def test_progress_is_reported(demo: Index):
     from ragways.evaluation.questions.generate import generate
-    from tests.evaluation.questions.players import resources
+    from tests.evaluation.questions.fakes import resources
 
     seen: list[str] = []
     asyncio.run(generate(resources(demo), kinds=["factual"], count=1, report=lambda at: seen.append(at.stage)))

@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.evaluation.questions.bridges import bridge_walk
-from ragways.evaluation.questions.draft import Nothing, Support
-from ragways.evaluation.questions.evolution import WEIGHTS, drawn
+from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
+from ragways.evaluation.questions.graph_questions import bridge_walk, random_walk
 from ragways.evaluation.questions.groupings import DOCUMENTS, GROUPINGS, READ, SENTENCES
-from ragways.evaluation.questions.material import Material
-from ragways.evaluation.questions.walk import random_walk
+from ragways.evaluation.questions.source import QuestionSource
+from ragways.evaluation.questions.templates import WEIGHTS, drawn
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
-from tests.evaluation.questions.players import resources
+from tests.evaluation.questions.fakes import resources
 
 edges = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)).filter(lambda e: e[0] != e[1]), max_size=40)
 
@@ -40,49 +39,49 @@ def test_a_walk_over_nothing():
 
 
 @pytest.fixture(scope="module")
-def material(demo: Index) -> Material:
-    return Material(resources(demo))
+def source(demo: Index) -> QuestionSource:
+    return QuestionSource(resources(demo))
 
 
-def drawn_contexts(material: Material, name: str) -> list[tuple[Support, ...]]:
+def drawn_contexts(source: QuestionSource, name: str) -> list[tuple[SupportingChunk, ...]]:
     found = []
     for seed in range(25):
         try:
-            found.append(GROUPINGS[name](material, Random(seed)))
-        except Nothing:
+            found.append(GROUPINGS[name](source, Random(seed)))
+        except NothingToAsk:
             continue
     assert len(found) > 5
     return found
 
 
 @pytest.mark.parametrize("name", GROUPINGS)
-def test_contexts_quote_their_chunks(material: Material, name: str):
-    for context in drawn_contexts(material, name):
+def test_contexts_quote_their_chunks(source: QuestionSource, name: str):
+    for context in drawn_contexts(source, name):
         for one in context:
             words = " ".join(one.text.split())
             assert all(part in words for part in one.quote.split(". ")[:1])
             assert one.chunk.startswith(one.document)
 
 
-def test_a_context_within_a_document_repeats_no_sentence(material: Material):
-    for context in drawn_contexts(material, "intra_document"):
+def test_a_context_within_a_document_repeats_no_sentence(source: QuestionSource):
+    for context in drawn_contexts(source, "intra_document"):
         assert len({one.document for one in context}) == 1
         assert len({one.quote for one in context}) == len(context)
 
 
-def test_a_context_by_themes_changes_the_document_each_time(material: Material):
-    size = len(material.index.windows.sentences_of(0))
-    for context in drawn_contexts(material, "theme_based"):
+def test_a_context_by_themes_changes_the_document_each_time(source: QuestionSource):
+    size = len(source.index.windows.sentences_of(0))
+    for context in drawn_contexts(source, "theme_based"):
         assert len({one.document for one in context}) == len(context) >= 2
         assert len(context) <= SENTENCES // size + 1
 
 
-def test_reading_on_takes_five_sentences_of_three_documents(material: Material):
-    contexts = drawn_contexts(material, "sequential_multi_hop")
-    windows = material.index.windows
+def test_reading_on_takes_five_sentences_of_three_documents(source: QuestionSource):
+    contexts = drawn_contexts(source, "sequential_multi_hop")
+    windows = source.index.windows
     sentences = {
         document: [
-            " ".join(material.index.text(document, *windows.sentence_at[row].tolist()).split())
+            " ".join(source.index.text(document, *windows.sentence_at[row].tolist()).split())
             for row in sorted({r for window in windows.windows_of(document) for r in windows.sentences_of(window)})
         ]
         for document in {one.document for context in contexts for one in context}
@@ -99,30 +98,30 @@ def test_reading_on_takes_five_sentences_of_three_documents(material: Material):
     assert any(len(context) == DOCUMENTS for context in contexts)
 
 
-def test_native_chunks_are_of_different_documents_or_in_a_row(material: Material):
-    for context in drawn_contexts(material, "native"):
+def test_native_chunks_are_of_different_documents_or_in_a_row(source: QuestionSource):
+    for context in drawn_contexts(source, "native"):
         documents = {one.document for one in context}
         if len(documents) == 1:
-            order = [piece.id for piece in material.chunks_of(context[0].document)]
+            order = [piece.id for piece in source.chunks_of(context[0].document)]
             at = order.index(context[0].chunk)
             assert [one.chunk for one in context] == order[at : at + len(context)]
         else:
             assert len(documents) == len(context)
 
 
-def test_documents_are_joined_by_names_that_both_hold(material: Material):
+def test_documents_are_joined_by_names_that_both_hold(source: QuestionSource):
     walks = 0
     for seed in range(30):
         try:
-            walk = bridge_walk(material, Random(seed), 3)
-        except Nothing:
+            walk = bridge_walk(source, Random(seed), 3)
+        except NothingToAsk:
             continue
         walks += 1
         assert len({one.document for one in walk.support}) == 3
         assert len(set(walk.bridges)) == 2
-        named = [{id for id, _ in material.graph.mentioned([one.chunk])} for one in walk.support]
+        named = [{id for id, _ in source.graph.mentioned([one.chunk])} for one in walk.support]
         for number, bridge in enumerate(walk.bridges):
-            both = material.graph.entities(named[number] & named[number + 1])
+            both = source.graph.entities(named[number] & named[number + 1])
             assert bridge in {entity.name for entity in both.values()}
     assert walks > 10
 

@@ -18,18 +18,17 @@ from ragways.core.types import Hits, Piece, Query
 from ragways.evaluation.datasets.reading import plain_questions, plain_row
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.question import Gold, Question
-from ragways.evaluation.questions.generate import about_file, write
-from ragways.evaluation.questions.kinds import KINDS
+from ragways.evaluation.questions.generate import KINDS, about_file, write
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.tokens import Price, Prices
-from tests.evaluation.questions.players import KIND_LINES, Player, made
+from tests.evaluation.questions.fakes import REPLIES, ModelByTask, made
 
 SCRIPT = """
 import asyncio, sys
 from pathlib import Path
 from ragways.index.reader import Index
-from tests.evaluation.questions.players import made
+from tests.evaluation.questions.fakes import made
 from ragways.evaluation.questions.generate import write
 write(made(Index.open(Path(sys.argv[1])), count=3, seed=7), Path(sys.argv[2]))
 """
@@ -96,15 +95,15 @@ def test_a_spent_budget_keeps_what_there_is(demo: Index):
     import asyncio
 
     from ragways.evaluation.questions.generate import generate
-    from tests.evaluation.questions.players import resources
+    from tests.evaluation.questions.fakes import resources
 
-    player = Player({**KIND_LINES, "question_grounded": "The fourth tower"})
-    use = resources(demo, player, prices=Prices({"player": Price(1e6, 1e6)}))
+    model = ModelByTask({**REPLIES, "question_grounded": "The fourth tower"})
+    use = resources(demo, model, prices=Prices({"by-task": Price(1e6, 1e6)}))
     assert isinstance(use.model, ModelClient)
     found = asyncio.run(generate(use, kinds=["factual"], count=3, budget=0.5))
     assert found.questions == ()
     assert "$0.5" in found.stopped
-    assert player.calls == []
+    assert model.calls == []
     assert asyncio.run(generate(use, kinds=["factual"], count=3, budget=0.5, without_model=True)).questions
 
 

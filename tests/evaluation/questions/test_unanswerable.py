@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from ragways.evaluation.questions.names import forms, moment
-from ragways.evaluation.questions.wordings import when
+from ragways.evaluation.questions.facts import written_forms
+from ragways.evaluation.questions.wordings import date_of, when
 from ragways.index.reader import Index
-from tests.evaluation.questions.players import made
+from tests.evaluation.questions.fakes import made
 
 
 def texts(index: Index) -> list[str]:
@@ -50,8 +50,10 @@ def test_nothing_happened_on_a_moved_date(demo: Index):
     for question in found:
         moved = str(question.provenance["path"][-1])  # type: ignore[index]
         assert moved in question.text
-        if (moment(moved) or (0, 0, 0))[2]:
-            assert not [text for text in corpus if any(form in text for form in forms(moved))]
+        date = date_of(moved)
+        assert date is not None
+        if date.day:
+            assert not [text for text in corpus if any(form in text for form in written_forms(moved))]
         elif (
             question.text.startswith("Who ") and len(question.text.split()) > 6
         ):  # who did it, to a thing that is named

@@ -11,8 +11,7 @@ from random import Random
 import pytest
 
 from ragways.core.errors import UnusableReply
-from ragways.evaluation.questions import trial, verify
-from ragways.evaluation.questions.about import summary
+from ragways.evaluation.questions import verify
 from ragways.evaluation.questions.draft import (
     AMBIGUOUS,
     ANSWERABLE,
@@ -26,16 +25,17 @@ from ragways.evaluation.questions.draft import (
     REPEATED,
     SHORTCUT,
     UNREADABLE,
-    Draft,
-    Nothing,
-    Support,
+    NothingToAsk,
+    QuestionDraft,
+    SupportingChunk,
     null,
 )
-from ragways.evaluation.questions.material import Material
+from ragways.evaluation.questions.graph_questions import summarised
+from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.templates import chained
 from ragways.index.reader import Index
 from ragways.testing.scripted import ScriptedModel
-from tests.evaluation.questions.players import ASKED, KIND_LINES, Player, indexed, made, resources
+from tests.evaluation.questions.fakes import ASKED, REPLIES, ModelByTask, indexed, made, resources
 
 ADA = "# Ada Holm\n\nAda Holm (born 3 May 1770 in Port Averne) was an engineer. She died in Skelwick."
 TEXTS = {
@@ -50,41 +50,43 @@ LAYERS = frozenset({"vectors", "words", "graph"})
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
-    return Material(resources(indexed(tmp_path_factory.mktemp("verify"), TEXTS, LAYERS)))
+def source(tmp_path_factory: pytest.TempPathFactory) -> QuestionSource:
+    return QuestionSource(resources(indexed(tmp_path_factory.mktemp("verify"), TEXTS, LAYERS)))
 
 
-def chain(material: Material, title: str, last: str) -> Draft:
-    chains = [c for row in material.chains(2).values() for c in row]
-    return chained(material, next(c for c in chains if c[0].subject.bare == title and c[-1].wording.name == last))
+def chain(source: QuestionSource, title: str, last: str) -> QuestionDraft:
+    chains = [c for row in source.chains(2).values() for c in row]
+    return chained(source, next(c for c in chains if c[0].subject.bare == title and c[-1].wording.name == last))
 
 
-def test_rules(material: Material):
-    good = chain(material, "Ness Light", "birth date")
+def test_rules(source: QuestionSource):
+    good = chain(source, "Ness Light", "birth date")
     assert good.text == "When was the designer of the Ness Light born?"
     assert good.answers == ("3 May 1770", "May 3, 1770")
-    assert verify.fault(good, material) == ""
-    assert verify.fault(replace(good, text="When, if not on May 3, 1770, was she born?"), material) == LEAK
-    assert verify.fault(replace(good, answers=("4 May 1770",)), material) == NOT_GROUNDED
-    assert verify.fault(replace(good, support=()), material) == NOT_GROUNDED
+    assert verify.rule_fault(good, source) == ""
+    assert verify.rule_fault(replace(good, text="When, if not on May 3, 1770, was she born?"), source) == LEAK
+    assert verify.rule_fault(replace(good, answers=("4 May 1770",)), source) == NOT_GROUNDED
+    assert verify.rule_fault(replace(good, support=()), source) == NOT_GROUNDED
     lying = tuple(replace(one, quote="Ada Holm was born in Rome") for one in good.support)
-    assert verify.fault(replace(good, support=lying), material) == NOT_GROUNDED
+    assert verify.rule_fault(replace(good, support=lying), source) == NOT_GROUNDED
     # The mason's own document says what he designed and when he was born: one document suffices.
-    assert verify.fault(chain(material, "Old Mill", "birth date"), material) == SHORTCUT
-    two = next(fact for fact in material.facts.every if fact.subject.bare == "North Gate")
-    assert verify.fault(chained(material, (two,)), material) == AMBIGUOUS
+    assert verify.rule_fault(chain(source, "Old Mill", "birth date"), source) == SHORTCUT
+    two = next(fact for fact in source.facts.every if fact.subject.bare == "North Gate")
+    assert verify.rule_fault(chained(source, (two,)), source) == AMBIGUOUS
 
 
-def test_an_answer_leaks_by_the_name_it_begins_with(material: Material):
-    draft = Draft("Where is Hill, Dodge County?", ("Dodge County, Wisconsin",), (Support("c", "d", "k", "t", "x"),))
-    assert verify.fault(draft, material) == LEAK
+def test_an_answer_leaks_by_the_name_it_begins_with(source: QuestionSource):
+    draft = QuestionDraft(
+        "Where is Hill, Dodge County?", ("Dodge County, Wisconsin",), (SupportingChunk("c", "d", "k", "t", "x"),)
+    )
+    assert verify.rule_fault(draft, source) == LEAK
 
 
-def test_what_has_no_answer_must_have_none(material: Material):
+def test_what_has_no_answer_must_have_none(source: QuestionSource):
     absent = null("Who was the spouse of Ada Holm?", absent=(("Ada Holm", ("marri", "wife")),))
-    assert verify.fault(absent, material) == ""
-    assert verify.fault(replace(absent, absent=(("Ada Holm", ("di",)),)), material) == ANSWERABLE
-    assert verify.fault(replace(absent, absent=()), material) == ANSWERABLE
+    assert verify.rule_fault(absent, source) == ""
+    assert verify.rule_fault(replace(absent, absent=(("Ada Holm", ("di",)),)), source) == ANSWERABLE
+    assert verify.rule_fault(replace(absent, absent=()), source) == ANSWERABLE
 
 
 def test_namesakes_are_not_summed_up(tmp_path: Path):
@@ -94,19 +96,19 @@ def test_namesakes_are_not_summed_up(tmp_path: Path):
         "c.md": "# Ness\n\nNess is a town. It remembers John Ferrow with a statue of stone near the old harbour wall.",
     }
     index = indexed(tmp_path, texts, LAYERS)
-    material, reasons = Material(resources(index)), set()
+    source, reasons = QuestionSource(resources(index)), set()
     for seed in range(40):
         try:
-            drafted = summary(material, Random(seed))
+            drafted = summarised(source, Random(seed))
             assert "John Ferrow" not in drafted.text
-        except Nothing as nothing:
+        except NothingToAsk as nothing:
             reasons.add(nothing.reason)
     assert OTHER_ENTITY in reasons | made(index, kinds=["summary"], count=1).counts["summary"].keys()
     index.close()
 
 
-SUPPORT = tuple(Support(f"c{n}", f"d{n}", f"k{n}", f"T{n}", f"Text {n}.") for n in (1, 2))
-HOPS = Draft("Who built it?", ("Anna Brack",), SUPPORT, multi_hop=True)
+SUPPORT = tuple(SupportingChunk(f"c{n}", f"d{n}", f"k{n}", f"T{n}", f"Text {n}.") for n in (1, 2))
+HOPS = QuestionDraft("Who built it?", ("Anna Brack",), SUPPORT, multi_hop=True)
 FACT = replace(HOPS, support=SUPPORT[:1], multi_hop=False)
 NO, SAME, OTHER = "Insufficient information", {"same": True}, {"same": False}
 
@@ -129,28 +131,28 @@ NO, SAME, OTHER = "Insufficient information", {"same": True}, {"same": False}
         (HOPS, ["Anna Brack", "Anna Brack"], SHORTCUT),
     ],
 )
-def test_a_model(material: Material, draft: Draft, script: list[object], reason: str):
+def test_a_model(source: QuestionSource, draft: QuestionDraft, script: list[object], reason: str):
     with ScriptedModel(script) as model:
-        asked = Material(resources(material.index, model))
-        assert asyncio.run(trial.fault(draft, asked)) == reason
+        asked = QuestionSource(resources(source.index, model))
+        assert asyncio.run(verify.model_fault(draft, asked)) == reason
 
 
 @pytest.mark.parametrize(("said", "reason"), [(NO, ""), ("In 1801.", ANSWERABLE)])
-def test_a_model_tries_what_has_no_answer_with_all_that_is_found(material: Material, said: str, reason: str):
+def test_a_model_tries_what_has_no_answer_with_all_that_is_found(source: QuestionSource, said: str, reason: str):
     draft = null("When did Ada Holm marry?", support=SUPPORT[:1])
     with ScriptedModel([said]) as model:
-        assert asyncio.run(trial.fault(draft, Material(resources(material.index, model)))) == reason
+        assert asyncio.run(verify.model_fault(draft, QuestionSource(resources(source.index, model)))) == reason
         shown = model.calls[0].messages[-1].content
     assert "Text 1." in shown
     assert "Ada Holm (born 3 May 1770" in shown
 
 
 def counted(index: Index, lines: Mapping[str, object], kind: str = "factual", count: int = 2) -> dict[str, int]:
-    return made(index, Player({**KIND_LINES, **lines}), kinds=[kind], count=count).counts[kind]
+    return made(index, ModelByTask({**REPLIES, **lines}), kinds=[kind], count=count).counts[kind]
 
 
-def test_counts_say_why(material: Material):
-    index, always = material.index, {"question_grounded": "The fourth tower"}
+def test_counts_say_why(source: QuestionSource):
+    index, always = source.index, {"question_grounded": "The fourth tower"}
     assert counted(index, always) == {PASSED: 1, REPEATED: 9}
     assert counted(index, {"question_grounded": NO}) == {NOT_GROUNDED: 10}
     assert counted(index, {**always, "question_factual": "no JSON"}) == {UNREADABLE: 10}

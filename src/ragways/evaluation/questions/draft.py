@@ -41,7 +41,7 @@ Absent = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class SupportingChunk:
     """A chunk that a question rests on; `quote` is the sentence in it, the whole chunk where it is empty."""
 
     chunk: str
@@ -53,7 +53,7 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class QuestionDraft:
     """`names` are those that the question gives away, `path` what it was made from, `absent` what nothing may say.
 
     `checked` are facts that have to be the only ones of their kind, `choice` says that the question itself lists the
@@ -62,7 +62,7 @@ class Draft:
 
     text: str
     answers: tuple[str, ...]
-    support: tuple[Support, ...] = ()
+    support: tuple[SupportingChunk, ...] = ()
     type: str = ""
     names: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
@@ -78,12 +78,12 @@ class Draft:
         return self.type == NULL
 
 
-def null(text: str, **more: object) -> Draft:
+def null(text: str, **more: object) -> QuestionDraft:
     """A question to which the answer is that there is none."""
-    return Draft(text, (ABSTENTION,), type=NULL, **more)  # type: ignore[arg-type]
+    return QuestionDraft(text, (ABSTENTION,), type=NULL, **more)  # type: ignore[arg-type]
 
 
-class Nothing(Exception):
+class NothingToAsk(Exception):
     """Why no question was drafted, in the words of the counts."""
 
     def __init__(self, reason: str) -> None:

@@ -1,43 +1,103 @@
-"""What the corpus states of its subjects, as far as rules can be sure of it."""
+"""Facts that questions are made of: what infoboxes say, and what the relations of the graph say.
+
+The graph reads sentences, tables and links, by rules or with a model; nothing is read out of prose here. A relation
+counts as a fact where its predicate can be asked for and its sentence is about its subject.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from ragways.evaluation.questions.fact import LONGEST, Fact, leads_to
-from ragways.evaluation.questions.lives import Said
-from ragways.evaluation.questions.names import DATE, moment
-from ragways.evaluation.questions.patterns import said_of
-from ragways.evaluation.questions.relations import TABLE
-from ragways.evaluation.questions.subjects import Subject, Subjects
-from ragways.evaluation.questions.texts import Text, Texts
-from ragways.evaluation.questions.triples import graph_facts
-from ragways.evaluation.questions.wordings import field
+from ragways.core import dates
+from ragways.core.types import Piece
+from ragways.evaluation.question import plain_words
+from ragways.evaluation.questions.corpus import CorpusTexts, Subject, Subjects
+from ragways.evaluation.questions.wordings import LOOSE, TABLE, Wording, date_of, of_field, of_predicate
 from ragways.index.graph.names import fold, split_title
+from ragways.index.graph.reader import Triplet
 from ragways.index.reader import Index
 
-MOST_CHARACTERS = 1000
-"""Of a sentence that are read: what is longer is no sentence."""
+LONGEST = 60
+"""Characters of an answer: what is longer is a description, not a value."""
+TELLING = 0.9
+"""Share of a relation's facts in the prose that must come with one of its cues, for their absence to mean something."""
+SHORTEST_CUE = 3
+_AT_ONCE = 1000
+_CHUNKS = 3
+"""Chunks in which the sentence of a relation is looked for."""
 _LIST = re.compile(r"\n|;|•|<br|, (?=[^\W\d_])")
-_PRONOUN = re.compile(r"(?:He|She)\b")
-_IT = re.compile(r"It\b")
 _MARKS = "\"“”'‘’` "
+_MORE = {
+    "person": re.compile(r"['’-]|,?\s*(?:and|&)\s+[^\W\d_a-z]|,\s*[^\W\d_a-z]"),
+    "date": re.compile(r"\s?[–—/-]\s?\d|s\b"),
+}
+"""What may not follow a value: the next of a list, the thing it only owns, the end of a period."""
+_LIFE = re.compile(r"\s*\(\s*[\w ,]*\d\s*[–—-]\s*[\w ,]*\d\s*\)")
+"""`(12 April 1801 – 14 November 1842)`"""
+_JOINED = re.compile(r"(?:\(|\b(?:by|in|on|at|of|to|born|died|married)\W+(?:[\w'’-]+ ){0,4})\s*$")
+"""Words before a value that may join it to what is said."""
+_WORDS = 120
+"""Characters between a subject and its value."""
+_ON = re.compile(r"\s+(?:in|on)\s+")
 
 
-class Facts:
-    """Facts by subject, by chunk and by id; `sure` are the ids of those with one value alone, whatever says so."""
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a field or a relation says of a subject.
 
-    def __init__(self, index: Index, texts: Texts, subjects: Subjects) -> None:
-        found: dict[tuple[str, str], dict[str, Fact]] = {}
+    `quote` states it in chunk `chunk`; `date` is when it was so, where the sentence says it beside the value;
+    `leads_to` is the document about its value, where there is one.
+    """
+
+    subject: Subject
+    wording: Wording
+    value: str
+    quote: str
+    chunk: str
+    date: str = ""
+    leads_to: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.subject.id} {self.wording.name}: {self.value}"
+
+    @property
+    def document(self) -> str:
+        """The document that states it, which may be another than the one about its subject."""
+        return ":".join(self.chunk.split(":")[:2])
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The value in every form that would be right; of a place, its own name alone will do."""
+        first = self.value.split(",")[0]
+        short = (first,) if self.wording.sort == "place" and first != self.value else ()
+        return (*written_forms(self.value), *short)
+
+
+def written_forms(value: str) -> tuple[str, ...]:
+    """A value and the other ways to write it: a date with its day first or its month first."""
+    date = date_of(value)
+    return tuple(dict.fromkeys((value, *(date.forms if date is not None and date.day else ()))))
+
+
+class FactIndex:
+    """All facts: `every`, by subject (`about`), by chunk (`in_chunk`), by relation (`saying`).
+
+    `known` are the subjects and relations of which something is said, `sure` the ids of facts with one value alone,
+    whatever says so.
+    """
+
+    def __init__(self, index: Index, texts: CorpusTexts, subjects: Subjects) -> None:
+        values: dict[tuple[str, str], dict[str, Fact]] = {}
         for fact in _all(index, texts, subjects):
-            found.setdefault((fact.subject.id, fact.wording.name), {}).setdefault(fold(fact.value), fact)
-        self.known = frozenset(found)
-        """Subjects and relations of which something is said."""
-        best = [_best(list(values.values())) for values in found.values()]
+            values.setdefault((fact.subject.id, fact.wording.name), {}).setdefault(fold(fact.value), fact)
+        self.known = frozenset(values)
+        best = [_best(list(facts.values())) for facts in values.values()]
         self.sure = frozenset(fact.id for fact, alone in best if alone)
         self.every = sorted((fact for fact, _ in best), key=lambda fact: fact.id)
-        self.by_id = {fact.id: fact for fact in self.every}
         self.about: dict[str, list[Fact]] = {}
         self.in_chunk: dict[str, list[Fact]] = {}
         self.saying: dict[str, list[Fact]] = {}
@@ -46,14 +106,40 @@ class Facts:
             self.in_chunk.setdefault(fact.chunk, []).append(fact)
             self.saying.setdefault(fact.wording.name, []).append(fact)
 
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """Relations that texts do not state without one of their cues, as far as this corpus shows.
 
-def _all(index: Index, texts: Texts, subjects: Subjects) -> Iterator[Fact]:
-    for text in texts.all:
-        subject = subjects.all.get(text.id)
-        if subject is not None:
-            yield from _facts(subject, text, texts, subjects)
+        Of fields that are asked for by their own name: where documents write a value down, a cue stands in the same
+        sentence. The cues of the table are complete, but for those that are `LOOSE`.
+        """
+        return frozenset(name for name, facts in self.saying.items() if _telling(facts))
+
+
+def _telling(facts: list[Fact]) -> bool:
+    wording = facts[0].wording
+    if not wording.cues or any(len(cue) < SHORTEST_CUE for cue in wording.cues):
+        return False
+    if wording.sort == "date" or wording.name in TABLE:
+        return wording.name not in LOOSE
+    cues = tuple(f" {plain_words(cue)}" for cue in wording.cues)
+    written = with_cue = 0
+    for fact in facts:
+        value = f" {plain_words(fact.value)} "
+        whole = fact.subject.text.document.text
+        sentences = (f" {plain_words(whole[start:end])} " for start, end in fact.subject.sentences)
+        holding = [sentence for sentence in sentences if value in sentence]
+        written += bool(holding)
+        with_cue += any(cue in sentence for sentence in holding for cue in cues)
+    number = facts[0].value[:1].isdigit()  # `42 m tall` says a height, `3,000 inhabitants` a population
+    return with_cue >= TELLING * written and (with_cue > 0 or not number)
+
+
+def _all(index: Index, texts: CorpusTexts, subjects: Subjects) -> Iterator[Fact]:
+    for subject in subjects.all.values():
+        yield from _box_facts(subject, texts, subjects)
     if "graph" in index.layers:
-        yield from graph_facts(index, subjects)
+        yield from _GraphFacts(index, subjects)
 
 
 def _best(facts: list[Fact]) -> tuple[Fact, bool]:
@@ -62,78 +148,171 @@ def _best(facts: list[Fact]) -> tuple[Fact, bool]:
     return best, all(_agrees(fact, best) for fact in facts)
 
 
-def _agrees(one: Fact, other: Fact) -> bool:
-    if one.wording.sort == "date":
-        first, second = moment(one.value), moment(other.value)
-        return (
-            first is not None
-            and second is not None
-            and all(a == b or not a for a, b in zip(first, second, strict=True))
-        )
-    return f" {fold(one.value)} " in f" {fold(other.value)} "
+def _agrees(fact: Fact, best: Fact) -> bool:
+    if fact.wording.sort == "date":
+        date, fullest = date_of(fact.value), date_of(best.value)
+        return date is not None and fullest is not None and fullest.within(date)
+    return f" {fold(fact.value)} " in f" {fold(best.value)} "
 
 
-def _facts(subject: Subject, text: Text, texts: Texts, subjects: Subjects) -> Iterator[Fact]:
-    whole = text.document.text
+def _leads_to(value: str, wording: Wording, subjects: Subjects, of: str) -> str:
+    """The document about a value: never where a place could be one of many of its name."""
+    if wording.sort == "date" or not wording.describe:
+        return ""
+    parts = value.split(",") if wording.sort == "place" else [value]
+    names = (",".join(parts[:count]) for count in range(len(parts), 0, -1))
+    led = next((subject for name in names if (subject := subjects.named(name)) is not None), None)
+    if led is None or (wording.sort == "person" and led.kind in ("place", "work", "event", "species")):
+        return ""
+    return "" if led.id == of or (wording.sort == "place" and led.kind not in ("place", "")) else led.id
+
+
+def _box_facts(subject: Subject, texts: CorpusTexts, subjects: Subjects) -> Iterator[Fact]:
+    """A fact a field, quoted as the text writes it: `designer: Ada Holm`."""
+    text = subject.text
     for box in text.document.infoboxes:
-        for key, value in box.fields:
-            wording = field(key, value.strip(), bool(DATE.fullmatch(value.strip())))
-            line = whole.find(f"{key}: {value}", box.start, box.end)
-            if wording is None or line < 0 or fold(value) == fold(subject.bare):
+        for key, written in box.fields:
+            value, line = written.strip(), f"{key}: {written}"
+            led = subjects.named(value)
+            wording = of_field(key, value, led.kind if led is not None else "")
+            start = text.document.text.find(line, box.start, box.end)
+            if wording is None or start < 0 or fold(value) == fold(subject.bare):
                 continue
             if "(" in value or (_LIST.search(value) and wording.sort != "place"):
                 continue
             if wording.name == "location" and subject.kind == "event":
                 wording = TABLE["event place"]
-            said = Said(wording, value.strip())
-            yield from _placed(subject, said, (line, line + len(f"{key}: {value}")), text, texts, subjects, "infobox")
-    itself = False
-    for number, (start, end) in enumerate(subject.sentences):
-        sentence = whole[start : min(end, start + MOST_CHARACTERS)]
-        after = after_subject(sentence, subject, number == 0, itself)
-        itself = after >= 0
-        if after >= 0:
-            for said in said_of(sentence[after:].replace("\n", " "), subject.kind, number == 0):
-                yield from _placed(subject, said, (start, end), text, texts, subjects, "sentence")
+            value = value.strip(" ,.")
+            piece = texts.piece(text, start, start + len(line))
+            if value and len(value) <= LONGEST and piece is not None and value in piece.text:
+                leads = _leads_to(value, wording, subjects, subject.id)
+                yield Fact(subject, wording, value, " ".join(line.split()), piece.id, "", leads)
 
 
-def after_subject(sentence: str, subject: Subject, lead: bool, itself: bool) -> int:
+class _GraphFacts:
+    """Facts of relations whose subject has a document, each with the first sentence or row that states it."""
+
+    def __init__(self, index: Index, subjects: Subjects) -> None:
+        self._index = index
+        self._subjects = subjects
+
+    def __iter__(self) -> Iterator[Fact]:
+        graph = self._index.graph
+        count = graph.counts()["relations"]
+        for at in range(0, count, _AT_ONCE):
+            triplets = [t for _, t in sorted(graph.relations_at(range(at, min(count, at + _AT_ONCE))).items())]
+            readers = [(triplet, reader) for triplet in triplets if (reader := self._reader(triplet)) is not None]
+            chunks = graph.relation_chunks([triplet.id for triplet, _ in readers])
+            for triplet, reader in readers:
+                pieces = self._index.pieces(chunks.get(triplet.id, [])[:_CHUNKS]).values()
+                fact = next((fact for piece in pieces if (fact := reader(triplet, piece)) is not None), None)
+                if fact is not None and len(fact.value) <= LONGEST and fold(fact.value) != fold(fact.subject.bare):
+                    leads = _leads_to(fact.value, fact.wording, self._subjects, fact.subject.id)
+                    yield replace(fact, leads_to=leads)
+
+    def _reader(self, triplet: Triplet) -> Callable[[Triplet, Piece], Fact | None] | None:
+        """How a relation becomes a fact: by its row, its sentence or its predicate; None where it says nothing."""
+        ways = triplet.way.split("+")
+        if any(way.endswith(":table") for way in ways):
+            return self._of_row
+        if any(not way.startswith("rules") for way in ways):
+            return self._of_predicate if of_predicate(triplet.predicate, _dated(triplet)) is not None else None
+        if any(way.endswith((":sentence", ":title")) for way in ways):
+            place = _place_of(triplet.description, triplet.object_name, 0)
+            return self._of_sentence if place and _JOINED.search(triplet.description[: place[0]]) else None
+        return None
+
+    def _of_row(self, triplet: Triplet, piece: Piece) -> Fact | None:
+        """A cell of a table. Only people and dates say something without the table around them: a remark does not."""
+        subject, value = self._subjects.named(triplet.subject_name), split_title(triplet.object_name)[0]
+        wording = of_field(triplet.predicate, value)
+        if subject is None or wording is None or wording.sort not in ("person", "date"):
+            return None
+        rows = (" ".join(row.split()) for row in piece.text.split("\n") if " | " in row)
+        row = next((row for row in rows if value in row and subject.bare in row), "")
+        return Fact(subject, wording, value, row, piece.id) if row else None
+
+    def _of_predicate(self, triplet: Triplet, piece: Piece) -> Fact | None:
+        """What a model or an import stated: its predicate counts, and a sentence of the chunk that holds its value."""
+        asked = of_predicate(triplet.predicate, _dated(triplet))
+        if asked is None:
+            return None
+        wording, inverse = asked
+        about, other = (triplet.subject_name, triplet.object_name)[:: -1 if inverse else 1]
+        subject = self._subjects.named(about)
+        if subject is None or subject.bare not in f"{piece.title} {piece.text}":
+            return None
+        for sentence in self._sentences(piece):
+            if (place := _place_of(sentence, other, 0)) is not None:
+                return Fact(subject, wording, sentence[slice(*place)], sentence, piece.id)
+        return None
+
+    def _of_sentence(self, triplet: Triplet, piece: Piece) -> Fact | None:
+        """What rules found: a sentence that begins with its subject, and the words from there to the value."""
+        subject = self._subjects.named(triplet.subject_name)
+        if subject is None:
+            return None
+        for sentence in self._sentences(piece):
+            begin = _opening(sentence, subject)
+            place = _place_of(sentence, triplet.object_name, begin) if begin >= 0 else None
+            if place is None:
+                continue
+            value, between = sentence[slice(*place)], sentence[begin : place[0]]
+            if subject.kind == "person" and between.strip() == "(" and _LIFE.match(sentence, begin):
+                return Fact(subject, TABLE["birth date"], value, sentence, piece.id)
+            wording = _between(between, subject.kind, _dated(triplet))
+            if wording is not None and not ((more := _MORE.get(wording.sort)) and more.match(sentence, place[1])):
+                date = _date_after(sentence, place[1]) if wording.sort == "person" else ""
+                return Fact(subject, wording, value, sentence, piece.id, date)
+        return None
+
+    def _sentences(self, piece: Piece) -> Iterator[str]:
+        spans = self._index.sentences(piece)
+        return (" ".join(self._index.text(piece.document, *span).split()) for span in spans)
+
+
+def _dated(triplet: Triplet) -> bool:
+    return date_of(triplet.object_name) is not None
+
+
+def _between(text: str, kind: str, value_is_date: bool) -> Wording | None:
+    """The relation that the words between a subject and a value state: `is a 1954 drama film directed by`."""
+    text = re.sub(r"\s*\([^()]*\)", "", text).lstrip(" (")
+    for low, high, _ in reversed(list(dates.find(text))):
+        text = text[:low] + text[high:]
+    if len(text) > _WORDS or re.search(r"[^\w\s'’-]", text):
+        return None
+    by = re.fullmatch(r"(.*\bby)((?: [\w'’-]+){1,4})", text.rstrip())
+    if by is not None and not re.search(r"\band\b|[’']s\b", by[2]):
+        text = by[1]  # `by the English rock band`: what stands before the name itself
+    words = [word for word in text.casefold().split() if word not in ("a", "an", "the")]
+    asked = of_predicate(" ".join(words), value_is_date)
+    if asked is not None:
+        return asked[0] if not asked[1] or asked[0].name == "spouse" else None
+    placed = (
+        kind == "place" and not value_is_date and len(words) > 2 and words[0] in ("is", "was") and words[-1] == "in"
+    )
+    return TABLE["location"] if placed and not {"in", "of", "on", "by"} & set(words[:-1]) else None
+
+
+def _opening(sentence: str, subject: Subject) -> int:
     """Where the subject's name ends at the beginning of a sentence, or -1 where the sentence begins otherwise."""
-    if subject.kind == "person" and (he := _PRONOUN.match(sentence)) is not None:
-        return he.end()
-    if subject.kind != "person" and itself and (it := _IT.match(sentence)) is not None:
-        return it.end()
-    name = re.compile(rf"[{_MARKS}]*(?:The\s+|the\s+)?{re.escape(subject.bare)}[{_MARKS}]*(?![\w-])").match(sentence)
-    if name is not None:
-        return name.end()
-    if not lead:
-        return -1
-    # The lead may call it otherwise: `William Saluga (born ...) is` for Bill Saluga, `Hill is` for Hill, New Hampshire.
-    words = re.compile(r"[^().,;]{1,80}?(?=\s*\(|\s+(?:is|was|are|were)\b)").match(sentence)
-    shared = (
-        set(fold(words.group()).split()) & set(fold(split_title(subject.text.title)[0]).split()) if words else set()
-    )
-    return words.end() if words and shared and len(words.group().split()) <= 7 else -1
+    match = re.match(rf"[{_MARKS}]*(?:[Tt]he\s+)?{re.escape(subject.bare)}[{_MARKS}]*(?![\w-])", sentence)
+    return match.end() if match is not None else -1
 
 
-def _placed(
-    subject: Subject, said: Said, span: tuple[int, int], text: Text, texts: Texts, subjects: Subjects, by: str
-) -> Iterator[Fact]:
-    """A fact with the chunk that states it, unless its value is no value or is cut by a border of chunks."""
-    value = said.value.strip(" ,.")
-    if not value or len(value) > LONGEST or fold(value) == fold(subject.bare):
-        return
-    piece = texts.piece(text, *span)
-    if piece is None or value not in piece.text:
-        return
-    quote = " ".join(text.document.text[slice(*span)].split())
-    yield Fact(
-        subject,
-        said.wording,
-        value,
-        quote,
-        piece.id,
-        said.date,
-        leads_to(value, said.wording, subjects, subject.id),
-        by,
-    )
+def _place_of(sentence: str, name: str, begin: int) -> tuple[int, int] | None:
+    """Where a name or a date stands in a sentence, from a place on."""
+    date = dates.parse(name)
+    if date is not None:
+        return next(((low, high) for low, high, other in dates.find(sentence, begin) if other == date), None)
+    match = re.compile(rf"(?<!\w){re.escape(split_title(name)[0])}(?!\w)").search(sentence, begin)
+    return match.span() if match is not None else None
+
+
+def _date_after(sentence: str, at: int) -> str:
+    """`designed by Ada Holm in 1801`: the date that follows a value."""
+    joined = _ON.match(sentence, at)
+    if joined is None:
+        return ""
+    return next((sentence[low:high] for low, high, _ in dates.find(sentence, at) if low == joined.end()), "")

@@ -1,29 +1,95 @@
-"""Generate questions on an index: draft, verify, keep or count why not, until there are enough of each kind."""
+"""Generate questions on an index: the table of kinds, and how a set of them is made.
+
+Draft, verify, keep or count why not, until there are enough of each kind.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import ragways
-from ragways.core.errors import BudgetExceeded, UnusableReply, UsageError
+from ragways.core.errors import BudgetExceeded, UnusableReply, UsageError, did_you_mean
 from ragways.core.gather import together
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, current_meter, span, spending
 from ragways.core.types import content_hash
 from ragways.evaluation.datasets.reading import plain_row
 from ragways.evaluation.question import Gold, Question, plain_words
-from ragways.evaluation.questions import trial, verify
-from ragways.evaluation.questions.draft import PASSED, REASONS, REPEATED, UNREADABLE, Draft, Nothing
-from ragways.evaluation.questions.kinds import KINDS, Kind, find_kinds
-from ragways.evaluation.questions.material import Material
-from ragways.evaluation.questions.quotes import quote
+from ragways.evaluation.questions import graph_questions as graph
+from ragways.evaluation.questions import model_written as written
+from ragways.evaluation.questions import templates, unanswerable, verify
+from ragways.evaluation.questions.draft import NULL, PASSED, REASONS, REPEATED, UNREADABLE, NothingToAsk, QuestionDraft
+from ragways.evaluation.questions.groupings import GROUPINGS
+from ragways.evaluation.questions.model_written import Writer, quote
+from ragways.evaluation.questions.source import QuestionSource
 from ragways.retrieval.resources import Resources
+
+Drafter = Callable[[QuestionSource, Random], QuestionDraft]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`write` asks a model and needs the layers `needs`; `draft` does without one and needs `rule_needs`."""
+
+    name: str
+    summary: str
+    write: Writer
+    draft: Drafter
+    needs: frozenset[str] = frozenset()
+    rule_needs: frozenset[str] = frozenset()
+    type: str = ""
+    """As it stands with the questions; the kind's own name unless said otherwise."""
+
+
+_GRAPH, _WINDOWS, _VECTORS = frozenset({"graph"}), frozenset({"windows"}), frozenset({"vectors"})
+
+
+def _grouping(name: str, summary: str, needs: frozenset[str] = _WINDOWS) -> Kind:
+    return Kind(name, summary, written.grouped(GROUPINGS[name]), templates.grouped(GROUPINGS[name]), needs, needs)
+
+
+def _null(name: str, summary: str, draft: Drafter) -> Kind:
+    return Kind(name, summary, written.unanswerable(name), draft, type=NULL)
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("factual", "one fact of a random chunk", written.factual, templates.factual),
+        Kind("reasoning-2", "two documents joined by an entity", written.reasoning(2), templates.reasoning(2), _GRAPH),
+        Kind("reasoning-3", "three documents joined by entities", written.reasoning(3), templates.reasoning(3), _GRAPH),
+        Kind("comparison", "which came first", written.compared, templates.comparison, _VECTORS),
+        Kind("summary", "what several documents say of an entity", written.summary, graph.summarised, _GRAPH, _GRAPH),
+        Kind("node", "an entity of the graph", written.entity, graph.described, _GRAPH, _GRAPH),
+        Kind("edge", "a relation of the graph", written.relation, graph.related, _GRAPH, _GRAPH),
+        Kind("subgraph", "a random walk over the graph", written.stretch, graph.connected_by_walk, _GRAPH, _GRAPH),
+        _grouping("intra_document", "windows of one document"),
+        _grouping("theme_based", "windows of documents with like themes"),
+        _grouping("sequential_multi_hop", "five sentences each of three documents"),
+        _grouping("native", "random or sequential chunks", frozenset()),
+        _null("swapped", "no answer: an entity swapped", unanswerable.swapped),
+        _null("removed", "no answer: a fact that stands nowhere", unanswerable.removed),
+        _null("moved", "no answer: a date moved", unanswerable.moved),
+    )
+}  # fmt: skip
+
+
+def find_kinds(names: Iterable[str]) -> list[Kind]:
+    """Kinds by name, in the order of the table; an unknown name is an error that says what was meant."""
+    wanted = set(names)
+    for name in sorted(wanted):
+        if name not in KINDS:
+            raise UsageError(f"there is no kind of question {name!r}", did_you_mean(name, KINDS))
+    return [kind for name, kind in KINDS.items() if name in wanted]
+
+
+# Making a set of them
 
 MOST = 100_000
 """Questions of a kind."""
@@ -32,6 +98,7 @@ TRIES = {"model": 5, "rule": 60}
 DRY = 300
 """Drafts in a row by rules, none of which gave a new question, after which it is said that there are no more."""
 AT_ONCE = 8
+_WITH_GRAPH = "`ragways index --with graph` adds those of sentences and tables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +155,11 @@ async def generate(
     model = None if without_model else use.model.model
     way = "rule" if model is None else "model"
     wanted, notes = _possible(use, kinds, way)
-    material, made, stopped = Material(use), _Set(), ""
+    source, made, stopped = QuestionSource(use), _Set(), ""
     with spending(Budget(usd=budget)):
         try:
             for kind in wanted:
-                await _fill(material, kind, way, count, seed, made, report)
+                await _fill(source, kind, way, count, seed, made, report)
         except BudgetExceeded as error:
             stopped = str(error)
         spent = current_meter().spent
@@ -123,7 +190,9 @@ async def generate(
 def _possible(use: Resources, names: Iterable[str] | None, way: str) -> tuple[list[Kind], list[str]]:
     """The kinds to make. One that was asked for by name and lacks a layer is an error; else it is left out."""
     kinds = find_kinds(KINDS if names is None else names)
-    found, notes = [], []
+    found, notes = [], list[str]()
+    if way == "rule" and "graph" not in use.index.layers:
+        notes.append(f"facts are those of infoboxes alone: {_WITH_GRAPH}")
     for kind in kinds:
         needs = kind.rule_needs if way == "rule" else kind.needs
         if names is not None:
@@ -137,30 +206,32 @@ def _possible(use: Resources, names: Iterable[str] | None, way: str) -> tuple[li
 
 
 async def _fill(
-    material: Material, kind: Kind, way: str, count: int, seed: int, made: _Set, report: ProgressCallback
+    source: QuestionSource, kind: Kind, way: str, count: int, seed: int, made: _Set, report: ProgressCallback
 ) -> None:
     """Draft until there are enough. Each draft draws by itself, so that none depends on what became of another."""
     most, number, last = count * TRIES[way], 0, 0
     while (missing := count - made.passed(kind)) > 0 and number < most and (way == "model" or number - last < DRY):
         batch = range(number, min(most, number + (min(missing, AT_ONCE) if way == "model" else 1)))
         report(Progress(f"asking {kind.name}", count - missing, count, f"${current_meter().spent.usd:.4f}"))
-        results = await together(_attempt(material, kind, way, f"{seed}/{kind.name}/{n}", made) for n in batch)
+        results = await together(_attempt(source, kind, way, f"{seed}/{kind.name}/{n}", made) for n in batch)
         number = batch.stop
         for at, (draft, reason) in zip(batch, results, strict=True):
             last = number if _keep(draft, reason, kind, way, seed, at, made) else last
 
 
-async def _attempt(material: Material, kind: Kind, way: str, seed: str, made: _Set) -> tuple[Draft | None, str]:
+async def _attempt(
+    source: QuestionSource, kind: Kind, way: str, seed: str, made: _Set
+) -> tuple[QuestionDraft | None, str]:
     random = Random(seed)  # noqa: S311 - to draw a sample, not a secret
     with span("question") as here:
         try:
             if way == "rule":
-                draft = kind.draft(material, random)
-                reason = verify.fault(draft, material)
+                draft = kind.draft(source, random)
+                reason = verify.rule_fault(draft, source)
             else:
-                draft = await kind.write(material, random)
-                reason = await trial.fault(draft, material)
-        except Nothing as nothing:
+                draft = await kind.write(source, random)
+                reason = await verify.model_fault(draft, source)
+        except NothingToAsk as nothing:
             return None, nothing.reason
         except UnusableReply:
             return None, UNREADABLE
@@ -173,7 +244,7 @@ async def _attempt(material: Material, kind: Kind, way: str, seed: str, made: _S
     return draft, reason or PASSED
 
 
-def _keep(draft: Draft | None, reason: str, kind: Kind, way: str, seed: int, attempt: int, made: _Set) -> bool:
+def _keep(draft: QuestionDraft | None, reason: str, kind: Kind, way: str, seed: int, attempt: int, made: _Set) -> bool:
     """Count a draft, and keep it as a question if it passed and is new; whether it was kept."""
     kept = draft is not None and reason == PASSED
     if draft is not None and kept:
@@ -187,7 +258,7 @@ def _keep(draft: Draft | None, reason: str, kind: Kind, way: str, seed: int, att
     return kept
 
 
-def _question(draft: Draft, kind: Kind, way: str, seed: int, attempt: int) -> Question:
+def _question(draft: QuestionDraft, kind: Kind, way: str, seed: int, attempt: int) -> Question:
     quoted = (one.quote if way == "rule" else quote(one, draft) for one in draft.support)
     gold = [Gold(s.title, key=s.key, quote=q, id=s.chunk) for s, q in zip(draft.support, quoted, strict=True)]
     provenance: dict[str, object] = {"kind": kind.name, "way": way, "seed": seed, "attempt": attempt}

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
-from ragways.evaluation.questions.draft import NO_MATERIAL, Nothing, Support
-from ragways.evaluation.questions.material import Material
+from ragways.evaluation.questions.draft import NO_MATERIAL, NothingToAsk, SupportingChunk
+from ragways.evaluation.questions.source import QuestionSource
 
 if TYPE_CHECKING:
     from ragways.index.windows.reader import Windows
@@ -18,12 +18,12 @@ DOCUMENTS, READ = 3, 5
 """Documents of `sequential_multi_hop`, and sentences read in each."""
 CHUNKS = 3
 """Chunks of `native`."""
-Grouping = Callable[[Material, Random], tuple[Support, ...]]
+Grouping = Callable[[QuestionSource, Random], tuple[SupportingChunk, ...]]
 
 
-def intra_document(material: Material, random: Random) -> tuple[Support, ...]:
+def intra_document(source: QuestionSource, random: Random) -> tuple[SupportingChunk, ...]:
     """From a random window on, each time to the nearest of its document that holds no sentence seen before."""
-    windows = material.index.windows
+    windows = source.index.windows
     here = _start(windows, random)
     path, seen = [here], set(windows.sentences_of(here))
     while len(seen) < SENTENCES:
@@ -34,12 +34,12 @@ def intra_document(material: Material, random: Random) -> tuple[Support, ...]:
         here = fresh[0]
         path.append(here)
         seen |= set(windows.sentences_of(here))
-    return _supports(material, windows, [list(windows.sentences_of(row)) for row in path])
+    return _supports(source, windows, [list(windows.sentences_of(row)) for row in path])
 
 
-def theme_based(material: Material, random: Random) -> tuple[Support, ...]:
+def theme_based(source: QuestionSource, random: Random) -> tuple[SupportingChunk, ...]:
     """From a random window on, each time to another document, the one of those near it whose themes are most alike."""
-    windows = material.index.windows
+    windows = source.index.windows
     here = _start(windows, random)
     runs = [list(windows.sentences_of(here))]
     documents = [windows.document_of(here)]
@@ -50,12 +50,12 @@ def theme_based(material: Material, random: Random) -> tuple[Support, ...]:
         here = following
         documents.append(windows.document_of(here))
         runs.append(list(windows.sentences_of(here)))
-    return _several(_supports(material, windows, runs))
+    return _several(_supports(source, windows, runs))
 
 
-def sequential_multi_hop(material: Material, random: Random) -> tuple[Support, ...]:
+def sequential_multi_hop(source: QuestionSource, random: Random) -> tuple[SupportingChunk, ...]:
     """Read five sentences on, forwards or backwards; then to the document most alike in its themes; three times."""
-    windows = material.index.windows
+    windows = source.index.windows
     here: int | None = _start(windows, random)
     runs: list[list[int]] = []
     documents: list[str] = []
@@ -64,27 +64,27 @@ def sequential_multi_hop(material: Material, random: Random) -> tuple[Support, .
         runs.append(run)
         documents.append(windows.document_of(here))
         here = _by_theme(windows, here, documents)
-    return _several(_supports(material, windows, runs))
+    return _several(_supports(source, windows, runs))
 
 
-def native(material: Material, random: Random) -> tuple[Support, ...]:
+def native(source: QuestionSource, random: Random) -> tuple[SupportingChunk, ...]:
     """A few chunks: of different documents, or one after the other; no sentence twice."""
     if random.random() < 0.5:
-        first = material.chunk(random)
-        following = material.chunks_of(first.document)
+        first = source.chunk(random)
+        following = source.chunks_of(first.document)
         at = [piece.id for piece in following].index(first.id)
         pieces = following[at : at + CHUNKS]
     else:
-        drawn = [material.chunk(random) for _ in range(CHUNKS)]
+        drawn = [source.chunk(random) for _ in range(CHUNKS)]
         pieces = list({piece.document: piece for piece in reversed(drawn)}.values())
     seen: set[str] = set()
     found = []
     for piece in pieces:
-        sentences = [piece.text[s - piece.start : e - piece.start] for s, e in material.index.sentences(piece)]
+        sentences = [piece.text[s - piece.start : e - piece.start] for s, e in source.index.sentences(piece)]
         fresh = [sentence for sentence in sentences if sentence not in seen]
         seen.update(fresh)
         if fresh:
-            found.append(material.support(piece))
+            found.append(source.support(piece))
     return tuple(found)
 
 
@@ -98,14 +98,14 @@ GROUPINGS: dict[str, Grouping] = {
 
 def _start(windows: Windows, random: Random) -> int:
     if not len(windows):
-        raise Nothing(NO_MATERIAL)
+        raise NothingToAsk(NO_MATERIAL)
     return random.randrange(len(windows))
 
 
-def _several(found: tuple[Support, ...]) -> tuple[Support, ...]:
+def _several(found: tuple[SupportingChunk, ...]) -> tuple[SupportingChunk, ...]:
     """A context over documents that stayed in one is none."""
     if len({one.document for one in found}) < 2:
-        raise Nothing(NO_MATERIAL)
+        raise NothingToAsk(NO_MATERIAL)
     return found
 
 
@@ -147,20 +147,20 @@ def _read_on(windows: Windows, here: int) -> tuple[list[int], int]:
     return (run[:READ] if step == 1 else run[-READ:]), here
 
 
-def _supports(material: Material, windows: Windows, runs: list[list[int]]) -> tuple[Support, ...]:
+def _supports(source: QuestionSource, windows: Windows, runs: list[list[int]]) -> tuple[SupportingChunk, ...]:
     """Each run of sentences as far as it lies in one chunk, the one that holds most of it."""
-    found: dict[tuple[str, str], Support] = {}
+    found: dict[tuple[str, str], SupportingChunk] = {}
     for run in runs:
         document = ":".join(windows.sentences.ids[run[0]].split(":")[:2])
         places = [tuple(windows.sentence_at[row].tolist()) for row in run]
-        best: tuple[int, Support] | None = None
-        for piece in material.chunks_of(document):
+        best: tuple[int, SupportingChunk] | None = None
+        for piece in source.chunks_of(document):
             inside = [(start, end) for start, end in places if piece.start <= start and end <= piece.end]
-            text = " ".join(" ".join(material.index.text(document, *place).split()) for place in inside)
+            text = " ".join(" ".join(source.index.text(document, *place).split()) for place in inside)
             if inside and (best is None or len(inside) > best[0]):
-                best = len(inside), material.support(piece, text)
+                best = len(inside), source.support(piece, text)
         if best is not None:
             found.setdefault((best[1].chunk, best[1].quote), best[1])
     if not found:
-        raise Nothing(NO_MATERIAL)
+        raise NothingToAsk(NO_MATERIAL)
     return tuple(found.values())

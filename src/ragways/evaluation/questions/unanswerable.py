@@ -8,20 +8,17 @@ that holds the name also holds a word with which the answer could be said.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from random import Random
 
-from ragways.evaluation.questions.draft import NO_MATERIAL, Absent, Draft, Nothing, null
-from ragways.evaluation.questions.fact import Fact
-from ragways.evaluation.questions.material import Material, grouped
-from ragways.evaluation.questions.names import forms, moment
-from ragways.evaluation.questions.relations import TABLE, Wording
-from ragways.evaluation.questions.subjects import Subject
+from ragways.evaluation.questions.corpus import CorpusText, Subject
+from ragways.evaluation.questions.draft import NO_MATERIAL, Absent, NothingToAsk, QuestionDraft, null
+from ragways.evaluation.questions.facts import Fact, written_forms
+from ragways.evaluation.questions.source import QuestionSource, grouped
 from ragways.evaluation.questions.templates import describe, stated, which
-from ragways.evaluation.questions.texts import Text
-from ragways.evaluation.questions.vocabulary import TELLING
+from ragways.evaluation.questions.wordings import TABLE, Wording, date_of
 
 _TRIES = 30
-SHORTEST_CUE = 3
 _YEAR = re.compile(r"\d{3,4}")
 _BESIDE = 250
 """Characters after a name in which a year is taken to be said of it."""
@@ -29,41 +26,41 @@ _FAR, _FARTHEST = 3, 60
 """Years by which a date is moved."""
 
 
-def swapped(material: Material, random: Random) -> Draft:
+def swapped(source: QuestionSource, random: Random) -> QuestionDraft:
     """A fact asked of another subject of the same type, of which nothing of the sort is said."""
-    fact = _any(material, random)
-    groups = material.once("groups", lambda: grouped(_subjects(material), lambda one: (one.group, one.kind)))
+    fact = _any(source, random)
+    groups = source.once("groups", lambda: grouped(_subjects(source), lambda one: (one.group, one.kind)))
     same = [one for one in groups[fact.subject.group, fact.subject.kind] if one.id != fact.subject.id]
     for _ in range(_TRIES if same else 0):
         subject = random.choice(same)
         called = _called(subject.bare)
-        if _silent(material, subject.id, called, fact.wording):
+        if _silent(source, subject.id, called, fact.wording):
             text = fact.wording.ask.format(x=subject.name)
             absent = tuple((name, fact.wording.cues) for name in called)
             return null(text, names=(subject.bare,), path=(fact.id, subject.id), absent=absent, note="entity swapped")
-    raise Nothing(NO_MATERIAL)
+    raise NothingToAsk(NO_MATERIAL)
 
 
-def removed(material: Material, random: Random) -> Draft:
+def removed(source: QuestionSource, random: Random) -> QuestionDraft:
     """A chain whose last fact is missing: the bridge is in the corpus, what is asked of it is not."""
-    facts = material.once("bridges", lambda: _bridges(material))
+    facts = source.once("bridges", lambda: _bridges(source))
     for _ in range(_TRIES if facts else 0):
         fact = random.choice(facts)
-        wordings = _asked_of(material, fact)
+        wordings = _asked_of(source, fact)
         wording = random.choice(wordings) if wordings else None
-        led = material.subjects.all.get(fact.leads_to)
+        led = source.subjects.all.get(fact.leads_to)
         called = _called(fact.value, *([led.bare] if led is not None else []))
-        if wording is not None and _silent(material, fact.leads_to, called, wording):
-            text = wording.ask.format(x=describe(material, fact, fact.subject.name))
+        if wording is not None and _silent(source, fact.leads_to, called, wording):
+            text = wording.ask.format(x=describe(source, fact, fact.subject.name))
             absent = tuple((name, wording.cues) for name in called)
             path = (fact.id, wording.name)
             return null(text, names=(fact.subject.bare,), path=path, absent=absent, note="fact removed")
-    raise Nothing(NO_MATERIAL)
+    raise NothingToAsk(NO_MATERIAL)
 
 
-def moved(material: Material, random: Random) -> Draft:
+def moved(source: QuestionSource, random: Random) -> QuestionDraft:
     """A true statement with another date, at which nothing of the sort happened."""
-    dated = material.once("dated", lambda: grouped(_dated(material), lambda fact: fact.wording.name))
+    dated = source.once("dated", lambda: grouped(_dated(source), lambda fact: fact.wording.name))
     for _ in range(_TRIES if dated else 0):
         facts = dated[random.choice(sorted(dated))]
         fact = random.choice(facts)
@@ -71,19 +68,19 @@ def moved(material: Material, random: Random) -> Draft:
         if other is None:
             continue
         if fact.date:
-            on = "on" if (moment(other) or (0, 0, 0))[2] else "in"
+            on = "on" if _day(other) else "in"
             text = f"{fact.wording.ask.format(x=fact.subject.name)[:-1]} {on} {other}?"
-            absent: Absent = tuple((fact.subject.bare, (form,)) for form in forms(other))
+            absent: Absent = tuple((fact.subject.bare, (form,)) for form in written_forms(other))
         else:
             asked = which(fact.subject.type, fact.subject.kind)
             if asked is None:
                 continue
-            text = f"{asked} {stated(material, _replaced(fact, other))}?"
+            text = f"{asked} {stated(source, replace(fact, value=other))}?"
             # Of a day, no document may speak at all: it may stand in brackets, without a word for what happened.
-            traced = (moment(other) or (0, 0, 0))[2] or fact.wording.name in ("birth date", "death date")
-            absent = tuple((form, ("",) if traced else fact.wording.cues) for form in forms(other))
+            traced = _day(other) or fact.wording.name in ("birth date", "death date")
+            absent = tuple((form, ("",) if traced else fact.wording.cues) for form in written_forms(other))
         return null(text, names=(fact.subject.bare,), path=(fact.id, other), absent=absent, note="date moved")
-    raise Nothing(NO_MATERIAL)
+    raise NothingToAsk(NO_MATERIAL)
 
 
 _PERSONS_WORDS = "director writer author composer designer architect founder librettist engineer spouse father"
@@ -91,25 +88,19 @@ _PERSONS = frozenset(_PERSONS_WORDS.split())
 _OF_PEOPLE = ("birth date", "birth place", "death date", "death place", "spouse", "father", "mother")
 
 
-def _any(material: Material, random: Random) -> Fact:
+def _any(source: QuestionSource, random: Random) -> Fact:
     """A fact, the same chance for every relation."""
     names = [
         name
-        for name, facts in sorted(material.facts.saying.items())
-        if _says_enough(facts[0].wording) and facts[0].subject.kind
+        for name, facts in sorted(source.facts.saying.items())
+        if name in source.facts.telling and facts[0].subject.kind
     ]
     if not names:
-        raise Nothing(NO_MATERIAL)
-    fact = random.choice(material.facts.saying[random.choice(names)])
+        raise NothingToAsk(NO_MATERIAL)
+    fact = random.choice(source.facts.saying[random.choice(names)])
     if not fact.subject.kind:
-        raise Nothing(NO_MATERIAL)
+        raise NothingToAsk(NO_MATERIAL)
     return fact
-
-
-def _says_enough(wording: Wording) -> bool:
-    """Whether the words for a relation are so particular that their absence means something."""
-    traced = wording.name in TELLING or (wording.sort == "date" and wording.name != "date")
-    return traced and bool(wording.cues) and all(len(cue) >= SHORTEST_CUE for cue in wording.cues)
 
 
 def _called(*names: str) -> tuple[str, ...]:
@@ -117,20 +108,20 @@ def _called(*names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form for name in names for form in (name, name.split(",")[0])))
 
 
-def _silent(material: Material, id: str, names: tuple[str, ...], wording: Wording) -> bool:
+def _silent(source: QuestionSource, id: str, names: tuple[str, ...], wording: Wording) -> bool:
     """Whether nothing is said of it under any of its names, as far as words and dates can tell."""
-    if (id, wording.name) in material.facts.known:
+    if (id, wording.name) in source.facts.known:
         return False
-    if any(material.texts.speaking(name, wording.cues) for name in names):
+    if any(source.texts.speaking(name, wording.cues) for name in names):
         return False
     # A date may stand without a word for it: `Ada Holm (1770 – 1841) was`, `a 1941 film`.
     traced = wording.sort == "date" or wording.name in ("birth place", "death place")
     return not traced or not any(
-        _dates(text, name, text.id == id) for name in names for text in material.texts.holding(name)
+        _dates(text, name, text.id == id) for name in names for text in source.texts.holding(name)
     )
 
 
-def _dates(text: Text, name: str, about: bool) -> bool:
+def _dates(text: CorpusText, name: str, about: bool) -> bool:
     """Whether a year stands beside a name, or in the opening of the document about it."""
     whole = text.document.text
     places = [0] if about else []
@@ -138,48 +129,48 @@ def _dates(text: Text, name: str, about: bool) -> bool:
     return any(_YEAR.search(whole, at, at + _BESIDE) for at in places)
 
 
-def _bridges(material: Material) -> list[Fact]:
+def _bridges(source: QuestionSource) -> list[Fact]:
     """Facts that lead to a name of at least two words, which a text cannot mean otherwise."""
     return [
         fact
-        for fact in material.facts.every
-        if fact.wording.describe and " " in fact.value and fact.id in material.facts.sure
+        for fact in source.facts.every
+        if fact.wording.describe and " " in fact.value and fact.id in source.facts.sure
     ]
 
 
-def _subjects(material: Material) -> list[Subject]:
-    return [subject for _, subject in sorted(material.subjects.all.items())]
+def _subjects(source: QuestionSource) -> list[Subject]:
+    return [subject for _, subject in sorted(source.subjects.all.items())]
 
 
-def _dated(material: Material) -> list[Fact]:
+def _dated(source: QuestionSource) -> list[Fact]:
     """Facts that are dates, or have one."""
-    return [f for f in material.facts.every if f.date or (f.wording.sort == "date" and f.wording.state)]
+    return [f for f in source.facts.every if f.date or (f.wording.sort == "date" and f.wording.state)]
 
 
-def _asked_of(material: Material, fact: Fact) -> list[Wording]:
+def _asked_of(source: QuestionSource, fact: Fact) -> list[Wording]:
     """What is said of others like the one that a fact leads to; where no document is about it, what is of people."""
-    led = material.subjects.all.get(fact.leads_to)
+    led = source.subjects.all.get(fact.leads_to)
     if led is None:
         return [TABLE[name] for name in _OF_PEOPLE] if fact.wording.name in _PERSONS else []
     return [
         facts[0].wording
-        for _, facts in sorted(material.facts.saying.items())
-        if _says_enough(facts[0].wording) and any(one.subject.group == led.group for one in facts)
+        for name, facts in sorted(source.facts.saying.items())
+        if name in source.facts.telling and any(one.subject.group == led.group for one in facts)
     ]
 
 
 def _other_date(date: str, random: Random, others: list[Fact]) -> str | None:
     """The same date some years earlier or later, not beyond what is said of others."""
-    known = moment(date)
+    known = date_of(date)
     if known is None:
         return None
-    years = [at[0] for fact in others if (at := moment(fact.date or fact.value)) is not None]
-    low, high = min((*years, known[0] - _FARTHEST // 2)), max((*years, known[0]))
-    year = known[0] + random.choice((-1, 1)) * random.randint(_FAR, _FARTHEST)
-    return date.replace(str(known[0]), str(year)) if 0 < low <= year <= high else None
+    years = [at.year for fact in others if (at := date_of(fact.date or fact.value)) is not None]
+    low, high = min((*years, known.year - _FARTHEST // 2)), max((*years, known.year))
+    year = known.year + random.choice((-1, 1)) * random.randint(_FAR, _FARTHEST)
+    return date.replace(str(known.year), str(year)) if 0 < low <= year <= high else None
 
 
-def _replaced(fact: Fact, value: str) -> Fact:
-    from dataclasses import replace
-
-    return replace(fact, value=value)
+def _day(value: str) -> int:
+    """The day of a date, 0 where it is not known."""
+    date = date_of(value)
+    return date.day if date is not None else 0

@@ -20,10 +20,10 @@ from tests.fakes import WordHashes, recipe, write
 Lines = Mapping[str, object]
 
 
-class Player:
+class ModelByTask:
     """A model with a line for each task: a text, a dict, or a function of the call. `calls` is what it was asked."""
 
-    name = "player"
+    name = "by-task"
     base_url = ""
 
     def __init__(self, lines: Lines) -> None:
@@ -42,7 +42,7 @@ class Player:
 
 
 ASKED = {"question": "Which tower was lit?", "answer": "The fourth tower", "passages": [1, 2]}
-KIND_LINES: dict[str, object] = {
+REPLIES: dict[str, object] = {
     "question_factual": ASKED,
     "question_reasoning": ASKED,
     "question_summary": lambda call: {**ASKED, "same": True, "question": f"What became of {entity_of(call)}?"},

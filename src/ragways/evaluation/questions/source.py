@@ -1,4 +1,4 @@
-"""What questions are made from: the corpus, its facts, and the graph, each read when it is first needed."""
+"""What questions are drawn from: the texts, subjects, facts and graph of an index, each read when first needed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from random import Random
 from typing import Any, TypeVar
 
 from ragways.core.types import Piece
-from ragways.evaluation.questions.draft import NO_MATERIAL, Nothing, Support
-from ragways.evaluation.questions.fact import Fact
-from ragways.evaluation.questions.facts import Facts
-from ragways.evaluation.questions.subjects import Subjects
-from ragways.evaluation.questions.texts import Texts, chunk_ids
+from ragways.evaluation.questions.corpus import CorpusTexts, Subjects, chunk_ids
+from ragways.evaluation.questions.draft import NO_MATERIAL, NothingToAsk, SupportingChunk
+from ragways.evaluation.questions.facts import Fact, FactIndex
 from ragways.index.graph.reader import Graph
 from ragways.retrieval.resources import Resources
 
@@ -24,7 +22,7 @@ SHORTEST = 80
 Chain = tuple[Fact, ...]
 
 
-class Material:
+class QuestionSource:
     """`use` is what steps work with; everything else is made from it, in an order that never changes."""
 
     def __init__(self, use: Resources) -> None:
@@ -38,16 +36,16 @@ class Material:
         return chunk_ids(self.index)
 
     @cached_property
-    def texts(self) -> Texts:
-        return Texts(self.index)
+    def texts(self) -> CorpusTexts:
+        return CorpusTexts(self.index)
 
     @cached_property
     def subjects(self) -> Subjects:
         return Subjects(self.texts)
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(self.index, self.texts, self.subjects)
+    def facts(self) -> FactIndex:
+        return FactIndex(self.index, self.texts, self.subjects)
 
     @property
     def graph(self) -> Graph:
@@ -62,7 +60,7 @@ class Material:
             piece = self.index.pieces([id]).get(id)
             if piece is not None and len(piece.text.strip()) >= SHORTEST:
                 return piece
-        raise Nothing(NO_MATERIAL)
+        raise NothingToAsk(NO_MATERIAL)
 
     def chunks_of(self, document: str) -> list[Piece]:
         """The chunks of a document in reading order."""
@@ -73,20 +71,22 @@ class Material:
     def _by_document(self) -> dict[str, list[str]]:
         return grouped(self.chunks, lambda id: ":".join(id.split(":")[:2]))
 
-    def support(self, piece: Piece, quote: str = "") -> Support:
-        return Support(piece.id, piece.document, self._keys.get(piece.document, ""), piece.title, piece.text, quote)
+    def support(self, piece: Piece, quote: str = "") -> SupportingChunk:
+        return SupportingChunk(
+            piece.id, piece.document, self._keys.get(piece.document, ""), piece.title, piece.text, quote
+        )
 
-    def support_of(self, chunk: str, quote: str = "") -> Support:
+    def support_of(self, chunk: str, quote: str = "") -> SupportingChunk:
         return self.support(self.index.pieces([chunk])[chunk], quote)
 
     def chains(self, hops: int) -> dict[tuple[str, ...], list[Chain]]:
-        """Facts in a row, each about what the one before leads to and of another document; by their relations."""
+        """FactIndex in a row, each about what the one before leads to and of another document; by their relations."""
         if hops not in self._chains:
             self._chains[hops] = self._enumerate(hops)
         return self._chains[hops]
 
     def leading_to(self, document: str) -> list[Fact]:
-        """Facts whose value is what a document is about."""
+        """FactIndex whose value is what a document is about."""
         return self.once("leading", lambda: grouped(self.facts.every, lambda fact: fact.leads_to)).get(document, [])
 
     def once(self, name: str, make: Callable[[], T]) -> T:

@@ -1,0 +1,199 @@
+"""Questions that a model writes, from what was drawn from the corpus and the graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from random import Random
+
+from ragways.evaluation.question import plain_words
+from ragways.evaluation.questions.draft import (
+    NO_MATERIAL,
+    OTHER_ENTITY,
+    NothingToAsk,
+    QuestionDraft,
+    SupportingChunk,
+    null,
+)
+from ragways.evaluation.questions.graph_questions import HOPS, around, bridge_walk, connected, edge, node, random_walk
+from ragways.evaluation.questions.groupings import Grouping
+from ragways.evaluation.questions.source import QuestionSource
+from ragways.evaluation.questions.templates import drawn
+from ragways.index.graph.reader import Triplet
+from ragways.tasks.questions import (
+    QUESTION_CONTEXT,
+    QUESTION_DIGEST,
+    QUESTION_EVOLVED,
+    QUESTION_FACTUAL,
+    QUESTION_REASONING,
+    QUESTION_STRUCTURE,
+    QUESTION_SUMMARY,
+    QUESTION_UNANSWERABLE,
+    EvolvedInput,
+    PassagesInput,
+    ReasoningInput,
+    StructureInput,
+    SummaryInput,
+    UnanswerableInput,
+)
+
+Writer = Callable[[QuestionSource, Random], Awaitable[QuestionDraft]]
+SHOWN = 40
+"""Relations of a stretch of the graph that the model is shown."""
+TEXTS = 12
+"""Chunks behind it that are summarised."""
+_END = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+async def factual(source: QuestionSource, random: Random) -> QuestionDraft:
+    """From a random chunk."""
+    support = (source.support(source.chunk(random)),)
+    said = (await source.use.model.do(QUESTION_FACTUAL, PassagesInput(passages(support)))).value
+    return QuestionDraft(said.question, (said.answer,), support, path=_chunks(support))
+
+
+def reasoning(hops: int) -> Writer:
+    """From so many documents that a random walk joined by entities which two of them name."""
+
+    async def write(source: QuestionSource, random: Random) -> QuestionDraft:
+        walk = bridge_walk(source, random, hops)
+        given = ReasoningInput(passages(walk.support), walk.bridges)
+        said = (await source.use.model.do(QUESTION_REASONING, given)).value
+        path = (*_chunks(walk.support), *walk.bridges)
+        return QuestionDraft(said.question, (said.answer,), walk.support, path=path, multi_hop=True)
+
+    return write
+
+
+async def summary(source: QuestionSource, random: Random) -> QuestionDraft:
+    """From the documents around a well-connected entity, if they mean the same."""
+    found = around(source, connected(source, random))
+    given = SummaryInput(found.entity.name, passages(found.support))
+    said = (await source.use.model.do(QUESTION_SUMMARY, given)).value
+    if not said.same:
+        raise NothingToAsk(OTHER_ENTITY)
+    used = chosen(found.support, said.passages)
+    return QuestionDraft(said.question, (said.answer,), used, path=(found.entity.id, *_chunks(used)))
+
+
+async def entity(source: QuestionSource, random: Random) -> QuestionDraft:
+    """From an entity: what it is joined to, and the text that names it."""
+    one = node(source, random)
+    support = around(source, one, least=1).support
+    structure = "\n".join([f"{one.name} ({one.type or 'entity'})", *_lines(source.graph.triplets([one.id], SHOWN))])
+    return await _of_structure(source, "node", structure, "", support, (one.id,))
+
+
+async def relation(source: QuestionSource, random: Random) -> QuestionDraft:
+    triplet, support = edge(source, random)
+    return await _of_structure(source, "edge", "\n".join(_lines([triplet])), "", (support,), (triplet.id,))
+
+
+async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
+    """From a random walk: its relations, and a summary of the text behind them."""
+    walk = random_walk(source.graph.adjacency, random)
+    ids = [source.graph.ids[n] for n in walk.nodes]
+    triplets = source.graph.induced(ids, SHOWN)
+    stating = source.graph.relation_chunks([triplet.id for triplet in triplets])
+    chunks = dict.fromkeys(chunk for triplet in triplets for chunk in stating.get(triplet.id, [])[:1])
+    support = tuple(source.support_of(chunk) for chunk in list(chunks)[:TEXTS])
+    if not support:
+        raise NothingToAsk(NO_MATERIAL)
+    digest = (await source.use.model.do(QUESTION_DIGEST, PassagesInput(passages(support)))).value
+    note = "" if walk.whole else f"the walk reached {len(walk.edges)} edges of {HOPS}"
+    return await _of_structure(source, "subgraph", "\n".join(_lines(triplets)), digest, support, tuple(ids), note)
+
+
+async def _of_structure(
+    source: QuestionSource,
+    level: str,
+    structure: str,
+    summary: str,
+    support: tuple[SupportingChunk, ...],
+    path: tuple[str, ...],
+    note: str = "",
+) -> QuestionDraft:
+    given = StructureInput(level, structure, summary, passages(support))
+    said = (await source.use.model.do(QUESTION_STRUCTURE, given)).value
+    return QuestionDraft(said.question, (said.answer,), chosen(support, said.passages), path=path, note=note)
+
+
+def grouped(grouping: Grouping, how: str = "") -> Writer:
+    """From a grouped context: a question, and what it evolves into, in a way drawn by weight unless one is given."""
+
+    async def write(source: QuestionSource, random: Random) -> QuestionDraft:
+        support = grouping(source, random)
+        way = how or drawn(random)[0]
+        first = (await source.use.model.do(QUESTION_CONTEXT, PassagesInput(passages(support)))).value
+        given = EvolvedInput(first.question, first.answer, way, passages(support))
+        said = (await source.use.model.do(QUESTION_EVOLVED, given)).value
+        used = chosen(support, said.passages)
+        return QuestionDraft(
+            said.question, (said.answer,), used, path=_chunks(support), choice=way == "comparative", note=way
+        )
+
+    return write
+
+
+def pair(source: QuestionSource, random: Random) -> tuple[SupportingChunk, ...]:
+    """A random chunk and the one nearest to it of another document."""
+    first = source.chunk(random)
+    vectors = source.index.vectors
+    at = vectors.ids.index(first.id)
+    for id, _ in vectors.search(vectors.matrix[at], 20):
+        other = source.index.pieces([id]).get(id)
+        if other is not None and other.document != first.document:
+            return source.support(first), source.support(other)
+    raise NothingToAsk(NO_MATERIAL)
+
+
+compared = grouped(pair, "comparative")
+"""Two texts that are near each other, compared."""
+
+
+def unanswerable(change: str) -> Writer:
+    """From a random chunk, changed so that nothing answers it."""
+
+    async def write(source: QuestionSource, random: Random) -> QuestionDraft:
+        piece = source.chunk(random)
+        other = source.chunk(random).title if change == "swapped" else ""
+        if other and other == piece.title:
+            raise NothingToAsk(NO_MATERIAL)
+        support = (source.support(piece),)
+        given = UnanswerableInput(passages(support), change, other)
+        said = (await source.use.model.do(QUESTION_UNANSWERABLE, given)).value
+        return null(said.question, support=support, path=(piece.id, other) if other else (piece.id,), note=change)
+
+    return write
+
+
+def passages(support: Sequence[SupportingChunk]) -> list[tuple[str, str]]:
+    """What the model is shown: what is quoted of a chunk, else all of it."""
+    return [(one.title, one.quote or one.text) for one in support]
+
+
+def chosen(support: Sequence[SupportingChunk], numbers: Sequence[int]) -> tuple[SupportingChunk, ...]:
+    return tuple(support[number - 1] for number in dict.fromkeys(numbers))
+
+
+def _chunks(support: Sequence[SupportingChunk]) -> tuple[str, ...]:
+    return tuple(one.chunk for one in support)
+
+
+def _lines(triplets: Sequence[Triplet]) -> list[str]:
+    return [triplet.text for triplet in triplets]
+
+
+def quote(support: SupportingChunk, draft: QuestionDraft) -> str:
+    """The sentence that shares most words with answer and question, those of the answer first; of equals, the first.
+
+    A sentence, not the chunk: what a paradigm finds may be cut otherwise.
+    """
+    sentences = [" ".join(sentence.split()) for sentence in _END.split(support.quote or support.text)]
+    answer, question = (set(plain_words(text).split()) for text in (" ".join(draft.answers), draft.text))
+
+    def shared(sentence: str) -> tuple[int, int]:
+        words = set(plain_words(sentence).split())
+        return len(words & answer), len(words & question)
+
+    return max((sentence for sentence in sentences if sentence), key=shared, default="")

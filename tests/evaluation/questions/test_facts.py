@@ -1,0 +1,149 @@
+"""What counts as a fact: relations of the graph with the sentence that states them, fields of boxes, rows of tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragways.evaluation.questions.facts import FactIndex
+from ragways.evaluation.questions.graph_questions import definition
+from ragways.evaluation.questions.source import QuestionSource
+from ragways.evaluation.questions.wordings import date_of, of_field, of_predicate
+from ragways.index.reader import Index
+from tests.evaluation.questions.fakes import indexed, resources
+
+SENTENCES: dict[str, tuple[str, dict[str, str]]] = {
+    "Vera Holm": ("{x} (born 3 December 1983 in Walvis Bay) is a model.",
+                  {"birth date": "3 December 1983", "birth place": "Walvis Bay"}),
+    "Otto Rank": ("{x} (12 April 1801 – 14 November 1842) was a minister.", {"birth date": "12 April 1801"}),
+    "Red Gulls": ("{x} (1990–1995) was a band.", {}),
+    "Lena Moss": ("{x} was born in Rome to poor parents. {x} died in 1841.",
+                  {"birth place": "Rome", "death date": "1841"}),
+    "Grey Tide": ("{x} is a 1954 drama film directed by Anna Brack.", {"director": "Anna Brack"}),
+    "Old Song": ("{x} is a song by the English rock band Tidewater Choir.", {"performer": "Tidewater Choir"}),
+    "Blue Hour": ("{x} is a film directed by Indian filmmaker Ravi Mell.", {"director": "Ravi Mell"}),
+    "Hill Fold": ("{x} is a town in Dodge County.", {"location": "Dodge County"}),
+    "Sea Almanac": ("{x} was first published in 1888.", {"first published date": "1888"}),
+    "Ness Tower": ("{x} was designed by Ada Holm in 1801.", {"designer": "Ada Holm"}),
+    "Carl Finn": ("{x} was the husband of Dora Gray.", {"spouse": "Dora Gray"}),
+    # What must not be read: two makers, somebody else's maker, a description instead of a name, a plan, a period.
+    "Two Hands": ("{x} is a film directed by Anna Brack and Bertil Oakes.", {}),
+    "Far Story": ("{x} is a film based on a novel written by Anna Brack.", {}),
+    "Low Mill": ("{x} was built by local masons in a hurry.", {}),
+    "Half Light": ("{x} is a film directed by Anna Brack's brother.", {}),
+    "New Quay": ("{x} will be opened in 1999.", {}),
+    "Iris Wend": ("{x} was known in Rome.", {}),
+    "Jonas Wend": ("The son of {x} was born in Ness.", {}),
+}  # fmt: skip
+BOX = "{{Infobox ship\n| name = Tern\n| builder = Hesk & Daughters\n| launched = 8 March 1911\n| crew = Ada; Bo\n}}\n"
+TABLE = (
+    "# Lights\n\n| name | first lit | designer | remark |\n|---|---|---|---|\n| Pell Light | 1801 | Ada Holm | red |\n"
+)
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> FactIndex:
+    texts = {f"{title}.md": f"# {title}\n\n{text.format(x=title)}" for title, (text, _) in SENTENCES.items()}
+    texts |= {"Tern.wiki": f"{BOX}'''Tern''' is a ship of Ness.", "lights.md": TABLE}
+    texts |= {"pell.md": "# Pell Light\n\nPell Light is a lighthouse on a rock far out in the sound."}
+    return QuestionSource(resources(indexed(tmp_path_factory.mktemp("facts"), texts, LAYERS))).facts
+
+
+LAYERS = frozenset({"vectors", "graph"})
+
+
+def stated(facts: FactIndex, title: str) -> dict[str, str]:
+    return {fact.wording.name: fact.value for fact in facts.every if fact.subject.text.title == title}
+
+
+@pytest.mark.parametrize("title", SENTENCES)
+def test_sentences(facts: FactIndex, title: str):
+    assert stated(facts, title) == SENTENCES[title][1]
+
+
+def test_every_fact_stands_in_its_quote_and_its_chunk(facts: FactIndex):
+    assert len(facts.every) > 10
+    for fact in facts.every:
+        assert fact.value in fact.quote
+        assert fact.chunk.startswith(f"{fact.document}:")
+    tower = next(fact for fact in facts.every if fact.wording.name == "designer" and "Ness Tower" in fact.quote)
+    assert tower.date == "1801"
+
+
+def test_boxes_and_tables(facts: FactIndex):
+    assert stated(facts, "Tern") == {"builder": "Hesk & Daughters", "launched date": "8 March 1911"}
+    assert stated(facts, "Pell Light") == {"first lit date": "1801", "designer": "Ada Holm"}
+
+
+def test_without_a_graph_boxes_are_read_and_it_is_said(tmp_path: Path):
+    from tests.evaluation.questions.fakes import made
+
+    texts = {"Tern.wiki": f"{BOX}'''Tern''' is a ship of Ness.", "a.md": "# Ada Holm\n\nAda Holm was born in Ness."}
+    index: Index = indexed(tmp_path, texts, frozenset({"vectors"}))
+    names = {fact.wording.name for fact in QuestionSource(resources(index)).facts.every}
+    assert names == {"builder", "launched date"}
+    assert any("ragways index --with graph" in note for note in made(index, kinds=["factual"], count=1).notes)
+    index.close()
+
+
+def test_definitions():
+    assert definition("Ada (1712–1779) was a cartographer who made charts of the sound.") == (
+        "was", "a cartographer who made charts of the sound")  # fmt: skip
+    assert definition("Ness, also called X, is a small harbour town, which is old.") == ("is", "a small harbour town")
+    assert definition("The brig sank in the gale.") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "asked"),
+    [
+        ("birth date", "1801", "When was {x} born?"),
+        ("first_lit", "1801", "When was {x} first lit?"),
+        ("population 1981", "412,300", "In 1981, what was the population of {x}?"),
+        ("area km2", "860", "What is the area of {x} in km²?"),
+        ("pages", "418", "How many pages does {x} have?"),
+        ("width max", "31 km", "What is the maximum width of {x}?"),
+        ("mediator", "Oriel Tamsett", "Who was the mediator of {x}?"),
+        ("patron", "Saint Orme", "Who or what was the patron of {x}?"),
+        ("motto", "By sounding", "What is the motto of {x}?"),
+        ("county", "Dodge County", "In which county is {x}?"),
+        ("island", "Saltrey", "On which island is {x}?"),
+        ("designer", "1801", None),
+        ("second edition", "1771", None),
+        ("name", "Pell Rock", None),
+        ("members", "Morvane", None),
+        ("{x.__class__} founded", "1801", None),
+        ("{0}", "12", None),
+        ("{x} motto", "So", None),
+    ],
+)
+def test_fields(key: str, value: str, asked: str | None):
+    wording = of_field(key, value)
+    assert (wording.ask if wording else None) == asked
+
+
+@pytest.mark.parametrize(
+    ("words", "dated", "expected"),
+    [
+        ("designed_by", False, ("designer", False)),
+        ("was_born_in", False, ("birth place", False)),
+        ("born_in", True, ("birth date", False)),
+        ("was_first_published_in", True, ("first published date", False)),
+        ("retired_in", True, None),
+        ("founder_of", False, ("founder", True)),
+        ("wife of", False, ("spouse", True)),
+        ("related_to", False, None),
+        ("of", False, None),
+        ("", False, None),
+    ],
+)
+def test_predicates(words: str, dated: bool, expected: tuple[str, bool] | None):
+    asked = of_predicate(words, dated)
+    assert (None if asked is None else (asked[0].name, asked[1])) == expected
+
+
+def test_a_bare_number_is_a_date_only_where_it_is_a_year():
+    assert date_of("418") is None
+    assert date_of("1801") is not None
+    assert date_of("11 November 875") is not None
+    assert date_of("9–10 February 1883") is None
