@@ -25,7 +25,7 @@ from ragways.assemble import opened  # noqa: E402
 from ragways.evaluation.gold import GoldIndex  # noqa: E402
 from ragways.evaluation.question import Question  # noqa: E402
 from ragways.evaluation.questions.generate import GeneratedSet, generate  # noqa: E402
-from ragways.retrieval.ask import ask  # noqa: E402
+from ragways.retrieval.ask import retrieve  # noqa: E402
 from ragways.retrieval.resources import Resources  # noqa: E402
 
 TOP = 10
@@ -33,12 +33,11 @@ TOP = 10
 
 async def found(use: Resources, questions: list[Question], paradigm: str) -> dict[str, dict[str, float]]:
     """Of each type, the share of questions of which some and of which all evidence was found."""
-    use.retrieve_only = True
     gold = GoldIndex(use.index)
     ranks: dict[str, list[list[int | None]]] = defaultdict(list)
     for question in questions:
-        result = await ask(use, question.text, paradigm, {"k": TOP})
-        ranks[question.type].append(gold.ranks(question, result.answer.evidence.hits))
+        hits = await retrieve(use, question.text, paradigm, {"k": TOP})
+        ranks[question.type].append(gold.ranks(question, hits))
     return {
         type: {
             "n": len(of),

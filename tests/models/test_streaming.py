@@ -9,8 +9,9 @@ import time
 import pytest
 
 from ragways.core.errors import ModelUnavailable
+from ragways.core.stream import OnText
 from ragways.core.trace import Budget, span, spending
-from ragways.models.call import Call, MemoryCache, Message, OnText, Reply
+from ragways.models.call import Call, MemoryCache, Message, Reply
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.testing import Fault, LoopbackServer, ScriptedModel

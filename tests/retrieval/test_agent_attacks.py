@@ -145,6 +145,22 @@ def test_without_a_model_no_address_works_in_the_answer(use: Resources, number: 
     assert {s.name for s in trace.walk() if s.name.startswith("tool ")} <= allowed
 
 
+@pytest.mark.parametrize("paradigm", ["agent-graph", "agent-vector"])
+def test_no_address_works_in_an_answer_while_it_is_written(use: Resources, paradigm: str):
+    from ragways.retrieval.ask import ask
+
+    use.threshold, use.sentences = 0.0, 20
+    pieces: list[str] = []
+
+    def heard(text: str, *, restart: bool = False) -> None:
+        pieces.append(text)
+
+    for number in (0, 25, 28):
+        result = asyncio.run(ask(use, f"When was the {title(number)} built?", paradigm, on_text=heard))
+        assert pieces[-1] == result.answer.text
+    assert all(map(harmless, pieces))
+
+
 def test_the_answers_above_would_have_carried_the_address(use: Resources, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ragways.retrieval.agent.defused", lambda text: text)
     use.threshold, use.sentences = 0.0, 20

@@ -82,10 +82,11 @@ REPLY = json.dumps(
 def test_an_answer_can_be_read_while_it_is_written():
     seen = [answer_so_far(REPLY[:end]) for end in range(len(REPLY) + 1)]
     assert seen[0] == ""
-    assert seen[-1] == "In 1883. Nobody knows."
+    assert seen[-1] == "In 1883. [1] Nobody knows."
     assert "In 18" in seen
     assert all(seen[-1].startswith(text.strip()) for text in seen), "what was shown is never taken back"
     assert answer_so_far('{"answered": true, "answer": "Per') == "Per"
     assert answer_so_far('{"answers": ["Ada", "Be') == "Ada; Be"
     assert answer_so_far('<think>{"answer": "no') == ""
     assert answer_so_far("plain words") == ""
+    assert answer_so_far('{"answered": false, "sentences": [{"text": "I do not kn') == ""

@@ -13,6 +13,7 @@ from ragways.evaluation.metrics import USUAL, Cut
 from ragways.evaluation.question import Question
 from ragways.evaluation.score import MetricScore
 from ragways.evaluation.statistics.inference import interval
+from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.ask import ask
 from ragways.retrieval.resources import Resources
 
@@ -80,7 +81,6 @@ async def measure_retrieval(
     report: ProgressCallback = silent,
 ) -> list[RetrievalScores]:
     """Ask every question of each paradigm (by name, with its settings), without answering; returns their scores."""
-    use.retrieve_only = True
     gold = GoldIndex(use.index)
     # At once, which is quicker; what paradigms embed besides, names or sub-questions, is timed apart.
     await use.embed([question.text for question in questions])
@@ -104,7 +104,8 @@ async def _measure_one(
     measured: _Measured,
 ) -> None:
     started, embedded = time.process_time(), use.embedding
-    result = await ask(use, question.text, name, settings)
+    with retrieval_only():
+        result = await ask(use, question.text, name, settings)
     embedding = use.embedding - embedded
     measured.embedding_ms.append(embedding * 1000)
     measured.cpu_ms.append((time.process_time() - started - embedding) * 1000)

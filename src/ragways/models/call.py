@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, Protocol, runtime_checkable
 
+from ragways.core.stream import OnText
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 
@@ -109,16 +110,6 @@ class Reply:
     def again(self) -> Reply:
         """The same reply, given a second time: it costs nothing."""
         return replace(self, usage=Usage(), spared=self.usage + self.spared, cached=True)
-
-
-class OnText(Protocol):
-    """Called with each piece of a reply's text as it is written.
-
-    With `restart=True` the reply begins anew with this piece, and what came before is void: the first piece comes so,
-    and so does that of a second try after a fault, or after a reply that could not be used.
-    """
-
-    def __call__(self, text: str, *, restart: bool = False) -> None: ...
 
 
 class Model(Protocol):

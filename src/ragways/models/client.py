@@ -23,9 +23,10 @@ from typing import TypeVar, cast
 
 from ragways.core.brief import brief
 from ragways.core.errors import BudgetExceeded, ModelRefused, NoModel, SettingsError, UnusableReply
+from ragways.core.stream import OnText
 from ragways.core.trace import Span, Usage, current_meter, span
 from ragways.core.types import content_hash
-from ragways.models.call import Call, Model, OnText, Reply, ReplyCache, StreamingModel
+from ragways.models.call import Call, Model, Reply, ReplyCache, StreamingModel
 from ragways.models.limits import Bound, Time, Traffic
 from ragways.models.task import In, InvalidReply, Out, Outcome, Task, TruncatedReply, reader
 from ragways.models.tokens import Prices

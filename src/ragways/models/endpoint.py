@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ragways.core.stream import OnText
 from ragways.core.trace import Usage
-from ragways.models.call import Call, Message, OnText, Reply, ToolCall
+from ragways.models.call import Call, Message, Reply, ToolCall
 from ragways.models.limits import TryAgain, count_call
 from ragways.models.reply import is_strict, whole_characters
 from ragways.models.tokens import count_text

@@ -23,7 +23,7 @@ from ragways.models.call import Call, Message, Reply, Tool, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.task import FENCE_RULE, Prompt, fence
 from ragways.models.tokens import count_text
-from ragways.retrieval.answer import answer
+from ragways.retrieval.answer import answer, is_retrieval_only
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
@@ -51,7 +51,9 @@ def defused(text: str) -> str:
 
 
 def defuse() -> Step[Answer, Answer]:
-    """An answer whose text is defused; what it quotes as evidence stays word for word."""
+    """An answer whose text is defused; what it quotes as evidence stays word for word. The step before it must not
+    stream, because what was passed on cannot be defused.
+    """
 
     async def run(answer: Answer) -> Answer:
         return replace(answer, text=defused(answer.text))
@@ -205,13 +207,13 @@ def agent(use: Resources, tools: Tools, *, rounds: int = 10, tokens: int = 8000)
         here.way = work.way
         here.details.update(work.facts(), stopped=stopped or work.stopped)
         evidence = await pack(tokens)(work.notes.hits(query, final.articles if final else ()))
-        if use.retrieve_only:
+        if is_retrieval_only():
             return await answer(use)(evidence)
         if final is not None:
             here.details.update(explanation=final.explanation, assumptions=list(final.assumptions))
             return said(use, evidence, final, here.way)
         # There is nothing left to spend: what was read is answered from without the model, or not at all.
-        best = await (answer(replace(use, model=ModelClient(None))) >> defuse())(evidence)
+        best = await (answer(replace(use, model=ModelClient(None)), stream=False) >> defuse())(evidence)
         return replace(best, way=f"{best.way} ({stopped.partition(':')[0]} reached)")
 
     return Step("agent", run, rounds=rounds, tools=list(tools.names))
@@ -318,7 +320,7 @@ def build_agent_vector(use: Resources, *, rounds: Count = 10, tools: str = "all"
 
     toolbox = Toolbox(use, chosen_tools(tools, _TOOLS))
     if use.model.model is None:
-        return vector_plan(toolbox) >> pack(tokens) >> answer(use) >> defuse()
+        return vector_plan(toolbox) >> pack(tokens) >> answer(use, stream=False) >> defuse()
     return agent(use, toolbox, rounds=rounds, tokens=tokens)
 
 
@@ -338,7 +340,7 @@ def build_agent_graph(use: Resources, *, rounds: Count = 10, tools: str = "all",
 
     toolbox = Toolbox(use, chosen_tools(tools, tuple(TOOLS)))
     if use.model.model is None:
-        return graph_plan(toolbox) >> pack(tokens) >> answer(use) >> defuse()
+        return graph_plan(toolbox) >> pack(tokens) >> answer(use, stream=False) >> defuse()
     return agent(use, toolbox, rounds=rounds, tokens=tokens)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from ragways.core.step import Step
+from ragways.core.stream import current_stream
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Query
 from ragways.index.words import terms
 from ragways.retrieval.resources import Resources
@@ -18,20 +21,41 @@ from ragways.tasks.answers import (
     Extractor,
     Native,
     RecallInput,
+    answer_so_far,
 )
 
 _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 """Kinds of pieces whose text stands in a document word for word."""
 
 
-def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answer]:
-    """Say what the evidence says, or that it does not say it. `prompt` is the paradigm's own way of asking for the
-    answer, taken where the settings choose native prompts.
+_RETRIEVAL_ONLY: ContextVar[bool] = ContextVar("ragways_retrieval_only", default=False)
+
+
+@contextmanager
+def retrieval_only() -> Iterator[None]:
+    """Inside, nothing is answered: the step `answer` passes its evidence on and abstains."""
+    token = _RETRIEVAL_ONLY.set(True)
+    try:
+        yield
+    finally:
+        _RETRIEVAL_ONLY.reset(token)
+
+
+def is_retrieval_only() -> bool:
+    """Whether answering is left out here, to measure or to use retrieval alone."""
+    return _RETRIEVAL_ONLY.get()
+
+
+def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True) -> Step[Evidence, Answer]:
+    """Say what the evidence says, or that it does not say it.
+
+    `prompt` is the paradigm's own way of asking for the answer, taken where the settings choose native prompts.
+    `stream`: whether the text may be passed on while it is written (see `core/stream.py`).
     """
     native = prompt if use.prompts == "native" else None
 
     async def run(evidence: Evidence) -> Answer:
-        if use.retrieve_only:
+        if is_retrieval_only():
             return _abstain(evidence, "retrieval only")
         if not evidence.items:
             return _abstain(evidence, "no evidence")
@@ -39,13 +63,18 @@ def answer(use: Resources, prompt: Native | None = None) -> Step[Evidence, Answe
         passages = tuple(_passage(hit, spans) for hit, spans in zip(evidence.items, places, strict=True))
         query, extractor = evidence.hits.query, Extractor(use.embed, terms, use.threshold, use.sentences)
         given = AnswerInput(query.text, passages, extractor, query.searches)
-        outcome = await use.model.do(NATIVE[native] if native else ANSWER, given)
+        listening = current_stream() if stream else None
+        on_text = listening.reply(answer_so_far) if listening else None
+        outcome = await use.model.do(NATIVE[native] if native else ANSWER, given, on_text=on_text)
         reply = outcome.value
         if not reply.answered:
             return _abstain(evidence, outcome.way)
         said = [sentence for sentence in reply.sentences if sentence.text.strip()]
         cited = [c for n, s in enumerate(said) for c in _citations(use, n, s, evidence.items, places)]
-        return Answer(evidence, " ".join(_with_marks(s) for s in said), tuple(cited), way=outcome.way)
+        if listening and outcome.by_rule:
+            for count in range(1, len(said) + 1):
+                listening.update(_text(said[:count]))
+        return Answer(evidence, _text(said), tuple(cited), way=outcome.way)
 
     return Step("answer", run, prompts=f"native {native}" if native else "shared")
 
@@ -55,13 +84,19 @@ def recall(use: Resources) -> Step[Query, Answer]:
 
     async def run(query: Query) -> Answer:
         evidence = Evidence(Hits(query), (), 0)
-        outcome = await use.model.do(RECALL, RecallInput(query.text))
+        listening = current_stream()
+        on_text = listening.reply(answer_so_far) if listening else None
+        outcome = await use.model.do(RECALL, RecallInput(query.text), on_text=on_text)
         reply = outcome.value
         if not reply.answered or not reply.answer.strip():
             return _abstain(evidence, outcome.way)
         return Answer(evidence, reply.answer.strip(), way=outcome.way)
 
     return Step("recall", run)
+
+
+def _text(sentences: Sequence[AnswerSentence]) -> str:
+    return " ".join(sentence.marked for sentence in sentences)
 
 
 def _abstain(evidence: Evidence, way: str) -> Answer:
@@ -76,11 +111,6 @@ def _passage(hit: Hit, spans: Sequence[tuple[int, int]]) -> AnswerPassage:
         return AnswerPassage(piece.title, piece.date, piece.text, lines, piece.kind, hit.score)
     sentences = tuple(piece.text[start - piece.start : end - piece.start] for start, end in spans)
     return AnswerPassage(piece.title, piece.date, piece.text, sentences or (piece.text,), piece.kind, hit.score)
-
-
-def _with_marks(said: AnswerSentence) -> str:
-    marks = "".join(f"[{number}]" for number in said.passages)
-    return f"{said.text.strip()} {marks}".strip()
 
 
 def _citations(

@@ -7,14 +7,18 @@ group `ragways.paradigms`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 from ragways.core.errors import UsageError
 from ragways.core.registry import Registry
+from ragways.core.step import Step
+from ragways.core.stream import OnText, current_stream, streaming
 from ragways.core.trace import Budget, Span, Usage, span, spending
-from ragways.core.types import Answer, Query
+from ragways.core.types import Answer, Evidence, Hits, Query
 from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR
+from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.communities import COMMUNITY_GLOBAL, COMMUNITY_LOCAL
 from ragways.retrieval.flat import HYBRID_WORDS, LLM_ONLY, NAIVE, WORDS
 from ragways.retrieval.fused import FUSED
@@ -91,16 +95,64 @@ def check_question(question: str) -> str:
 async def ask(
     use: Resources,
     question: str,
-    paradigm: str,
+    paradigm: str | Paradigm | Step[Query, Answer],
     settings: Mapping[str, Any] | None = None,
     *,
     budget: Budget | None = None,
+    on_text: OnText | None = None,
 ) -> Result:
-    """Answer one question in one way."""
+    """Answer one question in one way: by a paradigm of the table, by one's own, or by steps that end in an answer.
+
+    `settings` are the paradigm's; steps have theirs already. `on_text` gets the answer while it is written. What it got
+    since the last restart is in the end the answer's text, for every paradigm: one that cannot stream gives it at once.
+    Any number of questions may be asked at once on the same resources.
+    """
     question = check_question(question)
-    chosen = PARADIGMS.find(paradigm)
-    own = chosen.check(settings or {})
-    strategy = chosen.strategy(use, own)
-    with spending(budget), span(paradigm) as trace:
-        answer = await strategy(Query(question))
-    return Result(question, paradigm, {**chosen.settings, **own}, answer, trace, use.prompts)
+    name, chosen, step = _chosen(use, paradigm, settings or {})
+    with ExitStack() as inside:
+        if on_text is not None:
+            inside.enter_context(streaming(on_text))
+        inside.enter_context(spending(budget))
+        trace = inside.enter_context(span(name))
+        answer = await step(Query(question))
+        if not isinstance(answer, Answer):
+            kind = type(answer).__name__
+            raise UsageError(f"{name} gives {kind}, not an Answer", "end it with answer(use), or use retrieve")
+        if (stream := current_stream()) is not None:
+            stream.update(answer.text)
+    return Result(question, name, chosen, answer, trace, use.prompts)
+
+
+async def retrieve(
+    use: Resources,
+    question: str,
+    paradigm: str | Paradigm | Step[Query, Hits] | Step[Query, Evidence] | Step[Query, Answer],
+    settings: Mapping[str, Any] | None = None,
+    *,
+    budget: Budget | None = None,
+) -> Hits:
+    """What a paradigm, or one's own steps, find for a question; the answer itself is left out."""
+    question = check_question(question)
+    name, _, step = _chosen(use, paradigm, settings or {})
+    with retrieval_only(), spending(budget), span(name):
+        found = await step(Query(question))
+    if isinstance(found, Answer):
+        found = found.evidence
+    if isinstance(found, Evidence):
+        found = found.hits
+    if not isinstance(found, Hits):
+        raise UsageError(f"{name} gives {type(found).__name__}, not Hits", "end it with a step that gives Hits")
+    return found
+
+
+def _chosen(
+    use: Resources, paradigm: str | Paradigm | Step[Query, Any], settings: Mapping[str, Any]
+) -> tuple[str, Mapping[str, Any], Step[Query, Any]]:
+    """The name, all settings and the steps of a way to answer."""
+    if isinstance(paradigm, Step):
+        if settings:
+            raise UsageError(f"{paradigm} has its settings already", "give them to the functions that make its steps")
+        return paradigm.name, {}, paradigm
+    chosen = PARADIGMS.find(paradigm) if isinstance(paradigm, str) else paradigm
+    own = chosen.check(settings)
+    return chosen.name, {**chosen.settings, **own}, chosen.strategy(use, own)

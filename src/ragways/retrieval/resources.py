@@ -31,8 +31,6 @@ class Resources:
     sentences: int = 3
     prompts: Prompts = "shared"
     """Whether all paradigms answer by one prompt, or some by their own."""
-    retrieve_only: bool = False
-    """Stop before answering, to measure retrieval alone."""
     embedding: float = 0.0
     """CPU seconds that embedding has taken so far, for those who measure what else a question takes."""
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)

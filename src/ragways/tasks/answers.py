@@ -64,6 +64,12 @@ class AnswerSentence:
     text: str
     passages: tuple[int, ...]
 
+    @property
+    def marked(self) -> str:
+        """The sentence with the numbers of its passages: `It was built in 1801. [2][5]`."""
+        marks = "".join(f"[{number}]" for number in self.passages)
+        return f"{self.text.strip()} {marks}".strip()
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerReply:
@@ -140,7 +146,8 @@ NATIVE: Mapping[Native, Task[AnswerInput, AnswerReply]] = {
 
 
 def answer_so_far(text: str) -> str:
-    """The answer in a reply to any task here that is still being written: its sentences, the last as far as it goes.
+    """The answer in a reply to any task here that is still being written: its sentences, the last as far as it goes
+    and without its marks, which are not known before it ends.
 
     For `on_text`, whose pieces are those of a JSON object: join them, and show what this returns for the whole.
     """
@@ -148,13 +155,24 @@ def answer_so_far(text: str) -> str:
 
     reply = read_partial(text)
     sentences, answers = reply.get("sentences"), reply.get("answers")
+    if reply.get("answered") is False:
+        return ""
     if isinstance(sentences, list):
-        texts = [sentence.get("text") for sentence in sentences if isinstance(sentence, dict)]
-        return " ".join(text.strip() for text in texts if isinstance(text, str))
+        return _sentences_so_far([sentence for sentence in sentences if isinstance(sentence, dict)])
     if isinstance(answers, list):
         return "; ".join(answer for answer in answers if isinstance(answer, str))
     answer = reply.get("answer")
-    return answer if isinstance(answer, str) else ""
+    return answer.strip() if isinstance(answer, str) else ""
+
+
+def _sentences_so_far(sentences: Sequence[Mapping[str, object]]) -> str:
+    written = []
+    for number, sentence in enumerate(sentences, start=1):
+        text, passages = sentence.get("text"), sentence.get("passages")
+        if isinstance(text, str) and text.strip():
+            numbers = passages if isinstance(passages, list) and number < len(sentences) else ()
+            written.append(AnswerSentence(text, tuple(n for n in numbers if isinstance(n, int))).marked)
+    return " ".join(written)
 
 
 @dataclass(frozen=True, slots=True)
