@@ -18,7 +18,8 @@ from ragways.core.gather import in_turn
 from ragways.core.log import Log
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, Span, current_meter, span, spending
-from ragways.evaluation.judges.judge import Judge, JudgeResources, fingerprint
+from ragways.evaluation.judges import JUDGES
+from ragways.evaluation.judges.judge import Judge, JudgeResources, fingerprint, same_family
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.record import Record
 
@@ -170,6 +171,67 @@ async def judge(
 
             await in_turn((one(record, left) for record, left in work), at_once)
     return tally
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCounts:
+    """How many records have a value, and how many have none, by reason."""
+
+    scored: int
+    unscored: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingSummary:
+    """What is known of a run after judging it.
+
+    `judge` is the model's name, empty where none was asked; `same_family` are the models that answered and are of its
+    family; `errors` is what was said first of each reason; `again` values are to be tried again.
+    """
+
+    judge: str
+    embedder: str
+    same_family: tuple[str, ...]
+    usd: float
+    metrics: Mapping[str, MetricCounts]
+    errors: Mapping[str, str]
+    again: int
+
+
+def usable_judges(resources: JudgeResources) -> tuple[Judge, ...]:
+    """All that need no model, and the others where there is one."""
+    return tuple(judge for judge in JUDGES.values() if judge.by == "embedder" or resources.model.model is not None)
+
+
+async def judge_run(
+    resources: JudgeResources,
+    folder: Path,
+    records: Sequence[Record],
+    judges: Sequence[Judge],
+    *,
+    at_once: int = 1,
+    budget: float | None = None,
+    report: ProgressCallback = silent,
+) -> JudgingSummary:
+    """Judge a run in its folder and say what is known of it then, what was judged before included."""
+    judgements, model = Judgements(folder), resources.model.model
+    with spending() as meter:
+        await judge(resources, records, judges, judgements, at_once=at_once, budget=budget, report=report)
+    metrics = [metric for by in judges for metric in by.metrics]
+    tally = Tally.of(records, judgements.latest(), metrics)
+    name = model.name if model is not None and any(by.by == "model" for by in judges) else ""
+    return JudgingSummary(
+        judge=name,
+        embedder=resources.embedder.name,
+        same_family=tuple(other for other in dict.fromkeys(r.made.model for r in records) if same_family(name, other)),
+        usd=meter.spent.usd,
+        metrics={
+            metric.name: MetricCounts(tally.scored[metric.name], dict(tally.unscored.get(metric.name, {})))
+            for metric in metrics
+        },
+        errors=tally.errors,
+        again=tally.again,
+    )
 
 
 def _left(resources: JudgeResources, by: Judge, found: Mapping[str, Judgement]) -> list[Metric]:
