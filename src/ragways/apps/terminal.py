@@ -27,6 +27,8 @@ DETAILED = 3
 """Paradigms whose evidence is shown in full."""
 SELDOM = 30.0
 """Seconds between two lines of progress in a log."""
+NAME_WIDTH = 21
+"""Columns that the longest name of a paradigm takes."""
 WIDE = 110
 """Columns from which a table has room for answer and evidence side by side."""
 
@@ -45,7 +47,8 @@ def print_json(data: object) -> None:
 def show_table(table: Table, *, limit: int | None = None, header: bool = True, compact: bool = False) -> None:
     """A table on standard output, its texts made printable; of more rows than `limit` the first are shown.
 
-    `compact`: without a frame, and numbers are never broken, so that many columns of them fit a narrow terminal.
+    `compact`: without a frame, and neither numbers nor short names are broken, so that many columns fit a narrow
+    terminal.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
@@ -55,14 +58,19 @@ def show_table(table: Table, *, limit: int | None = None, header: bool = True, c
     title = Text(printable(table.title)) if table.title else None
     drawn = RichTable(title=title, title_justify="left", show_header=header)
     if compact:
-        drawn.box, drawn.padding = SIMPLE_HEAD, (0, 1, 0, 0)
+        drawn.box, drawn.padding, drawn.show_edge = SIMPLE_HEAD, 0, False
     for number, column in enumerate(table.columns):
         right = table.right(number)
         head = Text(printable(column.title))
         drawn.add_column(head, justify="right" if right else "left", overflow="fold", no_wrap=compact and right)
+    if compact:
+        lines = [line for row in table.texts() for line in row[0].split("\n")]
+        drawn.columns[0].min_width = min(NAME_WIDTH, max(map(len, lines), default=0))
     for row in table.texts()[:limit]:
         drawn.add_row(*(Text(printable(text)) for text in row))
     out.print(drawn)
+    if compact:
+        out.print()
     if limit is not None and len(table) > limit:
         out.print(f"and {len(table) - limit:,} more: all of them with --json", style="dim")
     for note in table.notes:

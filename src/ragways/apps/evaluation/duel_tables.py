@@ -46,6 +46,7 @@ def show_duel(result: DuelResult) -> None:
         show_table(pair_table(result.pairs), compact=True)
         for line in box_plots(result.pairs):
             out.print(line, markup=False, no_wrap=True)
+        out.print()
         show_table(aspect_table(result.pairs), compact=True)
         if len(result.map.names) > 2:
             show_table(heat_map_table(result.map), compact=True)

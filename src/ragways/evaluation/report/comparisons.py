@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.evaluation.metric import Metric
+from ragways.evaluation.report.runs import read_runs
 from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
-from ragways.evaluation.statistics.comparison import compare_all
+from ragways.evaluation.statistics.comparison import Comparisons, compare_all
 from ragways.evaluation.statistics.values import gather
 
 TELLING = (
@@ -26,6 +30,32 @@ CORRECTED = (
     "p is corrected (Holm) over the pairs of each metric, not over metrics: where many metrics are looked at, some "
     "differ by chance."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunComparisons(Comparisons):
+    """Comparisons of all paradigms of several runs. `unlike_questions`: ids under which the runs ask different
+    questions, which are never paired.
+    """
+
+    unlike_questions: int
+
+
+def compare_runs(folders: Sequence[Path], metric: Metric, *, baseline: str = "") -> RunComparisons:
+    """Every pair of paradigms of these runs on one metric, or each against the baseline, on the questions they share.
+
+    Of several runs, paradigms are told apart by run. UsageError where there are not two paradigms.
+    """
+    runs = read_runs(folders, metric)
+    values = gather((row for run in runs for row in run.rows), metric.name)
+    if len(values) < 2:
+        raise UsageError(
+            f"there is only one paradigm to compare: {next(iter(values), 'none')}",
+            "ask more of them (ragways eval run --paradigms) or name a second run",
+        )
+    compared = compare_all(values, metric=metric.name, less_is_better=metric.less_is_better, baseline=baseline)
+    unlike = {id for run in runs for id, name in run.questions.items() if id != name}
+    return RunComparisons(**vars(compared), unlike_questions=len(unlike))
 
 
 def telling_first(metrics: Sequence[Metric]) -> list[Metric]:

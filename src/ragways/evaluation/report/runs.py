@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.core.errors import UsageError
+from ragways.evaluation.metric import Metric
 from ragways.evaluation.record import Provenance, Record, RunInfo
 from ragways.evaluation.score import Scored, scored
 
@@ -40,12 +41,12 @@ class Run:
         }
 
 
-def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """The runs in these folders, one named twice only once."""
+def read_runs(folders: Sequence[Path], *more: Metric) -> list[Run]:
+    """The runs in these folders, one named twice only once; `more` are metrics beside the usual ones (`recall@20`)."""
     places = list({folder.resolve(): folder for folder in folders}.values())
     if not places:
         raise UsageError("no run was named", "name the folder of one: ragways eval report RUN")
-    read = [(name, folder, list(scored(folder))) for name, folder in zip(_names(places), places, strict=True)]
+    read = [(name, folder, list(scored(folder, *more))) for name, folder in zip(_names(places), places, strict=True)]
     for _, folder, rows in read:
         if not rows:
             raise UsageError(f"{folder} holds no record", "make some with: ragways eval run")
