@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragways.apps.evaluation.figures import show_figures
 from ragways.core.errors import UsageError
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.metric import Metric, accepted, unanswerable
@@ -126,7 +127,9 @@ def test_what_is_no_answer_is_told(tmp_path: Path):
         load_questions("plain", file)
 
 
-def test_a_metric_of_a_plug_in_is_scored_and_found_like_the_others(monkeypatch: pytest.MonkeyPatch):
+def test_a_metric_of_a_plug_in_is_scored_found_and_shown_like_the_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     words = Metric("Answer-Words", "exact", "words of the answer", of=lambda one: float(len(one.answer.split())))
 
     class Point:
@@ -144,4 +147,6 @@ def test_a_metric_of_a_plug_in_is_scored_and_found_like_the_others(monkeypatch: 
     (found,) = score_all([record("Anna Brack")])
     assert found.values["Answer-Words"].value == 2
     (row,) = score([found])
+    show_figures([row])
+    assert "Answer-Words" in capsys.readouterr().out
     assert row.metrics["Answer-Words"].mean == 2

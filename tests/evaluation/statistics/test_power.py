@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragways.evaluation.statistics.inference import LeastEffect, in_words, least_effect, sign_flip, t_quantile
+from ragways.evaluation.statistics.inference import DetectableEffect, detectable_effect, in_words, sign_flip, t_quantile
 
 
 @pytest.mark.parametrize(("n", "comparisons"), [(12, 1), (40, 1), (150, 1), (60, 10)])
 def test_the_least_effect_is_found_four_times_of_five(n: int, comparisons: int):
-    least = least_effect(n, 2.0, comparisons=comparisons)
+    least = detectable_effect(n, 2.0, comparisons=comparisons)
     assert least.effect is not None
     chance = np.random.default_rng(n)
     trials = 500
@@ -22,7 +22,7 @@ def test_the_least_effect_is_found_four_times_of_five(n: int, comparisons: int):
 
 
 def test_half_of_it_is_mostly_missed():
-    least = least_effect(60, 1.0)
+    least = detectable_effect(60, 1.0)
     assert least.effect is not None
     chance = np.random.default_rng(1)
     found = sum(sign_flip(chance.normal(least.effect / 2, 1.0, 60), flips=999)[0] <= 0.05 for _ in range(200))
@@ -37,30 +37,30 @@ def test_students_quantiles():
 
 
 def test_more_questions_show_less_and_more_comparisons_need_more():
-    effects = [least_effect(n, 0.5).effect or 9 for n in (10, 20, 100, 1000)]
+    effects = [detectable_effect(n, 0.5).effect or 9 for n in (10, 20, 100, 1000)]
     assert effects == sorted(effects, reverse=True)
-    many = [least_effect(100, 0.5, comparisons=m).effect or 0 for m in (1, 3, 45)]
+    many = [detectable_effect(100, 0.5, comparisons=m).effect or 0 for m in (1, 3, 45)]
     assert many == sorted(many)
-    assert least_effect(100, 0.5, power=0.9).effect > effects[2]  # type: ignore[operator]
+    assert detectable_effect(100, 0.5, power=0.9).effect > effects[2]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("comparisons", [1, 10, 45])
 def test_so_many_must_differ_at_least(comparisons: int):
-    needed = least_effect(100, 1.0, comparisons=comparisons).needed
+    needed = detectable_effect(100, 1.0, comparisons=comparisons).needed
     assert sign_flip([1.0] * needed)[0] <= 0.05 / comparisons < sign_flip([1.0] * (needed - 1))[0]
 
 
 def test_in_words():
-    assert in_words(LeastEffect(100, 0.08, 6)) == (
+    assert in_words(DetectableEffect(100, 0.08, 6)) == (
         "With 100 questions a true difference below 8 points would be missed more than once in five times (80 % power)."
     )
-    several = in_words([LeastEffect(100, 0.08, 9, comparisons=3), LeastEffect(90, 0.125, 9, comparisons=3)])
+    several = in_words([DetectableEffect(100, 0.08, 9, comparisons=3), DetectableEffect(90, 0.125, 9, comparisons=3)])
     assert several == (
         "With 90 to 100 questions a true difference below 8 to 12.5 points (by pair) would be missed more than once in "
         "five times (80 % power, 3 comparisons)."
     )
-    assert "no difference could have been shown, however large: 6 at least" in in_words(least_effect(5, 0.5))
-    assert "the same on all 50 questions" in in_words(least_effect(50, 0.0))
+    assert "no difference could have been shown, however large: 6 at least" in in_words(detectable_effect(5, 0.5))
+    assert "the same on all 50 questions" in in_words(detectable_effect(50, 0.0))
     assert in_words([]) == "Nothing was compared."
-    assert "more than once in ten times (90 % power)" in in_words(LeastEffect(100, 0.08, 6, power=0.9))
-    assert "1,250 tokens" in in_words(LeastEffect(10, 1250.0, 6), scale=1, unit="tokens")
+    assert "more than once in ten times (90 % power)" in in_words(DetectableEffect(100, 0.08, 6, power=0.9))
+    assert "1,250 tokens" in in_words(DetectableEffect(10, 1250.0, 6), scale=1, unit="tokens")

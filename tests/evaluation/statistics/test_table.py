@@ -81,7 +81,7 @@ def test_what_shares_no_question_is_not_compared_and_costs_the_others_nothing():
     found = compare_all(values)
     assert [row.verdict for row in found.rows] == ["better", "not compared", "not compared"]
     assert found.rows[0].adjusted == found.rows[0].p
-    assert found.rows[0].least.comparisons == 1
+    assert found.rows[0].detectable.comparisons == 1
     assert found.counts["none"].not_asked == 200
     assert found.counts["none"].unscored == {"no gold": 1}
 

@@ -104,8 +104,8 @@ def _cells(pair: PairComparison) -> tuple[str | None, ...]:
         return None, None, None, gaps, pair.verdict
     interval = "no interval" if pair.low is None else f"{pair.low:+.3f} to {pair.high:+.3f}"
     won = f"{pair.wins:,}/{pair.ties:,}\n/{pair.losses:,}"
-    least = "" if pair.least.effect is None else f"{pair.least.effect:.3f}"
-    return f"{pair.difference:+.3f}\n{interval}", p_text(pair.adjusted), won, gaps, f"{pair.verdict}\n{least}"
+    detectable = "" if pair.detectable.effect is None else f"{pair.detectable.effect:.3f}"
+    return f"{pair.difference:+.3f}\n{interval}", p_text(pair.adjusted), won, gaps, f"{pair.verdict}\n{detectable}"
 
 
 def _reasons(counts: Mapping[str, ScoreCounts]) -> Iterator[str]:

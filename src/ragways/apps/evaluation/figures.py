@@ -88,10 +88,12 @@ def _show_judged(rows: Sequence[ParadigmScores]) -> None:
     from ragways.evaluation.metrics import METRICS
     from ragways.evaluation.score import MetricScore
 
-    judged = [name for name in rows[0].metrics if METRICS[name].of is None] if rows else []
+    # What is not among the usual ones: metrics of judges, and those that plug-ins bring.
+    judged = [n for n in rows[0].metrics if METRICS[n].of is None or METRICS.package_of(n) != "ragways"] if rows else []
+    title = "judged" if all(METRICS[name].of is None for name in judged) else "judged, and metrics of plug-ins"
     for at in range(0, len(rows) if judged else 0, ABREAST):
         some = rows[at : at + ABREAST]
-        table = Table(title="judged", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+        table = Table(title=title, box=box.SIMPLE_HEAD, padding=0, show_edge=False)
         table.add_column("metric", overflow="fold")
         for row in some:
             # Folded by hand: what may be folded may be narrowed too, and then figures are broken in two.

@@ -14,7 +14,7 @@ from typing import Literal
 
 from ragways.evaluation.duel.entries import AlignedAnswers, DuelRules
 from ragways.evaluation.duel.replies import ORDERS, DuelJudge, DuelReply, ReplyKey, by_question, duel_prompts
-from ragways.evaluation.statistics.inference import ALPHA, in_words, interval, least_effect, sign_flip
+from ragways.evaluation.statistics.inference import ALPHA, detectable_effect, in_words, interval, sign_flip
 from ragways.tasks.duel import ASPECTS
 
 NOT_ASKED = "not asked yet"
@@ -279,8 +279,8 @@ def decide(
     a: str, b: str, figures: DuelFigures, adjusted: float | None, *, comparisons: int, why_not: str = ""
 ) -> DuelVerdict:
     """By points, question by question; that the wins agree is required besides. `why_not`: no verdict, and why."""
-    least = least_effect(figures.n, figures.deviation, comparisons=comparisons)
-    if why := why_not or _too_few(figures, least.needed):
+    detectable = detectable_effect(figures.n, figures.deviation, comparisons=comparisons)
+    if why := why_not or _too_few(figures, detectable.needed):
         return _no_verdict(why)
     if adjusted is None or figures.difference is None or figures.rate is None:
         return _no_verdict("nothing was scored")
@@ -288,7 +288,7 @@ def decide(
     if not figures.asked:
         return DuelVerdict("tie", "", f"tie: the answers to all {figures.n:,} questions are the same", adjusted)
     if adjusted > ALPHA:
-        missed = in_words(least, scale=1, unit=POINTS) if least.effect is not None else ""
+        missed = in_words(detectable, scale=1, unit=POINTS) if detectable.effect is not None else ""
         return DuelVerdict("tie", "", f"tie: no difference shown ({shown}). {missed}".strip(), adjusted)
     if figures.difference * figures.rate <= 0:
         words = f"tie: more points ({shown}) but not more wins ({figures.rate:+.1%})"

@@ -18,10 +18,10 @@ from ragways.evaluation.statistics.inference import (
     DRAWS,
     ROUNDING,
     SEED,
-    LeastEffect,
+    DetectableEffect,
+    detectable_effect,
     holm,
     in_words,
-    least_effect,
     means,
     sign_flip,
 )
@@ -140,14 +140,14 @@ class PairComparison(Comparison):
     """The comparison of paradigm `a` with paradigm `b`, as one of several.
 
     `adjusted` is p after Holm's correction over all pairs. `verdict` is on `a`, by that p; "better" minds whether less
-    is better. `least` is the least true difference that would mostly be found.
+    is better. `detectable` is the minimum true difference that would mostly be found.
     """
 
     a: str
     b: str
     adjusted: float | None
     verdict: Quality
-    least: LeastEffect
+    detectable: DetectableEffect
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def compare_all(
         rows=rows,
         counts={name: count(rows, questions) for name, rows in values.items()},
         repeats={name: over_repeats(rows) for name, rows in values.items()},
-        sentence=in_words([row.least for row in rows], scale=scale, unit=unit),
+        sentence=in_words([row.detectable for row in rows], scale=scale, unit=unit),
     )
 
 
@@ -210,7 +210,7 @@ def _corrected(
             b=b,
             adjusted=adjusted.get(at),
             verdict=_verdict(one, adjusted.get(at), less_is_better, alpha),
-            least=least_effect(one.n, one.deviation, alpha=alpha, comparisons=len(made)),
+            detectable=detectable_effect(one.n, one.deviation, alpha=alpha, comparisons=len(made)),
         )
         for at, ((a, b), one) in enumerate(zip(pairs, found, strict=True))
     )

@@ -183,8 +183,9 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class LeastEffect:
-    """`effect`: the least true difference of means that is found with this power; None where it cannot be told.
+class DetectableEffect:
+    """The minimum detectable effect. `effect`: the least true difference of means that is found with this power; None
+    where it cannot be told.
 
     `needed`: so many questions at least must differ, all to one side, or no test by signs can show anything.
     """
@@ -197,9 +198,9 @@ class LeastEffect:
     comparisons: int = 1
 
 
-def least_effect(
+def detectable_effect(
     n: int, deviation: float | None, *, alpha: float = ALPHA, power: float = POWER, comparisons: int = 1
-) -> LeastEffect:
+) -> DetectableEffect:
     """For n pairs whose differences have this standard deviation, two-sided.
 
     With several comparisons the level is that of Holm's first step, alpha / comparisons: what is least there is enough
@@ -211,7 +212,7 @@ def least_effect(
     if deviation and n >= max(2, needed):
         spread = t_quantile(1 - level / 2, n - 1) + t_quantile(power, n - 1)
         effect = spread * deviation / math.sqrt(n)
-    return LeastEffect(n, effect, needed, power, alpha, max(1, comparisons))
+    return DetectableEffect(n, effect, needed, power, alpha, max(1, comparisons))
 
 
 def t_quantile(share: float, degrees: int) -> float:
@@ -227,9 +228,11 @@ def t_quantile(share: float, degrees: int) -> float:
     return sum(terms)
 
 
-def in_words(least: LeastEffect | Sequence[LeastEffect], *, scale: float = 100.0, unit: str = "points") -> str:
+def in_words(
+    effect: DetectableEffect | Sequence[DetectableEffect], *, scale: float = 100.0, unit: str = "points"
+) -> str:
     """A sentence on one comparison, or on all those of a table. `scale` makes a metric of 0 to 1 points of 100."""
-    every = [least] if isinstance(least, LeastEffect) else list(least)
+    every = [effect] if isinstance(effect, DetectableEffect) else list(effect)
     if not every:
         return "Nothing was compared."
     known = sorted(one.effect * scale for one in every if one.effect is not None)
@@ -247,15 +250,15 @@ def in_words(least: LeastEffect | Sequence[LeastEffect], *, scale: float = 100.0
     )
 
 
-def _nothing_shown(least: LeastEffect) -> str:
-    if least.n < least.needed:
+def _nothing_shown(effect: DetectableEffect) -> str:
+    if effect.n < effect.needed:
         return (
-            f"With {least.n:,} questions no difference could have been shown, however large: "
-            f"{least.needed:,} at least are needed."
+            f"With {effect.n:,} questions no difference could have been shown, however large: "
+            f"{effect.needed:,} at least are needed."
         )
     return (
-        f"The difference was the same on all {least.n:,} questions, so the least that would be found cannot be told; "
-        f"had fewer than {least.needed:,} of them differed, nothing could have been shown."
+        f"The difference was the same on all {effect.n:,} questions, so the least that would be found cannot be told; "
+        f"had fewer than {effect.needed:,} of them differed, nothing could have been shown."
     )
 
 

@@ -148,9 +148,9 @@ class Repeats:
 
 def over_repeats(values: Values) -> Repeats:
     """Of one paradigm and one metric."""
-    most = max((len(row) for row in values.values()), default=0)
+    repeats = max((len(row) for row in values.values()), default=0)
     columns = [[float(row[at]) for row in values.values()  # type: ignore[arg-type]
-                if at < len(row) and lacking(row[at]) is None] for at in range(most)]  # fmt: skip
+                if at < len(row) and lacking(row[at]) is None] for at in range(repeats)]  # fmt: skip
     means = tuple(_mean(column) for column in columns)
     known = [mean for mean in means if mean is not None]
     return Repeats(

@@ -31,7 +31,7 @@ function drawComparisons() {
         add(td, "span", whole(row.n));
         if (row.dropped) add(td, "small", `${row.dropped} left out`).title = shown(`${row.a}: ${reasons(row.missing_a) || "none"} – ${row.b}: ${reasons(row.missing_b) || "none"}`);
       } },
-      { label: "least effect", title: "a true difference below this would be missed more than 1 time in 5", value: (row) => row.least.effect, show: figure },
+      { label: "least effect", title: "a true difference below this would be missed more than 1 time in 5", value: (row) => row.detectable.effect, show: figure },
     ], list, { sort: 2, down: better(table.metric) > 0, most: 30 });
     function difference(td, row) {
       if (row.difference === null) { add(td, "span", "–", "soft"); return; }
