@@ -29,18 +29,18 @@ def texts(questions: int) -> dict[str, str]:
 
 
 def lines_of(some: list[AlignedAnswers], rules: DuelRules, replies) -> dict[object, DuelReply]:
-    """`replies(sitting, sample)`: points of first and second, None where nobody asked, "unread" for no points."""
+    """`replies(prompt, sample)`: points of first and second, None where nobody asked, "unread" for no points."""
     found: dict[object, DuelReply] = {}
-    for sitting in duel_prompts(some, texts(len(some)), rules.trials):
+    for prompt in duel_prompts(some, texts(len(some)), rules.trials):
         for sample in range(rules.samples):
-            said = replies(sitting, sample)
+            said = replies(prompt, sample)
             if said is None:
                 continue
-            line = sitting.blank_reply(BY, sample)
+            line = prompt.blank_reply(BY, sample)
             if said == "unread":
                 line = DuelReply(**{**line.__dict__, "why": "unreadable reply"})
             else:
-                points = said if sitting.order == "ab" else said[::-1]
+                points = said if prompt.order == "ab" else said[::-1]
                 line = DuelReply(**{**line.__dict__, "points": points})
             found[line.key] = line
     return found
@@ -58,8 +58,8 @@ def four(value: int) -> Points:
 def test_by_hand_the_mean_of_both_orders_and_samples():
     rules = DuelRules(trials=1, samples=2)
 
-    def replies(sitting, sample):
-        if sitting.order == "ab":
+    def replies(prompt, sample):
+        if prompt.order == "ab":
             return ((5, 4, 3, 2), (4, 4, 4, 4)) if sample == 0 else ((3, 4, 3, 2), (2, 4, 4, 4))
         return (four(5), four(3))  # b stands first here
 
@@ -74,10 +74,10 @@ def test_the_relative_win_rate_counts_ties_and_is_a_box_over_trials():
     # Trial 0: two won, one tied, one lost. Trial 1: all tied. Trial 2: one won.
     table = {0: (1, 1, 0, -1), 1: (0, 0, 0, 0), 2: (1, 0, 0, 0)}
 
-    def replies(sitting, sample):
-        apart = table[sitting.trial][int(sitting.question[1:])]
+    def replies(prompt, sample):
+        apart = table[prompt.trial][int(prompt.question[1:])]
         a, b = four(3 + max(0, apart)), four(3 + max(0, -apart))
-        return (a, b) if sitting.order == "ab" else (b, a)
+        return (a, b) if prompt.order == "ab" else (b, a)
 
     found = duel_figures(rounds(4, rules, replies))
     assert found.trials == (0.25, 0.0, 0.25)
@@ -92,7 +92,7 @@ def test_the_relative_win_rate_counts_ties_and_is_a_box_over_trials():
 
 
 def test_a_judge_who_always_prefers_the_first_makes_ties():
-    counted = rounds(20, DuelRules(trials=2), lambda sitting, sample: (four(5), four(1)))
+    counted = rounds(20, DuelRules(trials=2), lambda prompt, sample: (four(5), four(1)))
     found = duel_figures(counted)
     assert found.rounds.ties == 40
     assert found.p == 1.0
@@ -125,8 +125,8 @@ def test_nothing_is_lost_and_swapping_negates(questions: int, trials: int, sampl
     rules = DuelRules(trials=trials, samples=samples)
     drawn: dict[tuple[str, str, int, int], object] = {}
 
-    def replies(sitting, sample):
-        key = (sitting.question, sitting.order, sitting.trial, sample)
+    def replies(prompt, sample):
+        key = (prompt.question, prompt.order, prompt.trial, sample)
         if key not in drawn:
             drawn[key] = data.draw(REPLY)
         return drawn[key]
@@ -168,11 +168,11 @@ def test_equal_totals_are_a_tie_however_many_could_be_read(ab: int, ba: int, hig
 
 
 def fixed(wins: int, losses: int, ties: int):
-    def replies(sitting, sample):
-        n = int(sitting.question[1:])
+    def replies(prompt, sample):
+        n = int(prompt.question[1:])
         apart = 1 if n < wins else -1 if n < wins + losses else 0
         sides = (four(3 + max(0, apart)), four(3 + max(0, -apart)))
-        return sides if sitting.order == "ab" else sides[::-1]
+        return sides if prompt.order == "ab" else sides[::-1]
 
     return duel_figures(rounds(wins + losses + ties, DuelRules(trials=1, samples=1), replies))
 
@@ -198,8 +198,8 @@ def test_verdicts():
 def test_identical_answers_do_not_make_up_for_questions():
     """All five that differ are won; the 145 that nobody was asked about show nothing."""
 
-    def replies(sitting, sample):
-        return (four(5), four(0)) if sitting.order == "ab" else (four(0), four(5))
+    def replies(prompt, sample):
+        return (four(5), four(0)) if prompt.order == "ab" else (four(0), four(5))
 
     rules = DuelRules(trials=1, samples=1)
     few = duel_figures(rounds(150, rules, replies, same=145))
@@ -215,10 +215,10 @@ def test_identical_answers_do_not_make_up_for_questions():
 
 
 def test_more_points_but_fewer_wins_is_no_win():
-    def replies(sitting, sample):
-        n = int(sitting.question[1:])
+    def replies(prompt, sample):
+        n = int(prompt.question[1:])
         sides = (four(5), four(0)) if n < 25 else ((3, 3, 3, 3), (3, 3, 3, 4))
-        return sides if sitting.order == "ab" else sides[::-1]
+        return sides if prompt.order == "ab" else sides[::-1]
 
     found = duel_figures(rounds(100, DuelRules(trials=1), replies))
     assert found.difference is not None

@@ -108,16 +108,16 @@ def fight(folder: Path, records: list[Record], chance: random.Random, names: Seq
 
     by = duel_judge("a-judge", RULES.mode)
     field, lines, lengths = duel_entries(records, RULES, names), DuelReplies(folder), AlignedLog(folder)
-    for sitting in probe_prompts(field.records, field.names, RULES):
+    for prompt in probe_prompts(field.records, field.names, RULES):
         # What answers another question is worse, and a fair judge says so.
-        lines.append(_line(sitting.blank_reply(by, 0), 3, 0 if sitting.kind == "other" else 3))
+        lines.append(_line(prompt.blank_reply(by, 0), 3, 0 if prompt.kind == "other" else 3))
     for pairs in field.pairs.values():
         for pair in pairs:
             lengths.append(asyncio.run(align(None, pair)))
     for aligned in aligned_pairs(field, folder).values():
-        for sitting in duel_prompts(aligned, field.texts, RULES.trials):
-            good = [chance.random() < PARADIGMS.get(name, 0.5) for name in (sitting.a, sitting.b)]
-            lines.append(_line(sitting.blank_reply(by, 0), 2 + 2 * good[0], 2 + 2 * good[1]))
+        for prompt in duel_prompts(aligned, field.texts, RULES.trials):
+            good = [chance.random() < PARADIGMS.get(name, 0.5) for name in (prompt.a, prompt.b)]
+            lines.append(_line(prompt.blank_reply(by, 0), 2 + 2 * good[0], 2 + 2 * good[1]))
 
 
 def _line(line: DuelReply, a: int, b: int) -> DuelReply:

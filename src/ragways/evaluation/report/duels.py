@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragways.core.plain import to_plain
 from ragways.evaluation.duel.entries import AlignedLog, DuelRules, duel_entries
 from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply, times_asked
-from ragways.evaluation.duel.result import duel_result
+from ragways.evaluation.duel.result import DuelResult, duel_result
 from ragways.evaluation.report.runs import Run
 
 
 def duels_data(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    return [{"run": run.name, **_named(data, run)} for run in runs for data in _results(run)]
+    return [{"run": run.name, **to_plain(_named(result, run))} for run in runs for result in _results(run)]
 
 
-def _results(run: Run) -> Iterator[dict[str, Any]]:
+def _results(run: Run) -> Iterator[DuelResult]:
     by: dict[DuelJudge, list[DuelReply]] = {}
     for reply in DuelReplies(run.folder):
         by.setdefault(DuelJudge(reply.judge, reply.prompt, reply.mode), []).append(reply)
@@ -28,7 +29,7 @@ def _results(run: Run) -> Iterator[dict[str, Any]]:
             continue
         rules = DuelRules(*times_asked(replies), judge.mode)
         entries = duel_entries(run.records, rules, names, limit=_limit(run, fought))
-        yield to_plain(duel_result(entries, run.folder, judge, rules))
+        yield duel_result(entries, run.folder, judge, rules)
 
 
 def _limit(run: Run, fought: Sequence[DuelReply]) -> int | None:
@@ -40,12 +41,16 @@ def _limit(run: Run, fought: Sequence[DuelReply]) -> int | None:
     return max((place for place, question in enumerate(order, start=1) if question in asked), default=None)
 
 
-def _named(data: dict[str, Any], run: Run) -> dict[str, Any]:
+def _named(result: DuelResult, run: Run) -> DuelResult:
     """As the paradigms are called in the report."""
     name = run.paradigms
-    for pair in data["pairs"]:
-        verdict = pair["verdict"]
-        pair |= {"a": name[pair["a"]], "b": name[pair["b"]]}
-        pair["verdict"] = verdict | {"winner": name.get(verdict["winner"], "")}
-    data["map"]["names"] = [name[one] for one in data["map"]["names"]]
-    return data
+    pairs = tuple(
+        replace(
+            pair,
+            a=name[pair.a],
+            b=name[pair.b],
+            verdict=replace(pair.verdict, winner=name.get(pair.verdict.winner, "")),
+        )
+        for pair in result.pairs
+    )
+    return replace(result, pairs=pairs, map=replace(result.map, names=tuple(name[one] for one in result.map.names)))

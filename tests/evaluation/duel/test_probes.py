@@ -26,7 +26,7 @@ def own(at: int, one: DuelPrompt) -> int:
 
 
 def lines(wanted: Sequence[DuelPrompt], differences, control=own):
-    """Lines with the difference that the function makes of a sitting: first less second, or None for unreadable.
+    """Lines with the difference that the function makes of a prompt: first less second, or None for unreadable.
 
     `control` does so where one of the answers is to another question.
     """
