@@ -13,7 +13,7 @@ from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
 from ragways.evaluation.questions.graph_questions import bridge_walk, random_walk
 from ragways.evaluation.questions.groupings import DOCUMENTS, GROUPINGS, READ, SENTENCES
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.evaluation.questions.templates import WEIGHTS, drawn
+from ragways.evaluation.questions.templates import WEIGHTS, drawn_ways
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from tests.evaluation.questions.fakes import resources
@@ -127,7 +127,7 @@ def test_documents_are_joined_by_names_that_both_hold(source: QuestionSource):
 
 
 def test_evolutions_are_drawn_by_weight():
-    first = [drawn(Random(seed))[0] for seed in range(2000)]
-    assert all(sorted(drawn(Random(seed))) == sorted(WEIGHTS) for seed in range(5))
+    first = [drawn_ways(Random(seed))[0] for seed in range(2000)]
+    assert all(sorted(drawn_ways(Random(seed))) == sorted(WEIGHTS) for seed in range(5))
     for way, weight in WEIGHTS.items():
         assert first.count(way) / 2000 == pytest.approx(weight, abs=0.05)

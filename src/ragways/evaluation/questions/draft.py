@@ -86,6 +86,6 @@ def null(text: str, **more: object) -> QuestionDraft:
 class NothingToAsk(Exception):
     """Why no question was drafted, in the words of the counts."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str = NO_MATERIAL) -> None:
         super().__init__(reason)
         self.reason = reason

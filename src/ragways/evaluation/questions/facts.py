@@ -29,6 +29,7 @@ _AT_ONCE = 1000
 _CHUNKS = 3
 """Chunks in which the sentence of a relation is looked for."""
 _LIST = re.compile(r"\n|;|•|<br|, (?=[^\W\d_])")
+_WORD = re.compile(r"\w|-\w")
 _MARKS = "\"“”'‘’` "
 _MORE = {
     "person": re.compile(r"['’-]|,?\s*(?:and|&)\s+[^\W\d_a-z]|,\s*[^\W\d_a-z]"),
@@ -297,17 +298,27 @@ def _between(text: str, kind: str, value_is_date: bool) -> Wording | None:
 
 def _opening(sentence: str, subject: Subject) -> int:
     """Where the subject's name ends at the beginning of a sentence, or -1 where the sentence begins otherwise."""
-    match = re.match(rf"[{_MARKS}]*(?:[Tt]he\s+)?{re.escape(subject.bare)}[{_MARKS}]*(?![\w-])", sentence)
-    return match.end() if match is not None else -1
+    start = len(sentence) - len(sentence.lstrip(_MARKS))
+    start += 4 if sentence.startswith(("The ", "the "), start) and not subject.bare.startswith("The ") else 0
+    end = start + len(subject.bare)
+    if not sentence.startswith(subject.bare, start) or _WORD.match(sentence, end):
+        return -1
+    return len(sentence) - len(sentence[end:].lstrip(_MARKS))
 
 
 def _place_of(sentence: str, name: str, begin: int) -> tuple[int, int] | None:
-    """Where a name or a date stands in a sentence, from a place on."""
-    date = dates.parse(name)
+    """Where a name, in whole words, or a date stands in a sentence, from a place on."""
+    date = dates.parse(name) if name[:1].isdigit() else None
     if date is not None:
         return next(((low, high) for low, high, other in dates.find(sentence, begin) if other == date), None)
-    match = re.compile(rf"(?<!\w){re.escape(split_title(name)[0])}(?!\w)").search(sentence, begin)
-    return match.span() if match is not None else None
+    name = split_title(name)[0]
+    at = sentence.find(name, begin)
+    while at >= 0:
+        end = at + len(name)
+        if not _WORD.match(sentence, end) and not (at and sentence[at - 1].isalnum()):
+            return at, end
+        at = sentence.find(name, at + 1)
+    return None
 
 
 def _date_after(sentence: str, at: int) -> str:

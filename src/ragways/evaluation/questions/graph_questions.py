@@ -10,8 +10,7 @@ import numpy as np
 
 from ragways.core import dates
 from ragways.evaluation.question import plain_words
-from ragways.evaluation.questions.corpus import Subject
-from ragways.evaluation.questions.draft import NO_MATERIAL, OTHER_ENTITY, NothingToAsk, QuestionDraft, SupportingChunk
+from ragways.evaluation.questions.draft import OTHER_ENTITY, NothingToAsk, QuestionDraft, SupportingChunk
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.index.graph.names import fold, split_title
 from ragways.index.graph.reader import GraphEntity, Triplet
@@ -59,8 +58,8 @@ def asked_about(entity: GraphEntity) -> bool:
     """Whether a name can stand in a question: capitals, no date, no phrase."""
     name = split_title(entity.name)[0]
     capital = all(word[:1].isupper() for word in re.findall(r"[^\W\d_][\w'’]{3,}", name))
-    traced = entity.type in _NOT_ASKED or _DATED.search(name) is not None
-    return capital and not traced and 3 < len(name) <= 60 and name[0].isupper() and "\n" not in name
+    dated = entity.type in _NOT_ASKED or _DATED.search(name) is not None
+    return capital and not dated and 3 < len(name) <= 60 and name[0].isupper() and "\n" not in name
 
 
 def nameable(source: QuestionSource, entity: GraphEntity) -> bool:
@@ -70,13 +69,10 @@ def nameable(source: QuestionSource, entity: GraphEntity) -> bool:
     subject = source.subjects.named(entity.name)
     if subject is not None:
         # What is called by one common word, or by a first name, is hardly ever meant by it.
-        return " " in subject.bare or (subject.kind in ("place", "person", "organization") and not _ending(subject))
+        return " " in subject.bare or (
+            subject.kind in ("place", "person", "organization") and not split_title(subject.text.title)[1]
+        )
     return " " in entity.name and not entity.name.startswith(("The ", "A ")) and not entity.name[-1].isdigit()
-
-
-def _ending(subject: Subject) -> str:
-    """The words in brackets that tell a title from others."""
-    return split_title(subject.text.title)[1]
 
 
 def central(source: QuestionSource, entity: GraphEntity) -> bool:
@@ -94,21 +90,21 @@ def node(source: QuestionSource, random: Random) -> GraphEntity:
         entity = source.graph.entities([id])[id]
         if asked_about(entity):
             return entity
-    raise NothingToAsk(NO_MATERIAL)
+    raise NothingToAsk
 
 
 def connected(source: QuestionSource, random: Random) -> GraphEntity:
     """A well-connected entity: drawn by its PageRank."""
     ranks = _ranks(source)
     if not len(ranks):
-        raise NothingToAsk(NO_MATERIAL)
+        raise NothingToAsk
     for _ in range(_TRIES):
         at = min(int(np.searchsorted(ranks, random.random() * ranks[-1])), len(ranks) - 1)
         id = source.graph.ids[at]
         entity = source.graph.entities([id])[id]
         if central(source, entity):
             return entity
-    raise NothingToAsk(NO_MATERIAL)
+    raise NothingToAsk
 
 
 def _ranks(source: QuestionSource) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -117,7 +113,7 @@ def _ranks(source: QuestionSource) -> np.ndarray[tuple[int], np.dtype[np.float64
     return source.once("ranks", lambda: np.cumsum(pagerank(links, np.ones(len(links)), tolerance=1e-6)))
 
 
-def around(source: QuestionSource, entity: GraphEntity, least: int = 2) -> EntitySupport:
+def around(source: QuestionSource, entity: GraphEntity, minimum: int = 2) -> EntitySupport:
     """Sentences of the documents that name an entity most, its own first."""
     support: dict[str, SupportingChunk] = {}
     name, _ = split_title(entity.name)
@@ -130,8 +126,8 @@ def around(source: QuestionSource, entity: GraphEntity, least: int = 2) -> Entit
             support[piece.document] = source.support(piece, sentence)
         if len(support) == MOST_DOCUMENTS:
             break
-    if len(support) < least:
-        raise NothingToAsk(NO_MATERIAL)
+    if len(support) < minimum:
+        raise NothingToAsk
     others = [id for id in source.graph.named(name) if id != entity.id]
     same = not any(fold(split_title(e.name)[0]) == fold(name) for e in source.graph.entities(others).values())
     # Two documents that begin by saying who somebody of this name was speak of two people.
@@ -161,14 +157,14 @@ def edge(source: QuestionSource, random: Random) -> tuple[Triplet, SupportingChu
     count = source.once("relations", lambda: source.graph.counts()["relations"])
     for _ in range(_TRIES if count else 0):
         triplet = source.graph.relations_at([number := random.randrange(count)]).get(number)
-        found = joined(source, triplet) if triplet is not None else None
-        if found is not None:
-            return found
-    raise NothingToAsk(NO_MATERIAL)
+        support = joined(source, triplet) if triplet is not None else None
+        if triplet is not None and support is not None:
+            return triplet, support
+    raise NothingToAsk
 
 
-def joined(source: QuestionSource, triplet: Triplet) -> tuple[Triplet, SupportingChunk] | None:
-    """A relation with a sentence that holds both of its ends, where there is one."""
+def joined(source: QuestionSource, triplet: Triplet) -> SupportingChunk | None:
+    """A sentence that holds both ends of a relation, where there is one."""
     pair = source.graph.entities([triplet.subject, triplet.object])
     names = [split_title(entity.name)[0] for entity in pair.values()]
     if len(pair) < 2 or not all(nameable(source, entity) for entity in pair.values()) or _alike(*names):
@@ -178,7 +174,7 @@ def joined(source: QuestionSource, triplet: Triplet) -> tuple[Triplet, Supportin
     for chunk in source.graph.relation_chunks([triplet.id]).get(triplet.id, [])[:5]:
         sentence = sentence_with(source, chunk, *names)
         if sentence:
-            return triplet, source.support_of(chunk, sentence)
+            return source.support_of(chunk, sentence)
     return None
 
 
@@ -211,7 +207,7 @@ def bridge_walk(source: QuestionSource, random: Random, documents: int) -> Bridg
     while len(support) < documents:
         steps = _steps(source, support[-1].chunk, seen, bridges)
         if not steps:
-            raise NothingToAsk(NO_MATERIAL)
+            raise NothingToAsk
         name, chunk = random.choice(steps)
         support.append(source.support_of(chunk))
         bridges.append(name)
@@ -223,20 +219,20 @@ def _steps(source: QuestionSource, chunk: str, seen: set[str], bridges: list[str
     """Where a chunk leads: names in it, each with a chunk of another document that names it too."""
     graph = source.graph
     named = [id for id, _ in graph.mentioned([chunk], 50)]
-    found = []
+    steps = []
     for entity in graph.entities(named).values():
         if not 2 <= entity.chunks <= MOST_CHUNKS or entity.name in bridges or not nameable(source, entity):
             continue
         others = [id for id, _ in graph.mentions([entity.id], MOST_CHUNKS) if ":".join(id.split(":")[:2]) not in seen]
-        found += [(entity.name, others[0])] if others else []
-    return sorted(found)
+        steps += [(entity.name, others[0])] if others else []
+    return sorted(steps)
 
 
 # Random walks over the graph until so many different edges have been crossed
 
 
 @dataclass(frozen=True, slots=True)
-class GraphWalk:
+class RandomWalk:
     """Nodes in the order they were first reached, and the edges crossed; `whole` if they are as many as wanted."""
 
     nodes: tuple[int, ...]
@@ -244,9 +240,9 @@ class GraphWalk:
     whole: bool
 
 
-def random_walk(links: Adjacency, random: Random, hops: int = HOPS) -> GraphWalk:
+def random_walk(links: Adjacency, random: Random, hops: int = HOPS) -> RandomWalk:
     """From a random node on; where five walks in a row fall short, the longest of them, and it says so."""
-    best = GraphWalk((), (), False)
+    best = RandomWalk((), (), False)
     for _ in range(_WALKS if len(links) else 0):
         walk = _walk_once(links, random, hops)
         if len(walk.edges) > len(best.edges):
@@ -256,7 +252,7 @@ def random_walk(links: Adjacency, random: Random, hops: int = HOPS) -> GraphWalk
     return best
 
 
-def _walk_once(links: Adjacency, random: Random, hops: int) -> GraphWalk:
+def _walk_once(links: Adjacency, random: Random, hops: int) -> RandomWalk:
     node = random.randrange(len(links))
     nodes, edges = {node: None}, dict[tuple[int, int], None]()
     stale = 0
@@ -269,7 +265,7 @@ def _walk_once(links: Adjacency, random: Random, hops: int) -> GraphWalk:
         stale = stale + 1 if edge in edges else 0
         edges[edge] = nodes[step] = None
         node = step
-    return GraphWalk(tuple(nodes), tuple(edges), len(edges) >= hops)
+    return RandomWalk(tuple(nodes), tuple(edges), len(edges) >= hops)
 
 
 # Questions by templates: about an entity, a relation, a stretch of the graph, all that is said of something
@@ -277,28 +273,25 @@ def _walk_once(links: Adjacency, random: Random, hops: int) -> GraphWalk:
 
 def summarised(source: QuestionSource, random: Random) -> QuestionDraft:
     """What several documents say about a well-connected entity."""
-    found = around(source, connected(source, random))
-    if not found.same:
+    drawn = around(source, connected(source, random))
+    if not drawn.same:
         raise NothingToAsk(OTHER_ENTITY)
-    name = _shown(source, found.entity.name)
-    return _told(random.choice(_SUMMARIES).format(x=name), found.support, (name,), (found.entity.id,))
+    name = _shown(source, drawn.entity.name)
+    return _from_sentences(random.choice(_SUMMARIES).format(x=name), drawn.support, (name,), (drawn.entity.id,))
 
 
 def described(source: QuestionSource, random: Random) -> QuestionDraft:
     """What an entity is, by the first sentence of the document about it."""
     subject = source.subjects.named(node(source, random).name)
     if subject is None:
-        raise NothingToAsk(NO_MATERIAL)
-    whole = subject.text.document.text
-    sentence = whole[slice(*subject.lead)]
-    found = definition(sentence.replace("\n", " "))
-    piece = source.texts.piece(subject.text, *subject.lead)
-    if found is None or piece is None:
-        raise NothingToAsk(NO_MATERIAL)
-    be, said = found
-    support = source.support(piece, " ".join(sentence.split()))
-    who = "Who" if subject.kind == "person" else "What"
-    return QuestionDraft(f"{who} {be} {subject.name}?", (said,), (support,), names=(subject.bare,), path=(subject.id,))
+        raise NothingToAsk
+    sentence = " ".join(subject.text.document.text[slice(*subject.lead)].split())
+    defined, piece = definition(sentence), source.texts.piece(subject.text, *subject.lead)
+    if defined is None or piece is None:
+        raise NothingToAsk
+    text = f"{'Who' if subject.kind == 'person' else 'What'} {defined[0]} {subject.name}?"
+    support = (source.support(piece, sentence),)
+    return QuestionDraft(text, (defined[1],), support, names=(subject.bare,), path=(subject.id,))
 
 
 def definition(sentence: str) -> tuple[str, str] | None:
@@ -317,7 +310,7 @@ def related(source: QuestionSource, random: Random) -> QuestionDraft:
     triplet, support = edge(source, random)
     names = [_shown(source, name) for name in (triplet.subject_name, triplet.object_name)]
     path = (triplet.subject, triplet.object)
-    return _told(random.choice(_LINKS).format(a=names[0], b=names[1]), (support,), tuple(names), path)
+    return _from_sentences(random.choice(_LINKS).format(a=names[0], b=names[1]), (support,), tuple(names), path)
 
 
 def connected_by_walk(source: QuestionSource, random: Random) -> QuestionDraft:
@@ -329,38 +322,36 @@ def connected_by_walk(source: QuestionSource, random: Random) -> QuestionDraft:
         reached.setdefault(other, []).append(one)
     for centre in sorted(reached, key=lambda n: (-len(reached[n]), n))[:MOST_CENTRES]:
         id = source.graph.ids[centre]
-        if not central(source, source.graph.entities([id])[id]):
+        entity = source.graph.entities([id])[id]
+        if not central(source, entity):
             continue
-        found = _links(source, centre, reached[centre])
-        if len(found) >= FEWEST:
-            names = [_shown(source, name) for name in found]
-            centre_name = _shown(source, source.graph.entities([source.graph.ids[centre]]).popitem()[1].name)
-            others = f"{', '.join(names[:-1])} and {names[-1]}"
-            asked = f"What connects {centre_name} with {others}?"
+        links = _links(source, centre, reached[centre])
+        if len(links) >= FEWEST:
+            names = [_shown(source, name) for name in (entity.name, *links)]
+            text = f"What connects {names[0]} with {', '.join(names[1:-1])} and {names[-1]}?"
             path = tuple(source.graph.ids[n] for n in walk.nodes)
-            drafted = _told(asked, tuple(found.values()), (centre_name, *names), path)
             note = "" if walk.whole else f"the walk reached {len(walk.edges)} edges only"
-            return replace(drafted, note=note)
-    raise NothingToAsk(NO_MATERIAL)
+            return replace(_from_sentences(text, tuple(links.values()), tuple(names), path), note=note)
+    raise NothingToAsk
 
 
 def _links(source: QuestionSource, centre: int, others: list[int]) -> dict[str, SupportingChunk]:
     """Names of entities joined to the centre, with the sentence that joins them; no sentence twice."""
-    ids, found = source.graph.ids, dict[str, SupportingChunk]()
+    ids, links = source.graph.ids, dict[str, SupportingChunk]()
     for other in others:
         for triplet in source.graph.induced([ids[centre], ids[other]], 3):
-            both = joined(source, triplet)
-            if both is None or any(both[1].quote == known.quote for known in found.values()):
+            sentence = joined(source, triplet)
+            if sentence is None or any(sentence.quote == known.quote for known in links.values()):
                 continue
             name = triplet.object_name if triplet.subject == ids[centre] else triplet.subject_name
-            found.setdefault(name, both[1])
+            links.setdefault(name, sentence)
             break
-        if len(found) == MOST:
+        if len(links) == MOST:
             break
-    return found
+    return links
 
 
-def _told(
+def _from_sentences(
     text: str, support: tuple[SupportingChunk, ...], names: tuple[str, ...], path: tuple[str, ...]
 ) -> QuestionDraft:
     """A question whose answer is what the sentences say."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
-from ragways.evaluation.questions.draft import NO_MATERIAL, NothingToAsk, SupportingChunk
+from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
 from ragways.evaluation.questions.source import QuestionSource
 
 if TYPE_CHECKING:
@@ -98,14 +98,14 @@ GROUPINGS: dict[str, Grouping] = {
 
 def _start(windows: Windows, random: Random) -> int:
     if not len(windows):
-        raise NothingToAsk(NO_MATERIAL)
+        raise NothingToAsk
     return random.randrange(len(windows))
 
 
 def _several(found: tuple[SupportingChunk, ...]) -> tuple[SupportingChunk, ...]:
     """A context over documents that stayed in one is none."""
     if len({one.document for one in found}) < 2:
-        raise NothingToAsk(NO_MATERIAL)
+        raise NothingToAsk
     return found
 
 
@@ -162,5 +162,5 @@ def _supports(source: QuestionSource, windows: Windows, runs: list[list[int]]) -
         if best is not None:
             found.setdefault((best[1].chunk, best[1].quote), best[1])
     if not found:
-        raise NothingToAsk(NO_MATERIAL)
+        raise NothingToAsk
     return tuple(found.values())

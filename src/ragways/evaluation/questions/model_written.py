@@ -8,7 +8,6 @@ from random import Random
 
 from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.draft import (
-    NO_MATERIAL,
     OTHER_ENTITY,
     NothingToAsk,
     QuestionDraft,
@@ -18,8 +17,7 @@ from ragways.evaluation.questions.draft import (
 from ragways.evaluation.questions.graph_questions import HOPS, around, bridge_walk, connected, edge, node, random_walk
 from ragways.evaluation.questions.groupings import Grouping
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.evaluation.questions.templates import drawn
-from ragways.index.graph.reader import Triplet
+from ragways.evaluation.questions.templates import drawn_ways
 from ragways.tasks.questions import (
     QUESTION_CONTEXT,
     QUESTION_DIGEST,
@@ -48,8 +46,8 @@ _END = re.compile(r"(?<=[.!?])\s+|\n+")
 async def factual(source: QuestionSource, random: Random) -> QuestionDraft:
     """From a random chunk."""
     support = (source.support(source.chunk(random)),)
-    said = (await source.use.model.do(QUESTION_FACTUAL, PassagesInput(passages(support)))).value
-    return QuestionDraft(said.question, (said.answer,), support, path=_chunks(support))
+    reply = (await source.use.model.do(QUESTION_FACTUAL, PassagesInput(passages(support)))).value
+    return QuestionDraft(reply.question, (reply.answer,), support, path=_chunks(support))
 
 
 def reasoning(hops: int) -> Writer:
@@ -58,35 +56,37 @@ def reasoning(hops: int) -> Writer:
     async def write(source: QuestionSource, random: Random) -> QuestionDraft:
         walk = bridge_walk(source, random, hops)
         given = ReasoningInput(passages(walk.support), walk.bridges)
-        said = (await source.use.model.do(QUESTION_REASONING, given)).value
+        reply = (await source.use.model.do(QUESTION_REASONING, given)).value
         path = (*_chunks(walk.support), *walk.bridges)
-        return QuestionDraft(said.question, (said.answer,), walk.support, path=path, multi_hop=True)
+        return QuestionDraft(reply.question, (reply.answer,), walk.support, path=path, multi_hop=True)
 
     return write
 
 
 async def summary(source: QuestionSource, random: Random) -> QuestionDraft:
     """From the documents around a well-connected entity, if they mean the same."""
-    found = around(source, connected(source, random))
-    given = SummaryInput(found.entity.name, passages(found.support))
-    said = (await source.use.model.do(QUESTION_SUMMARY, given)).value
-    if not said.same:
+    drawn = around(source, connected(source, random))
+    given = SummaryInput(drawn.entity.name, passages(drawn.support))
+    reply = (await source.use.model.do(QUESTION_SUMMARY, given)).value
+    if not reply.same:
         raise NothingToAsk(OTHER_ENTITY)
-    used = chosen(found.support, said.passages)
-    return QuestionDraft(said.question, (said.answer,), used, path=(found.entity.id, *_chunks(used)))
+    used = chosen(drawn.support, reply.passages)
+    return QuestionDraft(reply.question, (reply.answer,), used, path=(drawn.entity.id, *_chunks(used)))
 
 
 async def entity(source: QuestionSource, random: Random) -> QuestionDraft:
     """From an entity: what it is joined to, and the text that names it."""
-    one = node(source, random)
-    support = around(source, one, least=1).support
-    structure = "\n".join([f"{one.name} ({one.type or 'entity'})", *_lines(source.graph.triplets([one.id], SHOWN))])
-    return await _of_structure(source, "node", structure, "", support, (one.id,))
+    drawn = node(source, random)
+    support = around(source, drawn, minimum=1).support
+    structure = "\n".join(
+        [f"{drawn.name} ({drawn.type or 'entity'})", *(t.text for t in source.graph.triplets([drawn.id], SHOWN))]
+    )
+    return await _of_structure(source, "node", structure, "", support, (drawn.id,))
 
 
 async def relation(source: QuestionSource, random: Random) -> QuestionDraft:
     triplet, support = edge(source, random)
-    return await _of_structure(source, "edge", "\n".join(_lines([triplet])), "", (support,), (triplet.id,))
+    return await _of_structure(source, "edge", triplet.text, "", (support,), (triplet.id,))
 
 
 async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
@@ -98,10 +98,12 @@ async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
     chunks = dict.fromkeys(chunk for triplet in triplets for chunk in stating.get(triplet.id, [])[:1])
     support = tuple(source.support_of(chunk) for chunk in list(chunks)[:TEXTS])
     if not support:
-        raise NothingToAsk(NO_MATERIAL)
+        raise NothingToAsk
     digest = (await source.use.model.do(QUESTION_DIGEST, PassagesInput(passages(support)))).value
     note = "" if walk.whole else f"the walk reached {len(walk.edges)} edges of {HOPS}"
-    return await _of_structure(source, "subgraph", "\n".join(_lines(triplets)), digest, support, tuple(ids), note)
+    return await _of_structure(
+        source, "subgraph", "\n".join(triplet.text for triplet in triplets), digest, support, tuple(ids), note
+    )
 
 
 async def _of_structure(
@@ -114,8 +116,8 @@ async def _of_structure(
     note: str = "",
 ) -> QuestionDraft:
     given = StructureInput(level, structure, summary, passages(support))
-    said = (await source.use.model.do(QUESTION_STRUCTURE, given)).value
-    return QuestionDraft(said.question, (said.answer,), chosen(support, said.passages), path=path, note=note)
+    reply = (await source.use.model.do(QUESTION_STRUCTURE, given)).value
+    return QuestionDraft(reply.question, (reply.answer,), chosen(support, reply.passages), path=path, note=note)
 
 
 def grouped(grouping: Grouping, how: str = "") -> Writer:
@@ -123,13 +125,13 @@ def grouped(grouping: Grouping, how: str = "") -> Writer:
 
     async def write(source: QuestionSource, random: Random) -> QuestionDraft:
         support = grouping(source, random)
-        way = how or drawn(random)[0]
+        way = how or drawn_ways(random)[0]
         first = (await source.use.model.do(QUESTION_CONTEXT, PassagesInput(passages(support)))).value
         given = EvolvedInput(first.question, first.answer, way, passages(support))
-        said = (await source.use.model.do(QUESTION_EVOLVED, given)).value
-        used = chosen(support, said.passages)
+        reply = (await source.use.model.do(QUESTION_EVOLVED, given)).value
+        used = chosen(support, reply.passages)
         return QuestionDraft(
-            said.question, (said.answer,), used, path=_chunks(support), choice=way == "comparative", note=way
+            reply.question, (reply.answer,), used, path=_chunks(support), choice=way == "comparative", note=way
         )
 
     return write
@@ -144,7 +146,7 @@ def pair(source: QuestionSource, random: Random) -> tuple[SupportingChunk, ...]:
         other = source.index.pieces([id]).get(id)
         if other is not None and other.document != first.document:
             return source.support(first), source.support(other)
-    raise NothingToAsk(NO_MATERIAL)
+    raise NothingToAsk
 
 
 compared = grouped(pair, "comparative")
@@ -158,11 +160,11 @@ def unanswerable(change: str) -> Writer:
         piece = source.chunk(random)
         other = source.chunk(random).title if change == "swapped" else ""
         if other and other == piece.title:
-            raise NothingToAsk(NO_MATERIAL)
+            raise NothingToAsk
         support = (source.support(piece),)
         given = UnanswerableInput(passages(support), change, other)
-        said = (await source.use.model.do(QUESTION_UNANSWERABLE, given)).value
-        return null(said.question, support=support, path=(piece.id, other) if other else (piece.id,), note=change)
+        reply = (await source.use.model.do(QUESTION_UNANSWERABLE, given)).value
+        return null(reply.question, support=support, path=(piece.id, other) if other else (piece.id,), note=change)
 
     return write
 
@@ -178,10 +180,6 @@ def chosen(support: Sequence[SupportingChunk], numbers: Sequence[int]) -> tuple[
 
 def _chunks(support: Sequence[SupportingChunk]) -> tuple[str, ...]:
     return tuple(one.chunk for one in support)
-
-
-def _lines(triplets: Sequence[Triplet]) -> list[str]:
-    return [triplet.text for triplet in triplets]
 
 
 def quote(support: SupportingChunk, draft: QuestionDraft) -> str:

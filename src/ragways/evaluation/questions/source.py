@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from random import Random
 from typing import Any, TypeVar
 
 from ragways.core.types import Piece
 from ragways.evaluation.questions.corpus import CorpusTexts, Subjects, chunk_ids
-from ragways.evaluation.questions.draft import NO_MATERIAL, NothingToAsk, SupportingChunk
+from ragways.evaluation.questions.draft import NothingToAsk, QuestionDraft, SupportingChunk
 from ragways.evaluation.questions.facts import Fact, FactIndex
 from ragways.index.graph.reader import Graph
 from ragways.retrieval.resources import Resources
@@ -60,7 +60,7 @@ class QuestionSource:
             piece = self.index.pieces([id]).get(id)
             if piece is not None and len(piece.text.strip()) >= SHORTEST:
                 return piece
-        raise NothingToAsk(NO_MATERIAL)
+        raise NothingToAsk
 
     def chunks_of(self, document: str) -> list[Piece]:
         """The chunks of a document in reading order."""
@@ -78,6 +78,24 @@ class QuestionSource:
 
     def support_of(self, chunk: str, quote: str = "") -> SupportingChunk:
         return self.support(self.index.pieces([chunk])[chunk], quote)
+
+    def draft(
+        self,
+        text: str,
+        answers: tuple[str, ...],
+        facts: Sequence[Fact],
+        names: tuple[str, ...],
+        *,
+        choice: bool = False,
+        multi_hop: bool = False,
+        note: str = "",
+    ) -> QuestionDraft:
+        """A question that rests on facts, each of which has to be the only one of its kind."""
+        support = tuple(self.support_of(fact.chunk, fact.quote) for fact in facts)
+        ids, accepted = tuple(fact.id for fact in facts), tuple(dict.fromkeys(answers))
+        return QuestionDraft(
+            text, accepted, support, "", names, ids, ids, choice=choice, multi_hop=multi_hop, note=note
+        )
 
     def chains(self, hops: int) -> dict[tuple[str, ...], list[Chain]]:
         """FactIndex in a row, each about what the one before leads to and of another document; by their relations."""

@@ -8,7 +8,8 @@ from itertools import combinations
 from random import Random
 
 from ragways.evaluation.question import plain_words
-from ragways.evaluation.questions.draft import NO_MATERIAL, NothingToAsk, QuestionDraft, SupportingChunk
+from ragways.evaluation.questions.corpus import Subject
+from ragways.evaluation.questions.draft import NothingToAsk, QuestionDraft, SupportingChunk
 from ragways.evaluation.questions.facts import Fact, written_forms
 from ragways.evaluation.questions.groupings import Grouping
 from ragways.evaluation.questions.source import Chain, QuestionSource
@@ -30,7 +31,7 @@ def factual(source: QuestionSource, random: Random) -> QuestionDraft:
     """A fact of a random chunk."""
     facts = source.facts.in_chunk.get(source.chunk(random).id, [])
     if not facts:
-        raise NothingToAsk(NO_MATERIAL)
+        raise NothingToAsk
     fact = random.choice(facts)
     if random.random() < INVERSE and (asked := inverse(source, (fact,))) is not None:
         return asked
@@ -48,7 +49,7 @@ def reasoning(hops: int) -> Callable[[QuestionSource, Random], QuestionDraft]:
     def draft(source: QuestionSource, random: Random) -> QuestionDraft:
         chains = source.chains(hops)
         if not chains:
-            raise NothingToAsk(NO_MATERIAL)
+            raise NothingToAsk
         return chained(source, random.choice(chains[random.choice(list(chains))]))
 
     return draft
@@ -60,15 +61,8 @@ def chained(source: QuestionSource, chain: Chain) -> QuestionDraft:
     described = first.subject.name
     for fact in chain[:-1]:
         described = describe(source, fact, described)
-    return QuestionDraft(
-        last.wording.ask.format(x=described),
-        last.answers,
-        tuple(source.support_of(fact.chunk, fact.quote) for fact in chain),
-        names=(first.subject.bare,),
-        path=tuple(fact.id for fact in chain),
-        checked=tuple(fact.id for fact in chain),
-        multi_hop=len(chain) > 1,
-    )
+    text = last.wording.ask.format(x=described)
+    return source.draft(text, last.answers, chain, (first.subject.bare,), multi_hop=len(chain) > 1)
 
 
 def describe(source: QuestionSource, fact: Fact, subject: str) -> str:
@@ -85,25 +79,15 @@ def inverse(source: QuestionSource, facts: tuple[Fact, ...]) -> QuestionDraft | 
 
     None unless exactly one subject fits: no other fact, and no other document that holds the values and speaks so.
     """
-    subject = facts[0].subject
-    if not all(fact.wording.state for fact in facts) or len({fact.wording.state for fact in facts}) < len(facts):
-        return None
+    subject, states = facts[0].subject, {fact.wording.state for fact in facts}
     asked = which(subject.type, subject.kind)
-    if len(facts) == 1 and facts[0].wording.sort not in ("person", "date"):
-        return None  # of a place there is more to say than an index knows
-    if asked is None or (not all(_alone(source, fact) for fact in facts[:1]) and len(facts) == 1):
+    if asked is None or "" in states or len(states) < len(facts):
         return None
-    if len(facts) > 1 and not _alone_together(source, facts):
+    if not (_alone(source, facts[0]) if len(facts) == 1 else _alone_together(source, facts)):
         return None
-    return QuestionDraft(
-        f"{asked} {stated(source, *facts)}?",
-        (subject.bare,) if subject.name.endswith(subject.bare) else (subject.name, subject.bare),
-        tuple(source.support_of(fact.chunk, fact.quote) for fact in facts),
-        names=tuple(fact.value for fact in facts),
-        path=tuple(fact.id for fact in facts),
-        checked=tuple(fact.id for fact in facts),
-        note="inverse",
-    )
+    answers = (subject.bare,) if subject.name.endswith(subject.bare) else (subject.name, subject.bare)
+    text = f"{asked} {stated(source, *facts)}?"
+    return source.draft(text, answers, facts, tuple(fact.value for fact in facts), note="inverse")
 
 
 def which(type: str, kind: str) -> str | None:
@@ -115,18 +99,20 @@ def which(type: str, kind: str) -> str | None:
 
 def stated(source: QuestionSource, *facts: Fact) -> str:
     """What is true, in words: `died in Quillhaven on 6 July 1976`. What shares a verb is said once, dates last."""
-    said: dict[str, list[str]] = {}
+    by_verb: dict[str, list[str]] = {}
     for fact in sorted(facts, key=lambda fact: fact.wording.sort == "date"):
         verb, joined = fact.wording.parts
         date = date_of(fact.value) if fact.wording.sort == "date" else None
         named = source.subjects.all.get(fact.leads_to)
         value = named.name if named is not None and "," not in fact.value else fact.value
-        said.setdefault(verb, []).append(joined.format(**{"v": value, "in": "on" if date and date.day else "in"}))
-    return " and ".join(f"{verb} {' '.join(values)}" for verb, values in said.items())
+        by_verb.setdefault(verb, []).append(joined.format(**{"v": value, "in": "on" if date and date.day else "in"}))
+    return " and ".join(f"{verb} {' '.join(values)}" for verb, values in by_verb.items())
 
 
 def _alone(source: QuestionSource, fact: Fact) -> bool:
     """No other subject of which the same is said, by a fact or by any document with the value and a word for it."""
+    if fact.wording.sort not in ("person", "date"):
+        return False  # of a place there is more to say than an index knows
     same = [f for f in source.facts.saying[fact.wording.name] if set(f.answers) & set(fact.answers)]
     if len(same) != 1:
         return False
@@ -150,17 +136,13 @@ def _alone_together(source: QuestionSource, facts: tuple[Fact, ...]) -> bool:
 
 def comparison(source: QuestionSource, random: Random) -> QuestionDraft:
     """Two subjects of one type and the same sort of date: which came first?"""
-    if random.random() < BRIDGED and (drafted := _bridged(source, random)) is not None:
-        return drafted
+    if random.random() < BRIDGED and (draft := _bridged(source, random)) is not None:
+        return draft
     dated = source.once("comparable", lambda: _comparable(source))
-    if not dated:
-        raise NothingToAsk(NO_MATERIAL)
-    facts = random.choice(dated)
-    one, other = random.sample(facts, 2)
-    drafted = compared(source, one, other)
-    if drafted is None:
-        raise NothingToAsk(NO_MATERIAL)
-    return drafted
+    draft = compared(source, *random.sample(random.choice(dated), 2)) if dated else None
+    if draft is None:
+        raise NothingToAsk
+    return draft
 
 
 def _comparable(source: QuestionSource) -> list[list[Fact]]:
@@ -175,68 +157,54 @@ def _comparable(source: QuestionSource) -> list[list[Fact]]:
 def _bridged(source: QuestionSource, random: Random) -> QuestionDraft | None:
     """`Which film has the director who was born first, A or B?`: a comparison at the end of two chains."""
     rows = [
-        row
-        for row, chains in source.chains(2).items()
+        chains
+        for chains in source.chains(2).values()
         if len(chains) > 1 and chains[0][-1].wording.happened and chains[0][0].wording.sort == "person"
     ]
     if not rows:
         return None
-    one, other = random.sample(source.chains(2)[random.choice(rows)], 2)
-    type, ends = one[0].subject.type, (one[-1], other[-1])
-    first, second = date_of(ends[0].value), date_of(ends[1].value)
-    if (
-        type != other[0].subject.type
-        or COARSE.get(type) not in ("work", "place", "vehicle")
-        or ends[0].subject.id == ends[1].subject.id
-    ):
+    one, other = random.sample(random.choice(rows), 2)
+    subjects, first = (one[0].subject, other[0].subject), _first(one[-1], other[-1])
+    type = subjects[0].type
+    if first is None or type != subjects[1].type or COARSE.get(type) not in ("work", "place", "vehicle"):
         return None
-    if (
-        first is None
-        or second is None
-        or first.year == second.year
-        or ends[0].wording.happened != ends[1].wording.happened
-    ):
-        return None
-    names, noun = (one[0].subject, other[0].subject), one[0].wording.describe.removesuffix(" of {x}")
-    earlier = names[0] if first < second else names[1]
-    facts = (*one, *other)
-    return QuestionDraft(
-        f"Which {type} has {noun} who {ends[0].wording.first}, {names[0].name} or {names[1].name}?",
-        tuple(dict.fromkeys((earlier.name, earlier.bare))),
-        tuple(source.support_of(fact.chunk, fact.quote) for fact in facts),
-        names=tuple(subject.bare for subject in names),
-        path=tuple(fact.id for fact in facts),
-        checked=tuple(fact.id for fact in facts),
-        choice=True,
-        note="comparative over bridges",
-    )
+    noun = one[0].wording.describe.removesuffix(" of {x}")
+    text = f"Which {type} has {noun} who {one[-1].wording.first}, {subjects[0].name} or {subjects[1].name}?"
+    return _choice(source, text, subjects, first, (*one, *other), "comparative over bridges")
 
 
 def compared(source: QuestionSource, one: Fact, other: Fact) -> QuestionDraft | None:
-    """None where the two cannot be compared: of other sorts, the same thing, or one within the other's year."""
-    first, second = date_of(one.value), date_of(other.value)
-    alike = one.subject.group == other.subject.group or one.subject.kind == other.subject.kind == "person"
-    same = alike and one.wording.happened == other.wording.happened
-    if not same or one.subject.id == other.subject.id or first is None or second is None or first.year == second.year:
+    """`Who was born first, A or B?`; None where the two cannot be compared: of other sorts, or of one year."""
+    subjects, first = (one.subject, other.subject), _first(one, other)
+    alike = subjects[0].group == subjects[1].group or subjects[0].kind == subjects[1].kind == "person"
+    if first is None or not alike:
         return None
-    earlier = one if first < second else other
-    who = "Who" if one.subject.kind == "person" else "Which"
-    return QuestionDraft(
-        f"{who} {one.wording.first}, {one.subject.name} or {other.subject.name}?",
-        tuple(dict.fromkeys((earlier.subject.name, earlier.subject.bare))),
-        tuple(source.support_of(fact.chunk, fact.quote) for fact in (one, other)),
-        names=(one.subject.bare, other.subject.bare),
-        path=(one.id, other.id),
-        checked=(one.id, other.id),
-        choice=True,
-        note="comparative",
-    )
+    who = "Who" if subjects[0].kind == "person" else "Which"
+    text = f"{who} {one.wording.first}, {subjects[0].name} or {subjects[1].name}?"
+    return _choice(source, text, subjects, first, (one, other), "comparative")
+
+
+def _first(one: Fact, other: Fact) -> int | None:
+    """Which of two dates is the earlier, 0 or 1; None of one subject, of other events or within a year."""
+    dates = date_of(one.value), date_of(other.value)
+    if one.subject.id == other.subject.id or one.wording.happened != other.wording.happened:
+        return None
+    if dates[0] is None or dates[1] is None or dates[0].year == dates[1].year:
+        return None
+    return 0 if dates[0] < dates[1] else 1
+
+
+def _choice(
+    source: QuestionSource, text: str, subjects: tuple[Subject, ...], first: int, facts: Sequence[Fact], note: str
+) -> QuestionDraft:
+    answers, names = (subjects[first].name, subjects[first].bare), tuple(subject.bare for subject in subjects)
+    return source.draft(text, answers, facts, names, choice=True, note=note)
 
 
 # A question made harder once: by reasoning, over several contexts, or by a comparison
 
 
-def drawn(random: Random) -> list[str]:
+def drawn_ways(random: Random) -> list[str]:
     """The ways in the order in which they are tried: drawn by weight, without putting back."""
     left, order = dict(WEIGHTS), []
     while left:
@@ -252,9 +220,9 @@ def grouped(grouping: Grouping) -> Callable[[QuestionSource, Random], QuestionDr
     def draft(source: QuestionSource, random: Random) -> QuestionDraft:
         facts = stated_in(source, grouping(source, random))
         if not facts:
-            raise NothingToAsk(NO_MATERIAL)
+            raise NothingToAsk
         random.shuffle(facts)
-        for way in drawn(random):
+        for way in drawn_ways(random):
             evolved = _WAYS[way](source, facts)
             if evolved is not None:
                 return replace(evolved, note=way)
@@ -265,13 +233,13 @@ def grouped(grouping: Grouping) -> Callable[[QuestionSource, Random], QuestionDr
 
 def stated_in(source: QuestionSource, context: Sequence[SupportingChunk]) -> list[Fact]:
     """The facts that the sentences of a context state."""
-    found: dict[str, Fact] = {}
+    facts: dict[str, Fact] = {}
     for support in context:
         words = f" {plain_words(support.quote or support.text)} "
         for fact in source.facts.in_chunk.get(support.chunk, ()):
             if f" {plain_words(fact.quote)} " in words:
-                found.setdefault(fact.id, fact)
-    return list(found.values())
+                facts.setdefault(fact.id, fact)
+    return list(facts.values())
 
 
 def _reasoning(source: QuestionSource, facts: list[Fact]) -> QuestionDraft | None:
@@ -285,21 +253,21 @@ def _reasoning(source: QuestionSource, facts: list[Fact]) -> QuestionDraft | Non
 
 def _multi_context(source: QuestionSource, facts: list[Fact]) -> QuestionDraft | None:
     """A subject from two things that are said of it in different places."""
-    for one, other in list(combinations(facts, 2))[:_MOST_PAIRS]:
-        if one.subject.id == other.subject.id and one.quote != other.quote:
-            drafted = inverse(source, (one, other))
-            if drafted is not None:
-                return drafted
-    return None
+    pairs = (
+        pair for pair in _pairs(facts) if pair[0].subject.id == pair[1].subject.id and pair[0].quote != pair[1].quote
+    )
+    return next((draft for pair in pairs if (draft := inverse(source, pair)) is not None), None)
 
 
 def _comparative(source: QuestionSource, facts: list[Fact]) -> QuestionDraft | None:
-    for one, other in list(combinations(facts, 2))[:_MOST_PAIRS]:
-        if one.wording.name == other.wording.name and one.wording.happened:
-            drafted = compared(source, one, other)
-            if drafted is not None:
-                return drafted
-    return None
+    pairs = (
+        pair for pair in _pairs(facts) if pair[0].wording.name == pair[1].wording.name and pair[0].wording.happened
+    )
+    return next((draft for pair in pairs if (draft := compared(source, *pair)) is not None), None)
+
+
+def _pairs(facts: list[Fact]) -> list[tuple[Fact, Fact]]:
+    return list(combinations(facts, 2))[:_MOST_PAIRS]
 
 
 _WAYS: dict[str, Callable[[QuestionSource, list[Fact]], QuestionDraft | None]] = {

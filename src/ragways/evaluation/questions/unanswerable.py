@@ -12,11 +12,11 @@ from dataclasses import replace
 from random import Random
 
 from ragways.evaluation.questions.corpus import CorpusText, Subject
-from ragways.evaluation.questions.draft import NO_MATERIAL, Absent, NothingToAsk, QuestionDraft, null
+from ragways.evaluation.questions.draft import Absent, NothingToAsk, QuestionDraft, null
 from ragways.evaluation.questions.facts import Fact, written_forms
 from ragways.evaluation.questions.source import QuestionSource, grouped
 from ragways.evaluation.questions.templates import describe, stated, which
-from ragways.evaluation.questions.wordings import TABLE, Wording, date_of
+from ragways.evaluation.questions.wordings import LOOSE, TABLE, Wording, date_of
 
 _TRIES = 30
 _YEAR = re.compile(r"\d{3,4}")
@@ -29,8 +29,9 @@ _FAR, _FARTHEST = 3, 60
 def swapped(source: QuestionSource, random: Random) -> QuestionDraft:
     """A fact asked of another subject of the same type, of which nothing of the sort is said."""
     fact = _any(source, random)
-    groups = source.once("groups", lambda: grouped(_subjects(source), lambda one: (one.group, one.kind)))
-    same = [one for one in groups[fact.subject.group, fact.subject.kind] if one.id != fact.subject.id]
+    subjects = source.subjects.all
+    groups = source.once("groups", lambda: grouped((subjects[id] for id in sorted(subjects)), _group))
+    same = [one for one in groups[_group(fact.subject)] if one.id != fact.subject.id]
     for _ in range(_TRIES if same else 0):
         subject = random.choice(same)
         called = _called(subject.bare)
@@ -38,7 +39,11 @@ def swapped(source: QuestionSource, random: Random) -> QuestionDraft:
             text = fact.wording.ask.format(x=subject.name)
             absent = tuple((name, fact.wording.cues) for name in called)
             return null(text, names=(subject.bare,), path=(fact.id, subject.id), absent=absent, note="entity swapped")
-    raise NothingToAsk(NO_MATERIAL)
+    raise NothingToAsk
+
+
+def _group(subject: Subject) -> tuple[str, str]:
+    return subject.group, subject.kind
 
 
 def removed(source: QuestionSource, random: Random) -> QuestionDraft:
@@ -55,7 +60,7 @@ def removed(source: QuestionSource, random: Random) -> QuestionDraft:
             absent = tuple((name, wording.cues) for name in called)
             path = (fact.id, wording.name)
             return null(text, names=(fact.subject.bare,), path=path, absent=absent, note="fact removed")
-    raise NothingToAsk(NO_MATERIAL)
+    raise NothingToAsk
 
 
 def moved(source: QuestionSource, random: Random) -> QuestionDraft:
@@ -80,26 +85,19 @@ def moved(source: QuestionSource, random: Random) -> QuestionDraft:
             traced = _day(other) or fact.wording.name in ("birth date", "death date")
             absent = tuple((form, ("",) if traced else fact.wording.cues) for form in written_forms(other))
         return null(text, names=(fact.subject.bare,), path=(fact.id, other), absent=absent, note="date moved")
-    raise NothingToAsk(NO_MATERIAL)
+    raise NothingToAsk
 
 
-_PERSONS_WORDS = "director writer author composer designer architect founder librettist engineer spouse father"
-_PERSONS = frozenset(_PERSONS_WORDS.split())
 _OF_PEOPLE = ("birth date", "birth place", "death date", "death place", "spouse", "father", "mother")
 
 
 def _any(source: QuestionSource, random: Random) -> Fact:
     """A fact, the same chance for every relation."""
-    names = [
-        name
-        for name, facts in sorted(source.facts.saying.items())
-        if name in source.facts.telling and facts[0].subject.kind
-    ]
-    if not names:
-        raise NothingToAsk(NO_MATERIAL)
-    fact = random.choice(source.facts.saying[random.choice(names)])
-    if not fact.subject.kind:
-        raise NothingToAsk(NO_MATERIAL)
+    telling = source.facts.telling
+    facts = {name: facts for name, facts in source.facts.saying.items() if name in telling and facts[0].subject.kind}
+    fact = random.choice(facts[random.choice(sorted(facts))]) if facts else None
+    if fact is None or not fact.subject.kind:
+        raise NothingToAsk
     return fact
 
 
@@ -138,10 +136,6 @@ def _bridges(source: QuestionSource) -> list[Fact]:
     ]
 
 
-def _subjects(source: QuestionSource) -> list[Subject]:
-    return [subject for _, subject in sorted(source.subjects.all.items())]
-
-
 def _dated(source: QuestionSource) -> list[Fact]:
     """Facts that are dates, or have one."""
     return [f for f in source.facts.every if f.date or (f.wording.sort == "date" and f.wording.state)]
@@ -151,7 +145,8 @@ def _asked_of(source: QuestionSource, fact: Fact) -> list[Wording]:
     """What is said of others like the one that a fact leads to; where no document is about it, what is of people."""
     led = source.subjects.all.get(fact.leads_to)
     if led is None:
-        return [TABLE[name] for name in _OF_PEOPLE] if fact.wording.name in _PERSONS else []
+        person = fact.wording.sort == "person" and fact.wording.name in TABLE.keys() - LOOSE
+        return [TABLE[name] for name in _OF_PEOPLE] if person else []
     return [
         facts[0].wording
         for name, facts in sorted(source.facts.saying.items())
