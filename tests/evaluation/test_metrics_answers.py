@@ -14,7 +14,7 @@ from ragways.core.errors import UsageError
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.metric import Metric, accepted, unanswerable
 from ragways.evaluation.metrics import METRICS, find_metric, record_metrics
-from ragways.evaluation.normal import compared, normal
+from ragways.evaluation.question import compared, normal
 from ragways.evaluation.record import Record
 from ragways.evaluation.score import score, score_all
 

@@ -11,7 +11,7 @@ from ragways.core.errors import UsageError
 from ragways.core.plain import from_plain, to_plain
 from ragways.evaluation.gate import Requirement, worse
 from ragways.evaluation.metrics import METRICS, record_metrics
-from ragways.evaluation.normal import normal
+from ragways.evaluation.question import normal
 from ragways.evaluation.record import FILE, Record, Records
 from ragways.evaluation.score import MetricScore, score_all, score_run
 from ragways.evaluation.score import score as score_rows

@@ -17,7 +17,7 @@ from ragways.core.registry import Registry
 from ragways.core.types import ABSTENTION, Citation
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.metric import Metric, accepted, unanswerable
-from ragways.evaluation.normal import compared
+from ragways.evaluation.question import compared
 from ragways.evaluation.record import EvidenceItem, Record
 
 # --- The answer against the accepted ones, after normalising ------------------------------------------------------

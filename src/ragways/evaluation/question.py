@@ -1,14 +1,18 @@
-"""A question with what is known of its answer, whatever data set it comes from."""
+"""A question with what is known of its answer, whatever data set it comes from, and how answers are compared."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ragways.core.types import Piece, title_name
 
 _NOT_WORDS = re.compile(r"\W+")
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_MARKS = re.compile(r"\[\d+\]")
+_OTHER = re.compile(r"[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +57,35 @@ def holds(piece: Piece, gold: Gold) -> bool:
     if gold.title and title_name(gold.title) != title_name(piece.title):
         return False
     return plain_words(gold.quote) in plain_words(piece.text)
+
+
+# Answers as they are compared
+
+
+@lru_cache(maxsize=4096)
+def normal(text: str) -> str:
+    """Lower case, without articles, punctuation and the marks of citations."""
+    return " ".join(_ARTICLES.sub(" ", _words(text)).split())
+
+
+def compared(said: str, gold: str) -> tuple[str, str]:
+    """Both as they are compared. A gold answer of which nothing would be left ("A", the first of four options; "+")
+    keeps its articles or, where it is a sign alone, all there is, and so does the answer held against it.
+    """
+    for form in (normal, _words, _spaced):
+        if wanted := form(gold):
+            return form(said), wanted
+    return normal(said), gold.casefold().strip()  # the mark of a citation, which no answer is
+
+
+def _words(text: str) -> str:
+    return " ".join(_OTHER.sub(" ", _MARKS.sub(" ", text.casefold())).split())
+
+
+def _spaced(text: str) -> str:
+    return " ".join(_MARKS.sub(" ", text.casefold()).split())
+
+
+def unmarked(text: str) -> str:
+    """An answer without the marks of its citations."""
+    return " ".join(_MARKS.sub(" ", text).split())

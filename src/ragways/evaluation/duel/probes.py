@@ -19,7 +19,7 @@ from ragways.evaluation.duel.entries import TOLERANCE, DuelRules, apart, padded_
 from ragways.evaluation.duel.replies import ORDERS, DuelJudge, DuelPrompt, DuelReply, Kind, ReplyKey
 from ragways.evaluation.judges.judge import answer_of
 from ragways.evaluation.metrics import METRICS
-from ragways.evaluation.normal import normal
+from ragways.evaluation.question import normal
 from ragways.evaluation.record import Record
 from ragways.evaluation.statistics.inference import interval, sign_flip
 

@@ -14,7 +14,7 @@ from ragways.core.gather import together
 from ragways.core.plain import to_plain
 from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_of, evidence_of
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
-from ragways.evaluation.normal import compared, normal
+from ragways.evaluation.question import compared, normal
 from ragways.evaluation.record import Record
 from ragways.tasks.judges import CLAIMS, MATCH, SUPPORT, ClaimsInput, MatchInput, SupportInput
 

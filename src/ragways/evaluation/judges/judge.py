@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragways.core.types import content_hash
 from ragways.evaluation.metric import Metric, Score
-from ragways.evaluation.normal import unmarked
+from ragways.evaluation.question import unmarked
 from ragways.evaluation.record import EvidenceItem, Record
 
 if TYPE_CHECKING:

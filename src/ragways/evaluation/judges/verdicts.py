@@ -11,7 +11,7 @@ from ragways.core.gather import together
 from ragways.evaluation.judges.embedding import best_cosines
 from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_of, passages, sentences
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
-from ragways.evaluation.normal import unmarked
+from ragways.evaluation.question import unmarked
 from ragways.evaluation.record import Record
 from ragways.tasks.judges import (
     CITATIONS,
