@@ -106,7 +106,7 @@ async def round_trips(settings: Settings, calls: int) -> Figures:
 
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "ragways.apps.mcp", "--index", str(settings.index)],
+        args=["-m", "ragways.apps.cli", "mcp", "--index", str(settings.index)],
         env={"OPENBLAS_NUM_THREADS": "1", "RAGWAYS_CACHE": str(settings.cache)},
     )
     given = {"expression": "1 + 1"}

@@ -22,7 +22,7 @@ pytest.importorskip("mcp")
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from ragways.apps.mcp import _listen, _place, _token, mcp
+from ragways.apps.mcp import _listen, _place, _token, serve, server_of
 from ragways.core.errors import MissingPart, UsageError
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
@@ -45,7 +45,7 @@ class BuildContext:
 
     @property
     def arguments(self) -> list[str]:
-        return ["-m", "ragways.apps.mcp", "--index", str(self.index)]
+        return ["-m", "ragways.apps.cli", "mcp", "--index", str(self.index)]
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +200,6 @@ def test_fifty_calls_at_once(context: BuildContext, way: Way):
 
 
 def test_cancellation_reaches_the_tool(context: BuildContext, monkeypatch: pytest.MonkeyPatch, cache_folder: Path):
-    from ragways.apps.mcp_server import desk
     from ragways.assemble import opened
 
     began, ended = asyncio.Event(), asyncio.Event()
@@ -216,7 +215,7 @@ def test_cancellation_reaches_the_tool(context: BuildContext, monkeypatch: pytes
 
     async def run() -> None:
         settings = read_settings(environment={}, index=context.index, cache=cache_folder)
-        async with opened(settings) as use, Client(desk(use, settings)) as client:
+        async with opened(settings) as use, Client(server_of(use, settings)) as client:
             call = asyncio.create_task(client.call_tool("title_search", {"title": "x"}))
             await asyncio.wait_for(began.wait(), 10)
             call.cancel()
@@ -264,6 +263,6 @@ def test_a_token_is_made_up_and_shown_once(capsys: pytest.CaptureFixture[str]):
 
 
 def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("ragways.apps.mcp.find_spec", lambda name: None)
     with pytest.raises(MissingPart, match=r"pip install 'ragways\[mcp\]'"):
-        mcp()
+        serve(read_settings(environment={}))

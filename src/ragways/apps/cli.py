@@ -12,9 +12,9 @@ import typer
 
 from ragways import __version__
 from ragways.apps import health
+from ragways.apps.ask import ask, paradigms, show
 from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
-from ragways.apps.mcp import mcp
 from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, index_folder
 from ragways.apps.reproduce import reproduce
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
@@ -160,66 +160,25 @@ def remove(
 
 
 @app.command()
-def ask(
-    question: Annotated[str, typer.Argument(help="What to ask; - reads it from standard input.")],
-    paradigm: Annotated[
-        list[str] | None,
-        typer.Option("--paradigm", "-p", help="Way to answer; several times, or joined by commas, or all."),
-    ] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
+def mcp(
     index: IndexOption = None,
-    budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most on each.", min=0)] = None,
-    trace: Annotated[bool, typer.Option("--trace", help="Show the steps: inputs, outputs, time and cost.")] = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a picture of the walk to this file.")] = None,
-    details: Annotated[bool, typer.Option("--details", help="Show the evidence of more than 3 ways as well.")] = False,
+    http: Annotated[
+        str | None, typer.Option("--http", help="Serve streamable HTTP there instead of stdio.", metavar="[HOST:]PORT")
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option("--token", help="What HTTP clients must bring; one is made up and printed if none is set."),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", help="USD that one `ask` may spend at most.", min=0)
+    ] = None,
     settings: SettingsOption = None,
     trust: TrustOption = False,
-    json: JsonOption = False,
 ) -> None:
-    """Ask a question, in one way or in several side by side."""
-    from ragways.apps.asking import ask_all, parse_names, parse_settings
-    from ragways.apps.terminal import print_json, show_answers
-    from ragways.retrieval.ask import check_question
+    """Serve tools, paradigms and articles to agents by the Model Context Protocol (read-only)."""
+    from ragways.apps.mcp import serve
 
-    text = check_question(sys.stdin.read(100_000) if question == "-" else question)
-    names, values = parse_names(paradigm or []), parse_settings(set_ or [])
-    chosen = chosen_settings(settings, index, trust=trust)
-    results, failures = asyncio.run(ask_all(chosen, text, names, values, budget))
-    if json:
-        from ragways.apps.as_json import result_data
-
-        data: list[dict[str, Any]] = [result_data(result) for result in results]
-        data += [{"question": text, "paradigm": name, "error": e.message, "cure": e.cure} for name, e in failures]
-        print_json(data[0] if len(names) == 1 else data)
-    else:
-        show_answers(results, failures, details=details)
-    if results and (html is not None or (trace and not json)):
-        from ragways.apps.trace_tree import show_walks
-
-        show_walks(chosen.index, results, html=html, as_text=trace and not json)
-    if failures:
-        raise typer.Exit(failures[0][1].exit_code)
-
-
-@app.command()
-def show(
-    id: Annotated[str, typer.Argument(help="Id of a document or of a part, as evidence shows it.")],
-    index: IndexOption = None,
-    settings: SettingsOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Show a document, or a part of it in its place."""
-    from ragways.apps.place import show_place
-
-    show_place(index_folder(settings, index), id, json)
-
-
-@app.command()
-def paradigms(json: JsonOption = False) -> None:
-    """List the ways of answering, with their settings."""
-    from ragways.apps.listing import show_paradigms
-
-    show_paradigms(json)
+    serve(chosen_settings(settings, index, trust=trust), http, token, budget)
 
 
 @app.command()
@@ -262,9 +221,10 @@ def demo(
     run_demo(chosen_settings(settings, trust=trust), index)
 
 
+for command in (ask, show, paradigms):
+    app.command()(command)
 app.command()(health.diagnose)
 app.command()(health.check)
-app.command()(mcp)
 app.add_typer(graph, name="graph")
 app.add_typer(evaluate, name="eval")
 app.command()(reproduce)

@@ -15,22 +15,15 @@ from ragways.core.text import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ragways.core.errors import RagwaysError
     from ragways.core.table import Table
     from ragways.index.plan import IndexPlan
     from ragways.index.update import Summary
-    from ragways.retrieval.ask import Result
 
-SHOWN_EVIDENCE = 2
 SHOWN_SKIPS = 10
-DETAILED = 3
-"""Paradigms whose evidence is shown in full."""
 SELDOM = 30.0
 """Seconds between two lines of progress in a log."""
 NAME_WIDTH = 21
 """Columns that the longest name of a paradigm takes."""
-WIDE = 110
-"""Columns from which a table has room for answer and evidence side by side."""
 
 
 def console(*, error: bool = False) -> Console:
@@ -117,115 +110,6 @@ def _now_and_then(seconds: float) -> ProgressCallback:
             console(error=True).print(f"{progress.stage}: {progress.note or done}", markup=False, soft_wrap=True)
 
     return report
-
-
-def show_results(results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> None:
-    """Paradigms side by side: a row each, with the answer, the evidence it had, and what it took."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    table = RichTable(show_lines=True, expand=True)
-    table.add_column("paradigm", no_wrap=True)
-    table.add_column("answer", ratio=3, overflow="fold")
-    table.add_column("evidence", ratio=4, overflow="fold")
-    for result in results:
-        table.add_row(_head(result), _answer(result), _evidence(result))
-    for paradigm, why in failures:
-        table.add_row(Text(paradigm, style="bold"), Text(printable(why), style="red"), Text(""))
-    console().print(table)
-
-
-def show_answers(
-    results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]], *, details: bool = False
-) -> None:
-    """A few paradigms with their evidence, more of them as a table in short."""
-    if details or len(results) + len(failures) <= DETAILED:
-        show_results(results, [(name, str(error)) for name, error in failures])
-    else:
-        show_many_answers(results, failures)
-
-
-def show_many_answers(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]] = ()) -> None:
-    """Many paradigms at once: a row each, in short. On a narrow terminal the evidence stands under the answer."""
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    out = console()
-    wide = out.width >= WIDE
-    table = RichTable(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1) if wide else (0, 1, 0, 0), pad_edge=False)
-    table.add_column("paradigm", no_wrap=True)
-    for column, ratio in (("answer", 3), ("evidence", 4)) if wide else (("answer and evidence", 1),):
-        table.add_column(column, ratio=ratio, overflow="fold")
-    for column in ("tokens", "calls", "s"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for result in results:
-        said, found = _short_answer(result, 110 if wide else 66), _short_evidence(result, 100 if wide else 66)
-        cells = (said, found) if wide else (Text("\n").join((said, found)),)
-        usage = result.usage
-        costs = (f"{usage.tokens:,}", f"{usage.calls:,}", f"{result.seconds:.2f}")
-        table.add_row(Text(result.paradigm, style="bold"), *cells, *costs)
-    for paradigm, error in failures:
-        why = Text.assemble((printable(error.message), "yellow"), "\n", (printable(error.cure), "dim"))
-        table.add_row(Text(paradigm, style="bold"), *((why, Text("")) if wide else (why,)), "–", "–", "–")
-    out.print(table)
-
-
-def _short_answer(result: Result, most: int) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    return Text(_snippet(result.answer.text, most), style="yellow" if result.answer.abstained else "")
-
-
-def _short_evidence(result: Result, most: int) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    items = result.answer.evidence.items
-    titles = list(dict.fromkeys(hit.piece.title or hit.piece.id for hit in items))
-    named = "; ".join(_snippet(title, 40) for title in titles[:SHOWN_EVIDENCE])
-    return Text(_snippet(f"{len(items)} found{': ' if named else ''}{named}", most), style="dim")
-
-
-def _head(result: Result) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    usage = result.usage
-    lines = [f"{result.seconds:.2f} s"]
-    if usage.calls:
-        lines += [f"{usage.calls} calls", f"{usage.tokens:,} tokens", f"${usage.usd:.4f}"]
-    return Text.assemble((result.paradigm, "bold"), "\n", ("\n".join(lines), "dim"))
-
-
-def _answer(result: Result) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    answer = result.answer
-    way = "extracted without a model" if answer.way == "rule" else answer.way
-    style = "yellow" if answer.abstained else ""
-    return Text.assemble((printable(answer.text), style), "\n", (way if way else "", "dim italic"))
-
-
-def _evidence(result: Result) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    text = Text()
-    items = result.answer.evidence.items
-    cited = {citation.piece for citation in result.answer.citations}
-    shown = [(n, hit) for n, hit in enumerate(items, start=1) if n <= SHOWN_EVIDENCE or hit.piece.id in cited]
-    for number, hit in shown:
-        piece = hit.piece
-        date = f" ({piece.date})" if piece.date else ""
-        text.append(f"[{number}] {printable(piece.title)}{date}", style="bold green" if piece.id in cited else "bold")
-        text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
-        text.append(_snippet(piece.text) + "\n")
-    if len(items) > len(shown):
-        text.append(f"and {len(items) - len(shown)} more", style="dim")
-    return text
-
-
-def _snippet(text: str, length: int = 110) -> str:
-    flat = printable(" ".join(text.split()))
-    return flat if len(flat) <= length else flat[: length - 1] + "…"
 
 
 def show_summary(summary: Summary, folder: str) -> None:

@@ -14,8 +14,8 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.errors import UsageError, did_you_mean
-from ragways.core.types import title_name
+from ragways.core.errors import UsageError
+from ragways.index.lookup import find_document
 from ragways.index.reader import Index
 from ragways.pictures.shell import filled, page_file, shell
 
@@ -70,17 +70,6 @@ def heatmap(index: Index, name: str, *, limit: int = LIMIT) -> str:
         data={"data": data},
         images=True,
     )
-
-
-def find_document(index: Index, name: str) -> str:
-    """The id of the document of this id, key or title. UsageError with the nearest title where there is none."""
-    documents = index.documents()
-    for id, key, title in documents:
-        if name in (id, key) or title_name(name) == title_name(title):
-            return id
-    near = did_you_mean(name, (title for _, _, title in documents)) if documents else ""
-    cure = near if near.startswith("did") else "see them with: ragways status --documents"
-    raise UsageError(f"no document is called {name!r}", cure)
 
 
 def _sample(rows: range, limit: int) -> list[int]:

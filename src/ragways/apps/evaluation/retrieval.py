@@ -35,7 +35,7 @@ def retrieval(
     json: JsonOption = False,
 ) -> None:
     """Index a corpus (once) and see how well paradigms find the gold evidence."""
-    from ragways.apps.asking import parse_names, parse_settings
+    from ragways.apps.ask import parse_names, parse_settings
     from ragways.apps.evaluation.source import corpus_of, source
     from ragways.apps.terminal import print_json, progress_bar
     from ragways.core.plain import to_plain
@@ -73,7 +73,7 @@ async def _measure(
     values: Mapping[str, str],
     report: ProgressCallback,
 ) -> list[RetrievalScores]:
-    from ragways.apps.asking import settings_of
+    from ragways.apps.ask import settings_of
     from ragways.apps.evaluation.source import indexed
     from ragways.assemble import opened
     from ragways.evaluation.retrieval import measure_retrieval

@@ -55,7 +55,7 @@ def run(
 
     Over the index that is there; with --dataset and without --index, over one of that data set, made in the cache.
     """
-    from ragways.apps.asking import parse_variants
+    from ragways.apps.ask import parse_variants
     from ragways.apps.evaluation.figures import show_run
     from ragways.apps.evaluation.source import corpus_of, source
     from ragways.apps.terminal import progress_bar

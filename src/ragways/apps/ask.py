@@ -1,0 +1,344 @@
+"""`ragways ask`, `show` and `paradigms`: questions, answers side by side, and what stands behind their evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, index_folder
+from ragways.apps.terminal import console, print_json
+from ragways.core.errors import RagwaysError, UsageError
+from ragways.core.plain import to_plain
+from ragways.core.text import printable, shortened
+
+if TYPE_CHECKING:
+    from ragways.evaluation.run import Variant
+    from ragways.index.lookup import TextView
+    from ragways.retrieval.ask import Result
+    from ragways.settings import Settings
+
+USUAL = "hybrid-words"
+_BETWEEN = re.compile(r",(?![^\[]*\])")
+"""A comma outside of brackets."""
+SHOWN_EVIDENCE = 2
+DETAILED = 3
+"""Paradigms whose evidence is shown in full."""
+WIDE = 110
+"""Columns from which a table has room for answer and evidence side by side."""
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="What to ask; - reads it from standard input.")],
+    paradigm: Annotated[
+        list[str] | None,
+        typer.Option("--paradigm", "-p", help="Way to answer; several times, or joined by commas, or all."),
+    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
+    index: IndexOption = None,
+    budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most on each.", min=0)] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the steps: inputs, outputs, time and cost.")] = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a picture of the walk to this file.")] = None,
+    details: Annotated[bool, typer.Option("--details", help="Show the evidence of more than 3 ways as well.")] = False,
+    settings: SettingsOption = None,
+    trust: TrustOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Ask a question, in one way or in several side by side."""
+    from ragways.retrieval.ask import check_question
+
+    text = check_question(sys.stdin.read(100_000) if question == "-" else question)
+    names, values = parse_names(paradigm or []), parse_settings(set_ or [])
+    chosen = chosen_settings(settings, index, trust=trust)
+    results, failures = asyncio.run(ask_all(chosen, text, names, values, budget))
+    if json:
+        from ragways.apps.as_json import result_data
+
+        data: list[dict[str, Any]] = [result_data(result) for result in results]
+        data += [{"question": text, "paradigm": name, "error": e.message, "cure": e.cure} for name, e in failures]
+        print_json(data[0] if len(names) == 1 else data)
+    else:
+        _show_answers(results, failures, details=details)
+    if results and (html is not None or (trace and not json)):
+        from ragways.apps.trace_tree import show_walks
+
+        show_walks(chosen.index, results, html=html, as_text=trace and not json)
+    if failures:
+        raise typer.Exit(failures[0][1].exit_code)
+
+
+def show(
+    id: Annotated[str, typer.Argument(help="Id of a document or of a part, as evidence shows it.")],
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a document, or a part of it in its place."""
+    from ragways.index.lookup import TextView, look_up
+    from ragways.index.reader import Index
+
+    with closing(Index.open(index_folder(settings, index))) as opened:
+        view = look_up(opened, id)
+    if json:
+        print_json(to_plain(view))
+    elif isinstance(view, TextView):
+        _show_text(view)
+    else:
+        _show_facts(to_plain(view))
+
+
+def paradigms(json: JsonOption = False) -> None:
+    """List the ways of answering, with their settings."""
+    from ragways.retrieval.ask import PARADIGMS
+
+    if json:
+        print_json(
+            [
+                {
+                    "name": p.name,
+                    "summary": p.summary,
+                    "source": p.source,
+                    "needs": sorted(p.needs),
+                    "settings": p.settings,
+                }
+                for p in PARADIGMS.values()
+            ]
+        )
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("paradigm", no_wrap=True)
+    table.add_column("what it does, what it needs, its settings", overflow="fold")
+    for p in PARADIGMS.values():
+        settings = ", ".join(f"{name}={value}" for name, value in p.settings.items())
+        needs = f"needs {', '.join(sorted(p.needs))}" if p.needs else "needs no layer"
+        table.add_row(p.name, Text.assemble(p.summary, "\n", (f"{needs}; source {p.source}; {settings}", "dim")))
+    console().print(table)
+
+
+# Names and settings as the command line gives them
+
+
+def parse_names(given: Sequence[str]) -> list[str]:
+    """Paradigms by name, several at once joined by commas; `all` is all of them."""
+    from ragways.retrieval.ask import PARADIGMS
+
+    names = [name.strip() for value in given for name in value.split(",") if name.strip()]
+    chosen = [PARADIGMS.find(name).name for name in dict.fromkeys(names or [USUAL]) if name != "all"]
+    return list(PARADIGMS) if "all" in names else chosen
+
+
+def parse_variants(given: str, settings: Settings) -> list[Variant]:
+    """Paradigms joined by commas, each with settings of its own if need be: `naive,naive[k=20;least=0.4]`."""
+    from ragways.evaluation.run import Variant  # late: `ragways ask` needs nothing of an evaluation
+
+    variants: dict[str, Variant] = {}
+    for text in _BETWEEN.split(given):
+        name, bracket, rest = text.strip().partition("[")
+        if bracket and not rest.endswith("]"):
+            raise UsageError(f"{text.strip()!r} has no closing bracket", "write it as naive[k=20]")
+        values = parse_settings([part for part in rest.removesuffix("]").split(";") if part.strip()])
+        for one in parse_names([name]) if name else ():
+            label = f"{one}[{';'.join(f'{key}={value}' for key, value in values.items())}]" if values else one
+            variants[label] = Variant(label, one, settings_of(one, [one], settings, values))
+    if not variants:
+        raise UsageError("no paradigm is named", "see: ragways paradigms")
+    return list(variants.values())
+
+
+def parse_settings(given: Sequence[str]) -> dict[str, str]:
+    """`k=20` as a name and a value."""
+    values = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise UsageError(f"{text!r} is not a setting", "write it as name=value, e.g. --set k=20")
+        values[name.strip()] = value.strip()
+    return values
+
+
+def settings_of(name: str, names: Sequence[str], settings: Settings, values: Mapping[str, str]) -> dict[str, Any]:
+    """The file's settings of a paradigm, then the command's. One setting may concern only some of several paradigms."""
+    from ragways.retrieval.ask import PARADIGMS
+
+    paradigm = PARADIGMS.find(name)
+    for other in settings.paradigms:
+        PARADIGMS.find(other)  # a table for a paradigm that is not there is a slip
+    known = {key for each in names for key in PARADIGMS.find(each).settings}
+    own = {key: value for key, value in values.items() if key in paradigm.settings or key not in known}
+    return paradigm.check({**settings.paradigms.get(name, {}), **own})
+
+
+async def ask_all(
+    settings: Settings, question: str, names: Sequence[str], values: Mapping[str, str], budget: float | None
+) -> tuple[list[Result], list[tuple[str, RagwaysError]]]:
+    """Answers, and for the paradigms that could not answer, why."""
+    from ragways.assemble import opened
+    from ragways.core.trace import Budget
+    from ragways.retrieval.ask import ask as ask_one
+
+    chosen = {name: settings_of(name, names, settings, values) for name in names}
+    results: list[Result] = []
+    failures: list[tuple[str, RagwaysError]] = []
+    async with opened(settings) as use:
+        for name in names:
+            try:
+                results.append(await ask_one(use, question, name, chosen[name], budget=Budget(usd=budget)))
+            except RagwaysError as error:
+                if len(names) == 1:
+                    raise
+                failures.append((name, error))
+    return results, failures
+
+
+# Answers as a person sees them
+
+
+def show_results(results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> None:
+    """Paradigms side by side: a row each, with the answer, the evidence it had, and what it took."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(show_lines=True, expand=True)
+    table.add_column("paradigm", no_wrap=True)
+    table.add_column("answer", ratio=3, overflow="fold")
+    table.add_column("evidence", ratio=4, overflow="fold")
+    for result in results:
+        table.add_row(_head(result), _answer(result), _evidence(result))
+    for paradigm, why in failures:
+        table.add_row(Text(paradigm, style="bold"), Text(printable(why), style="red"), Text(""))
+    console().print(table)
+
+
+def _show_answers(
+    results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]], *, details: bool = False
+) -> None:
+    """A few paradigms with their evidence, more of them as a table in short."""
+    if details or len(results) + len(failures) <= DETAILED:
+        show_results(results, [(name, str(error)) for name, error in failures])
+    else:
+        _show_in_short(results, failures)
+
+
+def _show_in_short(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]] = ()) -> None:
+    """Many paradigms at once: a row each, in short. On a narrow terminal the evidence stands under the answer."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    out = console()
+    wide = out.width >= WIDE
+    table = RichTable(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1) if wide else (0, 1, 0, 0), pad_edge=False)
+    table.add_column("paradigm", no_wrap=True)
+    for column, ratio in (("answer", 3), ("evidence", 4)) if wide else (("answer and evidence", 1),):
+        table.add_column(column, ratio=ratio, overflow="fold")
+    for column in ("tokens", "calls", "s"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for result in results:
+        said, found = _short_answer(result, 110 if wide else 66), _short_evidence(result, 100 if wide else 66)
+        cells = (said, found) if wide else (Text("\n").join((said, found)),)
+        usage = result.usage
+        costs = (f"{usage.tokens:,}", f"{usage.calls:,}", f"{result.seconds:.2f}")
+        table.add_row(Text(result.paradigm, style="bold"), *cells, *costs)
+    for paradigm, error in failures:
+        why = Text.assemble((printable(error.message), "yellow"), "\n", (printable(error.cure), "dim"))
+        table.add_row(Text(paradigm, style="bold"), *((why, Text("")) if wide else (why,)), "–", "–", "–")
+    out.print(table)
+
+
+def _short_answer(result: Result, limit: int) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    return Text(_snippet(result.answer.text, limit), style="yellow" if result.answer.abstained else "")
+
+
+def _short_evidence(result: Result, limit: int) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    items = result.answer.evidence.items
+    titles = list(dict.fromkeys(hit.piece.title or hit.piece.id for hit in items))
+    named = "; ".join(_snippet(title, 40) for title in titles[:SHOWN_EVIDENCE])
+    return Text(_snippet(f"{len(items)} found{': ' if named else ''}{named}", limit), style="dim")
+
+
+def _head(result: Result) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    usage = result.usage
+    lines = [f"{result.seconds:.2f} s"]
+    if usage.calls:
+        lines += [f"{usage.calls} calls", f"{usage.tokens:,} tokens", f"${usage.usd:.4f}"]
+    return Text.assemble((result.paradigm, "bold"), "\n", ("\n".join(lines), "dim"))
+
+
+def _answer(result: Result) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    answer = result.answer
+    way = "extracted without a model" if answer.way == "rule" else answer.way
+    style = "yellow" if answer.abstained else ""
+    return Text.assemble((printable(answer.text), style), "\n", (way if way else "", "dim italic"))
+
+
+def _evidence(result: Result) -> Any:  # noqa: ANN401
+    from rich.text import Text
+
+    text = Text()
+    items = result.answer.evidence.items
+    cited = {citation.piece for citation in result.answer.citations}
+    shown = [(n, hit) for n, hit in enumerate(items, start=1) if n <= SHOWN_EVIDENCE or hit.piece.id in cited]
+    for number, hit in shown:
+        piece = hit.piece
+        date = f" ({piece.date})" if piece.date else ""
+        text.append(f"[{number}] {printable(piece.title)}{date}", style="bold green" if piece.id in cited else "bold")
+        text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
+        text.append(_snippet(piece.text, 110) + "\n")
+    if len(items) > len(shown):
+        text.append(f"and {len(items) - len(shown)} more", style="dim")
+    return text
+
+
+def _snippet(text: str, limit: int) -> str:
+    return printable(shortened(text, limit))
+
+
+# What an id stands for
+
+
+def _show_text(view: TextView) -> None:
+    """The part between marks where there is no colour to tell it from what stands around it."""
+    from rich.text import Text
+
+    out = console()
+    left, right = ("", "") if out.color_system else ("⟦", "⟧")
+    whole = not view.before and not view.after
+    text = Text.assemble((printable(view.title), "bold"), f"  {printable(view.key)}\n\n")
+    text.append(printable(view.before), style="dim")
+    text.append(printable(view.text) if whole else f"{left}{printable(view.text)}{right}")
+    text.append(printable(view.after), style="dim")
+    out.print(text)
+
+
+def _show_facts(data: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    out = console()
+    out.print(Text.assemble((printable(data["title"]), "bold"), f"  {data['id']}\n"))
+    for name, value in data.items():
+        if name in ("id", "title") or value in ("", [], {}, None):
+            continue
+        lines = (
+            [f"{key}  {text}" for key, text in value.items()] if isinstance(value, dict)
+            else value if isinstance(value, list) else [str(value)]
+        )  # fmt: skip
+        body = printable("\n".join(" ".join(line.split()) for line in lines))
+        out.print(Text.assemble((f"{name}\n" if len(lines) > 1 else f"{name}: ", "bold"), body), soft_wrap=True)
