@@ -16,9 +16,8 @@ from typer.testing import CliRunner, Result
 
 from ragways.apps.evaluation.report import report
 from ragways.core.errors import UsageError
-from ragways.evaluation.report.data import report_data
 from ragways.pictures.report import report_page
-from tests.evaluation.report.made import EVIL, made_run
+from tests.evaluation.report.made import EVIL, made_run, report_data
 
 
 @pytest.fixture(scope="module")

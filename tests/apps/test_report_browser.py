@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from ragways.evaluation.report.data import report_data
 from ragways.pictures.report import report_page
 from tests.apps.browser import Browser, colours, needs_browser
-from tests.evaluation.report.made import EVIL, made_run
+from tests.evaluation.report.made import EVIL, made_run, report_data
 
 pytestmark = needs_browser
 

@@ -87,10 +87,10 @@ def test_a_table_as_text_markdown_html_and_data():
         "a note",
     ]
     assert TABLE.markdown().splitlines()[2:6] == [
-        "| name | mean | n |",
-        "| --- | ---: | ---: |",
-        "| a\\|b | 0.50 | 1,200 |",
-        "| &lt;i&gt; | – | 3 |",
+        "| name      | mean |     n |",
+        "|-----------|-----:|------:|",
+        "| a\\|b      | 0.50 | 1,200 |",
+        "| &lt;i&gt; |    – |     3 |",
     ]
     html = TABLE.html()
     assert "&lt;i&gt;" in html

@@ -5,12 +5,19 @@ Terminal rendering is in `apps/terminal.py`; Markdown, HTML and plain data are h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
 Cell = str | int | float | bool | None
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SIGNS = re.compile(r"([\\`*_\[\]#|~$!])")
+_START = re.compile(r"^([-+=]+(?=\s|$)|\d+(?=[.)](?:\s|$)))")
+_LINKS = re.compile(r"(?i)(://|www\.|@)")
+_WIDEST = 60
+"""Characters to which a cell of Markdown is padded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +94,22 @@ class Table:
 
     def markdown(self) -> str:
         """The table in Markdown, its title as a heading line in bold. Cells are text: markup in them is escaped."""
-        heads = [_cell(column.title) for column in self.columns]
-        rules = ["---:" if self.right(n) else "---" for n in range(len(heads))]
-        lines = [heads, rules, *([_cell(text) for text in row] for row in self.texts())]
-        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-        title = [f"**{_cell(self.title)}**"] if self.title else []
+        lines = [[column.title for column in self.columns], *self.texts()]
+        cells = [[markdown_text(text) for text in line] for line in lines]
+        # Padded, so that it reads as well where nothing renders it.
+        widths = [min(_WIDEST, max(len(line[n]) for line in cells)) for n in range(len(self.columns))]
+        right = [self.right(n) for n in range(len(self.columns))]
+
+        def row(line: list[str]) -> str:
+            padded = (
+                cell.rjust(width) if end else cell.ljust(width)
+                for cell, width, end in zip(line, widths, right, strict=True)
+            )
+            return f"| {' | '.join(padded)} |"
+
+        rule = (f"{'-' * (width + 1)}{':' if end else '-'}" for width, end in zip(widths, right, strict=True))
+        table = "\n".join([row(cells[0]), f"|{'|'.join(rule)}|", *map(row, cells[1:])])
+        title = [f"**{markdown_text(self.title)}**"] if self.title else []
         return "\n\n".join([*title, table, *self.notes])
 
     def html(self) -> str:
@@ -127,9 +145,13 @@ class Table:
     __repr__ = __str__
 
 
-def _cell(text: str) -> str:
-    """Text as it may stand in a cell of Markdown: on one line, with nothing that a renderer would take for markup."""
-    flat = " ".join(text.split())
-    for sign in "\\|`*_[]<>":
-        flat = flat.replace(sign, f"\\{sign}" if sign not in "<>" else {"<": "&lt;", ">": "&gt;"}[sign])
-    return flat
+def markdown_text(text: object, length: int = 2000) -> str:
+    """Text as Markdown may show it: on one line, no sign of it markup and no address a link; past `length` characters
+    it is cut.
+    """
+    flat = " ".join(str(text)[: length + 1].split())
+    flat = _CONTROLS.sub("\ufffd", flat[:length] + ("…" if len(str(text)) > length else ""))
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    flat = _SIGNS.sub(r"\\\1", flat)
+    flat = _LINKS.sub(lambda match: "".join(f"&#{ord(sign)};" for sign in match[0]), flat)
+    return _START.sub(lambda match: "".join(f"&#{ord(sign)};" for sign in match[0]), flat)

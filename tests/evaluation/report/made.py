@@ -14,6 +14,7 @@ from ragways.evaluation.duel.replies import DuelReplies, DuelReply, duel_judge, 
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import AnswerUsage, EvidenceItem, Provenance, Record, Records, begin
+from ragways.evaluation.report.data import evaluation_report
 from ragways.evaluation.resources.sampler import ResourceSample, samples_of
 from ragways.index.work_cache import Spent
 
@@ -124,3 +125,8 @@ def _line(line: DuelReply, a: int, b: int) -> DuelReply:
     from dataclasses import replace
 
     return replace(line, points=((a,) * 4, (b,) * 4))
+
+
+def report_data(folders: Sequence[Path], *, baseline: str = "") -> dict[str, Any]:
+    """A report as JSON has it."""
+    return evaluation_report(folders, baseline=baseline).to_plain()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,12 @@ from ragways.evaluation.duel.replies import duel_judge
 from ragways.evaluation.duel.result import duel_result
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.record import AnswerUsage, Record, Records, begin
-from ragways.evaluation.report import comparisons, questions
-from ragways.evaluation.report.data import report_data
+from ragways.evaluation.report import comparisons
+from ragways.evaluation.report import data as report_module
+from ragways.evaluation.report.data import cut, evaluation_report
 from ragways.evaluation.report.markdown import markdown
-from ragways.evaluation.report.questions import cut
 from ragways.evaluation.score import score, scored
-from tests.evaluation.report.made import EVIL, PARADIGMS, RULES, fight, made_run
+from tests.evaluation.report.made import EVIL, PARADIGMS, RULES, fight, made_run, report_data
 from tests.evaluation.test_gate import row as scores_of
 
 
@@ -79,7 +80,7 @@ def test_costs_share_out_what_the_index_cost(run: Path, data: dict[str, Any]):
     tokens = sum(r.usage.all_tokens for r in answered) / len(answered)
     assert row["cost"]["tokens"] == pytest.approx(tokens, abs=0.01)
     assert row["cost"]["tokens_with_index"] == pytest.approx(tokens + 90_000 / 24, abs=0.01)
-    assert row["use"]["answered"] + row["failed"] == row["records"]
+    assert row["resources"]["answered"] + row["failed"] == row["records"]
 
 
 def test_duels_are_those_of_the_duel(run: Path, data: dict[str, Any]):
@@ -138,7 +139,8 @@ def test_one_id_with_two_texts_is_two_questions(tmp_path: Path):
     assert [(q["id"], len(q["answers"])) for q in data["questions"]] == [("one/q1", 1), ("q2", 2), ("two/q1", 1)]
     (note,) = data["notes"]
     assert "asked all 3 questions (p-one 2, p-two 2)" in note
-    assert note in markdown(data, answers=False).replace("\\", "")
+    report = evaluation_report([tmp_path / "one", tmp_path / "two"])
+    assert note in markdown(report, answers=False).replace("\\", "")
 
 
 @pytest.mark.parametrize("folders", [[], ["empty"], ["none"]])
@@ -175,7 +177,7 @@ def test_long_texts_are_cut_and_say_so(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(longest) < 2100
     assert max(len(a["answer"]) for q in data["questions"] for a in q["answers"]) < 20_100
     assert EVIL in data["questions"][0]["text"]
-    monkeypatch.setattr(questions, "ALL_EVIDENCE", 1000 * len(data["pieces"]))
+    monkeypatch.setattr(report_module, "ALL_EVIDENCE", 1000 * len(data["pieces"]))
     shorter = report_data([folder])
     assert shorter["evidence_cut_at"] == 1000
     assert all(len(piece["text"]) < 1100 for piece in shorter["pieces"])
@@ -189,7 +191,7 @@ def test_comparisons_keep_within_bounds_and_name_what_they_left_out(
     found = data["comparisons"]
     assert found["left_out"] == []
     assert all(len(one["rows"]) == 10 for one in found["tables"])
-    monkeypatch.setattr(comparisons, "MOST_QUESTIONS", 24 * 10 * 2)
+    monkeypatch.setattr(comparisons, "COMPARED_QUESTIONS", 24 * 10 * 2)
     few = report_data([run])["comparisons"]
     assert [one["metric"] for one in few["tables"]] == ["accuracy", "crag-fine"]
     assert len(few["left_out"]) == len(found["tables"]) - 2
@@ -200,13 +202,13 @@ def test_comparisons_keep_within_bounds_and_name_what_they_left_out(
 
 
 def test_break_evens_stand_for_every_pair_with_other_layers(tmp_path: Path):
-    data = report_data([made_run(tmp_path / "run")])
-    lines = data["breakevens"]["lines"]
+    report = evaluation_report([made_run(tmp_path / "run")])
+    lines = report.to_plain()["breakevens"]["lines"]
     assert {(one["paradigm"], one["against"]) for one in lines} >= {("naive", "llm-only"), ("fused", "llm-only")}
     work_cache = next(one for one in lines if (one["paradigm"], one["against"]) == ("naive", "llm-only"))
     assert work_cache["construction"] == 90_000, "what the run says its vectors cost"
     assert work_cache["questions"] == math.ceil(90_000 / work_cache["saved"])
-    assert f"{work_cache['questions']:,} questions" in markdown(data, answers=False)
+    assert f"{work_cache['questions']:,} questions" in markdown(report, answers=False)
 
 
 def made_of(folder: Path, right: dict[str, int], n: int = 40, **changes: Any) -> Path:
@@ -239,11 +241,13 @@ def test_against_a_baseline_only_what_was_compared_is_best(tmp_path: Path):
     assert report_data([folder], baseline="good")["best"]["accuracy"] == ["good", "alike"]
 
 
-def test_where_less_is_better_the_least_is_best(run: Path, data: dict[str, Any]):
-    less = next(one for one in data["comparisons"]["tables"] if one["less_is_better"])
-    rows = [scores_of(name, **{less["metric"]: mean}) for name, mean in (("a", 0.1), ("b", 0.9))]
-    pair = {"a": "b", "b": "a", "verdict": "worse"}
-    assert comparisons.best_of(rows, {"tables": [less | {"rows": [pair]}]}) == {less["metric"]: ["a"]}
+def test_where_less_is_better_the_least_is_best(run: Path):
+    report = evaluation_report([run])
+    assert report.comparisons is not None
+    less = next(one for one in report.comparisons.tables if one.less_is_better)
+    rows = [scores_of(name, **{less.metric: mean}) for name, mean in (("a", 0.1), ("b", 0.9))]
+    pair = replace(less.rows[0], a="b", b="a", verdict="worse")
+    assert comparisons.best_of(rows, [replace(less, rows=(pair,))]) == {less.metric: ["a"]}
 
 
 def test_cpu_is_the_first_cost_where_no_model_was_asked(tmp_path: Path, data: dict[str, Any]):
@@ -259,4 +263,4 @@ def test_types_that_failed_or_are_missing_are_among_the_types(tmp_path: Path):
         Records(folder).append(Record(f"q{at}", "?", type, ("x",), "naive", 0, answer="x", error=error))
     data = report_data([folder])
     assert data["types"] == ["(none)", "easy", "hard"]
-    assert "–, 1 failed" in markdown(data, answers=False)
+    assert "–, 1 failed" in markdown(evaluation_report([folder]), answers=False)

@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ragways.evaluation.report.data import report_data
+from ragways.core.table import Table, markdown_text
+from ragways.evaluation.report.data import evaluation_report
 from ragways.evaluation.report.markdown import markdown
-from ragways.evaluation.report.markdown_text import said, table
 from tests.evaluation.report.made import EVIL, made_run
 
 RENDER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -35,7 +35,7 @@ SIGNS = st.lists(st.sampled_from(PARTS)).map("".join)
 def test_any_text_is_shown_as_it_is(text: str):
     flat = " ".join(text.split())
     expected = CONTROLS.sub("\ufffd", flat)
-    tokens = RENDER.parse(said(text))
+    tokens = RENDER.parse(markdown_text(text))
     if not expected:
         assert tokens == []
         return
@@ -47,7 +47,7 @@ def test_any_text_is_shown_as_it_is(text: str):
 
 @given(SIGNS)
 def test_any_text_is_one_cell_of_a_table(text: str):
-    tokens = RENDER.parse("\n".join(table(["a", "b"], [[said(text), "1"]])))
+    tokens = RENDER.parse(Table.of(["a", "b"], [[text, "1"]]).markdown())
     cells = [after for before, after in pairwise(tokens) if before.type == "td_open"]
     assert len(cells) == 2
     shown = "".join(token.content for token in cells[0].children or [])
@@ -57,8 +57,8 @@ def test_any_text_is_one_cell_of_a_table(text: str):
 @pytest.mark.parametrize("hostile", [False, True])
 def test_the_whole_report(tmp_path: Path, hostile: bool):
     folder = made_run(tmp_path / "run", questions=12, repeats=2, duels=not hostile, hostile=hostile)
-    data = report_data([folder])
-    text = markdown(data)
+    report = evaluation_report([folder])
+    data, text = report.to_plain(), markdown(report)
     tokens = RENDER.parse(text)
     kinds = {token.type for token in tokens} | {child.type for token in tokens for child in token.children or []}
     assert not kinds & {"html_block", "html_inline", "link_open", "image", "fence", "code_block", "code_inline"}
@@ -85,16 +85,16 @@ def test_the_whole_report(tmp_path: Path, hostile: bool):
 
 
 def test_the_summary_has_no_answers(tmp_path: Path):
-    data = report_data([made_run(tmp_path / "run", questions=5, paradigms=["naive", "words"])])
-    text = markdown(data, answers=False)
+    report = evaluation_report([made_run(tmp_path / "run", questions=5, paradigms=["naive", "words"])])
+    text = markdown(report, answers=False)
     assert "## Questions" not in text
     assert "What of thing" not in text
     assert "## Figures" in text
 
 
 def test_what_the_figures_do_not_say_is_said(tmp_path: Path):
-    data = report_data([made_run(tmp_path / "run", questions=5, paradigms=["naive", "words"])])
-    text = " ".join(markdown(data, answers=False).split())
+    report = evaluation_report([made_run(tmp_path / "run", questions=5, paradigms=["naive", "words"])])
+    text = " ".join(markdown(report, answers=False).split())
     assert "over the pairs of each metric, not over metrics" in text
     assert "The fronts are of means alone" in text
     assert "Unscored answers, by paradigm and reason:" in text
@@ -102,9 +102,9 @@ def test_what_the_figures_do_not_say_is_said(tmp_path: Path):
 
 
 def test_one_question_has_no_interval(tmp_path: Path):
-    data = report_data([made_run(tmp_path / "run", questions=1, paradigms=["naive", "words"], judged=False)])
-    figure = data["rows"][0]["metrics"]["accuracy"]
-    assert (figure["n"], figure["low"], figure["high"]) == (1, None, None)
-    text = markdown(data, answers=False)
+    report = evaluation_report([made_run(tmp_path / "run", questions=1, paradigms=["naive", "words"], judged=False)])
+    figure = report.rows[0].metrics["accuracy"]
+    assert (figure.n, figure.low, figure.high) == (1, None, None)
+    text = markdown(report, answers=False)
     assert re.search(r"\| naive +\| +\d\.\d{3} \| +– \|", text)
     assert re.search(r"\d\.\d{3} \(n 1\)", text), "by type"

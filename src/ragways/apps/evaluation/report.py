@@ -21,23 +21,23 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Report on runs: figures, comparisons, costs, duels, and every question with all its answers."""
-    from ragways.evaluation.report.data import report_data
+    from ragways.evaluation.report.data import evaluation_report
     from ragways.evaluation.report.markdown import markdown as as_markdown
     from ragways.pictures.shell import write_page
 
-    data = report_data(runs, baseline=baseline)
-    written = f"{len(data['questions']):,} questions, {len(data['paradigms']):,} paradigms"
+    found = evaluation_report(runs, baseline=baseline)
+    written = f"{len(found.questions):,} questions, {len(found.paradigms):,} paradigms"
     if html is not None:
         from ragways.pictures.report import report_page
 
-        write_page(html, report_page(data))
+        write_page(html, report_page(found.to_plain()))
         typer.echo(f"wrote {html}: {written}", err=json)
     if markdown is not None:
-        write_page(markdown, as_markdown(data))
+        write_page(markdown, as_markdown(found))
         typer.echo(f"wrote {markdown}: {written}", err=json)
     if json:
         from ragways.apps.terminal import print_json
 
-        print_json(data)
+        print_json(found.to_plain())
     elif html is None and markdown is None:
-        typer.echo(printable(as_markdown(data, answers=False)), nl=False)
+        typer.echo(printable(as_markdown(found, answers=False)), nl=False)

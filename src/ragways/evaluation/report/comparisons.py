@@ -1,14 +1,12 @@
-"""Paradigms against each other: as many metrics as can be compared in a reasonable time, the telling ones first."""
+"""Paradigms against each other, of one run or several: on one metric, or as the section of a report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ragways.core.errors import UsageError
-from ragways.core.plain import to_plain
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.report.runs import read_runs
 from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
@@ -20,12 +18,10 @@ TELLING = (
     "abstained",
 )  # fmt: skip
 """The metrics that are shown first."""
-MOST = 1200
+COMPARISONS = 1200
 """Comparisons in all."""
-MOST_QUESTIONS = 250_000
+COMPARED_QUESTIONS = 250_000
 """Questions of all comparisons together: some seconds of work."""
-
-
 CORRECTED = (
     "p is corrected (Holm) over the pairs of each metric, not over metrics: where many metrics are looked at, some "
     "differ by chance."
@@ -58,49 +54,56 @@ def compare_runs(folders: Sequence[Path], metric: Metric, *, baseline: str = "")
     return RunComparisons(**vars(compared), unlike_questions=len(unlike))
 
 
+@dataclass(frozen=True, slots=True)
+class ComparisonSection:
+    """A table a metric, as many as can be compared in a reasonable time; the other metrics are `left_out`."""
+
+    tables: tuple[Comparisons, ...]
+    left_out: tuple[str, ...]
+    note: str = CORRECTED
+
+
 def telling_first(metrics: Sequence[Metric]) -> list[Metric]:
-    """Those of a judge first among the others: who paid for them wants to see them."""
+    """The telling metrics first. Those of a judge come first among the others: who paid for them wants to see them."""
     order = {name: place for place, name in enumerate(TELLING)}
     return sorted(metrics, key=lambda one: (order.get(one.name, len(order)), one.of is not None))
 
 
-def comparisons_data(
-    rows: Sequence[Scored], metrics: Sequence[Metric], *, baseline: str = "", most: int = MOST
-) -> dict[str, Any] | None:
-    """A table a metric. None where there is nothing to compare with."""
+def comparison_section(
+    rows: Sequence[Scored], metrics: Sequence[Metric], *, baseline: str = ""
+) -> ComparisonSection | None:
+    """Paradigms against each other, or all against the baseline. None where there is nothing to compare with."""
     names = list(dict.fromkeys(row.record.paradigm for row in rows))
     if len(names) < 2:
         return None
     pairs = len(names) - 1 if baseline else len(names) * (len(names) - 1) // 2
     asked = len({row.record.question for row in rows})
     ordered = telling_first(metrics)
-    chosen = ordered[: max(1, min(most // pairs, MOST_QUESTIONS // (pairs * asked)))]
-    tables = [
-        to_plain(
-            compare_all(gather(rows, one.name), metric=one.name, less_is_better=one.less_is_better, baseline=baseline)
-        )
+    chosen = ordered[: max(1, min(COMPARISONS // pairs, COMPARED_QUESTIONS // (pairs * asked)))]
+    tables = tuple(
+        compare_all(gather(rows, one.name), metric=one.name, less_is_better=one.less_is_better, baseline=baseline)
         for one in chosen
-    ]
-    return {"tables": tables, "left_out": [one.name for one in ordered[len(chosen) :]], "note": CORRECTED}
+    )
+    return ComparisonSection(tables, tuple(one.name for one in ordered[len(chosen) :]))
 
 
-def best_of(rows: Sequence[ParadigmScores], compared: Mapping[str, Any] | None) -> dict[str, list[str]]:
+def best_of(rows: Sequence[ParadigmScores], tables: Iterable[Comparisons]) -> dict[str, list[str]]:
     """By metric: the paradigm of the best mean, and all that were not shown to differ from it.
 
     Empty where that is every one of them, or where the best was not compared with all others: nothing is best then.
     """
-    return {table["metric"]: _best(rows, table) for table in (compared or {"tables": ()})["tables"]}
+    return {table.metric: _best(rows, table) for table in tables}
 
 
-def _best(rows: Sequence[ParadigmScores], table: Mapping[str, Any]) -> list[str]:
-    means = {row.paradigm: row.metrics.get(table["metric"], MetricScore()).mean for row in rows}
-    sign = -1 if table["less_is_better"] else 1
+def _best(rows: Sequence[ParadigmScores], table: Comparisons) -> list[str]:
+    means = {row.paradigm: row.metrics.get(table.metric, MetricScore()).mean for row in rows}
+    sign = -1 if table.less_is_better else 1
     known = {name: mean for name, mean in means.items() if mean is not None}
     ordered = sorted(known, key=lambda name: -sign * known[name])
     if not ordered:
         return []
     first, others = ordered[0], ordered[1:]
-    beaten = {pair["b"]: pair["verdict"] == "better" for pair in table["rows"] if pair["a"] == first}
-    beaten |= {pair["a"]: pair["verdict"] == "worse" for pair in table["rows"] if pair["b"] == first}
+    beaten = {pair.b: pair.verdict == "better" for pair in table.rows if pair.a == first}
+    beaten |= {pair.a: pair.verdict == "worse" for pair in table.rows if pair.b == first}
     alike = [name for name in others if not beaten.get(name)]
     return [] if len(alike) == len(others) or not set(others) <= set(beaten) else [first, *alike]

@@ -1,9 +1,14 @@
-"""Everything a report shows, as one plain dict: what JSON has, Markdown tells and the page draws."""
+"""Everything a report shows as one value: what JSON has, Markdown tells and the page draws.
+
+Figures stay dataclasses. Questions with their answers are plain data, cut to what can be shown: each piece of evidence
+stands once, however many answers rest on it, and answers name it by its place.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,50 +16,39 @@ import ragways
 from ragways.core.plain import to_plain
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
-from ragways.evaluation.report.breakevens import breakevens_data
-from ragways.evaluation.report.comparisons import TELLING, best_of, comparisons_data, telling_first
-from ragways.evaluation.report.costs import COSTS, costs_data
-from ragways.evaluation.report.duels import duels_data
-from ragways.evaluation.report.questions import questions_data
-from ragways.evaluation.report.runs import Run, read_runs
-from ragways.evaluation.report.timeline import timeline_data
-from ragways.evaluation.score import Scored, gaps, score
+from ragways.evaluation.question import Gold
+from ragways.evaluation.record import EvidenceItem, Record
+from ragways.evaluation.report.comparisons import (
+    TELLING,
+    ComparisonSection,
+    best_of,
+    comparison_section,
+    telling_first,
+)
+from ragways.evaluation.report.runs import RunSummary, read_runs, run_summary
+from ragways.evaluation.report.sections import (
+    COSTS,
+    BreakEvenSection,
+    RunDuels,
+    Timeline,
+    ToolCalls,
+    break_even_section,
+    duel_section,
+    known_costs,
+    report_usage,
+    timeline_of,
+    tool_section,
+)
+from ragways.evaluation.resources.sampler import samples_of
+from ragways.evaluation.resources.usage import ParadigmUsage
+from ragways.evaluation.score import Gap, ParadigmScores, Scored, gaps, score
 
-
-def report_data(folders: Sequence[Path], *, baseline: str = "") -> dict[str, Any]:
-    """One or more runs side by side. `missing` says of each section that is not there why, and how to get it."""
-    runs = read_runs(folders)
-    rows = [row for run in runs for row in run.rows]
-    metrics = telling_first(_metrics(rows))
-    found: dict[str, Any] = {
-        "comparisons": comparisons_data(rows, metrics, baseline=baseline),
-        "timeline": _timeline(runs),
-        "tools": _tools(rows),
-        "duels": duels_data(runs),
-        "breakevens": breakevens_data(runs, next((one for one in metrics if one.name in TELLING), None)),
-    }
-    costs, figures = costs_data(runs), score(rows)
-    data = {
-        "ragways": ragways.__version__,
-        "runs": [run.data() for run in runs],
-        "asked": len({row.record.question for row in rows}),
-        "notes": _notes(rows),
-        "paradigms": list(dict.fromkeys(row.record.paradigm for row in rows)),
-        "types": sorted({type for row in figures for type in row.by_type}),
-        "metrics": [_metric(one) for one in metrics],
-        "main": [one.name for one in metrics if one.name in TELLING],
-        "costs": _known(costs),
-        "rows": [to_plain(row) | costs[row.paradigm] for row in figures],
-        "gaps": [to_plain(gap) | {"whose": gap.whose} for gap in gaps(figures)],
-        "best": best_of(figures, found["comparisons"]),
-        **{name: section for name, section in found.items() if section},
-        "missing": {name: why for name, why in MISSING.items() if not found.get(name)},
-    }
-    finite: dict[str, Any] = _finite(data)
-    return finite | questions_data(rows)
-
-
-_NAMED = 8
+EVIDENCE = 2000
+"""Characters shown of a piece of evidence."""
+ANSWER = 20_000
+ALL_EVIDENCE = 24_000_000
+"""Characters of all pieces together: past that each is cut shorter, so that a report can still be opened."""
+SHORTEST = 200
 MISSING = {
     "comparisons": "there is one paradigm, and nothing to compare it with: ragways eval run --paradigms NAME,NAME",
     "timeline": "CPU and memory were not sampled in this run: they are when it is made with ragways eval run",
@@ -62,9 +56,120 @@ MISSING = {
     "duels": "no duel was run: ragways eval duel RUN",
     "breakevens": "no layer or answer cost a token, or there is one paradigm: ragways eval run --paradigms NAME,NAME",
 }
+"""Why a section is not there, and how to get it."""
+_BOUNDED = ("questions", "pieces", "evidence_cut_at")
+"""Fields that are plain data already."""
+_DETAIL = 600
+_DETAILS = 40
+_DEEP = 4
+_NAMED = 8
+_USAGE = ("calls", "input", "output", "reasoning", "usd", "evidence")
 
 
-def _notes(rows: Sequence[Scored]) -> list[str]:
+@dataclass(frozen=True)
+class ReportRow(ParadigmScores):
+    """The scores of a paradigm, what it used with its share of the index, and a figure for each known `cost`."""
+
+    cost: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricInfo:
+    """What a metric is."""
+
+    name: str
+    family: str
+    summary: str
+    less_is_better: bool
+
+
+@dataclass(frozen=True)
+class EvaluationReport:
+    """One or more runs side by side.
+
+    `main` are the metrics that are shown first, `costs` the kinds of cost that tell paradigms apart, with their words;
+    `best` says by metric which paradigms are best. `missing` says of each section that is not there why, and how to
+    get it. `questions` hold all answers, whose evidence is named by its place in `pieces`.
+    """
+
+    ragways: str
+    runs: tuple[RunSummary, ...]
+    asked: int
+    notes: tuple[str, ...]
+    paradigms: tuple[str, ...]
+    types: tuple[str, ...]
+    metrics: tuple[MetricInfo, ...]
+    main: tuple[str, ...]
+    costs: Mapping[str, str]
+    rows: tuple[ReportRow, ...]
+    gaps: tuple[Gap, ...]
+    best: Mapping[str, list[str]]
+    comparisons: ComparisonSection | None
+    timeline: tuple[Timeline, ...]
+    tools: tuple[ToolCalls, ...]
+    duels: tuple[RunDuels, ...]
+    breakevens: BreakEvenSection | None
+    missing: Mapping[str, str]
+    questions: Sequence[Mapping[str, Any]]
+    pieces: Sequence[Mapping[str, Any]]
+    evidence_cut_at: int
+
+    def to_plain(self) -> dict[str, Any]:
+        """For JSON and the page: without the sections that are missing, and no more digits than anyone reads."""
+        figures = [one.name for one in fields(self) if one.name not in (*_BOUNDED, *self.missing)]
+        plain: dict[str, Any] = _rounded({name: to_plain(getattr(self, name)) for name in figures})
+        return plain | {name: getattr(self, name) for name in _BOUNDED}
+
+
+def evaluation_report(folders: Sequence[Path], *, baseline: str = "") -> EvaluationReport:
+    """The report on the runs in these folders. `baseline`: compare all paradigms with this one, not every pair."""
+    runs = read_runs(folders)
+    rows = [row for run in runs for row in run.rows]
+    metrics = telling_first([find_metric(name) for name in dict.fromkeys(name for row in rows for name in row.values)])
+    main = [metric for metric in metrics if metric.name in TELLING]
+    scores, used = score(rows), report_usage(runs)
+    costs = {name: known_costs(own) for name, own in used.items()}
+    comparisons = comparison_section(rows, metrics, baseline=baseline)
+    lines = (timeline_of(list(samples_of(run.folder)), run.paradigms, run=run.name) for run in runs)
+    sections: dict[str, Any] = {
+        "comparisons": comparisons,
+        "timeline": tuple(line for line in lines if line is not None),
+        "tools": tool_section(rows),
+        "duels": duel_section(runs),
+        "breakevens": break_even_section(runs, main[0] if main else None),
+    }
+    return EvaluationReport(
+        ragways=ragways.__version__,
+        runs=tuple(map(run_summary, runs)),
+        asked=len({row.record.question for row in rows}),
+        notes=_notes(rows),
+        paradigms=tuple(dict.fromkeys(row.record.paradigm for row in rows)),
+        types=tuple(sorted({type for row in scores for type in row.by_type})),
+        metrics=tuple(map(_metric_info, metrics)),
+        main=tuple(metric.name for metric in main),
+        # Where all are free, nothing is to be weighed against a kind of cost.
+        costs={name: words for name, words in COSTS.items() if any(own.get(name) for own in costs.values())},
+        rows=tuple(_report_row(row, used[row.paradigm], costs[row.paradigm]) for row in scores),
+        gaps=tuple(gaps(scores)),
+        best=best_of(scores, comparisons.tables if comparisons is not None else ()),
+        **sections,
+        missing={name: why for name, why in MISSING.items() if not sections[name]},
+        **_questions(rows),
+    )
+
+
+def _report_row(row: ParadigmScores, used: ParadigmUsage, cost: Mapping[str, float]) -> ReportRow:
+    return ReportRow(
+        row.paradigm, row.records, row.questions, row.repeats, row.failed, row.failed_questions, row.metrics,
+        row.by_type, used, cost,
+    )  # fmt: skip
+
+
+def _metric_info(metric: Metric) -> MetricInfo:
+    return MetricInfo(metric.name, metric.family, metric.summary, metric.less_is_better)
+
+
+def _notes(rows: Sequence[Scored]) -> tuple[str, ...]:
     """What a reader must know before setting one mean beside another."""
     asked: dict[str, set[str]] = {}
     for row in rows:
@@ -72,58 +177,134 @@ def _notes(rows: Sequence[Scored]) -> list[str]:
     every = set().union(*asked.values())
     few = [f"{name} {len(some):,}" for name, some in asked.items() if len(some) < len(every)]
     if not few:
-        return []
+        return ()
     more = f" and {len(few) - _NAMED} more" if len(few) > _NAMED else ""
-    return [
+    return (
         f"Not every paradigm was asked all {len(every):,} questions ({', '.join(few[:_NAMED])}{more}): their means are "
-        "over different questions. Comparisons take only those that both were asked."
-    ]
+        "over different questions. Comparisons take only those that both were asked.",
+    )
 
 
-def _metrics(rows: Sequence[Scored]) -> list[Metric]:
-    return [find_metric(name) for name in dict.fromkeys(name for row in rows for name in row.values)]
+def _rounded(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return round(value, 6) if isinstance(value, float) else value
 
 
-def _metric(one: Metric) -> dict[str, Any]:
-    return {"name": one.name, "family": one.family, "summary": one.summary, "less_is_better": one.less_is_better}
+# Questions and answers
 
 
-def _known(costs: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Kinds of cost that tell paradigms apart: where all are free, nothing is to be weighed against it."""
-    return {name: said for name, said in COSTS.items() if any(one["cost"].get(name) for one in costs.values())}
-
-
-def _timeline(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    from ragways.evaluation.resources.sampler import samples_of
-
-    drawn = [(run.name, timeline_data(list(samples_of(run.folder)), run.paradigms)) for run in runs]
-    return [{"run": name, **line} for name, line in drawn if line is not None]
-
-
-def _tools(rows: Sequence[Scored]) -> list[dict[str, Any]]:
-    """Calls of each tool, by paradigm, in all and for an answer."""
-    found: dict[str, dict[str, int]] = {}
-    answers: dict[str, int] = {}
+def _questions(rows: Sequence[Scored]) -> dict[str, Any]:
+    """`questions`, whose answers name their evidence by its place in `pieces`; each piece stands there once."""
+    pieces = _Pieces()
+    found: dict[str, dict[str, Any]] = {}
     for row in rows:
         record = row.record
-        if record.error:
-            continue
-        answers[record.paradigm] = answers.get(record.paradigm, 0) + 1
-        for tool, calls in record.tools.items():
-            counts = found.setdefault(record.paradigm, {})
-            counts[tool] = counts.get(tool, 0) + calls
-    return [
-        {"paradigm": name, "answers": answers[name], "calls": dict(sorted(calls.items()))}
-        for name, calls in found.items()
-    ]
+        question = found.setdefault(record.question, {
+            "id": record.question, "text": cut(record.text, ANSWER), "type": record.type,
+            "gold": [cut(gold, ANSWER) for gold in record.gold], "wanted": [_wanted(gold) for gold in record.wanted],
+            "answers": [],
+        })  # fmt: skip
+        question["answers"].append(_answer(row, pieces))
+    length = pieces.length
+    return {"questions": list(found.values()), "pieces": pieces.data(length), "evidence_cut_at": length}
 
 
-def _finite(value: Any) -> Any:  # noqa: ANN401
-    """Without what JSON has no word for, and no more digits than anyone reads."""
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
+class _Pieces:
+    """Pieces of evidence, each once, however many answers rest on it."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str], int] = {}
+        self._pieces: list[EvidenceItem] = []
+
+    def place(self, piece: EvidenceItem) -> int:
+        key = piece.id, piece.text
+        if key not in self._places:
+            self._places[key] = len(self._pieces)
+            self._pieces.append(piece)
+        return self._places[key]
+
+    @property
+    def length(self) -> int:
+        """So many characters of each can be shown."""
+        return EVIDENCE if not self._pieces else max(SHORTEST, min(EVIDENCE, ALL_EVIDENCE // len(self._pieces)))
+
+    def data(self, length: int) -> list[dict[str, Any]]:
+        return [
+            {name: value for name in ("id", "kind", "title", "date") if (value := getattr(piece, name))}
+            | {"text": cut(piece.text, length)}
+            for piece in self._pieces
+        ]
+
+
+def cut(text: str, length: int) -> str:
+    """The beginning, and how much is not shown."""
+    return text if len(text) <= length else f"{text[:length]}… ({len(text) - length:,} more characters)"
+
+
+def _answer(row: Scored, pieces: _Pieces) -> dict[str, Any]:
+    record = row.record
+    said: dict[str, Any] = {
+        "paradigm": record.paradigm,
+        "repeat": record.repeat,
+        "answer": cut(record.answer, ANSWER),
+        "values": {name: _round(score.value) for name, score in row.values.items() if score.value is not None},
+        "seconds": round(record.seconds, 3),
+    }
+    more: dict[str, Any] = {
+        "why": {} if record.error else {name: one.why for name, one in row.values.items() if one.value is None},
+        "details": _details(row),
+        "error": cut(record.error, EVIDENCE),
+        "abstained": record.abstained,
+        "way": record.way,
+        "ranks": list(record.ranks),
+        "evidence": [[pieces.place(one), _round(one.score)] for one in record.evidence],
+        "cited": _cited(record),
+        "usage": {name: _round(value) for name in _USAGE if (value := getattr(record.usage, name))},
+        "tools": record.tools,
+    }
+    return said | {name: value for name, value in more.items() if value}
+
+
+def _wanted(gold: Gold) -> dict[str, Any]:
+    return {name: _plain(text) for name, text in to_plain(gold).items() if text}
+
+
+def _details(row: Scored) -> list[dict[str, Any]]:
+    """What judges said, once for all metrics that came of it."""
+    found: list[tuple[list[str], Mapping[str, Any]]] = []
+    for name, own in row.values.items():
+        if own.details and found and found[-1][1] == own.details:
+            found[-1][0].append(name)
+        elif own.details:
+            found.append(([name], own.details))
+    return [{"metrics": names, "said": _plain(details)} for names, details in found]
+
+
+def _cited(record: Record) -> list[int]:
+    """Numbers of the evidence, from 1, that the answer rests on."""
+    named = {citation.piece for citation in record.citations}
+    return [number for number, piece in enumerate(record.evidence, start=1) if piece.id in named]
+
+
+def _round(value: object) -> float | None:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else round(value, 4)
+
+
+def _plain(value: object, deep: int = 0) -> Any:  # noqa: ANN401
+    """What a judge left behind, within bounds: it may hold whatever a model said."""
+    if isinstance(value, str):
+        return cut(value, _DETAIL)
+    if deep == _DEEP:
+        return "…"
+    if isinstance(value, Mapping):
+        kept = {cut(str(key), 80): _plain(item, deep + 1) for key, item in list(value.items())[:_DETAILS]}
+        return kept | ({"…": f"{len(value) - _DETAILS:,} more"} if len(value) > _DETAILS else {})
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if isinstance(value, float):
-        return round(value, 6) if math.isfinite(value) else None
-    return value
+        shown = [_plain(item, deep + 1) for item in value[:_DETAILS]]
+        return shown + ([f"… {len(value) - _DETAILS:,} more"] if len(value) > _DETAILS else [])
+    return _round(value) if isinstance(value, float) else value

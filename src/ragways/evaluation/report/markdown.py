@@ -2,156 +2,350 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragways.evaluation.report.markdown_costs import breakevens, costs, pareto_fronts, timeline, tools
-from ragways.evaluation.report.markdown_duels import duels
-from ragways.evaluation.report.markdown_questions import questions
-from ragways.evaluation.report.markdown_text import interval, said, scored, table
+from ragways.core.table import Cell, Column, Table, markdown_text
+from ragways.evaluation.duel.figures import BoxPlot
+from ragways.evaluation.report.data import EvaluationReport, MetricInfo, ReportRow
+from ragways.evaluation.resources.worth import pareto
+from ragways.evaluation.score import MetricScore, TypeScores
+from ragways.evaluation.statistics.comparison import PairComparison
 
-SHOWN = 30
+PAIRS = 30
 """Pairs of paradigms that are listed one by one."""
-Data = Mapping[str, Any]
+BREAK_EVENS = 20
+"""Break-evens that are listed."""
+FRONTS = (
+    "The fronts are of means alone: whether two paradigms were shown to differ is not looked at here, so other "
+    "questions may place others on them."
+)
 
 
-def markdown(data: Data, *, answers: bool = True) -> str:
-    """`answers`: with every question, its answers, evidence and judgements; without them a summary."""
-    parts = [
-        _head,
-        _figures,
-        _unscored,
-        _types,
-        _comparisons,
-        pareto_fronts,
-        duels,
-        costs,
-        breakevens,
-        timeline,
-        tools,
-        _missing,
-    ]
-    lines = [line for part in parts for line in part(data)]
+def markdown(report: EvaluationReport, *, answers: bool = True) -> str:
+    """The report as Markdown text. `answers`: with every question, its answers, evidence and judgements."""
+    sections = (
+        _head, _main_metrics, _unscored, _types, _comparisons, _pareto_fronts, _duels, _costs, _break_evens, _timeline,
+        _tools, _missing,
+    )  # fmt: skip
+    lines = [line for section in sections for line in section(report)]
     if answers:
-        lines += [*_others(data), *questions(data)]
+        lines += [*_other_metrics(report), *_questions(report)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _head(data: Data) -> Iterator[str]:
-    yield f"# Evaluation: {', '.join(said(run['name']) for run in data['runs'])}"
+def amount(value: float | None) -> str:
+    """A number in few letters; an en dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def _table(columns: Sequence[str | Column], rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
+    yield Table.of(columns, rows).markdown()
     yield ""
-    for run in data["runs"]:
-        made = "".join(f"; {name} {', '.join(map(said, values))}" for name, values in run["made"].items())
+
+
+def _right(*titles: str) -> list[Column]:
+    """Columns of figures that are written out already."""
+    return [Column(title, align="right") for title in titles]
+
+
+def _amounts(*titles: str) -> list[Column]:
+    return [Column(title, amount, "right") for title in titles]
+
+
+# Quality
+
+
+def _head(report: EvaluationReport) -> Iterator[str]:
+    yield f"# Evaluation: {', '.join(markdown_text(run.name) for run in report.runs)}"
+    yield ""
+    for run in report.runs:
+        made = "".join(f"; {name} {', '.join(map(markdown_text, values))}" for name, values in run.made.items())
         yield (
-            f"- {said(run['name'])}: {run['questions']:,} questions, {len(run['paradigms'])} paradigms, "
-            f"{run['records']:,} answers, {run['failed']:,} failed{made}"
+            f"- {markdown_text(run.name)}: {run.questions:,} questions, {len(run.paradigms)} paradigms, "
+            f"{run.records:,} answers, {run.failed:,} failed{made}"
         )
     yield ""
-    for note in data["notes"]:
-        yield f"Note: {said(note)}"
+    for note in report.notes:
+        yield f"Note: {markdown_text(note)}"
         yield ""
     yield "Means over questions with 95 % intervals. What is unscored is never counted as 0."
     yield ""
 
 
-def _figures(data: Data) -> Iterator[str]:
+def _main_metrics(report: EvaluationReport) -> Iterator[str]:
     yield "## Figures"
     yield ""
-    for metric in data["metrics"]:
-        if metric["name"] in data["main"]:
-            yield from _metric(data, metric)
+    for metric in report.metrics:
+        if metric.name in report.main:
+            yield from _metric(report, metric)
 
 
-def _others(data: Data) -> Iterator[str]:
+def _other_metrics(report: EvaluationReport) -> Iterator[str]:
     yield "## Other metrics"
     yield ""
-    for metric in data["metrics"]:
-        if metric["name"] not in data["main"]:
-            yield from _metric(data, metric)
+    for metric in report.metrics:
+        if metric.name not in report.main:
+            yield from _metric(report, metric)
 
 
-def _metric(data: Data, metric: Data) -> Iterator[str]:
+def _metric(report: EvaluationReport, metric: MetricInfo) -> Iterator[str]:
     """The best first; what is unscored last."""
-    yield f"### {metric['name']}: {metric['summary']}{' (less is better)' if metric['less_is_better'] else ''}"
+    yield f"### {metric.name}: {metric.summary}{' (less is better)' if metric.less_is_better else ''}"
     yield ""
-    sign = 1 if metric["less_is_better"] else -1
-    none: Data = {"mean": None, "n": 0, "unscored": 0, "unscored_questions": 0}
-    found = [(row, row["metrics"].get(metric["name"], none)) for row in data["rows"]]
-    found.sort(key=lambda pair: (pair[1]["mean"] is None, sign * (pair[1]["mean"] or 0.0)))
-    heads = ["paradigm", "mean", "95 % interval", "questions scored", "unscored", "answers unscored", "failed"]
-    yield from table(heads, (
-        [said(row["paradigm"]), "–" if one["mean"] is None else f"{one['mean']:.3f}", interval(one), f"{one['n']:,}",
-         f"{one['unscored_questions']:,}", f"{one['unscored']:,}", f"{row['failed']:,}"]
-        for row, one in found
-    ))  # fmt: skip
+    sign = 1 if metric.less_is_better else -1
+    rows = [(row, row.metrics.get(metric.name, MetricScore())) for row in report.rows]
+    rows.sort(key=lambda pair: (pair[1].mean is None, sign * (pair[1].mean or 0.0)))
+    columns: list[str | Column] = [
+        "paradigm", Column("mean", ".3f", "right"), *_right("95 % interval"), "questions scored", "unscored",
+        "answers unscored", "failed",
+    ]  # fmt: skip
+    yield from _table(columns, [
+        [row.paradigm, own.mean, _interval(own), own.n, own.unscored_questions, own.unscored, row.failed]
+        for row, own in rows
+    ])  # fmt: skip
 
 
-def _unscored(data: Data) -> Iterator[str]:
-    order = {one["name"]: place for place, one in enumerate(data["metrics"])}
-    found = sorted(data["gaps"], key=lambda gap: order[gap["metric"]])
+def _interval(own: MetricScore) -> str:
+    return "–" if own.low is None else f"{own.low:.2f} to {own.high:.2f}"
+
+
+def _unscored(report: EvaluationReport) -> Iterator[str]:
+    order = {metric.name: place for place, metric in enumerate(report.metrics)}
+    found = sorted(report.gaps, key=lambda gap: order[gap.metric])
     if found:
         yield "Unscored answers, by paradigm and reason:"
         yield ""
-        rows = ([said(gap["metric"]), said(gap["whose"]), f"{gap['answers']:,}", said(gap["why"])] for gap in found)
-        yield from table(["metric", "of", "unscored", "why"], rows)
+        yield from _table(
+            ["metric", "of", "unscored", "why"], [[gap.metric, gap.whose, gap.answers, gap.why] for gap in found]
+        )
 
 
-def _types(data: Data) -> Iterator[str]:
-    if not data["types"]:
+def _types(report: EvaluationReport) -> Iterator[str]:
+    if not report.types:
         return
     yield "## By type of question"
     yield ""
-    for name in data["main"]:
+    for name in report.main:
         yield f"### {name}, by type"
         yield ""
-        yield from table(
-            ["paradigm", *map(said, data["types"])],
-            ([said(row["paradigm"]), *(_of_type(row["by_type"].get(type, {}), name) for type in data["types"])]
-             for row in data["rows"]),
-        )  # fmt: skip
+        rows = [
+            [row.paradigm, *(_of_type(row.by_type.get(type), name) for type in report.types)] for row in report.rows
+        ]
+        yield from _table(["paradigm", *_right(*report.types)], rows)
 
 
-def _of_type(found: Data, metric: str) -> str:
-    failed = found.get("failed", 0)
-    return scored(found.get("metrics", {}).get(metric)) + (f", {failed:,} failed" if failed else "")
+def _of_type(found: TypeScores | None, metric: str) -> str:
+    """A mean, its interval, and how many it is of."""
+    own = (found.metrics if found is not None else {}).get(metric, MetricScore())
+    if own.mean is None:
+        text = f"– ({own.unscored} unscored)" if own.unscored else "–"
+    else:
+        unscored = f", {own.unscored} unscored" if own.unscored else ""
+        between = f"{_interval(own)}; " if own.low is not None else ""
+        text = f"{own.mean:.3f} ({between}n {own.n}{unscored})"
+    return text + (f", {found.failed:,} failed" if found is not None and found.failed else "")
 
 
-def _comparisons(data: Data) -> Iterator[str]:
-    if "comparisons" not in data:
+def _comparisons(report: EvaluationReport) -> Iterator[str]:
+    if report.comparisons is None:
         return
     yield "## Comparisons"
     yield ""
-    yield data["comparisons"]["note"]
+    yield report.comparisons.note
     yield ""
-    for one in data["comparisons"]["tables"]:
-        rows = one["rows"]
-        differ = [row for row in rows if row["verdict"] in ("better", "worse")]
-        shown = rows if len(rows) <= SHOWN else differ[:SHOWN]
-        yield f"### {one['metric']}{' (less is better)' if one['less_is_better'] else ''}"
+    for table in report.comparisons.tables:
+        differ = [row for row in table.rows if row.verdict in ("better", "worse")]
+        shown = table.rows if len(table.rows) <= PAIRS else differ[:PAIRS]
+        yield f"### {table.metric}{' (less is better)' if table.less_is_better else ''}"
         yield ""
-        yield one["sentence"]
+        yield table.sentence
         yield ""
         if shown:
-            heads = ["first", "second", "difference", "95 % interval", "p (Holm)", "verdict on the first", "questions"]
-            yield from table([*heads, "left out"], map(_pair, shown))
-        if len(rows) > len(shown):
-            yield f"{len(differ):,} of {len(rows):,} pairs differ; {len(rows) - len(shown):,} are not listed."
+            columns: list[str | Column] = ["first", "second", Column("difference", "+.3f"), *_right("95 % interval"),
+                       Column("p (Holm)", ".3g"), "verdict on the first", "questions", "left out"]  # fmt: skip
+            yield from _table(columns, list(map(_pair, shown)))
+        if len(table.rows) > len(shown):
+            left = len(table.rows) - len(shown)
+            yield f"{len(differ):,} of {len(table.rows):,} pairs differ; {left:,} are not listed."
             yield ""
 
 
-def _pair(row: Data) -> list[str]:
-    known = row["difference"] is not None
+def _pair(row: PairComparison) -> list[Cell]:
+    between = f"{row.low:+.3f} to {row.high:+.3f}" if row.low is not None else "–"
+    return [row.a, row.b, row.difference, between, row.adjusted, row.verdict, row.n, row.dropped]
+
+
+def _duels(report: EvaluationReport) -> Iterator[str]:
+    for duel in report.duels:
+        yield f"## Duels in {markdown_text(duel.run)}, judged by {markdown_text(duel.judge) or 'no model'}"
+        yield ""
+        passed = duel.selftest.passed
+        yield "The judge passed its own test." if passed else f"No verdict: {markdown_text(duel.selftest.why)}."
+        yield from (f"Warning: {markdown_text(warning)}." for warning in duel.warnings)
+        yield ""
+        yield "Relative win rate of the row over the column:"
+        yield ""
+        rows = [
+            [name, *map(_win_rate, rates, outcomes)]
+            for name, rates, outcomes in zip(duel.map.names, duel.map.rates, duel.map.outcomes, strict=True)
+        ]
+        yield from _table(["", *_right(*duel.map.names)], rows)
+        columns: list[str | Column] = [
+            "first", "second", "verdict", *_right("median of the trials", "quartiles", "outliers", "judged"),
+            "left out",
+        ]  # fmt: skip
+        yield from _table(columns, [
+            [pair.a, pair.b, pair.verdict.words, *_spread(pair.box), f"{pair.judged:,} of {pair.pairs:,}",
+             "; ".join(f"{why or 'no reason given'}: {count:,}" for why, count in pair.left_out.items()) or "none"]
+            for pair in duel.pairs
+        ])  # fmt: skip
+
+
+def _win_rate(rate: float | None, outcome: str | None) -> str:
+    if outcome is None:
+        return "·"
+    return "no verdict" if outcome == "no verdict" or rate is None else f"{rate:+.0%} {outcome}"
+
+
+def _spread(box: BoxPlot | None) -> list[str]:
+    if box is None:
+        return ["–"] * 3
+    return [f"{box.median:+.0%}", f"{box.first:+.0%} to {box.third:+.0%}", f"{len(box.outliers)}"]
+
+
+# Cost
+
+
+def _pareto_fronts(report: EvaluationReport) -> Iterator[str]:
+    if not report.costs or not report.main:
+        return
+    metric = next(one for one in report.metrics if one.name == report.main[0])
+    yield "## Quality against cost"
+    yield ""
+    yield FRONTS
+    yield ""
+    for cost, words in report.costs.items():
+        points = {
+            row.paradigm: (row.metrics.get(metric.name, MetricScore()).mean, row.cost.get(cost)) for row in report.rows
+        }
+        best = [point for point in pareto(points, less_is_better=metric.less_is_better) if point.on_front]
+        front = ", ".join(f"{markdown_text(one.name)} ({one.quality:.3f} at {amount(one.cost)})" for one in best)
+        yield f"- {words}: on the front of {metric.name} are {front or 'none'}"
+    yield ""
+
+
+def _costs(report: EvaluationReport) -> Iterator[str]:
+    yield "## What an answer takes"
+    yield ""
+    columns = _amounts(
+        "answers", "failed", "seconds p50", "p95", "CPU s", "MiB at most", "evidence tokens", "calls", "tokens in",
+        "out", "retrieval", "generation", "USD", "index tokens each", "index USD each",
+    )  # fmt: skip
+    yield from _table(["paradigm", *columns], list(map(_cost, report.rows)))
+
+
+def _cost(row: ReportRow) -> list[Cell]:
+    used, total, built = row.resources, row.resources.total, row.resources.construction
     return [
-        said(row["a"]), said(row["b"]), f"{row['difference']:+.3f}" if known else "–",
-        f"{row['low']:+.3f} to {row['high']:+.3f}" if row["low"] is not None else "–",
-        f"{row['adjusted']:.3g}" if row["adjusted"] is not None else "–", row["verdict"], f"{row['n']:,}",
-        f"{row['dropped']:,}",
+        row.paradigm, used.answered, row.failed, used.seconds_p50, used.seconds_p95, used.cpu,
+        used.peak_memory / 2**20 if used.peak_memory else None, used.evidence, total.calls, total.input, total.output,
+        used.retrieval.tokens if used.retrieval else None, used.generation.tokens if used.generation else None,
+        total.usd, built.tokens_per_question if built else None, built.usd_per_question if built else None,
     ]  # fmt: skip
 
 
-def _missing(data: Data) -> Iterator[str]:
-    if data["missing"]:
+def _break_evens(report: EvaluationReport) -> Iterator[str]:
+    if report.breakevens is None:
+        return
+    yield "## When a layer has paid for itself"
+    yield ""
+    for line in report.breakevens.lines[:BREAK_EVENS]:
+        yield f"- {markdown_text(line.words)}"
+    more = len(report.breakevens.lines) - BREAK_EVENS
+    if more > 0:
+        yield f"- and {more:,} more: ragways eval report RUN --json"
+    yield ""
+
+
+def _timeline(report: EvaluationReport) -> Iterator[str]:
+    for line in report.timeline:
+        yield f"## CPU and memory in {markdown_text(line.run)}"
+        yield ""
+        rows: list[list[Cell]] = [
+            [load.paradigm or "before the first answer", load.seconds, load.cpu, load.cores, load.memory / 2**20]
+            for load in line.by_paradigm
+        ]
+        yield from _table(["at work", *_amounts("seconds", "CPU seconds", "cores on average", "MiB at most")], rows)
+
+
+def _tools(report: EvaluationReport) -> Iterator[str]:
+    if not report.tools:
+        return
+    yield "## Tools"
+    yield ""
+    names = sorted({tool for row in report.tools for tool in row.calls})
+    yield "Calls per answer, and in all:"
+    yield ""
+    yield from _table(["paradigm", *_right(*names)], [
+        [row.paradigm,
+         *(f"{row.calls.get(tool, 0) / row.answers:.2f} ({row.calls.get(tool, 0):,})" for tool in names)]
+        for row in report.tools
+    ])  # fmt: skip
+
+
+def _missing(report: EvaluationReport) -> Iterator[str]:
+    if report.missing:
         yield "## Left out"
         yield ""
-        yield from (f"- {name}: {why}" for name, why in data["missing"].items())
+        yield from (f"- {name}: {why}" for name, why in report.missing.items())
         yield ""
+
+
+# Questions
+
+
+def _questions(report: EvaluationReport) -> Iterator[str]:
+    """Answers side by side, scores, and evidence by number, each piece once at the end."""
+    yield "## Questions"
+    yield ""
+    for question in report.questions:
+        type = f" ({markdown_text(question['type'])})" if question["type"] else ""
+        yield f"### {markdown_text(question['id'])}{type}"
+        yield ""
+        yield markdown_text(question["text"])
+        yield ""
+        yield f"Gold: {'; '.join(map(markdown_text, question['gold'])) or 'none given'}"
+        yield ""
+        for answer in question["answers"]:
+            yield from _answer(answer)
+    yield "## Evidence"
+    yield ""
+    yield f"Each piece up to {report.evidence_cut_at:,} characters."
+    yield ""
+    for number, piece in enumerate(report.pieces):
+        named = " ".join(markdown_text(piece[name]) for name in ("title", "date", "id") if name in piece)
+        yield f"- E{number}: {named}: {markdown_text(piece['text'], 2100)}"
+    yield ""
+
+
+def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
+    repeat = f", repeat {answer['repeat'] + 1}" if answer["repeat"] else ""
+    if answer.get("error"):
+        yield f"- **{markdown_text(answer['paradigm'])}**{repeat}: failed: {markdown_text(answer['error'])}"
+        yield ""
+        return
+    text = "abstained" if answer.get("abstained") else markdown_text(answer["answer"]) or "(an empty answer)"
+    yield f"- **{markdown_text(answer['paradigm'])}**{repeat}: {text}"
+    scores = [f"{name} {amount(value)}" for name, value in answer["values"].items()]
+    scores += [f"{name} unscored ({markdown_text(why)})" for name, why in answer.get("why", {}).items()]
+    yield f"  - scores: {', '.join(scores)}"
+    for judged in answer.get("details", ()):
+        said = markdown_text(json.dumps(judged["said"], ensure_ascii=False))
+        yield f"  - {', '.join(judged['metrics'])}: {said}"
+    evidence = [f"E{place}" for place, _ in answer.get("evidence", ())]
+    yield f"  - evidence: {', '.join(evidence) or 'none'}"
+    yield ""

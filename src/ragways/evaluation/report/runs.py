@@ -1,9 +1,9 @@
-"""Several runs as one: names that two of them use for different things are told apart by the run's own name."""
+"""The runs of a report, read as one: a name that two of them use for different things gets the run's name before it."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from ragways.evaluation.score import Scored, scored
 
 
 @dataclass(frozen=True)
-class Run:
+class ReportedRun:
     """A folder, the name it goes by in the report, its records as they were made, and `rows`: as they are called there.
 
     `paradigms` and `questions` lead from the names in its files to those in the report.
@@ -28,20 +28,50 @@ class Run:
     paradigms: dict[str, str]
     questions: dict[str, str]
 
-    def data(self) -> dict[str, Any]:
-        about = RunInfo.read(self.folder)
-        return {
-            "name": self.name,
-            "records": len(self.rows),
-            "failed": sum(bool(row.record.error) for row in self.rows),
-            "questions": len(self.questions),
-            "paradigms": list(self.paradigms.values()),
-            "made": _made(row.record.made for row in self.rows),
-            **({"seed": about.seed, "data": dict(about.data)} if about is not None else {}),
-        }
+    @property
+    def info(self) -> RunInfo | None:
+        return RunInfo.read(self.folder)
 
 
-def read_runs(folders: Sequence[Path], *more: Metric) -> list[Run]:
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What a run is. `made`: by which versions, models and embedders; more than one of a kind is worth seeing."""
+
+    name: str
+    records: int
+    failed: int
+    questions: int
+    paradigms: tuple[str, ...]
+    made: Mapping[str, list[str]]
+    seed: int = 0
+    data: Mapping[str, Any] | None = None
+
+
+def run_summary(run: ReportedRun) -> RunSummary:
+    """What a reader must know of a run as a whole."""
+    info = run.info
+    return RunSummary(
+        name=run.name,
+        records=len(run.rows),
+        failed=sum(bool(row.record.error) for row in run.rows),
+        questions=len(run.questions),
+        paradigms=tuple(run.paradigms.values()),
+        made=_made(row.record.made for row in run.rows),
+        seed=info.seed if info is not None else 0,
+        data=info.data if info is not None else None,
+    )
+
+
+def _made(origins: Iterable[Provenance]) -> dict[str, list[str]]:
+    values: dict[str, dict[str, None]] = {"version": {}, "model": {}, "embedder": {}, "preset": {}}
+    for origin in origins:
+        for name, known in values.items():
+            if value := getattr(origin, name):
+                known[value] = None
+    return {name: list(known) for name, known in values.items() if known}
+
+
+def read_runs(folders: Sequence[Path], *more: Metric) -> list[ReportedRun]:
     """The runs in these folders, one named twice only once; `more` are metrics beside the usual ones (`recall@20`)."""
     places = list({folder.resolve(): folder for folder in folders}.values())
     if not places:
@@ -60,11 +90,11 @@ def read_runs(folders: Sequence[Path], *more: Metric) -> list[Run]:
     return [_run(name, folder, rows, twice, differ) for name, folder, rows in read]
 
 
-def _run(name: str, folder: Path, rows: Sequence[Scored], twice: set[str], differ: set[str]) -> Run:
+def _run(name: str, folder: Path, rows: Sequence[Scored], twice: set[str], differ: set[str]) -> ReportedRun:
     paradigms = {row.record.paradigm: _told(row.record.paradigm, name, twice) for row in rows}
     questions = {row.record.question: _told(row.record.question, name, differ) for row in rows}
     renamed = tuple(_renamed(row, paradigms[row.record.paradigm], questions[row.record.question]) for row in rows)
-    return Run(name, folder, tuple(row.record for row in rows), renamed, paradigms, questions)
+    return ReportedRun(name, folder, tuple(row.record for row in rows), renamed, paradigms, questions)
 
 
 def _renamed(row: Scored, paradigm: str, question: str) -> Scored:
@@ -89,13 +119,3 @@ def _names(folders: Sequence[Path]) -> list[str]:
         if len(set(names)) == len(names):
             break
     return names
-
-
-def _made(rows: Iterable[Provenance]) -> dict[str, list[str]]:
-    """By which versions, models and embedders; more than one of a kind is worth seeing."""
-    found: dict[str, dict[str, None]] = {"version": {}, "model": {}, "embedder": {}, "preset": {}}
-    for made in rows:
-        for name, values in found.items():
-            if value := getattr(made, name):
-                values[value] = None
-    return {name: list(values) for name, values in found.items() if values}

@@ -2,16 +2,16 @@
 function drawCosts() {
   const some = (of) => rows.some((row) => known(of(row)) && of(row) !== 0);
   const columns = [
-    ["answers", "answers that did not fail", (row) => row.use.answered, whole], ["failed", "what these cost is not in the figures", (row) => row.failed, whole],
-    ["seconds p50", "half of the answers took no longer", (row) => row.use.seconds_p50, amount], ["seconds p95", "19 of 20 answers took no longer", (row) => row.use.seconds_p95, amount],
-    ["CPU s", "CPU seconds of an answer", (row) => row.use.cpu, amount], ["most memory", "in memory at most while it was at work", (row) => row.use.peak_memory, bytes],
-    ["evidence tokens", "tokens of evidence shown to the model", (row) => row.use.evidence, whole], ["model calls", "per answer", (row) => row.use.total.calls, amount],
-    ["tokens in", "per answer", (row) => row.use.total.input, whole], ["tokens out", "per answer", (row) => row.use.total.output, whole],
-    ["reasoning", "part of the tokens out", (row) => row.use.total.reasoning, whole], ["tokens of retrieval", "per answer", (row) => row.use.retrieval?.tokens, whole],
-    ["tokens of generation", "per answer", (row) => row.use.generation?.tokens, whole], ["USD", "per answer", (row) => row.use.total.usd, amount],
-    ["index tokens", "to build the layers it needs, all of them", (row) => row.use.construction?.tokens, whole],
-    ["index tokens each", "the same, shared out over the questions", (row) => row.use.construction?.tokens_per_question, amount],
-    ["index USD each", "to build the layers it needs, shared out over the questions", (row) => row.use.construction?.usd_per_question, amount],
+    ["answers", "answers that did not fail", (row) => row.resources.answered, whole], ["failed", "what these cost is not in the figures", (row) => row.failed, whole],
+    ["seconds p50", "half of the answers took no longer", (row) => row.resources.seconds_p50, amount], ["seconds p95", "19 of 20 answers took no longer", (row) => row.resources.seconds_p95, amount],
+    ["CPU s", "CPU seconds of an answer", (row) => row.resources.cpu, amount], ["most memory", "in memory at most while it was at work", (row) => row.resources.peak_memory, bytes],
+    ["evidence tokens", "tokens of evidence shown to the model", (row) => row.resources.evidence, whole], ["model calls", "per answer", (row) => row.resources.total.calls, amount],
+    ["tokens in", "per answer", (row) => row.resources.total.input, whole], ["tokens out", "per answer", (row) => row.resources.total.output, whole],
+    ["reasoning", "part of the tokens out", (row) => row.resources.total.reasoning, whole], ["tokens of retrieval", "per answer", (row) => row.resources.retrieval?.tokens, whole],
+    ["tokens of generation", "per answer", (row) => row.resources.generation?.tokens, whole], ["USD", "per answer", (row) => row.resources.total.usd, amount],
+    ["index tokens", "to build the layers it needs, all of them", (row) => row.resources.construction?.tokens, whole],
+    ["index tokens each", "the same, shared out over the questions", (row) => row.resources.construction?.tokens_per_question, amount],
+    ["index USD each", "to build the layers it needs, shared out over the questions", (row) => row.resources.construction?.usd_per_question, amount],
   ].filter(([label, , of]) => label === "failed" || some(of));
   grid(by("costs"), "What an answer takes, by paradigm; columns that are 0 throughout are left out", [paradigm(), ...columns.map(([label, title, of, show]) => ({ label, title, value: (row) => of(row) ?? null, show }))], rows);
 }
