@@ -19,6 +19,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +29,9 @@ from ragways.index.build import build
 from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.communities.partition import hierarchy, leiden, modularity
 from ragways.index.communities.reader import Communities
-from ragways.index.graph.layer import GRAPH, draft_of
-from ragways.index.layer import BuildContext, Layer
-from ragways.index.layers import LAYERS
+from ragways.index.graph.layer import graph_of
+from ragways.index.layer import BuildContext
+from ragways.index.layers import LAYERS, layer_settings
 from ragways.index.pagerank import Adjacency
 from ragways.index.update import Recipe
 from ragways.models.call import Call, Reply
@@ -95,13 +96,13 @@ async def no_embedder() -> Embedder:
     raise AssertionError("no layer here has vectors")
 
 
-def recipe(settings: Mapping[str, object], model: ScriptedModel | None) -> Recipe:
+def recipe(settings: Mapping[str, Mapping[str, object]], model: ScriptedModel | None) -> Recipe:
     return Recipe(
         no_embedder,
         chunking=PRESETS["section"],
         layers=frozenset({"graph", "communities"}),
         model=lambda _: ModelClient(model),
-        settings=settings,
+        settings=layer_settings(settings),
     )
 
 
@@ -111,7 +112,7 @@ def measure_layer(folder: Path, corpus: Path, model: AtOnce | None, **graph: obj
     work, derive = COMMUNITIES.work, COMMUNITIES.derive
 
     async def timed_work(context: BuildContext) -> None:
-        draft_of(context)
+        context.once(graph_of)
         began = time.process_time()
         await work(context)
         spent["work"] = time.process_time() - began
@@ -121,9 +122,8 @@ def measure_layer(folder: Path, corpus: Path, model: AtOnce | None, **graph: obj
         derive(context, folder)
         spent["derive"] = time.process_time() - began
 
-    LAYERS["graph"] = GRAPH
-    LAYERS["communities"] = Layer("communities", "", COMMUNITIES.needs, timed_derive, timed_work, COMMUNITIES.used)
-    asyncio.run(build(folder, [corpus], recipe({"communities": {"way": way}, "graph": graph}, model)))
+    LAYERS._loaded()["communities"] = replace(COMMUNITIES, derive=timed_derive, work=timed_work)
+    asyncio.run(build(folder, [corpus], recipe({"communities": {"method": way}, "graph": graph}, model)))
     generation = max(int(path.name) for path in (folder / "derived").iterdir())
     read = Communities.open(folder / "derived" / str(generation))
     counts = {

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ragways.core.trace import Usage
 from ragways.index.build import build
+from ragways.index.layers import layer_settings
 from ragways.index.update import Recipe
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
@@ -79,7 +80,7 @@ def recipe(model: Slow, layers: str) -> Recipe:
         embedder=no_embedder,
         layers=frozenset(layers.split()),
         model=lambda work_cache: ModelClient(model, cache=work_cache, concurrency=AT_ONCE),
-        settings={"graph": {"way": "model", "passage_tokens": 300}, "communities": {"text": 50}},
+        settings=layer_settings({"graph": {"method": "model", "passage_tokens": 300}, "communities": {"text": 50}}),
     )
 
 

@@ -34,6 +34,7 @@ from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.retrieve import passages
 from ragways.index.layer import BuildContext, Texts
+from ragways.index.layers import layer_settings
 from ragways.index.reader import Index
 from ragways.index.store import Store
 from ragways.index.update import Recipe
@@ -88,9 +89,9 @@ def measure(data: Path, ways: list[str]) -> Iterator[dict[str, object]]:
         for way in ways:
             if way != "rules" and not triples:
                 continue
-            settings: dict[str, object] = {"way": "rules"}
+            settings: dict[str, object] = {"method": "rules"}
             if way != "rules":
-                settings = {"way": "import", "import": str(triples[0]), "structure": way == "import"}
+                settings = {"method": "import", "file": str(triples[0]), "structure": way == "import"}
             started = time.process_time()
             graph = derive(place / "index", place / way, settings)
             seconds = time.process_time() - started
@@ -123,7 +124,9 @@ def derive(index: Path, folder: Path, settings: Mapping[str, object]) -> Graph:
     folder.mkdir()
     store, work_cache = Store.create_or_open(index), WorkCache(index)
     try:
-        context = BuildContext(store, work_cache, ModelClient(None), None, embed_nothing, settings={"graph": settings})
+        context = BuildContext(
+            store, work_cache, ModelClient(None), None, embed_nothing, settings=layer_settings({"graph": settings})
+        )
         asyncio.run(_work(context))
         GRAPH.derive(context, folder)
     finally:

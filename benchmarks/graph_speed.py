@@ -28,6 +28,7 @@ from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
 from ragways.index.layer import BuildContext, Texts
+from ragways.index.layers import layer_settings
 from ragways.index.pagerank import Adjacency, pagerank, push
 from ragways.index.store import Store
 from ragways.index.update import Recipe
@@ -86,7 +87,7 @@ def once(corpus: Path, count: int, way: str) -> dict[str, object]:
             ModelClient(model),
             None,
             embed_nothing,
-            settings={"graph": {"way": way}, "communities": {}},
+            settings=layer_settings({"graph": {"method": way}, "communities": {}}),
         )
         tokens = store.db.execute("SELECT sum(tokens) FROM chunks").fetchone()[0]
         started = time.process_time()

@@ -28,11 +28,9 @@ from ragways.core.types import Query
 from ragways.corpus.load import load, walk
 from ragways.corpus.source import SourceFile
 from ragways.index.build import build
-from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.index.update import Recipe
 from ragways.index.windows.edges import Space, nearest_elsewhere, nearest_within
-from ragways.index.windows.layer import WINDOWS
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, unit
 from ragways.models.minilm import MiniLM
@@ -118,7 +116,6 @@ def copy_corpus(path: Path, folder: Path, limit: int) -> list[str]:
 
 
 async def costs_of_traversals(chosen: argparse.Namespace) -> None:
-    LAYERS.setdefault("windows", WINDOWS)
 
     async def make() -> Embedder:
         return StandIn() if chosen.stand_in else MiniLM(chosen.cache, threads=1)

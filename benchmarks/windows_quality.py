@@ -23,10 +23,8 @@ from pathlib import Path
 
 from ragways.core.types import Hits, Query
 from ragways.index.build import build
-from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.index.update import Recipe
-from ragways.index.windows.layer import WINDOWS
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.models.minilm import MiniLM
@@ -118,7 +116,6 @@ async def main() -> None:
     parser.add_argument("--index", type=Path, help="keep the index here and use it again")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "ragways-cache")
     chosen = parser.parse_args()
-    LAYERS.setdefault("windows", WINDOWS)
 
     async def make() -> Embedder:
         return MiniLM(chosen.cache, threads=1)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.trace import Usage
-from ragways.index.layers import USUAL
+from ragways.index.layers import USUAL, layer_settings
 from ragways.index.update import Recipe
+
+Sections = Mapping[str, Mapping[str, object]]
 
 
 class WordHashes:
@@ -56,13 +58,14 @@ def _word(word: str) -> NDArray[np.float32]:
     return vector / np.float32(np.linalg.norm(vector))
 
 
-def recipe(embedder: WordHashes | None = None, **changes) -> Recipe:
+def recipe(embedder: WordHashes | None = None, settings: Sections | None = None, **changes) -> Recipe:
+    """An index by `WordHashes`. `settings` are those of layers, as a settings file has them."""
     chosen = embedder or WordHashes()
 
     async def make() -> WordHashes:
         return chosen
 
-    return Recipe(**{"embedder": make, "layers": USUAL, **changes})
+    return Recipe(**{"embedder": make, "layers": USUAL, "settings": layer_settings(settings or {}), **changes})
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from ragways.settings import ChunkingSettings, CorpusSettings, ModelSettings, Se
 if TYPE_CHECKING:
     from ragways.corpus.source import LoadOptions
     from ragways.evaluation.judges.judge import JudgeResources
+    from ragways.index.settings import GraphSettings
     from ragways.index.update import Recipe
     from ragways.index.work_cache import WorkCache
     from ragways.models.adapt import OwnEmbedder, OwnModel
@@ -162,11 +163,12 @@ def recipe_of(
     settings: Settings,
     layers: frozenset[str],
     *,
-    graph: Mapping[str, Any] | None = None,
+    graph: GraphSettings | None = None,
     embedder: OwnEmbedder | None = None,
     model: OwnModel | None = None,
 ) -> Recipe:
-    """What the settings say an index is to be; `graph` changes how its knowledge graph is made."""
+    """What the settings say an index is to be; `graph` takes the place of what they say of the graph."""
+    from ragways.index.layers import layer_settings
     from ragways.index.update import Recipe
 
     return Recipe(
@@ -176,9 +178,10 @@ def recipe_of(
         model=lambda work_cache: client_of(settings, work_cache, own=model),
         options=_load_options(settings.corpus),
         settings={
-            "graph": {**settings.graph, **(graph or {})},
+            "graph": graph or settings.graph,
             "windows": settings.windows,
             "communities": settings.communities,
+            **layer_settings(settings.layers),
         },
     )
 

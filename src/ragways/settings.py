@@ -14,9 +14,11 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, model_validator
 
-from ragways.core.errors import SettingsError, did_you_mean
+from ragways.core.errors import SettingsError
+from ragways.core.section import Section, settings_error
+from ragways.index.settings import CommunitySettings, GraphSettings, WindowSettings
 from ragways.threads import limit_threads as limit_threads  # noqa: PLC0414 - part of what settings offer
 
 FILE = "ragways.toml"
@@ -24,11 +26,7 @@ PREFIX = "RAGWAYS_"
 WITH_KEYS = ("model", "judge", "embedder")
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
-
-
-class PriceSettings(_Section):
+class PriceSettings(Section):
     """USD for a million tokens."""
 
     input: float = Field(ge=0)
@@ -36,7 +34,7 @@ class PriceSettings(_Section):
     cached: float | None = Field(None, ge=0)
 
 
-class ModelSettings(_Section):
+class ModelSettings(Section):
     """The language model; without a name, everything is done without one."""
 
     kind: str = Field("endpoint", description="endpoint asks base_url; a plug-in may bring others")
@@ -55,7 +53,7 @@ class JudgeSettings(ModelSettings):
     """The model that judges answers; unset, the language model judges its own, which is warned of."""
 
 
-class EmbedderSettings(_Section):
+class EmbedderSettings(Section):
     """What turns text into vectors. An index keeps the embedder it was built with."""
 
     kind: str = Field("minilm", description="minilm runs offline; endpoint asks base_url; a plug-in may bring others")
@@ -68,7 +66,7 @@ class EmbedderSettings(_Section):
     options: dict[str, Any] = Field(default_factory=dict, description="of a plug-in's kind: whatever it takes")
 
 
-class ChunkingSettings(_Section):
+class ChunkingSettings(Section):
     """How documents are cut. A preset, and what to change of it."""
 
     preset: Literal["section", "thesis", "router-bench", "agentic"] = Field(
@@ -81,7 +79,7 @@ class ChunkingSettings(_Section):
     title: bool | None = Field(None, description="search a chunk by its titles too")
 
 
-class CorpusSettings(_Section):
+class CorpusSettings(Section):
     """What is read."""
 
     max_bytes: int = Field(256 * 1024 * 1024, ge=1, description="larger files are skipped (dumps are streamed)")
@@ -90,7 +88,7 @@ class CorpusSettings(_Section):
     )
 
 
-class AnswerSettings(_Section):
+class AnswerSettings(Section):
     """How an answer is made from evidence."""
 
     threshold: float = Field(
@@ -102,13 +100,13 @@ class AnswerSettings(_Section):
     )
 
 
-class McpSettings(_Section):
+class McpSettings(Section):
     """The server for agents."""
 
     token: SecretStr = Field(SecretStr(""), description="what HTTP clients must bring; unset makes one up")
 
 
-class Settings(_Section):
+class Settings(Section):
     """All of it."""
 
     index: Path = Field(Path(".ragways"), description="folder of the index")
@@ -121,11 +119,12 @@ class Settings(_Section):
     corpus: CorpusSettings = CorpusSettings()
     answer: AnswerSettings = AnswerSettings()
     mcp: McpSettings = McpSettings()
-    graph: dict[str, Any] = Field(
-        default_factory=dict, description="how the knowledge graph is made, see docs/settings.md"
+    graph: GraphSettings = GraphSettings()
+    windows: WindowSettings = WindowSettings()
+    communities: CommunitySettings = CommunitySettings()
+    layers: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="settings of a layer that a plug-in brings, e.g. [layers.timeline] size = 3"
     )
-    windows: dict[str, Any] = Field(default_factory=dict, description="sizes of the window graph, see docs/settings.md")
-    communities: dict[str, Any] = Field(default_factory=dict, description="sizes of communities, see docs/settings.md")
     prices: dict[str, PriceSettings] = Field(
         default_factory=dict, description="USD for a million tokens by model name, where the built-in table is wrong"
     )
@@ -163,7 +162,7 @@ def read_settings(
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        raise _explained(error) from None
+        raise settings_error(error, Settings) from None
 
 
 def user_file(environment: Mapping[str, str]) -> Path | None:
@@ -244,26 +243,3 @@ def _user_cache(environment: Mapping[str, str]) -> Path:
         return (Path(base) if base else Path.home() / ".cache") / "ragways"
     except RuntimeError:
         raise SettingsError("this user has no home folder", "set RAGWAYS_CACHE to a folder for the model") from None
-
-
-def _explained(error: ValidationError) -> SettingsError:
-    """The first thing that is wrong, by its name, and what was meant."""
-    first = error.errors()[0]
-    where = [str(part) for part in first["loc"]]
-    name = ".".join(where)
-    if first["type"] == "extra_forbidden":
-        return SettingsError(f"there is no setting {name}", did_you_mean(where[-1], _names(where[:-1])))
-    # A key must not be shown, not even a wrong one.
-    secret = where[-1] in ("key", "token") or where in (["model"], ["judge"], ["embedder"], ["mcp"])
-    now = "" if secret else f"it is {str(first.get('input'))[:80]!r} now"
-    return SettingsError(f"setting {name}: {first['msg'][:1].lower()}{first['msg'][1:]}", now)
-
-
-def _names(parents: list[str]) -> list[str]:
-    section: type[BaseModel] = Settings
-    for parent in parents:
-        field = section.model_fields.get(parent)
-        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
-            return list(section.model_fields)
-        section = field.annotation
-    return list(section.model_fields)

@@ -22,16 +22,13 @@ from ragways.apps.graph import app
 from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.plain import to_plain
 from ragways.index.build import build
-from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
-from ragways.index.layers import LAYERS
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
-from ragways.index.windows.layer import WINDOWS
 from ragways.pictures.neighbourhood import nearest_names, neighbourhood
 from ragways.pictures.shell import script_json
 from tests.apps.browser import BROWSER, needs_browser
-from tests.fakes import recipe, write
+from tests.fakes import Sections, recipe, write
 from tests.index.test_export import HOSTILE, make_hostile
 
 DOCS = {
@@ -45,12 +42,9 @@ DOCS = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("graph")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(LAYERS, "graph", GRAPH)
-        patch.setitem(LAYERS, "windows", WINDOWS)
-        layers = frozenset({"vectors", "words", "graph", "windows"})
-        settings: dict[str, object] = {"graph": {}, "windows": {}}
-        asyncio.run(build(folder / "index", [write(folder / "docs", DOCS)], recipe(layers=layers, settings=settings)))
+    layers = frozenset({"vectors", "words", "graph", "windows"})
+    settings: Sections = {"graph": {}, "windows": {}}
+    asyncio.run(build(folder / "index", [write(folder / "docs", DOCS)], recipe(layers=layers, settings=settings)))
     return folder / "index"
 
 
@@ -59,9 +53,7 @@ def hostile(tmp_path: Path) -> Path:
     """An index whose graph has hostile names, types, descriptions and predicates, and a text that holds them too."""
     said = " ".join(text for text in HOSTILE if text.isprintable())
     docs = write(tmp_path / "docs", {"anna.md": f"# Anna Brack\n\nAnna Brack met Carl Dorn in Port Averne. {said}\n"})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(LAYERS, "graph", GRAPH)
-        asyncio.run(build(tmp_path / "index", [docs], recipe(layers=frozenset({"graph"}), settings={"graph": {}})))
+    asyncio.run(build(tmp_path / "index", [docs], recipe(layers=frozenset({"graph"}), settings={"graph": {}})))
     make_hostile(tmp_path / "index" / "derived" / "1" / "graph.sqlite")
     relink(tmp_path / "index" / "derived" / "1")
     return tmp_path / "index"

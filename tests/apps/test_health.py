@@ -15,8 +15,7 @@ from typer.testing import CliRunner, Result
 from ragways.apps import health
 from ragways.core.errors import NoIndex, UsageError
 from ragways.index.build import build
-from ragways.index.graph.layer import GRAPH
-from ragways.index.layers import LAYERS
+from ragways.index.health import layer_status
 from ragways.index.work_cache import WorkCache
 from tests.fakes import recipe, write
 
@@ -34,7 +33,6 @@ app.command()(health.diagnose)
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setitem(LAYERS, "graph", GRAPH)
     layers = frozenset({"vectors", "words", "graph"})
     docs = write(tmp_path / "docs", DOCS)
     asyncio.run(build(tmp_path / "index", [docs], recipe(layers=layers, settings={"graph": {}})))
@@ -98,7 +96,7 @@ def test_a_place_that_cannot_be_written(index: Path, tmp_path: Path):
 
 
 def test_the_status_of_layers(index: Path):
-    found = {layer.name: layer for layer in health.layer_status(index)}
+    found = {layer.name: layer for layer in layer_status(index)}
     assert list(found)[:3] == ["structure", "vectors", "words"]
     assert (found["structure"].rows, found["vectors"].rows, found["words"].rows) == (2, 2, 2)
     assert found["graph"].rows > 2
@@ -117,13 +115,12 @@ def test_failures_are_counted_with_their_layer(index: Path):
     work_cache.keep_failure("facts:model-x", "one", "no JSON")
     work_cache.keep_failure("facts:model-x", "two", "no JSON")
     work_cache.close()
-    assert {layer.name: layer.failures for layer in health.layer_status(index)}["graph"] == 2
+    assert {layer.name: layer.failures for layer in layer_status(index)}["graph"] == 2
 
 
 def test_layers_that_are_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(LAYERS, "graph", GRAPH)
     asyncio.run(build(tmp_path / "index", [write(tmp_path / "docs", DOCS)], recipe()))
-    graph = {layer.name: layer for layer in health.layer_status(tmp_path / "index")}["graph"]
+    graph = {layer.name: layer for layer in layer_status(tmp_path / "index")}["graph"]
     assert (graph.built, graph.rows, graph.bytes, graph.built_at) == (False, 0, 0, "")
     shutil.rmtree(tmp_path / "index" / "derived")
-    assert not {layer.name: layer for layer in health.layer_status(tmp_path / "index")}["vectors"].built
+    assert not {layer.name: layer for layer in layer_status(tmp_path / "index")}["vectors"].built

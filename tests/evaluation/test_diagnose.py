@@ -15,8 +15,6 @@ from ragways.evaluation.diagnostics.sample import take
 from ragways.evaluation.diagnostics.semantic import centroid_distance, hubness, intrinsic_dimension, nearest, semantic
 from ragways.evaluation.diagnostics.structural import component_sizes, mean_clustering, structural
 from ragways.index.build import build
-from ragways.index.graph.layer import GRAPH
-from ragways.index.layers import LAYERS
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from tests.fakes import recipe, write
@@ -165,8 +163,7 @@ def test_a_handful_of_chunks_has_no_figures_rather_than_wrong_ones(count: int):
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setitem(LAYERS, "graph", GRAPH)
+def folder(tmp_path: Path) -> Path:
     write(
         tmp_path / "docs",
         {

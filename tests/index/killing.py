@@ -23,8 +23,8 @@ from tests.apps.test_plan import LAYERS, reply, texts
 from tests.fakes import recipe
 from tests.index.whole import unlike, whole
 
-SETTINGS: Mapping[str, object] = {
-    "graph": {"way": "model", "passage_tokens": 300},
+SETTINGS: Mapping[str, Mapping[str, object]] = {
+    "graph": {"method": "model", "passage_tokens": 300},
     "communities": {"text": 50},
     "windows": {},
 }

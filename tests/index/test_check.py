@@ -13,15 +13,12 @@ import pytest
 
 from ragways.core.errors import NoIndex
 from ragways.index.build import build, remove
-from ragways.index.check.finding import Finding
-from ragways.index.check.health import check
-from ragways.index.communities.layer import COMMUNITIES
-from ragways.index.graph.layer import GRAPH
-from ragways.index.layers import LAYERS
+from ragways.index.health import check
+from ragways.index.layer import Finding
 from ragways.index.reader import Index
 from ragways.index.words import Words
 from ragways.index.work_cache import WorkCache
-from tests.fakes import recipe, write
+from tests.fakes import Sections, recipe, write
 
 DOCS = {
     "anna.md": "# Anna Brack\n\nAnna Brack built the Harbour Light in Port Averne. She came from Dunmarrow in 1801.\n",
@@ -31,19 +28,12 @@ DOCS = {
 ALL = frozenset({"vectors", "words", "graph", "communities"})
 
 
-def wire(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(LAYERS, "graph", GRAPH)
-    patch.setitem(LAYERS, "communities", COMMUNITIES)
-
-
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index with nothing wrong, to be copied and broken."""
     folder = tmp_path_factory.mktemp("sound")
-    with pytest.MonkeyPatch.context() as patch:
-        wire(patch)
-        settings: dict[str, object] = {"graph": {}, "communities": {}}
-        asyncio.run(build(folder / "index", [write(folder / "docs", DOCS)], recipe(layers=ALL, settings=settings)))
+    settings: Sections = {"graph": {}, "communities": {}}
+    asyncio.run(build(folder / "index", [write(folder / "docs", DOCS)], recipe(layers=ALL, settings=settings)))
     return folder / "index"
 
 
@@ -249,8 +239,7 @@ def test_vectors_that_nothing_uses_are_a_warning(index: Path):
     assert health.figures["unused_vectors"] == 2
 
 
-def test_after_a_removal_nothing_is_left_over(index: Path, monkeypatch: pytest.MonkeyPatch):
-    wire(monkeypatch)
+def test_after_a_removal_nothing_is_left_over(index: Path):
     asyncio.run(remove(index, ["Storm"]))
     health = check(index)
     assert health.fit
@@ -305,8 +294,7 @@ def test_a_layer_whose_files_are_gone(index: Path):
     assert any(name.startswith("cannot be checked: vectors of chunks") for name in errors(index))
 
 
-def test_the_cure_for_derived_files_cures(index: Path, monkeypatch: pytest.MonkeyPatch):
-    wire(monkeypatch)
+def test_the_cure_for_derived_files_cures(index: Path):
     change(derived(index) / "chunks.npy", lambda rows: rows[:-1])
     sql(derived(index) / "graph.sqlite", BROKEN_GRAPH["relations of entities that are not there"])
     sql(derived(index) / "communities.sqlite", BROKEN_COMMUNITIES["vectors of communities that are not there"])

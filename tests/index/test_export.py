@@ -18,8 +18,6 @@ import pytest
 from ragways.core.errors import MissingLayer, MissingPart, UsageError
 from ragways.index.build import build
 from ragways.index.export import export
-from ragways.index.graph.layer import GRAPH
-from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from tests.fakes import recipe, write
 
@@ -45,15 +43,13 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     """A graph with every hostile text as a name, a description, an alias and a predicate."""
     folder = tmp_path_factory.mktemp("export")
     docs = {"a.md": "# Anna Brack\n\nAnna Brack met Carl Dorn in Port Averne. Carl Dorn sailed to Skelwick.\n"}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(LAYERS, "graph", GRAPH)
-        asyncio.run(
-            build(
-                folder / "index",
-                [write(folder / "docs", docs)],
-                recipe(layers=frozenset({"vectors", "words", "graph"}), settings={"graph": {}}),
-            )
+    asyncio.run(
+        build(
+            folder / "index",
+            [write(folder / "docs", docs)],
+            recipe(layers=frozenset({"vectors", "words", "graph"}), settings={"graph": {}}),
         )
+    )
     make_hostile(folder / "index" / "derived" / "1" / "graph.sqlite")
     opened = Index.open(folder / "index")
     yield opened

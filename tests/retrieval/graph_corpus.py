@@ -11,8 +11,8 @@ from typing import Any
 from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
 from ragways.index.build import build
-from ragways.index.folder import derived_folder
 from ragways.index.reader import Index
+from ragways.index.store import derived_folder
 from ragways.models.client import ModelClient
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources

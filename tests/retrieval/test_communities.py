@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,7 @@ import pytest
 from ragways.core.errors import UnusableReply
 from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
-from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.communities.reader import Communities
-from ragways.index.graph.layer import GRAPH
-from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_tokens
@@ -32,20 +28,12 @@ QUESTION = "Who planted the Quillon Orchard with Piers Hallow?"
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    patch = pytest.MonkeyPatch()
-    patch.setitem(LAYERS, "graph", GRAPH)
-    patch.setitem(LAYERS, "communities", COMMUNITIES)
-    if not hasattr(Index, "communities"):
-        opening: Any = cached_property(lambda index: Communities.open(index._derived()))
-        opening.__set_name__(Index, "communities")
-        patch.setattr(Index, "communities", opening, raising=False)
     home = tmp_path_factory.mktemp("communities")
     write(home / "corpus", {**HARBOUR, **ORCHARD, **FAR})
     run(home / "index", home / "corpus")
     opened = Index.open(home / "index")
     yield opened
     opened.close()
-    patch.undo()
 
 
 def asked(

@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from ragways.core.trace import Span, span
 from ragways.core.types import Hits, Query
 from ragways.index.build import build
-from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
-from ragways.index.windows.layer import WINDOWS
 from ragways.models.client import ModelClient
 from ragways.retrieval import traversals
 from ragways.retrieval.paradigm import Paradigm
@@ -371,8 +369,7 @@ TEXTS = {
 
 
 @pytest.fixture
-def resources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(LAYERS, "windows", WINDOWS)
+def resources(tmp_path: Path):
     corpus = write(tmp_path / "corpus", TEXTS)
     embedder = WordHashes()
     layers = frozenset({"vectors", "windows"})
@@ -424,8 +421,7 @@ def test_settings_reach_the_walk(paradigm: Paradigm, resources: Resources):
     assert len(answer.evidence.hits.items) == 2
 
 
-def test_an_index_without_windows_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(LAYERS, "windows", WINDOWS)
+def test_an_index_without_windows_finds_nothing(tmp_path: Path):
     corpus = write(tmp_path / "corpus", {"empty.md": "# Title only\n"})
     embedder = WordHashes()
     layers = frozenset({"vectors", "windows"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,132 +13,10 @@ from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.evaluation.diagnostics.diagnose import Diagnosis
-    from ragways.index.check.health import Health
-    from ragways.index.work_cache import Spent
+    from ragways.index.health import Health
 
 UNFIT = 3
 """Exit code of a check that found errors."""
-
-
-# Layers
-
-
-@dataclass(frozen=True, slots=True)
-class LayerStatus:
-    """`rows` are what the layer is made of: documents, chunks, entities, windows, communities. Times are UTC.
-
-    `failures` are units of work that wait to be tried again; `spent` is what all its work has cost so far.
-    """
-
-    name: str
-    built: bool
-    rows: int
-    bytes: int
-    built_at: str
-    failures: int
-    spent: Spent
-
-
-_FILES = {
-    "vectors": ("chunks.*",),
-    "words": ("words",),
-    "graph": ("graph.sqlite", "graph-*", "entities.*", "relations.*"),
-    "windows": ("windows",),
-    "communities": ("communities*", "reports.*"),
-}
-"""Which of the derived files are a layer's."""
-_ROWS = {"vectors": "chunks.npy", "windows": "windows/windows.npy"}
-_TABLES = {"graph": ("graph.sqlite", "entities"), "communities": ("communities.sqlite", "communities")}
-_WORK = {"facts": "graph", "themes": "windows", "report": "communities"}
-"""Which layer a kind of paid work belongs to; a kind is a name, or a name, a colon and how it was done. Embedding is
-`embed:` and the layer that wanted the vectors.
-"""
-
-
-def layer_status(folder: Path) -> list[LayerStatus]:
-    """The structure, which is always there, and every layer that could be."""
-    from ragways.index.folder import derived_folder
-    from ragways.index.layers import LAYERS
-    from ragways.index.store import Store
-    from ragways.index.work_cache import Spent
-
-    store = Store.open(folder)
-    try:
-        meta, documents, chunks = store.meta(), store.count("documents"), store.count("chunks")
-    finally:
-        store.close()
-    derived = derived_folder(folder, int(meta["generation"]))
-    names = meta.get("layers", "").split()
-    failed, spent = _jobs(folder)
-    size, when = store.path.stat().st_size, _time(store.path)
-    found = [LayerStatus("structure", True, documents, size, when, failures=0, spent=Spent())]
-    for name in LAYERS:
-        built = name in names and derived.is_dir()
-        files = [file for pattern in _FILES.get(name, (f"{name}*",)) for file in derived.glob(pattern)] if built else []
-        rows = (chunks if name == "words" else _rows(derived, name)) if built else 0
-        when = _time(derived) if built else ""
-        undone, cost = failed.get(name, 0), spent.get(name, Spent())
-        found.append(LayerStatus(name, built, rows, _bytes(files), when, undone, cost))
-    return found
-
-
-def _rows(derived: Path, name: str) -> int:
-    if name in _ROWS and (derived / _ROWS[name]).is_file():
-        import numpy as np
-
-        return len(np.load(derived / _ROWS[name], mmap_mode="r"))
-    file, table = _TABLES.get(name, ("", ""))
-    if not table or not (derived / file).is_file():
-        return 0
-    from ragways.index.database import connect, store_errors
-
-    with store_errors(derived / file):
-        db = connect(derived / file, write=False)
-        try:
-            return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 - names of our own
-        finally:
-            db.close()
-
-
-def _jobs(folder: Path) -> tuple[dict[str, int], dict[str, Spent]]:
-    """By layer, how much work failed and what all of it has cost."""
-    from ragways.index.database import connect, store_errors
-    from ragways.index.work_cache import Spent
-
-    path = folder / "work_cache.sqlite"
-    failed: dict[str, int] = {}
-    spent: dict[str, Spent] = {}
-    if not path.is_file():
-        return failed, spent
-    with store_errors(path):
-        db = connect(path, write=False)
-        try:
-            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
-            if "failures" in tables:
-                for kind, count in db.execute("SELECT kind, count(*) FROM failures GROUP BY kind"):
-                    failed[_layer(kind)] = failed.get(_layer(kind), 0) + count
-            if "spent" in tables:
-                for kind, *cost in db.execute("SELECT kind, calls, input, output, usd, seconds FROM spent"):
-                    spent[_layer(kind)] = spent.get(_layer(kind), Spent()) + Spent(*cost)
-        finally:
-            db.close()
-    return failed, spent
-
-
-def _layer(kind: str) -> str:
-    name, _, rest = kind.partition(":")
-    return rest if name == "embed" else _WORK.get(name, kind)
-
-
-def _bytes(files: list[Path]) -> int:
-    inside = (each for file in files for each in (file.rglob("*") if file.is_dir() else (file,)))
-    return sum(file.stat().st_size for file in inside if file.is_file())
-
-
-def _time(path: Path) -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
 
 
 # Fitness
@@ -146,7 +24,7 @@ def _time(path: Path) -> str:
 
 def check(index: IndexOption = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
     """Check that an index is sound. Exit code 3 where it is not fit to be asked."""
-    from ragways.index.check.health import check as look
+    from ragways.index.health import check as look
 
     folder = index_folder(settings, index)
     health = look(folder)

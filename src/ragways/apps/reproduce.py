@@ -180,9 +180,9 @@ async def _ask(
     seed: int,
     report: ProgressCallback,
 ) -> None:
-    from ragways.apps.health import layer_status
     from ragways.assemble import opened
     from ragways.evaluation.run import Variant, evaluate
+    from ragways.index.health import layer_status
 
     built = {layer.name: layer.spent for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:

@@ -15,14 +15,15 @@ def settings_text() -> str:
         "# Settings of ragways. Every line that begins with `# name =` shows a default; remove the # to change it.",
         "",
     ]
-    sections = []
+    sections: list[tuple[str, type[BaseModel]]] = []
     for name, field in Settings.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             sections.append((name, field.annotation))
-        elif name in ("prices", "paradigms"):
+        elif name in ("prices", "paradigms", "layers"):
             continue
         else:
             lines += _setting(name, field)
+    sections += _plug_in_layers()
     for name, section in sections:
         lines += ["", f"# {(section.__doc__ or '').strip()}", f"[{name}]"]
         for key, field in section.model_fields.items():
@@ -31,6 +32,14 @@ def settings_text() -> str:
               '# [prices."my-model"]', "# input = 0.5", "# output = 1.5"]  # fmt: skip
     lines += ["", "# Settings of a paradigm; `ragways paradigms` lists them.", "# [paradigms.naive]", "# k = 20"]
     return "\n".join(lines) + "\n"
+
+
+def _plug_in_layers() -> list[tuple[str, type[BaseModel]]]:
+    """Sections of the layers that plug-ins bring."""
+    from ragways.index.layers import LAYERS
+
+    brought = (layer for layer in LAYERS.values() if layer.name not in Settings.model_fields)
+    return [(f"layers.{layer.name}", layer.settings) for layer in brought if layer.settings.model_fields]
 
 
 def _setting(name: str, field: FieldInfo) -> list[str]:

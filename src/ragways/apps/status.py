@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ragways.apps.health import layer_status
 from ragways.core.text import printable
+from ragways.index.health import layer_status
 from ragways.index.reader import Index
 
 

@@ -7,47 +7,30 @@ vectors, is kept as it comes: a run that is killed, or stopped by its budget, fi
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ragways.core.errors import BudgetExceeded, EmbedderChanged, LoadError, NoText, UsageError
+from ragways.core.errors import BudgetExceeded, EmbedderChanged, UsageError
+from ragways.core.gather import in_turn
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, spending
-from ragways.core.types import Document, Structure, content_hash, title_name
-from ragways.corpus.load import load
-from ragways.corpus.source import NO_TEXT, Skipped, SourceFile
-from ragways.corpus.structure import structure
-from ragways.index.chunks import chunk_texts_of
-from ragways.index.embedding import Embedding
-from ragways.index.folder import KEPT, clear_old, derive, derived_folder, writing
+from ragways.core.types import title_name
+from ragways.index.folder import KEPT, clear_old, derive, writing
 from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
-from ragways.index.store import Store, document_hash, number_of
-from ragways.index.update import Recipe, Summary, find_files
+from ragways.index.settings import LayerSettings
+from ragways.index.store import Store, derived_folder
+from ragways.index.update import FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
-from ragways.models.tokens import count_each
+from ragways.models.embed import Embedder
 
+AT_ONCE = 64
+"""Texts embedded in one call, and so lost at most when a run is killed."""
 PENDING_CHUNKS = 1024
 """Chunks gathered before they are embedded: enough to sort by length, few enough to lose when killed."""
-
-_Read = tuple[str, str, int, int]
-"""A file that was read: key, root, size and time."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Pending:
-    """A document that waits for the vectors of its chunks."""
-
-    structure: Structure
-    source: str
-    texts: tuple[str, ...]
-    hashes: tuple[str, ...]
 
 
 async def build(
@@ -63,17 +46,14 @@ async def build(
 
     `root` is a name to remember instead of where the files lie, for a corpus that may lie elsewhere next time.
     """
-    found, skipped, hidden = find_files(paths, recipe.options)  # before the folder of the index is made
-    if root:
-        found = [(root, file) for _, file in found]
+    found = find_files(paths, recipe.options, root)  # before the folder of the index is made
     with writing(folder, rebuild) as (store, work_cache):
         started = time.perf_counter()
         run = _Run(store, work_cache, report, anew=rebuild)
-        run.summary.skipped, run.summary.hidden = skipped, hidden
         with spending() as meter:
             try:
                 await run.prepare(recipe)
-                await run.update(found, [root] if root else [str(path.resolve()) for path in paths])
+                await run.update(FileReader(store, recipe, found, run.summary, report))
                 await run.publish()
             finally:
                 await run.aclose()
@@ -114,25 +94,24 @@ class _Run:
         self.report = report
         self.summary = Summary()
         self.new: set[int] = set()
-        self.pending: list[_Pending] = []
-        self.finished: list[tuple[_Read, set[int]]] = []
+        self.pending: list[ReadDocument] = []
+        self.finished: list[ReadFile] = []
         self.waiting = 0
         self.working = "vectors"
         self.layers = self.built = frozenset(self.meta.get("layers", "").split())
         self.embedding: Embedding | None = None
         self.model = ModelClient(None)
-        self.recipe_settings: Mapping[str, Any] = {}
+        self.settings: Mapping[str, LayerSettings] = {}
 
     # Before
 
     async def prepare(self, recipe: Recipe) -> None:
         """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index."""
-        self.recipe = recipe
-        self.recipe_settings = recipe.settings
+        self.settings = recipe.settings
         self.layers |= recipe.layers
         self.embedding = Embedding(await recipe.embedder(), self.work_cache) if "vectors" in self.layers else None
         self.model = recipe.model(self.work_cache)
-        wanted = {"chunking": self.recipe.chunking.name, "chunk_titles": str(self.recipe.chunking.title)}
+        wanted = {"chunking": recipe.chunking.name, "chunk_titles": str(recipe.chunking.title)}
         if self.embedding is not None:
             wanted["embedder"] = self.embedding.embedder.name
         if self.store.count("sources"):
@@ -151,93 +130,25 @@ class _Run:
 
     # Files
 
-    async def update(self, found: list[tuple[str, SourceFile]], roots: Sequence[str]) -> None:
-        found = self.under_known_names(found)
-        self.keep_what_is_skipped()
+    async def update(self, reader: FileReader) -> None:
+        """Bring the store up to date with the files."""
         try:
-            for done, (root, file) in enumerate(found):
-                self.report(Progress("reading", done, len(found), file.key))
-                await self.update_file(root, file)
+            for change in reader.changes():
+                if isinstance(change, ReadDocument):
+                    self.pending.append(change)
+                    self.waiting += len(change.texts)
+                    if self.waiting >= PENDING_CHUNKS:
+                        await self.flush()
+                elif isinstance(change, ReadFile):
+                    self.finished.append(change)
+                else:
+                    self.drop_source(change.key)
             await self.flush()
         except BudgetExceeded as stop:
             self.summary.stopped = stop.message
             return
-        seen = {file.key for _, file in found} | {skipped.key for skipped in self.summary.skipped}
-        for root in roots:
-            for key in sorted(self.store.sources_of_root(root) - seen):
-                self.drop_source(key)
-
-    def under_known_names(self, found: list[tuple[str, SourceFile]]) -> list[tuple[str, SourceFile]]:
-        """A file that was read before below another folder keeps its name, or it would be there twice."""
-        known = self.store.places()
-        named = []
-        for root, file in found:
-            place = known.get(os.path.realpath(file.path))
-            named.append((root, file) if place is None else (place[0], replace(file, key=place[1])))
-        return named
-
-    def keep_what_is_skipped(self) -> None:
-        """What was read before and is left out now stays as it was, and is said to be out of date."""
-        for entry in self.summary.skipped:
-            if self.store.source(entry.key) is not None:
-                self.summary.failed.append(Skipped(entry.key, f"{entry.reason}; its earlier version is kept"))
-
-    async def update_file(self, root: str, file: SourceFile) -> None:
-        try:
-            stat = file.path.stat()
-        except OSError as error:
-            self.summary.failed.append(Skipped(file.key, f"cannot be read: {error.strerror}"))
-            return
-        known = self.store.source(file.key)
-        if known is not None and known[0] != root and os.path.exists(known[0]):
-            raise UsageError(
-                f"{file.key} is in the index already, from {known[0]}",
-                "index the folder that holds both, or rename one",
-            )
-        if known == (root, stat.st_size, stat.st_mtime_ns):
-            self.summary.unchanged += len(self.store.hashes_of_source(file.key))
-            return
-        before = self.store.hashes_of_source(file.key)
-        numbers: set[int] = set()
-        try:
-            for document in self.documents(file):
-                numbers.add(number_of(document.id))
-                self.note(document, file, before)
-                if self.waiting >= PENDING_CHUNKS:
-                    await self.flush()
-        except NoText:
-            # Nothing went wrong: the file has no document, and no longer the one it may have had.
-            self.drop_source(file.key)
-            self.leave_out(Skipped(file.key, NO_TEXT))
-            return
-        except LoadError as error:
-            self.summary.failed.append(Skipped(file.key, error.message.removeprefix(f"{file.key} ")))
-            return
-        read = (file.key, root, stat.st_size, stat.st_mtime_ns)
-        self.finished.append((read, set(before) - numbers))
-
-    def leave_out(self, entry: Skipped) -> None:
-        (self.summary.skipped if entry.reason == NO_TEXT else self.summary.failed).append(entry)
-
-    def documents(self, file: SourceFile) -> Iterator[Document]:
-        documents = load(file, replace(self.recipe.options, notice=self.leave_out))
-        while True:
-            with self.timed("reading"):
-                document = next(documents, None)
-            if document is None:
-                return
-            yield document
-
-    def note(self, document: Document, file: SourceFile, before: dict[int, str]) -> None:
-        number = number_of(document.id)
-        if before.get(number) == document_hash(document):
-            self.summary.unchanged += 1
-            return
-        with self.timed("structure"):
-            parts = structure(document, self.recipe.chunking)
-            texts = tuple(chunk_texts_of(parts, self.recipe.chunking))
-        self.pending.append(_Pending(parts, file.key, texts, tuple(content_hash(text) for text in texts)))
-        self.waiting += len(texts)
+        for key in reader.vanished():
+            self.drop_source(key)
 
     # Documents
 
@@ -253,11 +164,18 @@ class _Run:
         self.put_pending()
 
     def put_pending(self) -> None:
-        for item in self.pending:
-            self.put(item)
-        for read, gone in self.finished:
-            self.drop(gone)
-            self.store.put_source(*read)
+        for document in self.pending:
+            with self.summary.timed("storing"):
+                existed, tokens = document.put(self.store)
+            if existed:
+                self.summary.changed += 1
+            else:
+                self.new.add(document.number)
+                self.summary.added += 1
+            self.summary.chunks += len(tokens)
+        for file in self.finished:
+            self.drop(file.gone)
+            self.store.put_source(file.key, file.root, file.size, file.modified)
         self.pending, self.finished, self.waiting = [], [], 0
 
     def leave_incomplete(self, texts: Texts) -> None:
@@ -265,25 +183,11 @@ class _Run:
         known = self.embedding.known(texts) if self.embedding is not None else set(texts)
         partly = {item.source for item in self.pending if not known.issuperset(item.hashes)}
         self.pending = [item for item in self.pending if known.issuperset(item.hashes)]
-        self.finished = [(read, gone) for read, gone in self.finished if read[0] not in partly]
-
-    def put(self, item: _Pending) -> None:
-        document = item.structure.document
-        number = number_of(document.id)
-        existed = bool(self.store.db.execute("SELECT 1 FROM documents WHERE number = ?", (number,)).fetchone())
-        with self.timed("storing"):
-            if existed:
-                self.summary.changed += 1
-            else:
-                self.new.add(number)
-                self.summary.added += 1
-            texts = [document.text[chunk.start : chunk.end] for chunk in item.structure.chunks]
-            self.store.put(item.structure, item.source, count_each(texts), item.hashes)
-        self.summary.chunks += len(item.hashes)
+        self.finished = [file for file in self.finished if file.key not in partly]
 
     async def embed(self, texts: Texts) -> None:
         if self.embedding is not None:
-            with self.timed("embedding"):
+            with self.summary.timed("embedding"):
                 await self.embedding.see_to(texts, self.summary, self.report, layer=self.working)
 
     def find(self, name: str) -> set[int]:
@@ -322,9 +226,9 @@ class _Run:
             self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
         layers, context = in_order(self.layers), self.context(generation)
         for layer in layers:
-            with self.timed(layer.name):
+            with self.summary.timed(layer.name):
                 await self.work(layer, context)
-        with self.timed("deriving"):
+        with self.summary.timed("deriving"):
             self.report(Progress("deriving", 0))
             derive(context, generation + 1, layers)
         self.summary.undone, self.summary.why = context.failed, context.why
@@ -350,12 +254,13 @@ class _Run:
                 await layer.work(context)
         except BudgetExceeded as stop:
             self.summary.stopped = self.summary.stopped or stop.message
+        context.keep_settings(layer)
 
     def layer_settings(self) -> str:
         """What the settings say of the layers; a run without settings leaves it as it was."""
-        if not self.recipe_settings:
+        if not self.settings:
             return self.meta.get("layer_settings", "{}")
-        return json.dumps(dict(self.recipe_settings), sort_keys=True, default=str)
+        return json.dumps({name: each.model_dump(mode="json") for name, each in self.settings.items()}, sort_keys=True)
 
     def context(self, generation: int) -> BuildContext:
         only_new = not (self.anew or self.summary.changed or self.summary.removed) and self.layers == self.built
@@ -368,7 +273,7 @@ class _Run:
             report=self.report,
             before=derived_folder(self.store.folder, generation),
             new=frozenset(self.new) if only_new else None,
-            settings=self.recipe_settings,
+            settings=self.settings,
         )
 
     def forget(self, context: BuildContext) -> None:
@@ -379,10 +284,30 @@ class _Run:
                 used.setdefault(kind, set()).update(hashes)
         self.work_cache.keep_only(used)
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.summary.seconds[stage] = self.summary.seconds.get(stage, 0.0) + time.perf_counter() - started
+
+class Embedding:
+    """An embedder with the store that keeps its vectors."""
+
+    def __init__(self, embedder: Embedder, work_cache: WorkCache) -> None:
+        self.embedder = embedder
+        self._work_cache = work_cache
+
+    def known(self, texts: Texts) -> set[str]:
+        return self._work_cache.known(self.embedder.name, texts)
+
+    async def see_to(self, texts: Texts, summary: Summary, report: ProgressCallback, *, layer: str) -> None:
+        """Embed those of the texts that have no vector yet; the cost is counted for the layer that wants them."""
+        known = self.known(texts)
+        # Texts of one length together, so that a batch of an endpoint is even.
+        missing = sorted((hash for hash in texts if hash not in known), key=lambda hash: (-len(texts[hash]), hash))
+        slices = [missing[at : at + AT_ONCE] for at in range(0, len(missing), AT_ONCE)]
+        kind = f"embed:{layer}"
+
+        async def embed(hashes: Sequence[str]) -> None:
+            with self._work_cache.costing(kind) as cost:
+                vectors = await self.embedder.embed([texts[hash] for hash in hashes])
+                self._work_cache.keep(self.embedder.name, dict(zip(hashes, vectors, strict=True)), kind, cost)
+            summary.embedded += len(hashes)
+            report(Progress("embedding", summary.embedded))
+
+        await in_turn(map(embed, slices), self.embedder.parallel)

@@ -33,6 +33,23 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
         return sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
 
 
+@contextmanager
+def new_database(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database written in one transaction into a folder that is a draft until it is renamed: so a journal would
+    protect nothing.
+    """
+    with store_errors(path):
+        db = sqlite3.connect(path, isolation_level=None)
+        try:
+            db.execute("PRAGMA journal_mode = OFF")
+            db.execute("PRAGMA synchronous = OFF")
+            db.execute("BEGIN")
+            yield db
+            db.execute("COMMIT")
+        finally:
+            db.close()
+
+
 def _can_write(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 

@@ -20,8 +20,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ragways.core.errors import MissingPart, StoreBusy, UsageError, did_you_mean
 from ragways.index.database import connect, store_errors
-from ragways.index.folder import derived_folder
 from ragways.index.reader import Index
+from ragways.index.store import derived_folder
 
 Row = Mapping[str, Any]
 

@@ -20,7 +20,7 @@ from ragways.core.errors import NoIndex, StoreDamaged, StoreFailed, WrongVersion
 from ragways.index.database import store_errors
 from ragways.index.layer import BuildContext, Layer
 from ragways.index.place import claim
-from ragways.index.store import FILE, Store
+from ragways.index.store import FILE, Store, derived_folder
 from ragways.index.work_cache import FILE as WORK_CACHE
 from ragways.index.work_cache import WorkCache
 
@@ -72,10 +72,6 @@ _NAME = re.compile(r"\d+(\.draft)?")
 
 KEPT = 2
 """Generations that stay on disk: the newest, and one for readers that began before it."""
-
-
-def derived_folder(folder: Path, generation: int) -> Path:
-    return folder / "derived" / str(generation)
 
 
 def is_current(folder: Path, generation: int) -> bool:

@@ -1,4 +1,4 @@
-"""What a layer of the index is: work that is kept by content, and files derived from it and from the store.
+"""What a layer of the index is: work that is kept by content, files derived from it, and what can be said of both.
 
 An index is a function of its documents: whatever costs time or money is kept in the work cache under the hash of what
 it was made from, and everything else is derived again, in one fixed order, for each generation. So the order in which
@@ -8,27 +8,35 @@ documents came, and what happened on the way, cannot be told from the result.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Literal, TypeVar, cast
 
-from ragways.core.errors import SettingsError, did_you_mean
+from ragways.core.errors import SettingsError, WrongVersion
 from ragways.core.progress import ProgressCallback, silent
+from ragways.core.section import parse_section
 from ragways.core.trace import Usage
-from ragways.index.store import Store
+from ragways.index.database import connect, store_errors
+from ragways.index.settings import LayerSettings
+from ragways.index.store import Store, derived_folder
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+T = TypeVar("T")
+S = TypeVar("S", bound=LayerSettings)
 
 Texts = Mapping[str, str]
 """Texts by their content hash."""
 
 
-@dataclass
+# Building
+
+
+@dataclass(eq=False)
 class BuildContext:
     """Where a layer is built. The store is open for writing and holds the documents of the generation to come."""
 
@@ -43,18 +51,68 @@ class BuildContext:
     """The derived folder of the generation before, to take over what did not change."""
     new: frozenset[int] | None = None
     """Numbers of the documents that came, where none changed or went; None where some did."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of all layers by name, e.g. `settings["graph"]["way"]`; what is missing has its default."""
-    made: dict[str, Any] = field(default_factory=dict)
-    """What one layer made in this run for another to use."""
+    settings: Mapping[str, LayerSettings] = field(default_factory=dict)
+    """Settings by the name of the layer, as far as they are given; a removal has none."""
     failed: int = 0
     """Units of work that could not be done; they are tried again on the next run."""
     why: str = ""
     """What the first of them failed of."""
+    _made: dict[Callable[[BuildContext], object], object] = field(default_factory=dict, repr=False)
+
+    def once(self, make: Callable[[BuildContext], T]) -> T:
+        """What this function makes of the context; made when first asked for, whichever layer asks."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(T, self._made[make])
+
+    def give(self, make: Callable[[BuildContext], T], made: T) -> None:
+        """Have `once` give this."""
+        self._made[make] = made
+
+    def forget(self, make: Callable[[BuildContext], object]) -> None:
+        """Have `once` make it again."""
+        self._made.pop(make, None)
+
+    def settings_of(self, layer: str, kind: type[S]) -> S:
+        """The settings given, else those that this index was built with (a removal must not change them), else the
+        defaults.
+        """
+        given = self.settings.get(layer)
+        if given is not None:
+            return parse_section(layer, kind, given.model_dump()) if not isinstance(given, kind) else given
+        kept = self.store.meta().get(_settings_key(layer))
+        try:
+            return kind() if kept is None else parse_section(layer, kind, json.loads(kept))
+        except SettingsError as error:
+            raise WrongVersion(
+                f"this index was built by another version of ragways ({error.message})",
+                "bring it up to date with: ragways index PATH",
+            ) from None
+
+    def has_new_settings(self, layer: str) -> bool:
+        """Whether the run says how this layer is to be made; a removal does not, and has neither model nor files."""
+        return layer in self.settings or _settings_key(layer) not in self.store.meta()
+
+    def keep_settings(self, layer: Layer) -> None:
+        """Remember how this index is built."""
+        settings = self.settings_of(layer.name, layer.settings)
+        self.store.set_meta({_settings_key(layer.name): settings.model_dump_json()})
+
+    def has_layer(self, name: str) -> bool:
+        """Whether the index is to have this layer."""
+        return name in self.store.meta().get("layers", "").split()
 
     def fail(self, why: str, units: int = 1) -> None:
+        """Note work that could not be done."""
         self.failed += units
         self.why = self.why or why
+
+
+def _settings_key(layer: str) -> str:
+    return f"settings:{layer}"
+
+
+# Planning
 
 
 @dataclass(frozen=True)
@@ -89,11 +147,79 @@ class LayerEstimate:
     estimated: str = ""
 
 
+# Checking
+
+REBUILD = "build it again with: ragways index --rebuild PATH"
+AGAIN = "run again: ragways index PATH"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that does not hold: how often, one id to look at, and what to do."""
+
+    name: str
+    severity: Literal["error", "warning"]
+    count: int
+    example: str
+    cure: str
+
+
+def findings(name: str, severity: Literal["error", "warning"], examples: Iterable[str], cure: str) -> Iterator[Finding]:
+    """One finding for all the examples, or none where there is none."""
+    rest = iter(examples)
+    first = next(rest, None)
+    if first is not None:
+        yield Finding(name, severity, 1 + sum(1 for _ in rest), first, cure)
+
+
+@dataclass
+class CheckContext:
+    """The index that is checked, at one commit. `figures` gathers shares and counts worth knowing in any case."""
+
+    store: Store
+    work_cache: sqlite3.Connection | None
+    figures: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def meta(self) -> dict[str, str]:
+        return self.store.meta()
+
+    @cached_property
+    def layers(self) -> frozenset[str]:
+        return frozenset(self.meta.get("layers", "").split())
+
+    @cached_property
+    def derived(self) -> Path:
+        return derived_folder(self.store.folder, int(self.meta["generation"]))
+
+    @cached_property
+    def chunks(self) -> list[str]:
+        """Ids of all chunks, in the order that derived layers share."""
+        return [id for id, _ in self.store.chunk_rows()]
+
+    @cached_property
+    def documents(self) -> dict[int, int]:
+        """Length of each document's text, counted here: SQLite's own `length` stops at a NUL."""
+        return {number: len(text) for number, text in self.store.db.execute("SELECT number, text FROM documents")}
+
+    @property
+    def cure_of_derived(self) -> str:
+        """The cure for whatever is wrong with derived files."""
+        return f"remove the folder {self.derived}: it is made anew when the index is next used"
+
+
+Check = Callable[[CheckContext], Iterable[Finding]]
+"""Yields what it finds; the first sentence of its docstring says what it looks at."""
+
+
+# The layer itself
+
+
 async def _no_work(_: BuildContext) -> None:
     """All of the layer is derived."""
 
 
-def _nothing(_: BuildContext) -> dict[str, set[str]]:
+def _nothing_used(_: BuildContext) -> dict[str, set[str]]:
     return {}
 
 
@@ -101,11 +227,20 @@ def _no_cost(_: PlanContext) -> LayerEstimate:
     return LayerEstimate(0)
 
 
+def _no_rows(_: Store, __: Path) -> int:
+    return 0
+
+
 @dataclass(frozen=True)
 class Layer:
-    """`work` does what must be paid for, `derive` writes the layer's files into a folder, `used` tells which hashes of
-    each kind of work the layer still needs, so that the rest can be forgotten when documents go. `plan` tells what
-    `work` and `derive` would take.
+    """All that ragways must know of a layer, its own or a plug-in's (entry points in the group `ragways.layers`).
+
+    `needs`: layers that are built before it. `derive` writes its files into the derived folder. `work` does what must
+    be paid for. `used` tells which hashes of each kind of work it still needs, so that the rest can be forgotten when
+    documents go. `plan` tells what `work` and `derive` would take. `checks` tell what does not hold of a built one.
+    `settings` is what can be set of it. `open` gives what paradigms read of a derived folder (`Index.layer`).
+    For `ragways status`: `files` are patterns of its derived files (by default all that begin with its name), `rows`
+    counts what it is made of, and `kinds` are its kinds of paid work, each as far as the colon.
     """
 
     name: str
@@ -113,24 +248,38 @@ class Layer:
     needs: frozenset[str]
     derive: Callable[[BuildContext, Path], None]
     work: Callable[[BuildContext], Awaitable[None]] = _no_work
-    used: Callable[[BuildContext], dict[str, set[str]]] = _nothing
+    used: Callable[[BuildContext], dict[str, set[str]]] = _nothing_used
     plan: Callable[[PlanContext], LayerEstimate] = _no_cost
+    checks: tuple[Check, ...] = ()
+    settings: type[LayerSettings] = LayerSettings
+    open: Callable[[Path], object] | None = None
+    files: tuple[str, ...] = ()
+    rows: Callable[[Store, Path], int] = _no_rows
+    kinds: frozenset[str] = frozenset()
 
 
-def check_names(layer: str, given: Iterable[str], known: Collection[str]) -> None:
-    """A setting that a layer does not have is a slip."""
-    for name in given:
-        if name not in known:
-            raise SettingsError(f"there is no setting {layer}.{name}", did_you_mean(name, known))
+def rows_of_table(file: str, table: str) -> Callable[[Store, Path], int]:
+    """For `Layer.rows`: how many rows a table of a derived database has."""
+
+    def count(_: Store, derived: Path) -> int:
+        if not (derived / file).is_file():
+            return 0
+        with store_errors(derived / file):
+            db = connect(derived / file, write=False)
+            try:
+                return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 - names of our own
+            finally:
+                db.close()
+
+    return count
 
 
-def given_settings(context: BuildContext, layer: str) -> Mapping[str, Any]:
-    """The settings given, else those that this index was built with: a removal must not change them."""
-    given: Mapping[str, Any] | None = context.settings.get(layer)
-    kept: Mapping[str, Any] = json.loads(context.store.meta().get(layer, "{}"))
-    return kept if given is None else given
+def rows_of_array(file: str) -> Callable[[Store, Path], int]:
+    """For `Layer.rows`: how many rows a derived array has."""
 
+    def count(_: Store, derived: Path) -> int:
+        import numpy as np
 
-def keep_settings(context: BuildContext, layer: str, options: DataclassInstance, **more: str) -> None:
-    """Remember how this index is built."""
-    context.store.set_meta({layer: json.dumps(asdict(options), sort_keys=True), **more})
+        return len(np.load(derived / file, mmap_mode="r")) if (derived / file).is_file() else 0
+
+    return count

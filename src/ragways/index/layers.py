@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from ragways.core.errors import UsageError, did_you_mean
-from ragways.index.chunks import VECTORS, WORDS
+from ragways.core.registry import Registry
+from ragways.core.section import parse_section
 from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.graph.layer import GRAPH
 from ragways.index.layer import Layer
+from ragways.index.settings import LayerSettings
+from ragways.index.vectors import VECTORS
 from ragways.index.windows.layer import WINDOWS
+from ragways.index.words import WORDS
 
-LAYERS: dict[str, Layer] = {layer.name: layer for layer in (VECTORS, WORDS, WINDOWS, GRAPH, COMMUNITIES)}
+LAYERS: Registry[Layer] = Registry("ragways.layers", "layer", Layer, (VECTORS, WORDS, WINDOWS, GRAPH, COMMUNITIES))
 
 USUAL = frozenset({"vectors", "words"})
 """Built unless others are asked for."""
@@ -21,12 +24,28 @@ def check_layers(names: Iterable[str]) -> frozenset[str]:
     """The layers that these names mean and what they need, or an error that says which there are."""
     wanted: set[str] = set()
     for name in names:
-        if name not in LAYERS:
-            raise UsageError(f"there is no layer {name!r}", did_you_mean(name, LAYERS))
-        wanted |= {name} | check_layers(LAYERS[name].needs)
+        wanted |= {name} | check_layers(LAYERS.find(name).needs)
     return frozenset(wanted)
 
 
 def in_order(names: Iterable[str]) -> list[Layer]:
+    """These layers in the order they are built in: that of the table, but each behind those it needs."""
     chosen = set(names)
-    return [layer for name, layer in LAYERS.items() if name in chosen]
+    ordered: dict[str, Layer] = {}
+
+    def take(layer: Layer) -> None:
+        for other in LAYERS.values():
+            if other.name in layer.needs and other.name not in ordered:
+                take(other)
+        if layer.name in chosen:
+            ordered[layer.name] = layer
+
+    for layer in LAYERS.values():
+        if layer.name not in ordered:
+            take(layer)
+    return list(ordered.values())
+
+
+def layer_settings(sections: Mapping[str, Mapping[str, object]]) -> dict[str, LayerSettings]:
+    """Settings by the name of the layer, from plain values; an error names the setting that is wrong."""
+    return {name: parse_section(name, LAYERS.find(name).settings, values) for name, values in sections.items()}

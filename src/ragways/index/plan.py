@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,74 +10,22 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from ragways.core.errors import LoadError, NoIndex, NoText
+from ragways.core.errors import NoIndex
 from ragways.core.progress import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
-from ragways.core.types import Document, content_hash
-from ragways.corpus.load import load
-from ragways.corpus.source import NO_TEXT, Skipped, SourceFile
-from ragways.corpus.structure import structure
-from ragways.index.chunks import chunk_texts_of
-from ragways.index.layer import BuildContext, LayerEstimate, PlanContext, Texts
+from ragways.core.types import content_hash
+from ragways.corpus.source import Skipped
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, Texts
 from ragways.index.layers import in_order
 from ragways.index.place import check_place
-from ragways.index.schema import PARTS
-from ragways.index.store import Store, document_hash, number_of
-from ragways.index.update import Recipe, find_files
+from ragways.index.store import PARTS, Store
+from ragways.index.update import FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
 from ragways.index.work_cache import FILE, WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
-from ragways.models.tokens import count_each
 
 SAMPLE_TOKENS = 20_000
 """What is tried out before it is planned for: enough for a rate, few enough for a second or two."""
-
-
-def _scratch_store(folder: Path) -> Store:
-    """A copy of the store in this folder, or an empty one. SQLite keeps it in memory, and on disk what is too large."""
-    check_place(folder)
-    scratch = Store(folder, sqlite3.connect("", isolation_level=None))
-    try:
-        existing = Store.open(folder)
-    except NoIndex:
-        scratch.create()
-        return scratch
-    try:
-        existing.db.backup(scratch.db)
-    finally:
-        existing.close()
-    return scratch
-
-
-def _sample_store(store: Store) -> tuple[Store, float]:
-    """A few documents in a store of their own, and their share of all tokens.
-
-    Numbers come from hashes of keys, so the first documents by number are as good as drawn by lot.
-    """
-    sample = Store(store.folder, sqlite3.connect("", isolation_level=None))
-    sample.create()
-    kept = ("chunk_titles", "layers", "embedder", "windows")
-    sample.set_meta({key: value for key, value in store.meta().items() if key in kept})
-    tokens = taken = 0
-    numbers: list[int] = []
-    for number, count in store.db.execute("SELECT document, sum(tokens) FROM chunks GROUP BY document ORDER BY 1"):
-        tokens += count
-        if taken < SAMPLE_TOKENS:
-            taken += count
-            numbers.append(number)
-    _copy(store, sample, numbers)
-    return sample, taken / tokens if tokens else 1.0
-
-
-def _copy(store: Store, target: Store, numbers: Iterable[int]) -> None:
-    for number in numbers:
-        for table, key in (("documents", "number"), *((part, "document") for part in PARTS)):
-            rows = store.db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (number,)).fetchall()  # noqa: S608
-            if rows:
-                marks = ",".join("?" * len(rows[0]))
-                target.db.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
-
-
 SAMPLE = 24
 """Texts embedded to measure how long the rest will take."""
 _TEXTS_AT_ONCE = 8192
@@ -141,24 +88,25 @@ class IndexPlan:
 
 async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: ProgressCallback = silent) -> IndexPlan:
     """Read what changed into a store that is thrown away, try the layers on a sample, and say what a run would take."""
-    planned = IndexPlan()
+    planned, read = IndexPlan(), Summary()
     started = time.perf_counter()
     store = _scratch_store(folder)
     built = frozenset(store.meta().get("layers", "").split())
     layers = recipe.layers | built
     whole = frozenset() if store.meta().get("unfinished") else built
-    _Reading(store, recipe, planned, report).update(paths)
+    _update(FileReader(store, recipe, find_files(paths, recipe.options), read, report), store, planned)
+    planned.unchanged, planned.skipped, planned.failed = read.unchanged, read.skipped, read.failed
     store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})
     work_cache = WorkCache(folder) if (folder / FILE).is_file() else WorkCache.in_memory()
     model = recipe.model(work_cache)
     embedder = await recipe.embedder() if "vectors" in layers else None
     planned.seconds = time.perf_counter() - started
-    planning = _plan_context(
-        BuildContext(store, work_cache, model, embedder, _embed_nothing, settings=recipe.settings), planned
-    )
+    context = BuildContext(store, work_cache, model, embedder, _embed_nothing, settings=recipe.settings)
+    ordered = in_order(layers)
+    planning = _plan_context(context, ordered, planned)
     try:
         pricing = _Pricing(work_cache, model, embedder)
-        for layer in in_order(layers):
+        for layer in ordered:
             report(Progress("planning", 0, note=layer.name))
             seen = planning if layer.name in whole else replace(planning, fresh=1.0)
             planned.add(await pricing.layer(layer.name, layer.plan(seen)))
@@ -166,86 +114,38 @@ async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: P
         await model.aclose()
         if embedder is not None:
             await embedder.aclose()
-        for context in (planning.context, planning.sample):
-            context.work_cache.close()
-            context.store.close()
+        for each in (planning.context, planning.sample):
+            each.work_cache.close()
+            each.store.close()
     return planned
 
 
-def _plan_context(context: BuildContext, planned: IndexPlan) -> PlanContext:
+def _update(reader: FileReader, store: Store, planned: IndexPlan) -> None:
+    """Bring the scratch store up to date, as a run would its own, and count what is new."""
+    for change in reader.changes():
+        if isinstance(change, ReadDocument):
+            existed, tokens = change.put(store)
+            planned.changed += existed
+            planned.new += not existed
+            planned.chunks += len(tokens)
+            planned.tokens += sum(tokens)
+        else:
+            store.remove(change.gone if isinstance(change, ReadFile) else store.hashes_of_source(change.key))
+    for key in reader.vanished():
+        store.remove(store.hashes_of_source(key))
+
+
+def _plan_context(context: BuildContext, layers: Iterable[Layer], planned: IndexPlan) -> PlanContext:
     store, share = _sample_store(context.store)
-    rules = {"graph": {**context.settings.get("graph", {}), "way": "rules"}}
-    rules["communities"] = {**context.settings.get("communities", {}), "way": "rules"}
+    settings = {layer.name: context.settings_of(layer.name, layer.settings).for_sample() for layer in layers}
     # The sample has no model: what is tried on it costs nothing and leaves nothing behind.
-    sample = BuildContext(
-        store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, settings={**context.settings, **rules}
-    )
+    sample = BuildContext(store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, settings=settings)
     chunks = context.store.count("chunks")
     return PlanContext(context, sample, share, min(1.0, planned.chunks / chunks) if chunks else 0.0)
 
 
 async def _embed_nothing(_: Texts) -> None:
     raise AssertionError("a plan embeds nothing but a sample")
-
-
-class _Reading:
-    """Reads files as a run would, into the scratch store."""
-
-    def __init__(self, store: Store, recipe: Recipe, planned: IndexPlan, report: ProgressCallback) -> None:
-        self.store = store
-        self.recipe = recipe
-        self.planned = planned
-        self.report = report
-        self.options = replace(recipe.options, notice=self.leave_out)
-
-    def update(self, paths: Sequence[Path]) -> None:
-        found, self.planned.skipped, _ = find_files(paths, self.options)
-        for done, (root, file) in enumerate(found):
-            self.report(Progress("reading", done, len(found), file.key))
-            try:
-                self.read(root, file)
-            except NoText:
-                self.store.remove(self.store.hashes_of_source(file.key))
-                self.leave_out(Skipped(file.key, NO_TEXT))
-            except LoadError as error:
-                self.planned.failed.append(Skipped(file.key, error.message.removeprefix(f"{file.key} ")))
-        seen = {file.key for _, file in found} | {skipped.key for skipped in self.planned.skipped}
-        for path in paths:
-            for key in self.store.sources_of_root(str(path.resolve())) - seen:
-                self.store.remove(self.store.hashes_of_source(key))
-
-    def leave_out(self, entry: Skipped) -> None:
-        (self.planned.skipped if entry.reason == NO_TEXT else self.planned.failed).append(entry)
-
-    def read(self, root: str, file: SourceFile) -> None:
-        before = self.store.hashes_of_source(file.key)
-        try:
-            stat = os.stat(file.path)
-        except OSError as error:
-            raise LoadError(f"cannot be read: {error.strerror}", "") from error
-        if self.store.source(file.key) == (root, stat.st_size, stat.st_mtime_ns):
-            self.planned.unchanged += len(before)
-            return
-        numbers = {self.count(document, file, before) for document in load(file, self.options)}
-        self.store.remove(before.keys() - numbers)
-
-    def count(self, document: Document, file: SourceFile, before: dict[int, str]) -> int:
-        number = number_of(document.id)
-        known = before.get(number)
-        if known == document_hash(document):
-            self.planned.unchanged += 1
-            return number
-        if known is None:
-            self.planned.new += 1
-        else:
-            self.planned.changed += 1
-        parts = structure(document, self.recipe.chunking)
-        texts = list(chunk_texts_of(parts, self.recipe.chunking))
-        tokens = count_each(texts)
-        self.planned.chunks += len(texts)
-        self.planned.tokens += sum(tokens)
-        self.store.put(parts, file.key, tokens, map(content_hash, texts))
-        return number
 
 
 class _Pricing:
@@ -307,3 +207,51 @@ class _Pricing:
             # The time of a call as it was seen here, waiting for its turn included.
             return estimate.usage.calls * before.seconds / before.calls / _AT_ONCE
         return (estimate.usage.calls * _CALL_SECONDS + estimate.usage.output * _TOKEN_SECONDS) / _AT_ONCE
+
+
+# Stores that are thrown away: the documents as a run would leave them, and a few of them
+
+
+def _scratch_store(folder: Path) -> Store:
+    """A copy of the store in this folder, or an empty one. SQLite keeps it in memory, and on disk what is too large."""
+    check_place(folder)
+    scratch = Store(folder, sqlite3.connect("", isolation_level=None))
+    try:
+        existing = Store.open(folder)
+    except NoIndex:
+        scratch.create()
+        return scratch
+    try:
+        existing.db.backup(scratch.db)
+    finally:
+        existing.close()
+    return scratch
+
+
+def _sample_store(store: Store) -> tuple[Store, float]:
+    """A few documents in a store of their own, and their share of all tokens.
+
+    Numbers come from hashes of keys, so the first documents by number are as good as drawn by lot.
+    """
+    sample = Store(store.folder, sqlite3.connect("", isolation_level=None))
+    sample.create()
+    kept = ("chunk_titles", "layers", "embedder")
+    sample.set_meta({key: value for key, value in store.meta().items() if key in kept})
+    tokens = taken = 0
+    numbers: list[int] = []
+    for number, count in store.db.execute("SELECT document, sum(tokens) FROM chunks GROUP BY document ORDER BY 1"):
+        tokens += count
+        if taken < SAMPLE_TOKENS:
+            taken += count
+            numbers.append(number)
+    _copy(store, sample, numbers)
+    return sample, taken / tokens if tokens else 1.0
+
+
+def _copy(store: Store, target: Store, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        for table, key in (("documents", "number"), *((part, "document") for part in PARTS)):
+            rows = store.db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (number,)).fetchall()  # noqa: S608
+            if rows:
+                marks = ",".join("?" * len(rows[0]))
+                target.db.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608

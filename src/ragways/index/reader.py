@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreError
 from ragways.core.types import Document, Infobox, Link, Piece, content_hash
-from ragways.index.folder import derived_folder, is_current
-from ragways.index.store import Store, number_of, path_of
+from ragways.index.folder import is_current
+from ragways.index.store import Store, derived_folder, number_of, path_of
 
 if TYPE_CHECKING:
     from ragways.index.communities.reader import Communities

@@ -12,11 +12,59 @@ from pathlib import Path
 
 from ragways.core.errors import NoIndex, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
+from ragways.corpus.structure import Chunking
 from ragways.index.database import connect, store_errors
 from ragways.index.place import check_parts, claim
-from ragways.index.schema import INDEX, PARTS, VERSION
 
 FILE = "index.sqlite"
+VERSION = 1
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- A file as it was read: equal size and time mean that it need not be read again.
+CREATE TABLE sources (
+    key TEXT PRIMARY KEY, root TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE documents (
+    number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, source TEXT NOT NULL, title TEXT NOT NULL, name TEXT NOT NULL,
+    format TEXT NOT NULL, text TEXT NOT NULL, metadata TEXT NOT NULL, redirect TEXT, hash TEXT NOT NULL
+);
+CREATE INDEX documents_by_source ON documents (source);
+CREATE INDEX documents_by_name ON documents (name);
+
+CREATE TABLE sections (
+    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
+    end INTEGER NOT NULL, title TEXT NOT NULL, level INTEGER NOT NULL, PRIMARY KEY (document, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE paragraphs (
+    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
+    end INTEGER NOT NULL, PRIMARY KEY (document, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE chunks (
+    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
+    end INTEGER NOT NULL, tokens INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (document, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE sentences (
+    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
+    end INTEGER NOT NULL, PRIMARY KEY (document, ordinal)
+) WITHOUT ROWID;
+
+-- `target` is a title, `name` the same title as it is compared: it may lead to no article of the corpus.
+CREATE TABLE links (
+    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
+    target TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (document, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX links_by_name ON links (name);
+CREATE TABLE infoboxes (
+    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
+    kind TEXT NOT NULL, fields TEXT NOT NULL, PRIMARY KEY (document, ordinal)
+) WITHOUT ROWID;
+"""
+
+PARTS = ("sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")
+"""Tables whose rows belong to a document and go with it."""
 
 
 class Store:
@@ -58,7 +106,7 @@ class Store:
 
     def create(self) -> None:
         """Make the tables of an empty index."""
-        for statement in INDEX.split(";\n"):
+        for statement in _TABLES.split(";\n"):
             if statement.strip():
                 self.db.execute(statement)
         self.set_meta({"version": str(VERSION), "generation": "0"})
@@ -163,6 +211,10 @@ class Store:
                 for table in PARTS:
                     self.db.execute(f"DELETE FROM {table} WHERE document = ?", (number,))  # noqa: S608
 
+    def has(self, number: int) -> bool:
+        """Whether there is a document of this number."""
+        return self.db.execute("SELECT 1 FROM documents WHERE number = ?", (number,)).fetchone() is not None
+
     def hashes_of_source(self, source: str) -> dict[int, str]:
         """The documents that a file gave, with their content hashes."""
         return dict(self.db.execute("SELECT number, hash FROM documents WHERE source = ?", (source,)).fetchall())
@@ -214,6 +266,11 @@ class Store:
         return int(self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608
 
 
+def derived_folder(folder: Path, generation: int) -> Path:
+    """Where the derived files of a generation are, in the folder of an index."""
+    return folder / "derived" / str(generation)
+
+
 def number_of(id: str) -> int:
     """The document's number in an id of it or of any of its parts."""
     return int(id.split(":", 2)[1])
@@ -244,3 +301,39 @@ def _rows(parts: Iterable[Part]) -> Iterator[tuple[Part, tuple[int, str, int, in
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+# Chunks as retrievers see them
+
+
+def searched_text(title: str, section: str, text: str, *, with_title: bool) -> str:
+    """A chunk as retrievers see it. A section's title says what the chunk alone may not."""
+    if not with_title:
+        return text
+    head = title if section in ("", title) else f"{title}: {section}"
+    return f"{head}\n{text}"
+
+
+def chunk_texts(store: Store, numbers: Iterable[int] | None = None) -> Iterator[tuple[str, str]]:
+    """Id and searched text of every chunk (of these documents), in the store's order."""
+    with_title = store.meta().get("chunk_titles") == "True"
+    if numbers is None:
+        numbers = [row[0] for row in store.db.execute("SELECT number FROM documents ORDER BY number")]
+    for number in numbers:
+        title, text = store.db.execute("SELECT title, text FROM documents WHERE number = ?", (number,)).fetchone()
+        sections = dict(store.db.execute("SELECT path, title FROM sections WHERE document = ?", (number,)).fetchall())
+        chunks = store.db.execute(
+            "SELECT path, start, end FROM chunks WHERE document = ? ORDER BY ordinal", (number,)
+        ).fetchall()
+        for path, start, end in chunks:
+            section = sections[path.split(":", 1)[0]]
+            yield f"article:{number}:{path}", searched_text(title, section, text[start:end], with_title=with_title)
+
+
+def chunk_texts_of(parts: Structure, chunking: Chunking) -> Iterable[str]:
+    """The searched texts of a document that is not stored yet."""
+    document = parts.document
+    sections = {section.id: section.title for section in parts.sections}
+    for chunk in parts.chunks:
+        section = sections[":".join(chunk.id.split(":")[:3])]
+        yield searched_text(document.title, section, document.text[chunk.start : chunk.end], with_title=chunking.title)

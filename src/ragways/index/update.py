@@ -1,33 +1,42 @@
-"""The files of an index run, each with its key and the folder that was named for it."""
+"""What an index is to be, which files a run is about, and what of them is new, changed, unchanged or gone.
+
+`ragways index` and `ragways index --plan` both read files here, so a plan counts what a run will do.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from ragways.core.errors import UsageError
+from ragways.core.errors import LoadError, NoText, UsageError
+from ragways.core.progress import Progress, ProgressCallback
 from ragways.core.trace import Usage
-from ragways.corpus.load import walk
-from ragways.corpus.source import LoadOptions, Skipped, SourceFile
-from ragways.corpus.structure import PRESETS, Chunking
+from ragways.core.types import Document, Structure, content_hash
+from ragways.corpus.load import load, walk
+from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile
+from ragways.corpus.structure import PRESETS, Chunking, structure
 from ragways.index.layers import USUAL
+from ragways.index.settings import LayerSettings
+from ragways.index.store import Store, chunk_texts_of, document_hash, number_of
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
+from ragways.models.tokens import count_each
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All that shapes an index."""
+    """All that shapes an index. `settings` are those of layers, by name; a layer that is not there keeps its own."""
 
     embedder: Callable[[], Awaitable[Embedder]]
     chunking: Chunking = PRESETS["section"]
     layers: frozenset[str] = USUAL
     model: Callable[[WorkCache], ModelClient] = lambda _: ModelClient(None)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, LayerSettings] = field(default_factory=dict)
     options: LoadOptions = field(default_factory=LoadOptions)
 
 
@@ -58,11 +67,37 @@ class Summary:
     def touched(self) -> bool:
         return bool(self.added or self.changed or self.removed)
 
+    def leave_out(self, entry: Skipped) -> None:
+        """Note what is not read: an empty file is skipped, and with any other reason something went wrong."""
+        (self.skipped if entry.reason == NO_TEXT else self.failed).append(entry)
 
-def find_files(paths: Sequence[Path], options: LoadOptions) -> tuple[list[tuple[str, SourceFile]], list[Skipped], int]:
-    """Files with the folder that was named for them, what is left out and why, and how many are hidden.
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - started
 
-    A key begins with the name of its folder, so that two folders of one index do not mix up their files.
+
+# Which files
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """The files of a run, each with the root it was found under; `roots` are all that were named."""
+
+    files: list[tuple[str, SourceFile]]
+    skipped: list[Skipped]
+    hidden: int
+    roots: tuple[str, ...]
+
+
+def find_files(paths: Sequence[Path], options: LoadOptions, root: str = "") -> FoundFiles:
+    """The files under these paths, what is left out and why, and how many are hidden.
+
+    A key begins with the name of its folder, so that two folders of one index do not mix up their files. `root` is a
+    name to remember instead of where the files lie, for a corpus that may lie elsewhere next time.
     """
     found: dict[str, tuple[str, SourceFile]] = {}
     keys: dict[str, str] = {}
@@ -81,6 +116,135 @@ def find_files(paths: Sequence[Path], options: LoadOptions) -> tuple[list[tuple[
                     f"{real} and {keys[key]} would both be called {key}",
                     "index the folder that holds both, or rename one",
                 )
-            found.setdefault(real, (str(path), replace(entry, key=key)))
+            found.setdefault(real, (root or str(path), replace(entry, key=key)))
         hidden += walked.hidden
-    return list(found.values()), skipped, hidden
+    roots = (root,) if root else tuple(str(path.resolve()) for path in paths)
+    return FoundFiles(list(found.values()), skipped, hidden, roots)
+
+
+# What of them is new
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document that is new or has changed, with the texts of its chunks as retrievers see them."""
+
+    structure: Structure
+    source: str
+    texts: tuple[str, ...]
+    hashes: tuple[str, ...]
+
+    @property
+    def number(self) -> int:
+        return number_of(self.structure.document.id)
+
+    def put(self, store: Store) -> tuple[bool, list[int]]:
+        """Store it. Tells whether an earlier version was there, and the tokens of each chunk."""
+        existed = store.has(self.number)
+        document = self.structure.document
+        tokens = count_each([document.text[chunk.start : chunk.end] for chunk in self.structure.chunks])
+        store.put(self.structure, self.source, tokens, self.hashes)
+        return existed, tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file whose documents have all been given. `gone` are the documents that it no longer has."""
+
+    key: str
+    root: str
+    size: int
+    modified: int
+    gone: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyFile:
+    """A file without text. Nothing went wrong: it has no document, and no longer the one it may have had."""
+
+    key: str
+
+
+class FileReader:
+    """Compares the files of a run with what a store holds. What is to be done about it is left to whoever reads."""
+
+    def __init__(
+        self, store: Store, recipe: Recipe, found: FoundFiles, summary: Summary, report: ProgressCallback
+    ) -> None:
+        self._store = store
+        self._chunking = recipe.chunking
+        self._options = replace(recipe.options, notice=summary.leave_out)
+        self._roots = found.roots
+        self._summary = summary
+        self._report = report
+        self._files = list(self._under_known_names(found))
+        summary.skipped, summary.hidden = list(found.skipped), found.hidden
+        for entry in found.skipped:
+            if store.source(entry.key) is not None:
+                summary.failed.append(Skipped(entry.key, f"{entry.reason}; its earlier version is kept"))
+
+    def _under_known_names(self, found: FoundFiles) -> Iterator[tuple[str, SourceFile]]:
+        """A file that was read before below another folder keeps its name, or it would be there twice."""
+        places = self._store.places()
+        for root, file in found.files:
+            place = places.get(os.path.realpath(file.path))
+            yield (root, file) if place is None else (place[0], replace(file, key=place[1]))
+
+    def changes(self) -> Iterator[ReadDocument | ReadFile | EmptyFile]:
+        """Every document that is new or changed, and after the documents of a file, the file. What is unchanged is
+        counted in the summary, and what cannot be read is noted there.
+        """
+        for done, (root, file) in enumerate(self._files):
+            self._report(Progress("reading", done, len(self._files), file.key))
+            try:
+                yield from self._file(root, file)
+            except NoText:
+                self._summary.leave_out(Skipped(file.key, NO_TEXT))
+                yield EmptyFile(file.key)
+            except LoadError as error:
+                self._summary.failed.append(Skipped(file.key, error.message.removeprefix(f"{file.key} ")))
+
+    def vanished(self) -> list[str]:
+        """Keys of files that were read before under the roots of this run, and are not there any more."""
+        seen = {file.key for _, file in self._files} | {skipped.key for skipped in self._summary.skipped}
+        return [key for root in self._roots for key in sorted(self._store.sources_of_root(root) - seen)]
+
+    def _file(self, root: str, file: SourceFile) -> Iterator[ReadDocument | ReadFile]:
+        try:
+            stat = file.path.stat()
+        except OSError as error:
+            raise LoadError(f"cannot be read: {error.strerror}") from error
+        known = self._store.source(file.key)
+        if known is not None and known[0] != root and os.path.exists(known[0]):
+            raise UsageError(
+                f"{file.key} is in the index already, from {known[0]}",
+                "index the folder that holds both, or rename one",
+            )
+        before = self._store.hashes_of_source(file.key)
+        if known == (root, stat.st_size, stat.st_mtime_ns):
+            self._summary.unchanged += len(before)
+            return
+        numbers: set[int] = set()
+        for document in self._documents(file):
+            number = number_of(document.id)
+            numbers.add(number)
+            if before.get(number) == document_hash(document):
+                self._summary.unchanged += 1
+            else:
+                yield self._structured(document, file)
+        yield ReadFile(file.key, root, stat.st_size, stat.st_mtime_ns, frozenset(before.keys() - numbers))
+
+    def _documents(self, file: SourceFile) -> Iterator[Document]:
+        documents = load(file, self._options)
+        while True:
+            with self._summary.timed("reading"):
+                document = next(documents, None)
+            if document is None:
+                return
+            yield document
+
+    def _structured(self, document: Document, file: SourceFile) -> ReadDocument:
+        with self._summary.timed("structure"):
+            parts = structure(document, self._chunking)
+            texts = tuple(chunk_texts_of(parts, self._chunking))
+        return ReadDocument(parts, file.key, texts, tuple(map(content_hash, texts)))

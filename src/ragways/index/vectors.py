@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ragways.core.errors import StoreFailed
+from ragways.core.types import content_hash
+from ragways.index.layer import (
+    AGAIN,
+    BuildContext,
+    CheckContext,
+    Finding,
+    Layer,
+    LayerEstimate,
+    PlanContext,
+    findings,
+    rows_of_array,
+)
+from ragways.index.store import chunk_texts, number_of
 
 Scored = list[tuple[str, float]]
 """Ids with scores: best first, equal scores by id."""
@@ -52,3 +67,128 @@ def best(ids: Sequence[str], scores: NDArray[np.float32], k: int, least: float =
         chosen = np.flatnonzero(scores >= least)
     found = sorted(((ids[i], float(scores[i])) for i in chosen.tolist()), key=lambda pair: (-pair[1], pair[0]))
     return found[:k]
+
+
+def save_known(context: BuildContext, texts: Mapping[str, str], folder: Path, name: str) -> None:
+    """Save the vectors of texts, by id, that have one: where a budget ended the work, the rest is found otherwise."""
+    meta = context.store.meta()
+    hashes = {id: content_hash(text) for id, text in texts.items()}
+    known = context.work_cache.vectors(meta["embedder"], list(hashes.values()))
+    ids = [id for id in sorted(hashes) if hashes[id] in known]
+    if ids:
+        Vectors.stack(ids, (known[hashes[id]] for id in ids), int(meta["dimension"])).save(folder, name)
+
+
+# The layer
+
+
+async def _embed(context: BuildContext) -> None:
+    """Documents bring their vectors with them, except those stored before vectors were asked for."""
+    missing = {hash for _, hash in context.store.chunk_rows()}
+    if context.embedder is not None:
+        missing -= context.work_cache.known(context.embedder.name, missing)
+    if missing:
+        await context.embed({content_hash(text): text for _, text in chunk_texts(context.store)})
+
+
+def _plan_vectors(planning: PlanContext) -> LayerEstimate:
+    store = planning.context.store
+    return LayerEstimate(store.count("chunks"), texts=(text for _, text in chunk_texts(store)))
+
+
+def _derive_vectors(context: BuildContext, folder: Path) -> None:
+    meta = context.store.meta()
+    rows = list(context.store.chunk_rows())
+    vectors = context.work_cache.vectors(meta["embedder"], [hash for _, hash in rows])
+    missing = [id for id, hash in rows if hash not in vectors]
+    if missing:
+        raise StoreFailed(
+            f"{len(missing)} chunks have no vector ({missing[0]} is the first)",
+            "build again with: ragways index --rebuild PATH",
+        )
+    stacked = Vectors.stack([id for id, _ in rows], (vectors[hash] for _, hash in rows), int(meta["dimension"]))
+    stacked.save(folder, "chunks")
+
+
+def _used(context: BuildContext) -> dict[str, set[str]]:
+    return {"vectors": {hash for _, hash in context.store.chunk_rows()}}
+
+
+# Its checks
+
+ROWS = 8192
+_LENGTH = 1e-3
+"""How far from 1 the length of a vector may be."""
+
+
+def arrays(folder: Path) -> Iterator[tuple[str, Vectors]]:
+    """Every array of vectors under a derived folder, by its name there; one that has no ids is no array of vectors."""
+    for path in sorted(folder.rglob("*.ids")):
+        yield str(path.relative_to(folder).with_suffix("")), Vectors.load(path.parent, path.stem)
+
+
+def slices(matrix: NDArray[np.float32]) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """The rows, some at a time, each time with the number of the first."""
+    return ((at, matrix[at : at + ROWS]) for at in range(0, len(matrix), ROWS))
+
+
+def check_chunks(context: CheckContext) -> Iterator[Finding]:
+    """Vectors of chunks."""
+    known: set[str] = set()
+    if context.work_cache is not None:
+        query = "SELECT hash FROM vectors WHERE embedder = ?"
+        known = {row[0] for row in context.work_cache.execute(query, (context.meta.get("embedder", ""),))}
+    missing = (id for id, hash in context.store.chunk_rows() if hash not in known)
+    yield from findings("chunks whose vector is not kept", "error", missing, AGAIN)
+    if context.derived.is_dir():
+        there = list(Vectors.load(context.derived, "chunks").ids)
+        lacking, extra = sorted(set(context.chunks) - set(there)), sorted(set(there) - set(context.chunks))
+        yield from findings("chunks without a vector", "error", lacking, context.cure_of_derived)
+        yield from findings("vectors of chunks that are not there", "error", extra, context.cure_of_derived)
+        if not lacking and not extra and there != context.chunks:
+            yield Finding("vectors in another order than their chunks", "error", 1, there[0], context.cure_of_derived)
+
+
+def check_arrays(context: CheckContext) -> Iterator[Finding]:
+    """Arrays of vectors."""
+    for name, vectors in arrays(context.derived):
+        if len(vectors.ids) != len(vectors.matrix):
+            example = f"{len(vectors.matrix):,} rows, {len(vectors.ids):,} ids"
+            yield Finding(f"{name}: rows and ids differ", "error", 1, example, context.cure_of_derived)
+            continue
+        yield from findings(
+            f"{name}: vectors that are no numbers", "error", _faulty(vectors, finite=False), context.cure_of_derived
+        )
+        yield from findings(
+            f"{name}: vectors not of length 1", "error", _faulty(vectors, finite=True), context.cure_of_derived
+        )
+        yield from findings(
+            f"{name}: vectors of documents that are gone", "error", _gone(context, vectors), context.cure_of_derived
+        )
+
+
+def _faulty(vectors: Vectors, *, finite: bool) -> Iterator[str]:
+    """Ids of rows that are not finite, or of those that are but have another length than 1."""
+    for at, some in slices(vectors.matrix):
+        lengths = np.linalg.norm(some, axis=1)
+        bad = np.abs(lengths - 1) > _LENGTH if finite else ~np.isfinite(lengths)
+        yield from (vectors.ids[at + row] for row in np.flatnonzero(bad).tolist())
+
+
+def _gone(context: CheckContext, vectors: Vectors) -> Iterator[str]:
+    return (id for id in vectors.ids if id.startswith("article:") and number_of(id) not in context.documents)
+
+
+VECTORS = Layer(
+    name="vectors",
+    summary="a vector of each chunk, for search by meaning",
+    needs=frozenset(),
+    plan=_plan_vectors,
+    work=_embed,
+    derive=_derive_vectors,
+    used=_used,
+    checks=(check_chunks, check_arrays),
+    open=lambda derived: Vectors.load(derived, "chunks"),
+    files=("chunks.*",),
+    rows=rows_of_array("chunks.npy"),
+)

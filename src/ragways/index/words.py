@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
+from ragways.index.store import chunk_texts
 from ragways.index.vectors import Scored
 
 _HEAP = 64_000_000
+_LOOKED_UP = 1000  # chunks that a check looks up one by one; of more, as many at even distances
 _LONGEST_QUESTION = 256  # distinct words; a longer question is cut here, so that no question can stall the search
 
 
@@ -124,3 +127,58 @@ def _link(source: Path, target: Path) -> None:
                 (target / file.name).hardlink_to(file)
             except OSError:
                 shutil.copyfile(file, target / file.name)
+
+
+# The layer
+
+
+def _plan_words(planning: PlanContext) -> LayerEstimate:
+    """Thousands of chunks a second: too little to measure."""
+    return LayerEstimate(planning.context.store.count("chunks"))
+
+
+def _derive_words(context: BuildContext, folder: Path) -> None:
+    if context.new is not None and context.before is not None and (context.before / "words").is_dir():
+        Words.build(folder / "words", chunk_texts(context.store, sorted(context.new)), onto=context.before / "words")
+    else:
+        Words.build(folder / "words", chunk_texts(context.store))
+
+
+def check_entries(context: CheckContext) -> Iterator[Finding]:
+    """Words of chunks."""
+    if not context.derived.is_dir():
+        return
+    folder = context.derived / "words"
+    # Opening a folder without an index would make one.
+    if not (folder / "meta.json").is_file():
+        yield Finding("no index of words", "error", 1, str(folder), context.cure_of_derived)
+        return
+    import tantivy
+
+    index = Words(folder)._index
+    searcher = index.searcher()
+    if searcher.num_docs != len(context.chunks):
+        example = f"{searcher.num_docs:,} entries, {len(context.chunks):,} chunks"
+        count = abs(searcher.num_docs - len(context.chunks))
+        yield Finding("words and chunks differ in number", "error", count, example, context.cure_of_derived)
+
+    def known(id: str) -> bool:
+        return bool(searcher.search(tantivy.Query.term_query(index.schema, "id", id), 1, count=False).hits)
+
+    some = context.chunks[:: max(1, len(context.chunks) // _LOOKED_UP)]
+    yield from findings(
+        "chunks not found by their words", "error", (id for id in some if not known(id)), context.cure_of_derived
+    )
+
+
+WORDS = Layer(
+    name="words",
+    summary="a lexical index (BM25) over chunks and titles",
+    needs=frozenset(),
+    derive=_derive_words,
+    plan=_plan_words,
+    checks=(check_entries,),
+    open=lambda derived: Words(derived / "words"),
+    files=("words",),
+    rows=lambda store, _: store.count("chunks"),
+)

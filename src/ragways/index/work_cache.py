@@ -7,6 +7,7 @@ cannot be written still answers.
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,60 +20,37 @@ from ragways.core.errors import BudgetExceeded, ModelRefused
 from ragways.core.trace import Meter, Usage, spending
 from ragways.index.database import Transaction, connect, store_errors
 from ragways.index.place import check_database
-from ragways.index.schema import WORK_CACHE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-T = TypeVar("T")
+FILE = "work_cache.sqlite"
 UNITS_AT_ONCE = 64
 """Units under way: more than any endpoint's concurrency, which the client holds, so that it is never idle."""
+T = TypeVar("T")
 
-
-async def work_through(units: Sequence[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:
-    """Do every unit, and those that `do` returns in the place of one. What stops the work is raised when what is under
-    way has ended: it has been paid for, and is kept.
-
-    A call sets aside the most it can cost, so many at once meet the budget long before it is spent. Then fewer go on;
-    the budget is reached when there is no room for one alone.
-    """
-    workers = _Workers(list(units)[::-1], do)
-    await asyncio.gather(*(workers.work() for _ in range(min(UNITS_AT_ONCE, len(units)))))
-    if workers.stop is not None:
-        raise workers.stop
-
-
-class _Workers(Generic[T]):
-    def __init__(self, waiting: list[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:
-        self.waiting = waiting
-        self.do = do
-        self.busy = 0
-        self.stop: BaseException | None = None
-
-    async def work(self) -> None:
-        while self.waiting and self.stop is None:
-            unit = self.waiting.pop()
-            self.busy += 1
-            try:
-                self.waiting += reversed(list(await self.do(unit)))
-            except BudgetExceeded as stop:
-                self.waiting.append(unit)
-                if self.busy > 1:
-                    return
-                self.stop = stop
-            except ModelRefused as stop:
-                self.stop = stop
-            except BaseException as error:
-                self.stop = error
-                raise
-            finally:
-                self.busy -= 1
-
-
-FILE = "work_cache.sqlite"
-_AT_ONCE = 500  # SQLite bounds the variables of one statement.
+_TABLES = """
+CREATE TABLE IF NOT EXISTS vectors (
+    embedder TEXT NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (embedder, hash)
+);
+CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL);
+-- Results of a kind of work (facts of a chunk, a report of a community) by the hash of what they were made from.
+CREATE TABLE IF NOT EXISTS results (
+    kind TEXT NOT NULL, hash TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, hash)
+) WITHOUT ROWID;
+-- Work that was tried and could not be done, to be tried again: what was said, and how often.
+CREATE TABLE IF NOT EXISTS failures (
+    kind TEXT NOT NULL, hash TEXT NOT NULL, tries INTEGER NOT NULL, error TEXT NOT NULL, reply TEXT NOT NULL,
+    PRIMARY KEY (kind, hash)
+) WITHOUT ROWID;
+-- What each kind of work has cost so far, failures included. Numbers alone: nothing of a text that may have to go.
+CREATE TABLE IF NOT EXISTS spent (
+    kind TEXT PRIMARY KEY, calls INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, usd REAL NOT NULL,
+    seconds REAL NOT NULL
+) WITHOUT ROWID;
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +105,15 @@ class WorkCache:
 
     def _create(self) -> None:
         with store_errors(self._path):
-            self._db.executescript(WORK_CACHE)
+            self._db.executescript(_TABLES)
 
     def close(self) -> None:
         self._db.close()
 
     def known(self, embedder: str, hashes: Iterable[str]) -> set[str]:
         """Those of the hashes that have a vector already."""
-        return {
-            row[0]
-            for some in _slices(sorted(set(hashes)))
-            for row in self._db.execute(
-                f"SELECT hash FROM vectors WHERE embedder = ? AND hash IN ({_marks(some)})",  # noqa: S608
-                (embedder, *some),
-            )
-        }
+        query = "SELECT hash FROM vectors WHERE embedder = ? AND hash IN (SELECT value FROM json_each(?))"
+        return {row[0] for row in self._db.execute(query, (embedder, _json(hashes)))}
 
     def keep(
         self, embedder: str, vectors: Mapping[str, NDArray[np.float32]], kind: str = "embed", cost: Cost | None = None
@@ -152,19 +124,13 @@ class WorkCache:
             self._write_down(kind, cost)
 
     def vectors(self, embedder: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        for some in _slices(sorted(set(hashes))):
-            query = f"SELECT hash, vector FROM vectors WHERE embedder = ? AND hash IN ({_marks(some)})"  # noqa: S608
-            found.update(self._db.execute(query, (embedder, *some)).fetchall())
-        return found
+        query = "SELECT hash, vector FROM vectors WHERE embedder = ? AND hash IN (SELECT value FROM json_each(?))"
+        return dict(self._db.execute(query, (embedder, _json(hashes))).fetchall())
 
     def results(self, kind: str, hashes: Iterable[str]) -> dict[str, str]:
         """What work of this kind gave for these hashes, where it has been done."""
-        found: dict[str, str] = {}
-        for some in _slices(sorted(set(hashes))):
-            query = f"SELECT hash, value FROM results WHERE kind = ? AND hash IN ({_marks(some)})"  # noqa: S608
-            found.update(self._db.execute(query, (kind, *some)).fetchall())
-        return found
+        query = "SELECT hash, value FROM results WHERE kind = ? AND hash IN (SELECT value FROM json_each(?))"
+        return dict(self._db.execute(query, (kind, _json(hashes))).fetchall())
 
     def count(self, kind: str) -> int:
         """How many results of this kind there are."""
@@ -249,9 +215,49 @@ class WorkCache:
             self._db.execute("DELETE FROM replies WHERE key = ?", (key,))
 
 
-def _slices(items: list[str]) -> Iterable[list[str]]:
-    return (items[at : at + _AT_ONCE] for at in range(0, len(items), _AT_ONCE))
+def _json(hashes: Iterable[str]) -> str:
+    """A list for `json_each`, sorted so that the database is read from one end to the other."""
+    return json.dumps(sorted(set(hashes)))
 
 
-def _marks(items: Sequence[str]) -> str:
-    return ",".join("?" * len(items))
+# Work side by side, each unit kept as it comes
+
+
+async def work_through(units: Sequence[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:
+    """Do every unit, and those that `do` returns in the place of one. What stops the work is raised when what is under
+    way has ended: it has been paid for, and is kept.
+
+    A call sets aside the most it can cost, so many at once meet the budget long before it is spent. Then fewer go on;
+    the budget is reached when there is no room for one alone.
+    """
+    workers = _Workers(list(units)[::-1], do)
+    await asyncio.gather(*(workers.work() for _ in range(min(UNITS_AT_ONCE, len(units)))))
+    if workers.stop is not None:
+        raise workers.stop
+
+
+class _Workers(Generic[T]):
+    def __init__(self, waiting: list[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:
+        self.waiting = waiting
+        self.do = do
+        self.busy = 0
+        self.stop: BaseException | None = None
+
+    async def work(self) -> None:
+        while self.waiting and self.stop is None:
+            unit = self.waiting.pop()
+            self.busy += 1
+            try:
+                self.waiting += reversed(list(await self.do(unit)))
+            except BudgetExceeded as stop:
+                self.waiting.append(unit)
+                if self.busy > 1:
+                    return
+                self.stop = stop
+            except ModelRefused as stop:
+                self.stop = stop
+            except BaseException as error:
+                self.stop = error
+                raise
+            finally:
+                self.busy -= 1

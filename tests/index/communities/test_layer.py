@@ -16,7 +16,7 @@ from ragways.core.errors import NoModel, SettingsError
 from ragways.core.trace import Budget, spending
 from ragways.index.build import remove
 from ragways.index.communities.hierarchy import CommunityFinding, CommunityReport
-from ragways.index.communities.options import CommunityOptions
+from ragways.index.layers import layer_settings
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.testing.server import LoopbackServer
@@ -99,24 +99,24 @@ def test_any_order_of_documents_gives_the_same_layer(tmp_path_factory, order, fi
 def test_a_model_writes_reports_once_and_anew_only_where_something_changed(tmp_path: Path):
     model = Reporter()
     write(tmp_path / "corpus", {**HARBOUR, **ORCHARD})
-    run(tmp_path / "index", tmp_path / "corpus", model, way="model")
+    run(tmp_path / "index", tmp_path / "corpus", model, method="model")
     assert len(model.calls) == 2
     before = {row[0]: row for row in held(tmp_path / "index")["communities"]}
     write(tmp_path / "corpus", FAR)
-    run(tmp_path / "index", tmp_path / "corpus", model, way="model")
+    run(tmp_path / "index", tmp_path / "corpus", model, method="model")
     assert len(model.calls) == 3, "only the new community is asked for"
     assert "Comet Ysolde" in model.calls[-1].messages[-1].content
     after = {row[0]: row for row in held(tmp_path / "index")["communities"]}
     assert before.items() < after.items()
     (tmp_path / "corpus" / "venn.md").write_text(ORCHARD["venn.md"].replace("cider", "perry"))
-    run(tmp_path / "index", tmp_path / "corpus", model, way="model")
+    run(tmp_path / "index", tmp_path / "corpus", model, method="model")
     assert len(model.calls) == 4, "the same members, and other text behind them"
     assert "perry" in model.calls[-1].messages[-1].content
 
 
 def test_what_a_model_says_is_kept_with_the_entities_it_rests_on(tmp_path: Path):
     write(tmp_path / "corpus", ORCHARD)
-    run(tmp_path / "index", tmp_path / "corpus", Reporter(), way="model")
+    run(tmp_path / "index", tmp_path / "corpus", Reporter(), method="model")
     read = opened(tmp_path / "index")
     (community,) = read.of_level(0)
     assert (community.title, community.way, community.rank) == ("About Maud Venn", "model", 7.0)
@@ -133,7 +133,7 @@ def test_a_loopback_endpoint_writes_reports_too(tmp_path: Path):
     said = {"title": "T", "summary": "S.", "rating": 3, "findings": [{"text": "F.", "rating": 2, "entities": []}]}
     with LoopbackServer(reply=lambda body: json.dumps(said)) as server:
         client = ModelClient(Endpoint(server.base_url, "", "loopback"))
-        run(tmp_path / "index", tmp_path / "corpus", client, way="model")
+        run(tmp_path / "index", tmp_path / "corpus", client, method="model")
         assert server.count == 3
     read = opened(tmp_path / "index")
     assert read.counts() == {"model": 3}
@@ -144,7 +144,7 @@ def test_a_loopback_endpoint_writes_reports_too(tmp_path: Path):
 
 def test_an_unusable_reply_is_recorded_marked_and_tried_again(tmp_path: Path):
     write(tmp_path / "corpus", ORCHARD)
-    run(tmp_path / "index", tmp_path / "corpus", Reporter(fail=3), way="model")
+    run(tmp_path / "index", tmp_path / "corpus", Reporter(fail=3), method="model")
     read = opened(tmp_path / "index")
     assert [(c.way, c.title) for c in read.of_level(0)] == [("", "")]
     assert read.report(read.of_level(0)[0].id) is None
@@ -155,7 +155,7 @@ def test_an_unusable_reply_is_recorded_marked_and_tried_again(tmp_path: Path):
     assert "no usable reply" in error
     write(tmp_path / "corpus", FAR)
     model = Reporter()
-    run(tmp_path / "index", tmp_path / "corpus", model, way="model")
+    run(tmp_path / "index", tmp_path / "corpus", model, method="model")
     assert len(model.calls) == 2
     assert paid_rows(tmp_path / "index", "failures") == []
     read = opened(tmp_path / "index")
@@ -167,7 +167,7 @@ def test_a_budget_stops_cleanly_and_the_next_run_goes_on(tmp_path: Path):
     write(tmp_path / "corpus", ALL)
     first = Reporter()
     with spending(Budget(calls=2)):
-        summary = run(tmp_path / "index", tmp_path / "corpus", ModelClient(first, concurrency=1), way="model")
+        summary = run(tmp_path / "index", tmp_path / "corpus", ModelClient(first, concurrency=1), method="model")
     assert "budget" in summary.stopped
     read = opened(tmp_path / "index")
     assert read.counts() == {"": 1, "model": 2}
@@ -175,17 +175,17 @@ def test_a_budget_stops_cleanly_and_the_next_run_goes_on(tmp_path: Path):
     assert len(paid_rows(tmp_path / "index")) == len(first.calls) == 2
     write(tmp_path / "corpus", {"note.md": "# Note\n\nNothing here."})
     second = Reporter()
-    run(tmp_path / "index", tmp_path / "corpus", second, way="model")
+    run(tmp_path / "index", tmp_path / "corpus", second, method="model")
     assert len(second.calls) == 1
 
 
 def test_removing_a_document_leaves_no_report_of_it(tmp_path: Path):
     index = tmp_path / "index"
     write(tmp_path / "corpus", {**HARBOUR, **ORCHARD})
-    run(index, tmp_path / "corpus", Reporter(), way="model")
+    run(index, tmp_path / "corpus", Reporter(), method="model")
     before = held(index), paid_rows(index), paid_rows(index, "vectors")
     write(tmp_path / "corpus", FAR)
-    run(index, tmp_path / "corpus", Reporter(), way="model")
+    run(index, tmp_path / "corpus", Reporter(), method="model")
     assert len(paid_rows(index)) == 3
     asyncio.run(remove(index, ["Comet Ysolde"]))
     assert (held(index), paid_rows(index), paid_rows(index, "vectors")) == before
@@ -197,7 +197,7 @@ def test_removing_a_document_leaves_no_report_of_it(tmp_path: Path):
 def test_a_removal_marks_what_it_changed_and_keeps_the_settings(tmp_path: Path):
     index = tmp_path / "index"
     write(tmp_path / "corpus", {**HARBOUR, **ORCHARD})
-    run(index, tmp_path / "corpus", Reporter(), way="model")
+    run(index, tmp_path / "corpus", Reporter(), method="model")
     asyncio.run(remove(index, ["Vale Market"]))
     read = opened(index)
     assert sorted(c.way for c in read.of_level(0)) == ["", "model"]
@@ -205,19 +205,19 @@ def test_a_removal_marks_what_it_changed_and_keeps_the_settings(tmp_path: Path):
     assert len(paid_rows(index)) == 1
     (tmp_path / "corpus" / "market.md").unlink()
     model = Reporter()
-    run(index, tmp_path / "corpus", model, way="model")
+    run(index, tmp_path / "corpus", model, method="model")
     assert len(model.calls) == 1, "the next run writes what the removal left"
 
 
 def test_small_communities_and_those_with_little_text_are_not_put_to_a_model(tmp_path: Path):
     write(tmp_path / "corpus", ALL)
     model = Reporter()
-    run(tmp_path / "index", tmp_path / "corpus", model, way="model", text=60, members=5)
+    run(tmp_path / "index", tmp_path / "corpus", model, method="model", text=60, members=5)
     read = opened(tmp_path / "index")
     assert read.counts() == {"": 2, "model": 1}
     read.close()
     again = Reporter()
-    run(tmp_path / "other", tmp_path / "corpus", again, way="model", text=100_000)
+    run(tmp_path / "other", tmp_path / "corpus", again, method="model", text=100_000)
     assert again.calls == []
     read = opened(tmp_path / "other")
     assert read.counts() == {"rules": 3}
@@ -238,7 +238,7 @@ def test_a_large_community_is_split_and_its_report_rests_on_those_below(tmp_path
         parts[f"p{n}.md"] = f"# {name}\n\n{' '.join(said)} {name} knew {names[n - 1]}."
     write(tmp_path / "corpus", parts)
     model = Reporter()
-    run(tmp_path / "index", tmp_path / "corpus", model, way="model", size=6)
+    run(tmp_path / "index", tmp_path / "corpus", model, method="model", size=6)
     read = opened(tmp_path / "index")
     tops = read.of_level(0)
     split = [c for c in tops if not c.leaf]
@@ -266,13 +266,15 @@ def test_a_corpus_without_entities_has_no_communities(tmp_path: Path):
 def test_a_model_must_be_set_to_write_reports(tmp_path: Path):
     write(tmp_path / "corpus", ORCHARD)
     with pytest.raises(NoModel):
-        run(tmp_path / "index", tmp_path / "corpus", way="model")
+        run(tmp_path / "index", tmp_path / "corpus", method="model")
 
 
-@pytest.mark.parametrize("wrong", [{"sise": 3}, {"size": 1}, {"way": "magic"}, {"members": True}, {"resolution": "x"}])
+@pytest.mark.parametrize(
+    "wrong", [{"sise": 3}, {"size": 1}, {"method": "magic"}, {"members": True}, {"resolution": "x"}]
+)
 def test_a_wrong_setting_is_an_error_that_helps(wrong):
     with pytest.raises(SettingsError):
-        CommunityOptions.parse(wrong)
+        layer_settings({"communities": wrong})
 
 
 def test_a_report_is_read_as_it_was_written():

@@ -14,9 +14,9 @@ import numpy as np
 
 from ragways.core.trace import Usage
 from ragways.index.build import build
-from ragways.index.folder import derived_folder
 from ragways.index.graph.reader import Graph
-from ragways.index.store import Store
+from ragways.index.layers import layer_settings
+from ragways.index.store import Store, derived_folder
 from ragways.index.update import Recipe, Summary
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, Vectors, unit
@@ -63,7 +63,7 @@ def recipe(
         embedder=embedder,
         layers=frozenset(layers.split()),
         model=lambda work_cache: ModelClient(model, cache=work_cache),
-        settings={"graph": dict(settings or {})},
+        settings=layer_settings({"graph": dict(settings or {})}),
     )
 
 

@@ -11,7 +11,7 @@ from ragways.core.errors import LoadError, NoModel, SettingsError
 from ragways.core.trace import Budget, spending
 from ragways.index.graph.extraction import MOST_IN_PACK, packs, plain, read_facts
 from ragways.index.graph.facts import SourcePassage
-from ragways.index.graph.options import GraphOptions
+from ragways.index.layers import layer_settings
 from ragways.index.work_cache import WorkCache
 from ragways.models.call import Call
 from ragways.testing.scripted import ScriptedModel
@@ -46,7 +46,7 @@ def say(call: Call) -> dict[str, object]:
 def test_short_passages_share_a_call_and_are_kept_apart(tmp_path) -> None:
     corpus = write(tmp_path / "corpus", TWO)
     with ScriptedModel([say]) as model:
-        run(tmp_path / "index", corpus, recipe({"way": "model"}, model))
+        run(tmp_path / "index", corpus, recipe({"method": "model"}, model))
     graph = graph_of(tmp_path / "index")
     triplet = next(t for t in graph.triplets(graph.named("Saltrey")))
     assert (triplet.subject_name, triplet.predicate, triplet.object_name) == (
@@ -60,7 +60,7 @@ def test_short_passages_share_a_call_and_are_kept_apart(tmp_path) -> None:
     # Nothing is asked twice: a new article is asked about alone.
     write(corpus, {"Tide": "The tide rises."})
     with ScriptedModel([{"entities": [_entity(1, "Tide", "event")], "relations": []}]) as model:
-        run(tmp_path / "index", corpus, recipe({"way": "model"}, model))
+        run(tmp_path / "index", corpus, recipe({"method": "model"}, model))
     assert "Tamsett" not in model.calls[0].messages[-1].content
 
 
@@ -73,7 +73,7 @@ def test_an_unusable_reply_is_recorded_and_tried_again(tmp_path) -> None:
 
     # The pack of two fails three times, then each passage is asked alone: one answers, one fails three times more.
     with ScriptedModel([one_is_broken] * 7) as model:
-        run(tmp_path / "index", corpus, recipe({"way": "model"}, model))
+        run(tmp_path / "index", corpus, recipe({"method": "model"}, model))
     work_cache = WorkCache(tmp_path / "index")
     [(kind,)] = work_cache._db.execute("SELECT DISTINCT kind FROM failures").fetchall()
     [(_, tries, error, reply)] = work_cache.failures(kind)
@@ -88,7 +88,7 @@ def test_an_unusable_reply_is_recorded_and_tried_again(tmp_path) -> None:
     write(corpus, {"Tide": ""})
     (corpus / "Tide.json").write_text(json.dumps([{"title": "Tide", "text": "The tide rises."}]))
     with ScriptedModel([say]) as model:
-        run(tmp_path / "index", corpus, recipe({"way": "model"}, model))
+        run(tmp_path / "index", corpus, recipe({"method": "model"}, model))
     work_cache = WorkCache(tmp_path / "index")
     assert work_cache.failures(kind) == []
     work_cache.close()
@@ -99,7 +99,7 @@ def test_a_second_look_adds_to_the_first(tmp_path) -> None:
     more = {"entities": [_entity(1, "Pier Company", "company")], "relations": []}
     with ScriptedModel([say, more]) as model:
         corpus = write(tmp_path / "corpus", {"Oriel Tamsett": TWO["Oriel Tamsett"]})
-        run(tmp_path / "index", corpus, recipe({"way": "model", "gleaning": 1}, model))
+        run(tmp_path / "index", corpus, recipe({"method": "model", "gleaning": 1}, model))
     assert "Oriel Tamsett built_pier_of Saltrey" in model.calls[1].messages[-1].content
     graph = graph_of(tmp_path / "index")
     assert graph.named("Pier Company")
@@ -110,7 +110,7 @@ def test_a_budget_stops_cleanly_and_keeps_what_is_done(tmp_path, monkeypatch) ->
     monkeypatch.setattr("ragways.index.work_cache.UNITS_AT_ONCE", 1)
     corpus = write(tmp_path / "corpus", TWO)
     with ScriptedModel([say]) as model, spending(Budget(calls=1)):
-        summary = run(tmp_path / "index", corpus, recipe({"way": "model", "passage_tokens": 1}, model))
+        summary = run(tmp_path / "index", corpus, recipe({"method": "model", "passage_tokens": 1}, model))
     assert "budget" in summary.stopped
     graph = graph_of(tmp_path / "index")
     assert bool(graph.named("Saltrey")) != bool(graph.named("gale of 1883"))
@@ -118,7 +118,7 @@ def test_a_budget_stops_cleanly_and_keeps_what_is_done(tmp_path, monkeypatch) ->
 
 def test_the_model_way_needs_a_model(tmp_path) -> None:
     with pytest.raises(NoModel):
-        run(tmp_path / "index", write(tmp_path / "corpus", TWO), recipe({"way": "model"}))
+        run(tmp_path / "index", write(tmp_path / "corpus", TWO), recipe({"method": "model"}))
 
 
 def test_packs_hold_what_fits() -> None:
@@ -132,7 +132,7 @@ def test_packs_hold_what_fits() -> None:
 def test_a_removal_keeps_the_way_and_forgets_the_text(tmp_path) -> None:
     corpus = write(tmp_path / "corpus", TWO)
     with ScriptedModel([say]) as model:
-        run(tmp_path / "index", corpus, recipe({"way": "model"}, model))
+        run(tmp_path / "index", corpus, recipe({"method": "model"}, model))
     import asyncio
 
     from ragways.index.build import remove
@@ -165,7 +165,7 @@ HIPPO = {
 def test_hipporags_layout(tmp_path) -> None:
     file = tmp_path / "openie.json"
     file.write_text(json.dumps(HIPPO))
-    run(tmp_path / "index", write(tmp_path / "corpus", TWO), recipe({"way": "import", "import": str(file)}))
+    run(tmp_path / "index", write(tmp_path / "corpus", TWO), recipe({"method": "import", "file": str(file)}))
     graph = graph_of(tmp_path / "index")
     [triplet] = graph.triplets(graph.named("Saltrey"))
     assert (triplet.predicate, triplet.way) == ("built_pier_of", "import")
@@ -180,7 +180,7 @@ def test_a_triple_a_line(tmp_path) -> None:
     ]
     file.write_text("\n".join(map(json.dumps, lines)))
     assert len(read_facts(file)[plain(TWO["Lanner Queen"])].relations) == 2
-    run(tmp_path / "index", write(tmp_path / "corpus", TWO), recipe({"way": "import", "import": str(file)}))
+    run(tmp_path / "index", write(tmp_path / "corpus", TWO), recipe({"method": "import", "file": str(file)}))
     graph = graph_of(tmp_path / "index")
     assert {t.predicate for t in graph.triplets(graph.named("Lanner Queen"))} == {"lost_in", "sister_of"}
 
@@ -193,7 +193,9 @@ def test_a_file_that_holds_no_triples_says_so(tmp_path) -> None:
         read_facts(tmp_path / "missing.json")
 
 
-@pytest.mark.parametrize("bad", [{"way": "magic"}, {"ways": "rules"}, {"way": "import"}, {"vectors": "some"}])
+@pytest.mark.parametrize(
+    "bad", [{"method": "magic"}, {"methods": "rules"}, {"method": "import"}, {"vectors": "some"}, {"gleaning": "lots"}]
+)
 def test_settings_are_checked(bad: dict[str, str]) -> None:
     with pytest.raises(SettingsError):
-        GraphOptions.of({"graph": bad})
+        layer_settings({"graph": bad})

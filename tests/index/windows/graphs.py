@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragways.core.types import Document
+from ragways.index.settings import WindowSettings
 from ragways.index.vectors import Vectors
 from ragways.index.windows.edges import Edges, Space, nearest_elsewhere, nearest_within
-from ragways.index.windows.options import Options
 from ragways.index.windows.reader import Projection, Windows
 from ragways.index.windows.sliding import slide
 from ragways.index.windows.themes import DocumentThemes
@@ -68,7 +68,7 @@ def graph(seed: int, *, level: bool, documents: int = 4, longest: int = 8, edges
     sentence_texts: list[str] = []
     for number, (document, sentences) in enumerate(made):
         offset, place = len(sentence_ids), 0
-        for n, (first, end) in enumerate(slide(len(sentences), Options())):
+        for n, (first, end) in enumerate(slide(len(sentences), WindowSettings())):
             window_ids.append(f"{document.id}:w{n}")
             window_at.append((first + offset, end + offset, number))
             window_texts.append(" ".join(sentences[first:end]))

@@ -38,11 +38,6 @@ TEXTS = {
 THEMES = ["lights", "harbours", "ships", "keepers", "tea"]
 
 
-@pytest.fixture(autouse=True)
-def _with_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LAYERS, "windows", WINDOWS)
-
-
 def index_of(folder: Path, paths: list[Path], embedder: WordHashes | None = None, **changes) -> Index:
     layers = frozenset({"vectors", "windows"})
     asyncio.run(build(folder, paths, recipe(embedder, layers=layers, **changes)))
@@ -229,7 +224,7 @@ def test_a_document_without_vectors_is_left_out_whole(tmp_path: Path, corpus: Pa
 
     from dataclasses import replace
 
-    monkeypatch.setitem(LAYERS, "windows", replace(WINDOWS, derive=forget_one))
+    monkeypatch.setitem(LAYERS._loaded(), "windows", replace(WINDOWS, derive=forget_one))
     index = index_of(tmp_path / "index", [corpus])
     layer = index.windows
     storm = next(id for id, _, title in index.documents() if title == "storm")

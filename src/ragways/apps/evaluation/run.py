@@ -113,9 +113,9 @@ async def _run(
     report: ProgressCallback,
 ) -> int:
     from ragways.apps.evaluation.source import indexed
-    from ragways.apps.health import layer_status
     from ragways.assemble import opened
     from ragways.evaluation.run import evaluate
+    from ragways.index.health import layer_status
 
     if corpus is not None:
         settings = await indexed(settings, corpus, [variant.paradigm for variant in variants], report)

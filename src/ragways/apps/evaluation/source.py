@@ -63,7 +63,11 @@ async def indexed(
 
     layers = check_layers(sorted({"vectors", *(need for name in paradigms for need in PARADIGMS.find(name).needs)}))
     chosen = settings.model_copy(update={"index": _place(settings.cache, corpus, openie)})
-    recipe = recipe_of(chosen, layers, graph={"way": "import", "import": str(openie)} if openie else None)
+    recipe = recipe_of(
+        chosen,
+        layers,
+        graph=chosen.graph.model_copy(update={"method": "import", "file": str(openie)}) if openie else None,
+    )
     await build(chosen.index, [corpus], recipe, report=report)
     return chosen
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ragways.core.errors import UsageError
 from ragways.index.database import connect, store_errors
 from ragways.index.export import replacing
-from ragways.index.folder import derived_folder
+from ragways.index.store import derived_folder
 
 if TYPE_CHECKING:
     from ragways.evaluation.diagnostics.semantic import Semantic

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
-from ragways.index.communities.options import CommunityOptions
 from ragways.index.communities.partition import Group, edges_among, hierarchy
 from ragways.index.graph.data import EntityRow, GraphData, RelationRow
 from ragways.index.graph.names import coarse
 from ragways.index.pagerank import Adjacency
+from ragways.index.settings import CommunitySettings
 from ragways.index.store import Store
 from ragways.models.tokens import count_each
 
@@ -67,9 +67,9 @@ CENTRAL = 8
 
 @dataclass(frozen=True)
 class CommunityGraph:
-    """A draft of the graph with its communities. Nodes are places in `draft.entities`."""
+    """A graph with its communities. Nodes are places in `data.entities`."""
 
-    draft: GraphData
+    data: GraphData
     links: Adjacency
     groups: tuple[Group, ...]
     text: NDArray[np.float64]
@@ -79,7 +79,7 @@ class CommunityGraph:
 
     @cached_property
     def ids(self) -> list[str]:
-        return [node.id for node in self.draft.entities]
+        return [node.id for node in self.data.entities]
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -102,7 +102,7 @@ class CommunityGraph:
     @cached_property
     def _touching(self) -> list[list[int]]:
         found: list[list[int]] = [[] for _ in self.ids]
-        for number, edge in enumerate(self.draft.relations):
+        for number, edge in enumerate(self.data.relations):
             found[self.places[edge.subject]].append(number)
             found[self.places[edge.object]].append(number)
         return found
@@ -115,13 +115,13 @@ class CommunityGraph:
         nodes = np.array(group.members, np.int64)
         rows, _, weights = edges_among(self.links, nodes)
         strength = np.bincount(rows, weights, len(nodes)).tolist()
-        entities = self.draft.entities
+        entities = self.data.entities
         found = [(entities[node], float(s)) for node, s in zip(group.members, strength, strict=True)]
         return sorted(found, key=lambda pair: (-pair[1], -pair[0].count, pair[0].id))
 
     def relations(self, group: Group, strength: dict[str, float]) -> list[RelationRow]:
         """Relations inside a community, and of its members to dates and quantities: the strongest first."""
-        members, relations = set(group.members), self.draft.relations
+        members, relations = set(group.members), self.data.relations
         numbers = {number for node in group.members for number in self._touching[node]}
         inside = [edge for edge in (relations[n] for n in numbers) if self._belongs(edge, members)]
 
@@ -136,12 +136,12 @@ class CommunityGraph:
         )
 
 
-def community_graph(draft: GraphData, store: Store, options: CommunityOptions) -> CommunityGraph:
-    plain = np.array([coarse(node.type) not in ("date", "quantity") for node in draft.entities], bool)
-    places = {node.id: place for place, node in enumerate(draft.entities)}
-    links = _links(draft.relations, places, plain)
-    groups = hierarchy(links, list(places), size=options.size, resolution=options.resolution, seed=options.seed)
-    return CommunityGraph(draft, links, tuple(groups), _text(draft, store, places, plain), plain)
+def community_graph(data: GraphData, store: Store, settings: CommunitySettings) -> CommunityGraph:
+    plain = np.array([coarse(node.type) not in ("date", "quantity") for node in data.entities], bool)
+    places = {node.id: place for place, node in enumerate(data.entities)}
+    links = _links(data.relations, places, plain)
+    groups = hierarchy(links, list(places), size=settings.size, resolution=settings.resolution, seed=settings.seed)
+    return CommunityGraph(data, links, tuple(groups), _text(data, store, places, plain), plain)
 
 
 def _links(edges: Sequence[RelationRow], places: dict[str, int], plain: NDArray[np.bool_]) -> Adjacency:
@@ -151,10 +151,10 @@ def _links(edges: Sequence[RelationRow], places: dict[str, int], plain: NDArray[
     return Adjacency.of_edges(len(places), ends[kept, 0], ends[kept, 1], weights[kept])
 
 
-def _text(draft: GraphData, store: Store, places: dict[str, int], plain: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _text(data: GraphData, store: Store, places: dict[str, int], plain: NDArray[np.bool_]) -> NDArray[np.float64]:
     rows = store.db.execute("SELECT document, path, tokens FROM chunks")
     tokens = {f"article:{number}:{path}": count for number, path, count in rows}
-    named = [mention for mention in draft.mentions if plain[places[mention.entity]]]
+    named = [mention for mention in data.mentions if plain[places[mention.entity]]]
     shared = Counter(mention.chunk for mention in named)
     text = np.zeros(len(places))
     for mention in named:
@@ -180,19 +180,19 @@ class ReportInput:
         return content_hash(self.entities, self.relations, self.reports)
 
 
-def report_input(land: CommunityGraph, group: Group, below: Mapping[str, CommunityReport], tokens: int) -> ReportInput:
+def report_input(graph: CommunityGraph, group: Group, below: Mapping[str, CommunityReport], tokens: int) -> ReportInput:
     """In no more tokens than the text behind it has: so a level costs at most what the corpus does, and its prompts.
 
     A leaf is shown by its entities and relations, a community of communities by the reports below it first.
     """
-    ranked = land.ranked(group)
+    ranked = graph.ranked(group)
     strength = {node.id: weight for node, weight in ranked}
-    budget = min(tokens, max(_LEAST, round(land.text_behind(group))))
+    budget = min(tokens, max(_LEAST, round(graph.text_behind(group))))
     known = sorted((below[child] for child in group.children if child in below), key=lambda r: (-r.rating, r.title))
     reports, traced = _packed((_report_line(report) for report in known), 2 * budget // 3)
     budget -= traced
     entities, used = _packed((_entity_line(node) for node, _ in ranked), budget // 3)
-    relations, _ = _packed(_relation_lines(land, land.relations(group, strength)), budget - used)
+    relations, _ = _packed(_relation_lines(graph, graph.relations(group, strength)), budget - used)
     return ReportInput("\n".join(entities), "\n".join(relations), "\n".join(reports))
 
 
@@ -214,9 +214,9 @@ def _entity_line(node: EntityRow) -> str:
     return _line(f"{node.name}{kind}{said}", _ENTITY)
 
 
-def _relation_lines(land: CommunityGraph, relations: Sequence[RelationRow]) -> Iterator[str]:
+def _relation_lines(graph: CommunityGraph, relations: Sequence[RelationRow]) -> Iterator[str]:
     """A sentence that states several relations is shown once; what stands in one with no more to say is left out."""
-    entities, places = land.draft.entities, land.places
+    entities, places = graph.data.entities, graph.places
     seen: set[str] = set()
     for edge in relations:
         subject, object = entities[places[edge.subject]].name, entities[places[edge.object]].name

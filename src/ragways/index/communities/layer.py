@@ -5,21 +5,35 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import cast
 
 from ragways.core.errors import BudgetExceeded
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.communities.hierarchy import community_graph
-from ragways.index.communities.options import by_model, keep_options, kept_kind, options_of
-from ragways.index.communities.reader import FILE
+from ragways.index.communities.reader import FILE, Communities
 from ragways.index.communities.reports import CommunityReports, expected, kind_of, read_all, write_all
-from ragways.index.database import store_errors
-from ragways.index.graph.layer import draft_of
-from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
+from ragways.index.database import connect, new_database
+from ragways.index.graph.layer import graph_of
+from ragways.index.graph.tables import FILE as GRAPH_FILE
+from ragways.index.layer import (
+    BuildContext,
+    CheckContext,
+    Finding,
+    Layer,
+    LayerEstimate,
+    PlanContext,
+    findings,
+    rows_of_table,
+)
+from ragways.index.settings import CommunitySettings, GraphSettings
+from ragways.index.vectors import Vectors, save_known
 from ragways.models.tokens import count_tokens
 
+_KIND = "communities_kind"
+"""Where the store keeps the kind of result that holds the reports of models; empty where rules write them."""
 VECTORS = "reports"
 """The name of the files that hold the reports' vectors."""
 
@@ -40,63 +54,67 @@ CREATE INDEX members_by_community ON members (community);
 
 
 async def _work(context: BuildContext) -> None:
-    options = options_of(context)
-    given = "communities" in context.settings or "communities" not in context.store.meta()
-    if given:
-        keep_options(context, options, kind_of(context.model) if by_model(context, options) else "")
-    book = _new_book(context)
+    new_settings = context.has_new_settings("communities")
+    if new_settings:
+        by_model = _by_model(context)
+        context.store.set_meta({_KIND: kind_of(context.model) if by_model else ""})
+    written = _new_reports(context)
     stopped: BudgetExceeded | None = None
     try:
-        if given:
-            await write_all(book)
+        if new_settings:
+            await write_all(written)
         else:
             # A removal has no model at hand: what it changes is left for the next run.
-            context.failed += len(read_all(book).missing)
+            context.failed += len(read_all(written).missing)
     except BudgetExceeded as stop:
         stopped = stop
-    context.made["communities"] = book
-    if _with_vectors(context):
-        await context.embed({content_hash(text): text for text in _texts(book).values()})
+    context.give(reports_of, written)
+    if context.has_layer("vectors"):
+        await context.embed({content_hash(text): text for text in _texts(written).values()})
     if stopped is not None:
         raise stopped
 
 
-def book_of(context: BuildContext) -> CommunityReports:
-    """The communities and reports of the documents; made once a run."""
-    if "communities" not in context.made:
-        context.made["communities"] = read_all(_new_book(context))
-    return cast("CommunityReports", context.made["communities"])
+def reports_of(context: BuildContext) -> CommunityReports:
+    """The communities of the documents, with those reports that are there already."""
+    return read_all(_new_reports(context))
 
 
-def _new_book(context: BuildContext) -> CommunityReports:
-    options = options_of(context)
-    return CommunityReports(
-        context, community_graph(draft_of(context), context.store, options), options, kept_kind(context)
-    )
+def _new_reports(context: BuildContext) -> CommunityReports:
+    settings = _settings(context)
+    graph = community_graph(context.once(graph_of), context.store, settings)
+    return CommunityReports(context, graph, settings, context.store.meta().get(_KIND, ""))
 
 
-def _with_vectors(context: BuildContext) -> bool:
-    return "vectors" in context.store.meta().get("layers", "").split()
+def _settings(context: BuildContext) -> CommunitySettings:
+    return context.settings_of("communities", CommunitySettings)
 
 
-def _texts(book: CommunityReports) -> dict[str, str]:
+def _by_model(context: BuildContext) -> bool:
+    method = _settings(context).method
+    if method == "graph":
+        return context.settings_of("graph", GraphSettings).method == "model"
+    return method == "model"
+
+
+def _texts(reports: CommunityReports) -> dict[str, str]:
     """What is embedded, by community."""
-    return {id: book.reports[id].embedded for id in sorted(book.reports)}
+    return {id: reports.reports[id].embedded for id in sorted(reports.reports)}
 
 
 def _plan(planning: PlanContext) -> LayerEstimate:
     """Communities are not known before there is a graph: the sample's tell how many there will be."""
     context, sample = planning.context, planning.sample
     began = time.perf_counter()
-    book = book_of(sample)
+    reports = sample.once(reports_of)
     seconds = (time.perf_counter() - began) / planning.share
     usage, kind = Usage(), ""
-    if by_model(context, options_of(context)):
+    if _by_model(context):
         kind = kind_of(context.model)
         usage = expected(context, kind, planning.fresh)
     return LayerEstimate(
-        round(len(book.land.groups) / planning.share),
-        like=list(_texts(book).values()) if _with_vectors(sample) else (),
+        round(len(reports.graph.groups) / planning.share),
+        like=list(_texts(reports).values()) if sample.has_layer("vectors") else (),
         times=planning.fresh / planning.share,
         usage=usage,
         kind=kind,
@@ -106,36 +124,23 @@ def _plan(planning: PlanContext) -> LayerEstimate:
 
 
 def _derive(context: BuildContext, folder: Path) -> None:
-    book = book_of(context)
-    _write_tables(book, folder)
-    if _with_vectors(context):
-        _save_vectors(context, _texts(book), folder)
+    reports = context.once(reports_of)
+    with new_database(folder / FILE) as db:
+        for statement in _TABLES.split(";\n"):
+            db.execute(statement)
+        _fill_tables(db, reports)
+    if context.has_layer("vectors"):
+        save_known(context, _texts(reports), folder, VECTORS)
 
 
-def _write_tables(book: CommunityReports, folder: Path) -> None:
-    with store_errors(folder / FILE):
-        db = sqlite3.connect(folder / FILE, isolation_level=None)
-        try:
-            # The folder is a draft until it is renamed, so a journal would protect nothing.
-            db.execute("PRAGMA journal_mode = OFF")
-            db.execute("PRAGMA synchronous = OFF")
-            db.execute("BEGIN")
-            for statement in _TABLES.split(";\n"):
-                db.execute(statement)
-            _fill_tables(db, book)
-            db.execute("COMMIT")
-        finally:
-            db.close()
-
-
-def _fill_tables(db: sqlite3.Connection, book: CommunityReports) -> None:
-    ids = book.land.ids
-    for group in sorted(book.land.groups, key=lambda group: group.id):
-        report = book.reports.get(group.id)
-        said = (report.title, report.summary, report.rating) if report is not None else ("", "", 0.0)
+def _fill_tables(db: sqlite3.Connection, reports: CommunityReports) -> None:
+    ids = reports.graph.ids
+    for group in sorted(reports.graph.groups, key=lambda group: group.id):
+        report = reports.reports.get(group.id)
+        text = (report.title, report.summary, report.rating) if report is not None else ("", "", 0.0)
         tokens = count_tokens(report.text) if report is not None else 0
-        row = (group.id, group.level, group.parent, not group.children, len(group.members), *said)
-        db.execute("INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, book.way(group), tokens))
+        row = (group.id, group.level, group.parent, not group.children, len(group.members), *text)
+        db.execute("INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, reports.way(group), tokens))
         db.executemany("INSERT INTO members VALUES (?, ?)", ((group.id, ids[node]) for node in group.members))
         db.executemany(
             "INSERT INTO findings VALUES (?, ?, ?, ?, ?)",
@@ -146,23 +151,57 @@ def _fill_tables(db: sqlite3.Connection, book: CommunityReports) -> None:
         )
 
 
-def _save_vectors(context: BuildContext, texts: dict[str, str], folder: Path) -> None:
-    """Those that have a vector: where a budget ended the work, the rest is found by words."""
-    from ragways.index.vectors import Vectors
-
-    meta = context.store.meta()
-    hashes = {id: content_hash(text) for id, text in texts.items()}
-    known = context.work_cache.vectors(meta["embedder"], sorted(set(hashes.values())))
-    ids = [id for id in hashes if hashes[id] in known]
-    Vectors.stack(ids, (known[hashes[id]] for id in ids), int(meta["dimension"])).save(folder, VECTORS)
-
-
 def _used(context: BuildContext) -> dict[str, set[str]]:
-    book = book_of(context)
-    used = {book.kind: {shown.hash for shown in book.shown.values()}} if book.kind else {}
-    if _with_vectors(context):
-        used["vectors"] = {content_hash(text) for text in _texts(book).values()}
+    reports = context.once(reports_of)
+    used = {reports.kind: {shown.hash for shown in reports.shown.values()}} if reports.kind else {}
+    if context.has_layer("vectors"):
+        used["vectors"] = {content_hash(text) for text in _texts(reports).values()}
     return used
+
+
+# Checks
+
+_DANGLING = (
+    (
+        "communities whose parent is not there",
+        "SELECT id FROM communities WHERE parent != '' AND parent NOT IN (SELECT id FROM communities)",
+    ),
+    (
+        "members of communities that are not there",
+        "SELECT entity FROM members WHERE community NOT IN (SELECT id FROM communities)",
+    ),
+    (
+        "findings of communities that are not there",
+        "SELECT community FROM findings WHERE community NOT IN (SELECT id FROM communities)",
+    ),
+)
+
+
+def check_members(context: CheckContext) -> Iterator[Finding]:
+    """Members of communities."""
+    if not context.derived.is_dir():
+        return
+    with closing(connect(context.derived / GRAPH_FILE, write=False)) as db:
+        known = {row[0] for row in db.execute("SELECT id FROM entities")}
+    with closing(connect(context.derived / FILE, write=False)) as db:
+        for name, query in _DANGLING:
+            yield from findings(name, "error", (row[0] for row in db.execute(query)), context.cure_of_derived)
+        strange = (f"{of}: {id}" for of, id in _named_entities(db) if id not in known)
+        yield from findings("communities of entities that are not there", "error", strange, context.cure_of_derived)
+        yield from _check_vectors(context, {row[0] for row in db.execute("SELECT id FROM communities")})
+
+
+def _named_entities(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """Every entity that a community names, as a member or as what a finding rests on."""
+    yield from db.execute("SELECT community, entity FROM members")
+    for community, entities in db.execute("SELECT community, entities FROM findings"):
+        yield from ((community, id) for id in json.loads(entities))
+
+
+def _check_vectors(context: CheckContext, known: set[str]) -> Iterator[Finding]:
+    if (context.derived / "reports.ids").is_file():
+        strange = (id for id in Vectors.load(context.derived, "reports").ids if id not in known)
+        yield from findings("vectors of communities that are not there", "error", strange, context.cure_of_derived)
 
 
 COMMUNITIES = Layer(
@@ -173,4 +212,10 @@ COMMUNITIES = Layer(
     work=_work,
     derive=_derive,
     used=_used,
+    checks=(check_members,),
+    settings=CommunitySettings,
+    open=Communities.open,
+    files=("communities*", "reports.*"),
+    rows=rows_of_table(FILE, "communities"),
+    kinds=frozenset({"report"}),
 )

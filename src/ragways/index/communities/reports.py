@@ -19,11 +19,11 @@ from ragways.index.communities.hierarchy import (
     ReportInput,
     report_input,
 )
-from ragways.index.communities.options import CommunityOptions
 from ragways.index.communities.partition import Group
 from ragways.index.graph.data import EntityRow, RelationRow
 from ragways.index.graph.names import fold
 from ragways.index.layer import BuildContext
+from ragways.index.settings import CommunitySettings
 from ragways.index.store import Store, number_of, path_of
 from ragways.index.work_cache import Cost, work_through
 from ragways.models.client import CURE_NO_MODEL, ModelClient
@@ -36,20 +36,20 @@ _SENTENCE = (20, 400)  # characters of one that can stand alone
 
 
 class RuleReporter:
-    """Writes reports from a landscape and the sentences of its documents."""
+    """Writes reports from the communities of a graph and the sentences of its documents."""
 
-    def __init__(self, land: CommunityGraph, store: Store) -> None:
-        self._land = land
+    def __init__(self, graph: CommunityGraph, store: Store) -> None:
+        self._graph = graph
         self._db = store.db
         self._document = lru_cache(64)(self._read_document)
         self._chunk = lru_cache(4096)(self._read_chunk)
 
     def write(self, group: Group) -> CommunityReport:
-        ranked = self._land.ranked(group)
+        ranked = self._graph.ranked(group)
         strength = {node.id: weight for node, weight in ranked}
         central = [node for node, _ in ranked[:CENTRAL]]
-        relations = self._land.relations(group, strength)
-        findings = self._findings(central, strength, relations) or _said(relations, self._land)
+        relations = self._graph.relations(group, strength)
+        findings = self._findings(central, strength, relations) or _said(relations, self._graph)
         return CommunityReport(
             title=", ".join(node.name for node in central[:TITLE]),
             summary=_summary(central, len(group.members)),
@@ -114,9 +114,9 @@ def _summary(central: Sequence[EntityRow], size: int) -> str:
     return f"{', '.join(names)} and {rest} more." if rest > 0 else f"{', '.join(names)}."
 
 
-def _said(relations: Sequence[RelationRow], land: CommunityGraph) -> tuple[CommunityFinding, ...]:
+def _said(relations: Sequence[RelationRow], graph: CommunityGraph) -> tuple[CommunityFinding, ...]:
     """Where no sentence names them: what the graph itself says."""
-    entities, places = land.draft.entities, land.places
+    entities, places = graph.data.entities, graph.places
     found = []
     for edge in relations[:FINDINGS]:
         ends = (entities[places[edge.subject]], entities[places[edge.object]])
@@ -152,18 +152,18 @@ def expected(context: BuildContext, kind: str, fresh: float) -> Usage:
 
 @dataclass
 class CommunityReports:
-    """The reports of a landscape. `kind` is empty where rules write all of them."""
+    """The reports of the communities of a graph. `kind` is empty where rules write all of them."""
 
     context: BuildContext
-    land: CommunityGraph
-    options: CommunityOptions
+    graph: CommunityGraph
+    settings: CommunitySettings
     kind: str
     reports: dict[str, CommunityReport] = field(default_factory=dict)
     shown: dict[str, ReportInput] = field(default_factory=dict)
     """Of each community whose report a model writes, what it is shown."""
 
     def __post_init__(self) -> None:
-        self._rules = RuleReporter(self.land, self.context.store)
+        self._rules = RuleReporter(self.graph, self.context.store)
 
     def way(self, group: Group) -> str:
         """Who wrote a community's report; nobody where it is too small, or where writing it failed."""
@@ -180,10 +180,10 @@ class CommunityReports:
         """Take up the reports of a stage, when those below it are done; returns those that a model must still write."""
         asked = []
         for group in stage:
-            if len(group.members) < self.options.members:
+            if len(group.members) < self.settings.members:
                 continue
-            if self.kind and self.land.text_behind(group) >= self.options.text:
-                self.shown[group.id] = report_input(self.land, group, self.reports, self.options.tokens)
+            if self.kind and self.graph.text_behind(group) >= self.settings.text:
+                self.shown[group.id] = report_input(self.graph, group, self.reports, self.settings.tokens)
                 asked.append(group)
             else:
                 self.reports[group.id] = self._rules.write(group)
@@ -194,7 +194,7 @@ class CommunityReports:
         return [group for group in asked if group.id not in self.reports]
 
     def keep(self, group: Group, said: WrittenReport, cost: Cost | None = None) -> None:
-        names = {fold(node.name): node.id for node in (self.land.draft.entities[m] for m in reversed(group.members))}
+        names = {fold(node.name): node.id for node in (self.graph.data.entities[m] for m in reversed(group.members))}
         findings = (
             CommunityFinding(
                 f.text.strip(), f.rating, tuple(dict.fromkeys(names[n] for n in map(fold, f.entities) if n in names))
@@ -208,19 +208,19 @@ class CommunityReports:
         self.context.work_cache.keep_results(self.kind, {self.shown[group.id].hash: report.to_json()}, cost)
 
 
-def read_all(book: CommunityReports) -> CommunityReports:
+def read_all(reports: CommunityReports) -> CommunityReports:
     """All reports that are there already."""
-    for stage in book.land.stages:
-        book.read(stage)
-    return book
+    for stage in reports.graph.stages:
+        reports.read(stage)
+    return reports
 
 
-async def write_all(book: CommunityReports) -> CommunityReports:
+async def write_all(reports: CommunityReports) -> CommunityReports:
     """As `read_all`, and ask a model for what is missing. Where it must stop, what is done is kept and read."""
-    asking = _Asking(book)
+    asking = _Asking(reports)
     stopped: BudgetExceeded | ModelRefused | None = None
-    for stage in book.land.stages:
-        missing = book.read(stage)
+    for stage in reports.graph.stages:
+        missing = reports.read(stage)
         if stopped is None:
             try:
                 await work_through(missing, asking.do)
@@ -228,7 +228,7 @@ async def write_all(book: CommunityReports) -> CommunityReports:
                 stopped = stop
     if stopped is not None:
         raise stopped
-    return book
+    return reports
 
 
 @dataclass
@@ -237,16 +237,16 @@ class _Asking:
     way.
     """
 
-    book: CommunityReports
+    reports: CommunityReports
     done: int = 0
 
     async def do(self, group: Group) -> Sequence[Group]:
-        with self.book.context.work_cache.costing(self.book.kind) as cost:
+        with self.reports.context.work_cache.costing(self.reports.kind) as cost:
             await self._one(group, cost)
         return ()
 
     async def _one(self, group: Group, cost: Cost) -> None:
-        context, shown = self.book.context, self.book.shown[group.id]
+        context, shown = self.reports.context, self.reports.shown[group.id]
         try:
             outcome = await context.model.do(
                 REPORT, CommunityReportInput(shown.entities, shown.relations, shown.reports)
@@ -260,10 +260,10 @@ class _Asking:
         except ModelError as error:
             self._fail(shown, error.message)
         else:
-            self.book.keep(group, outcome.value, cost)
+            self.reports.keep(group, outcome.value, cost)
         self.done += 1
         context.report(Progress("reports", self.done))
 
     def _fail(self, shown: ReportInput, error: str, reply: str = "") -> None:
-        self.book.context.work_cache.keep_failure(self.book.kind, shown.hash, error, reply[:4000])
-        self.book.context.fail(error)
+        self.reports.context.work_cache.keep_failure(self.reports.kind, shown.hash, error, reply[:4000])
+        self.reports.context.fail(error)

@@ -25,8 +25,8 @@ from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.graph.facts import Entity, PassageFacts, Relation, Source, SourcePassage, bounded, sources
 from ragways.index.graph.names import fold
-from ragways.index.graph.options import GraphOptions
 from ragways.index.layer import BuildContext
+from ragways.index.settings import GraphSettings
 from ragways.index.work_cache import Cost, work_through
 from ragways.models.call import Call
 from ragways.models.client import CURE_NO_MODEL, ModelClient
@@ -41,33 +41,33 @@ SAMPLE = 32
 Pack = tuple[SourcePassage, ...]
 
 
-def model_kind(model: ModelClient, options: GraphOptions) -> str:
+def model_kind(model: ModelClient, settings: GraphSettings) -> str:
     """What these results are kept as: another prompt, model or number of looks makes other facts."""
-    looks = f"-more{options.gleaning}-{FACTS_MORE.text.hash[:8]}" if options.gleaning else ""
+    looks = f"-more{settings.gleaning}-{FACTS_MORE.text.hash[:8]}" if settings.gleaning else ""
     name = model.model.name if model.model is not None else "none"
     return f"facts:model-{FACTS.text.hash[:8]}{looks}-{name}"
 
 
-async def extract_facts(context: BuildContext, options: GraphOptions) -> None:
+async def extract_facts(context: BuildContext, settings: GraphSettings) -> None:
     """Ask for the facts of every passage that has none yet, those that failed before included."""
-    missing = _missing_passages(context, options)
+    missing = _missing_passages(context, settings)
     if missing:
-        extraction = _Extraction(context, options, model_kind(context.model, options), len(missing))
-        await work_through(list(packs(missing, options.passage_tokens)), extraction.do)
+        extraction = _Extraction(context, settings, model_kind(context.model, settings), len(missing))
+        await work_through(list(packs(missing, settings.passage_tokens)), extraction.do)
 
 
-def expected_usage(context: BuildContext, options: GraphOptions) -> Usage:
+def expected_usage(context: BuildContext, settings: GraphSettings) -> Usage:
     """What `extract_facts` would use: calls and passages are counted, the prompt around them on some. What a model
     writes is as long as what it wrote here before or, where it has not, as what it reads.
     """
-    missing = _missing_passages(context, options)
-    asked = list(packs(missing, options.passage_tokens))
+    missing = _missing_passages(context, settings)
+    asked = list(packs(missing, settings.passage_tokens))
     if not asked:
         return Usage()
     some = asked[:SAMPLE]
     shown = [[(passage.title, passage.text) for passage in pack] for pack in some]
     read = sum(count_each([passage.text for passage in missing]))
-    before = context.work_cache.spent(model_kind(context.model, options))
+    before = context.work_cache.spent(model_kind(context.model, settings))
     output = len(asked) * before.output / before.calls if before.calls else float(read)
 
     inside = sum(count_each([passage.text for pack in some for passage in pack]))
@@ -79,14 +79,14 @@ def expected_usage(context: BuildContext, options: GraphOptions) -> Usage:
     # Each further look is shown what was found before, names and triples alone: about half of what was written.
     around_more = around(FACTS_MORE.call(MoreFactsInput(passages, "")) for passages in shown)
     more = read + len(asked) * around_more + output / 2
-    looks = options.gleaning
+    looks = settings.gleaning
     return Usage(len(asked) * (1 + looks), round(first + looks * more), round(output * (1 + looks / 2)))
 
 
-def _missing_passages(context: BuildContext, options: GraphOptions) -> list[SourcePassage]:
+def _missing_passages(context: BuildContext, settings: GraphSettings) -> list[SourcePassage]:
     """Passages that have no facts yet."""
     passages = {passage.key: passage for source in sources(context.store) for passage in source.passages}
-    known = context.work_cache.results(model_kind(context.model, options), passages)
+    known = context.work_cache.results(model_kind(context.model, settings), passages)
     missing = [passage for key, passage in passages.items() if key not in known and passage.text.strip()]
     if missing and context.model.model is None:
         raise NoModel("the graph is to be made by a language model, and none is set", CURE_NO_MODEL)
@@ -112,7 +112,7 @@ class _Extraction:
     """One run over the packs. Facts are kept as they come, so that a killed run has lost only the calls under way."""
 
     context: BuildContext
-    options: GraphOptions
+    settings: GraphSettings
     kind: str
     total: int
     done: int = 0
@@ -147,7 +147,7 @@ class _Extraction:
         passages = [(passage.title, passage.text) for passage in pack]
         first = await self.context.model.do(FACTS, FactsInput(passages))
         facts = _by_passage(first.value, len(pack))
-        for _ in range(self.options.gleaning):
+        for _ in range(self.settings.gleaning):
             try:
                 more = await self.context.model.do(FACTS_MORE, MoreFactsInput(passages, _known(facts)))
             except UnusableReply:
@@ -215,7 +215,7 @@ def _text(file: Path) -> str:
         with gzip.open(file) if file.name.endswith(".gz") else file.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except OSError as error:
-        raise LoadError(f"{file} cannot be read ({error})", "check graph.import") from None
+        raise LoadError(f"{file} cannot be read ({error})", "check graph.file") from None
     if len(data) > MOST_BYTES:
         raise LoadError(f"{file.name} unpacks to more than {MOST_BYTES:,} bytes", "split it")
     return data.decode("utf-8-sig", "replace")
@@ -260,15 +260,15 @@ def _lines(text: str) -> Iterator[tuple[str, PassageFacts]]:
         yield str(key), PassageFacts((), (relation,))
 
 
-def import_facts(context: BuildContext, options: GraphOptions) -> None:
+def import_facts(context: BuildContext, settings: GraphSettings) -> None:
     """Keep the file's facts for the passages they belong to; passages that the file does not know have none."""
-    facts = read_facts(Path(options.file))
+    facts = read_facts(Path(settings.file))
     hashes = dict(context.store.chunk_rows())
     kept: dict[str, str] = {}
     for source in sources(context.store):
         for passage, said in match(source, facts, hashes):
             kept[passage.key] = said.to_json()
-    context.work_cache.keep_results(import_kind(options.file), kept)
+    context.work_cache.keep_results(import_kind(settings.file), kept)
 
 
 def match(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gc
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
@@ -18,9 +16,12 @@ from ragways.index.graph.data import DocumentFacts, EntityRow, GraphData, make_g
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
 from ragways.index.graph.facts import PassageFacts, Source, sources
 from ragways.index.graph.names import fold
-from ragways.index.graph.options import GraphOptions
+from ragways.index.graph.reader import Graph
 from ragways.index.graph.resolve import DocumentNames, Merge, near_hashes, near_merges, veto_hash
-from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
+from ragways.index.graph.tables import FILE, check_names, check_references, write_graph
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, rows_of_table
+from ragways.index.settings import GraphSettings
+from ragways.index.vectors import save_known
 from ragways.index.work_cache import WorkCache
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 VETO = "merge-veto"
 """The kind of result that holds merges which a person undid."""
-_FREE = (Usage(), "")
+_KIND = "graph_kind"
+"""Where the store keeps the kind of result that holds facts of a model or a file; empty where rules find them."""
 _GROWTH = 0.93
 """A corpus of ten times the text names fewer than ten times the entities (`benchmarks/graph_speed.py`)."""
 
@@ -46,13 +48,10 @@ def split(folder: Path, name: str, other: str) -> None:
         store.commit()
 
 
-def draft_of(context: BuildContext) -> GraphData:
-    """The graph of the documents; made once a run, however many layers ask for it."""
-    made = context.made
-    if "graph" not in made:
-        with _no_collection():
-            made["graph"] = _draft(context, _options(context))
-    return cast("GraphData", made["graph"])
+def graph_of(context: BuildContext) -> GraphData:
+    """The graph of the documents. Ask for it by `context.once`: several layers do."""
+    with _no_collection():
+        return _graph(context, _settings(context))
 
 
 @contextmanager
@@ -67,108 +66,107 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _options(context: BuildContext) -> GraphOptions:
-    """As the settings say or, where a run has none (a removal, a repair), as the graph was built before."""
-    if "graph" not in context.settings and (before := context.store.meta().get("graph")):
-        return GraphOptions.of({"graph": json.loads(before)})
-    return GraphOptions.of(context.settings)
+def _settings(context: BuildContext) -> GraphSettings:
+    return context.settings_of("graph", GraphSettings)
 
 
-def _draft(context: BuildContext, options: GraphOptions) -> GraphData:
+def _graph(context: BuildContext, settings: GraphSettings) -> GraphData:
     from ragways.index.graph.rules import CorpusNames
 
     documents = list(sources(context.store))
     corpus = CorpusNames(documents)
     titles = {fold(name): title for name, title in sorted(corpus.titles.items(), reverse=True) if fold(name)}
-    apart = {veto_hash(one, other) for one, other in options.apart}
+    apart = {veto_hash(one, other) for one, other in settings.apart}
 
     def vetoes(hashes: Iterable[str]) -> set[str]:
         wanted = set(hashes)
         return (apart & wanted) | context.work_cache.results(VETO, wanted).keys()
 
     def near(spoken: Mapping[int, DocumentNames]) -> Iterable[Merge]:
-        if not options.near:
+        if not settings.near:
             return ()
-        return near_merges(context, spoken, titles, options.near_string, options.near_cosine, _asked(context))
+        return near_merges(
+            context, spoken, titles, settings.near_string, settings.near_cosine, context.once(_near_names)
+        )
 
-    return make_graph(_chapters(context, options, documents, corpus), titles, corpus.lexicon.common, vetoes, near)
+    return make_graph(_chapters(context, settings, documents, corpus), titles, corpus.lexicon.common, vetoes, near)
 
 
-def _asked(context: BuildContext) -> set[str]:
-    """Names that nearly match another, whose vectors decide."""
-    return cast("set[str]", context.made.setdefault("graph near", set()))
+def _near_names(_: BuildContext) -> set[str]:
+    """Names that nearly match another, whose vectors decide: empty, and filled when the graph is made."""
+    return set()
 
 
 def _chapters(
-    context: BuildContext, options: GraphOptions, documents: list[Source], corpus: CorpusNames
+    context: BuildContext, settings: GraphSettings, documents: list[Source], corpus: CorpusNames
 ) -> Iterator[DocumentFacts]:
     from ragways.index.graph.rules import structure_facts, text_facts
 
-    kept = _kept(context, options, documents)
+    kept = _kept(context, settings, documents)
     for source in documents:
         if source.redirect:
             continue
         said: list[list[tuple[str, PassageFacts]]] = [[] for _ in source.passages]
-        if options.structure or options.way == "rules":
+        if settings.structure or settings.method == "rules":
             for found, facts in zip(said, structure_facts(source, corpus), strict=True):
                 found.append(("rules", facts))
-        if options.way == "rules":
+        if settings.method == "rules":
             for found, facts in zip(said, text_facts(source, corpus), strict=True):
                 found.append(("rules", facts))
         else:
             for found, passage in zip(said, source.passages, strict=True):
                 if (text := kept.get(passage.key)) is not None:
-                    found.append((options.way, PassageFacts.from_json(text)))
+                    found.append((settings.method, PassageFacts.from_json(text)))
         yield DocumentFacts(
             source.number, source.title, [(p.id, s) for p, s in zip(source.passages, said, strict=True)]
         )
 
 
-def _kept(context: BuildContext, options: GraphOptions, documents: list[Source]) -> dict[str, str]:
-    kind = context.store.meta().get("graph_kind", "") if options.way != "rules" else ""
+def _kept(context: BuildContext, settings: GraphSettings, documents: list[Source]) -> dict[str, str]:
+    kind = context.store.meta().get(_KIND, "") if settings.method != "rules" else ""
     if not kind:
         return {}
     return context.work_cache.results(kind, (passage.key for source in documents for passage in source.passages))
 
 
 async def _work(context: BuildContext) -> None:
-    options = _options(context)
-    traced = "graph" in context.settings or "graph" not in context.store.meta()
-    if traced:
-        context.store.set_meta({"graph": json.dumps(asdict(options)), "graph_kind": ""})
+    settings = _settings(context)
+    new_settings = context.has_new_settings("graph")
+    if new_settings:
+        context.store.set_meta({_KIND: ""})
     # A removal knows neither the model nor the file, and needs neither: what is left has its facts already.
-    if options.way == "model" and (traced or context.model.model is not None):
-        context.store.set_meta({"graph_kind": model_kind(context.model, options)})
-        await extract_facts(context, options)
-    elif options.way == "import" and (traced or Path(options.file).is_file()):
-        context.store.set_meta({"graph_kind": import_kind(options.file)})
-        import_facts(context, options)
-    if _with_vectors(context, options):
-        if options.near:
-            draft_of(context)
-            await context.embed(near_hashes(_asked(context)))
-            context.made.pop("graph")
-        draft = draft_of(context)
-        await context.embed({content_hash(text): text for text in _embedded(draft, options).values()})
+    if settings.method == "model" and (new_settings or context.model.model is not None):
+        context.store.set_meta({_KIND: model_kind(context.model, settings)})
+        await extract_facts(context, settings)
+    elif settings.method == "import" and (new_settings or Path(settings.file).is_file()):
+        context.store.set_meta({_KIND: import_kind(settings.file)})
+        import_facts(context, settings)
+    if _with_vectors(context, settings):
+        if settings.near:
+            context.once(graph_of)
+            await context.embed(near_hashes(context.once(_near_names)))
+            context.forget(graph_of)
+        graph = context.once(graph_of)
+        await context.embed({content_hash(text): text for text in _embedded(graph, settings).values()})
 
 
-def _with_vectors(context: BuildContext, options: GraphOptions) -> bool:
-    return options.vectors != "none" and "vectors" in context.store.meta().get("layers", "").split()
+def _with_vectors(context: BuildContext, settings: GraphSettings) -> bool:
+    return settings.vectors != "none" and context.has_layer("vectors")
 
 
-def _embedded(draft: GraphData, options: GraphOptions) -> dict[str, str]:
+def _embedded(graph: GraphData, settings: GraphSettings) -> dict[str, str]:
     """Texts to embed, by id of entity or relation."""
     shared: dict[str, int] = {}
-    for mention in draft.mentions:
+    for mention in graph.mentions:
         shared[mention.entity] = shared.get(mention.entity, 0) + (2 if mention.about else 1)
 
     def chosen(node: EntityRow) -> bool:
-        return node.type not in ("date", "quantity") and (options.vectors == "all" or shared.get(node.id, 0) > 1)
+        return node.type not in ("date", "quantity") and (settings.vectors == "all" or shared.get(node.id, 0) > 1)
 
-    texts = {node.id: node.text for node in draft.entities if chosen(node)}
-    if options.relation_vectors:
-        names = {node.id: node.name for node in draft.entities}
-        for edge in draft.relations:
+    texts = {node.id: node.text for node in graph.entities if chosen(node)}
+    if settings.relation_vectors:
+        names = {node.id: node.name for node in graph.entities}
+        for edge in graph.relations:
             said = edge.description or f"{names[edge.subject]} {edge.predicate.replace('_', ' ')} {names[edge.object]}"
             texts[edge.id] = said
     return texts
@@ -176,18 +174,17 @@ def _embedded(draft: GraphData, options: GraphOptions) -> dict[str, str]:
 
 def _plan(planning: PlanContext) -> LayerEstimate:
     """Entities are not known before they are found: those of the sample, by rules, tell how many there will be."""
-    context, sample, options = planning.context, planning.sample, _options(planning.context)
-    context.store.set_meta({"graph": json.dumps(asdict(options))})
+    context, sample, settings = planning.context, planning.sample, _settings(planning.context)
     began = time.perf_counter()
-    draft = draft_of(sample)
+    graph = sample.once(graph_of)
     seconds = (time.perf_counter() - began) / planning.share
-    usage, kind = (
-        (expected_usage(context, options), model_kind(context.model, options)) if options.way == "model" else _FREE
-    )
-    texts = list(_embedded(draft, options).values()) if _with_vectors(sample, options) else []
-    exact = planning.share == 1.0 and options.way == "rules"
+    usage, kind = Usage(), ""
+    if settings.method == "model":
+        usage, kind = expected_usage(context, settings), model_kind(context.model, settings)
+    texts = list(_embedded(graph, settings).values()) if _with_vectors(sample, settings) else []
+    exact = planning.share == 1.0 and settings.method == "rules"
     return LayerEstimate(
-        round(len(draft.entities) / planning.share**_GROWTH),
+        round(len(graph.entities) / planning.share**_GROWTH),
         texts=texts if exact else (),
         like=() if exact else texts,
         times=planning.fresh / planning.share,
@@ -199,39 +196,25 @@ def _plan(planning: PlanContext) -> LayerEstimate:
 
 
 def _derive(context: BuildContext, folder: Path) -> None:
-    from ragways.index.graph.tables import write_graph
-
-    options = _options(context)
-    draft = draft_of(context)
-    write_graph(draft, folder)
-    if _with_vectors(context, options):
-        _save_vectors(context, _embedded(draft, options), folder)
-
-
-def _save_vectors(context: BuildContext, texts: dict[str, str], folder: Path) -> None:
-    """Those that have a vector: where a budget ended the work, the rest is found by name alone."""
-    from ragways.index.vectors import Vectors
-
-    meta = context.store.meta()
-    hashes = {id: content_hash(text) for id, text in texts.items()}
-    known = context.work_cache.vectors(meta["embedder"], sorted(set(hashes.values())))
-    for name, prefix in (("entities", "entity:"), ("relations", "relation:")):
-        ids = [id for id in sorted(hashes) if id.startswith(prefix) and hashes[id] in known]
-        if ids:
-            rows = (known[hashes[id]] for id in ids)
-            Vectors.stack(ids, rows, int(meta["dimension"])).save(folder, name)
+    settings = _settings(context)
+    graph = context.once(graph_of)
+    write_graph(graph, folder)
+    if _with_vectors(context, settings):
+        texts = _embedded(graph, settings)
+        for name, prefix in (("entities", "entity:"), ("relations", "relation:")):
+            save_known(context, {id: text for id, text in texts.items() if id.startswith(prefix)}, folder, name)
 
 
 def _used(context: BuildContext) -> dict[str, set[str]]:
-    options = _options(context)
-    draft = draft_of(context)
-    used = {VETO: set(draft.proposed)}
-    kind = context.store.meta().get("graph_kind", "")
+    settings = _settings(context)
+    graph = context.once(graph_of)
+    used = {VETO: set(graph.proposed)}
+    kind = context.store.meta().get(_KIND, "")
     if kind:
         used[kind] = {passage.key for source in sources(context.store) for passage in source.passages}
-    if _with_vectors(context, options):
-        used["vectors"] = {content_hash(text) for text in _embedded(draft, options).values()}
-        used["vectors"] |= near_hashes(_asked(context)).keys()
+    if _with_vectors(context, settings):
+        used["vectors"] = {content_hash(text) for text in _embedded(graph, settings).values()}
+        used["vectors"] |= near_hashes(context.once(_near_names)).keys()
     return used
 
 
@@ -243,4 +226,10 @@ GRAPH = Layer(
     work=_work,
     derive=_derive,
     used=_used,
+    checks=(check_references, check_names),
+    settings=GraphSettings,
+    open=Graph.open,
+    files=(FILE, "graph-*", "entities.*", "relations.*"),
+    rows=rows_of_table(FILE, "entities"),
+    kinds=frozenset({"facts"}),
 )

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
-from ragways.index.database import store_errors
+from ragways.index.database import connect, new_database
 from ragways.index.graph.data import GraphData
 from ragways.index.graph.names import coarse, fold, split_title
 from ragways.index.graph.relations import DESCRIPTION, RelationArrays, RelationTerms
+from ragways.index.layer import CheckContext, Finding, findings
 from ragways.index.pagerank import Adjacency
+from ragways.index.vectors import Vectors
 
 FILE = "graph.sqlite"
 
@@ -55,98 +58,89 @@ CREATE INDEX merges_by_entity ON merges (entity);
 """
 
 
-def write_graph(draft: GraphData, folder: Path) -> None:
+def write_graph(graph: GraphData, folder: Path) -> None:
     """All of the graph's files but its vectors."""
-    entities = {node.id: i for i, node in enumerate(draft.entities)}
-    chunks = {id: i for i, id in enumerate(draft.chunks)}
-    with store_errors(folder / FILE):
-        db = sqlite3.connect(folder / FILE, isolation_level=None)
-        try:
-            # The folder is a draft until it is renamed, so a journal would protect nothing.
-            db.execute("PRAGMA journal_mode = OFF")
-            db.execute("PRAGMA synchronous = OFF")
-            db.execute("BEGIN")
-            for statement in _TABLES.split(";\n"):
-                db.execute(statement)
-            _fill(db, draft, entities, chunks)
-            for statement in _INDEXES.split(";\n"):
-                db.execute(statement)
-            db.execute("COMMIT")
-        finally:
-            db.close()
-    entity_links(draft, entities).save(folder, "graph-entities")
-    passage_links(draft, entities, chunks).save(folder, "graph-passages")
-    relation_arrays(draft, entities, chunks).save(folder)
-    relation_terms(draft).save(folder)
+    entities = {node.id: i for i, node in enumerate(graph.entities)}
+    chunks = {id: i for i, id in enumerate(graph.chunks)}
+    with new_database(folder / FILE) as db:
+        for statement in _TABLES.split(";\n"):
+            db.execute(statement)
+        _fill(db, graph, entities, chunks)
+        for statement in _INDEXES.split(";\n"):
+            db.execute(statement)
+    entity_links(graph, entities).save(folder, "graph-entities")
+    passage_links(graph, entities, chunks).save(folder, "graph-passages")
+    relation_arrays(graph, entities, chunks).save(folder)
+    relation_terms(graph).save(folder)
 
 
-def _fill(db: sqlite3.Connection, draft: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> None:
-    held = np.bincount([entities[m.entity] for m in draft.mentions], minlength=len(entities)).tolist()
+def _fill(db: sqlite3.Connection, graph: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> None:
+    held = np.bincount([entities[m.entity] for m in graph.mentions], minlength=len(entities)).tolist()
     rows = db.executemany
     rows(
         "INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             (i, n.id, n.name, n.type, n.description, json.dumps(n.aliases, ensure_ascii=False), n.count, held[i], n.way)
-            for i, n in enumerate(draft.entities)
+            for i, n in enumerate(graph.entities)
         ),
     )
-    rows("INSERT INTO names VALUES (?, ?, ?, ?)", sorted(_names(draft)))
+    rows("INSERT INTO names VALUES (?, ?, ?, ?)", sorted(_names(graph)))
     rows(
         "INSERT INTO relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             (i, e.id, entities[e.subject], e.predicate, entities[e.object], e.description, e.weight, e.date, e.way)
-            for i, e in enumerate(draft.relations)
+            for i, e in enumerate(graph.relations)
         ),
     )
-    rows("INSERT INTO chunks VALUES (?, ?)", enumerate(draft.chunks))
+    rows("INSERT INTO chunks VALUES (?, ?)", enumerate(graph.chunks))
     rows(
         "INSERT INTO mentions VALUES (?, ?, ?, ?)",
-        sorted((entities[m.entity], chunks[m.chunk], m.count, m.about) for m in draft.mentions),
+        sorted((entities[m.entity], chunks[m.chunk], m.count, m.about) for m in graph.mentions),
     )
     rows(
         "INSERT INTO relation_chunks VALUES (?, ?)",
-        _statements(draft, chunks),
+        _statements(graph, chunks),
     )
     rows(
         "INSERT INTO merges VALUES (?, ?, ?, ?, ?)",
-        sorted((entities[m.entity], m.name, m.into, m.reason, m.documents) for m in draft.merges),
+        sorted((entities[m.entity], m.name, m.into, m.reason, m.documents) for m in graph.merges),
     )
 
 
-def _statements(draft: GraphData, chunks: dict[str, int]) -> list[tuple[int, int]]:
+def _statements(graph: GraphData, chunks: dict[str, int]) -> list[tuple[int, int]]:
     """Numbers of relations and of the chunks that state them."""
-    return sorted((i, chunks[chunk]) for i, edge in enumerate(draft.relations) for chunk in edge.chunks)
+    return sorted((i, chunks[chunk]) for i, edge in enumerate(graph.relations) for chunk in edge.chunks)
 
 
-def _names(draft: GraphData) -> Iterable[tuple[str, int, int, int]]:
-    for i, node in enumerate(draft.entities):
+def _names(graph: GraphData) -> Iterable[tuple[str, int, int, int]]:
+    for i, node in enumerate(graph.entities):
         own = fold(node.name)
         base = split_title(node.name)[0].partition(",")[0]
         others = {fold(alias) for alias in (*node.aliases, base)} - {own, ""}
         if own:
-            yield own, i, 1, own in draft.everyday
+            yield own, i, 1, own in graph.everyday
         for alias in others:
-            yield alias, i, 0, alias in draft.everyday
+            yield alias, i, 0, alias in graph.everyday
 
 
-def relation_arrays(draft: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> RelationArrays:
+def relation_arrays(graph: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> RelationArrays:
     """Relations as numbers, for what a question touches."""
-    rows = [(edge.id, entities[edge.subject], entities[edge.object], edge.weight) for edge in draft.relations]
-    return RelationArrays.of(len(entities), rows, _statements(draft, chunks))
+    rows = [(edge.id, entities[edge.subject], entities[edge.object], edge.weight) for edge in graph.relations]
+    return RelationArrays.of(len(entities), rows, _statements(graph, chunks))
 
 
-def relation_terms(draft: GraphData) -> RelationTerms:
+def relation_terms(graph: GraphData) -> RelationTerms:
     """The words of relations as they are shown: ends, predicate, date and the beginning of the description."""
-    names = {node.id: node.name for node in draft.entities}
+    names = {node.id: node.name for node in graph.entities}
     return RelationTerms.of(
         (names[e.subject], e.predicate.replace("_", " "), names[e.object], e.date, e.description[:DESCRIPTION])
-        for e in draft.relations
+        for e in graph.relations
     )
 
 
-def entity_links(draft: GraphData, entities: dict[str, int]) -> Adjacency:
+def entity_links(graph: GraphData, entities: dict[str, int]) -> Adjacency:
     """Entities joined by their relations, for traversal: undirected, weights added up."""
-    edges = draft.relations
+    edges = graph.relations
     left = np.fromiter((entities[e.subject] for e in edges), np.int64, len(edges))
     right = np.fromiter((entities[e.object] for e in edges), np.int64, len(edges))
     return Adjacency.of_edges(
@@ -154,11 +148,11 @@ def entity_links(draft: GraphData, entities: dict[str, int]) -> Adjacency:
     )
 
 
-def passage_links(draft: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> Adjacency:
+def passage_links(graph: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> Adjacency:
     """Entities, then chunks: an edge wherever a chunk names an entity. Dates and quantities join nothing."""
     size = len(entities)
-    plain = [coarse(node.type) not in ("date", "quantity") for node in draft.entities]
-    edges = [(entities[m.entity], chunks[m.chunk], m) for m in draft.mentions if plain[entities[m.entity]]]
+    plain = [coarse(node.type) not in ("date", "quantity") for node in graph.entities]
+    edges = [(entities[m.entity], chunks[m.chunk], m) for m in graph.mentions if plain[entities[m.entity]]]
     left = np.fromiter((entity for entity, _, _ in edges), np.int64, len(edges))
     right = np.fromiter((size + chunk for _, chunk, _ in edges), np.int64, len(edges))
     weights = np.fromiter((_weight(m.count, m.about) for _, _, m in edges), np.float64, len(edges))
@@ -171,3 +165,94 @@ ABOUT = 6.0
 
 def _weight(count: int, about: bool) -> float:
     return 1.0 + math.log(count) + (ABOUT if about else 0.0)
+
+
+# Checks
+
+_ISOLATED_LIMIT = 0.5
+"""The share of entities that may stand alone before it is said."""
+
+_DANGLING = (
+    (
+        "relations of entities that are not there",
+        "SELECT id FROM relations WHERE subject NOT IN {e} OR object NOT IN {e}",
+    ),
+    (
+        "mentions of entities that are not there",
+        "SELECT 'entity number ' || entity FROM mentions WHERE entity NOT IN {e}",
+    ),
+    ("mentions in chunks that are not there", "SELECT 'chunk number ' || chunk FROM mentions WHERE chunk NOT IN {c}"),
+    (
+        "sources of relations that are not there",
+        "SELECT 'relation number ' || relation FROM relation_chunks WHERE relation NOT IN {r} OR chunk NOT IN {c}",
+    ),
+    ("names of entities that are not there", "SELECT name FROM names WHERE entity NOT IN {e}"),
+    ("merges into entities that are not there", "SELECT name FROM merges WHERE entity NOT IN {e}"),
+)
+_SUBQUERIES = {
+    "e": "(SELECT ordinal FROM entities)",
+    "r": "(SELECT ordinal FROM relations)",
+    "c": "(SELECT ordinal FROM chunks)",
+}
+
+_ISOLATED = (
+    "SELECT id FROM entities e WHERE NOT EXISTS (SELECT 1 FROM relations WHERE subject = e.ordinal) "
+    "AND NOT EXISTS (SELECT 1 FROM relations WHERE object = e.ordinal)"
+)
+_TWICE = (
+    "SELECT min(e.id) || ' ' || min(e.name) FROM names n JOIN entities e ON e.ordinal = n.entity "
+    "WHERE n.own = 1 GROUP BY n.name, e.type HAVING count(*) > 1 ORDER BY 1"
+)
+
+
+def check_references(context: CheckContext) -> Iterator[Finding]:
+    """References of the graph."""
+    if not context.derived.is_dir():
+        return
+    with closing(connect(context.derived / FILE, write=False)) as db:
+        for name, query in _DANGLING:
+            yield from findings(name, "error", _column(db, query.format(**_SUBQUERIES)), context.cure_of_derived)
+        known = set(context.chunks)
+        strange = (id for id in _column(db, "SELECT id FROM chunks ORDER BY ordinal") if id not in known)
+        yield from findings("graph: chunks that are not in the index", "error", strange, context.cure_of_derived)
+        yield from _numbers(context, db)
+
+
+def _numbers(context: CheckContext, db: sqlite3.Connection) -> Iterator[Finding]:
+    """The arrays have a node for each entity and chunk, and vectors belong to entities and relations that exist."""
+    entities, chunks = (db.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in ("entities", "chunks"))  # noqa: S608
+    for name, size in (("graph-entities", entities), ("graph-passages", entities + chunks)):
+        links = Adjacency.load(context.derived, name)
+        if len(links) != size or (len(links.indices) and int(links.indices.max()) >= size):
+            yield Finding(
+                f"{name}: not the nodes of the graph",
+                "error",
+                1,
+                f"{len(links):,} for {size:,}",
+                context.cure_of_derived,
+            )
+    for table in ("entities", "relations"):
+        if (context.derived / f"{table}.ids").is_file():
+            known = set(_column(db, f"SELECT id FROM {table}"))  # noqa: S608 - our own names
+            strange = (id for id in Vectors.load(context.derived, table).ids if id not in known)
+            yield from findings(f"vectors of {table} that are not there", "error", strange, context.cure_of_derived)
+
+
+def check_names(context: CheckContext) -> Iterator[Finding]:
+    """Entities of the graph."""
+    if not context.derived.is_dir():
+        return
+    with closing(connect(context.derived / FILE, write=False)) as db:
+        total = db.execute("SELECT count(*) FROM entities").fetchone()[0]
+        isolated, twice = list(_column(db, _ISOLATED)), list(_column(db, _TWICE))
+    context.figures |= {"entities": total, "isolated_share": len(isolated) / total if total else 0.0}
+    if isolated and len(isolated) > _ISOLATED_LIMIT * total:
+        share = f"{len(isolated) / total:.0%} of entities stand alone"
+        yield from findings(
+            share, "warning", isolated, "no relation was found for them: a graph made by a model has more"
+        )
+    yield from findings("entities with the same name and type", "warning", twice, "look at them: ragways graph show ID")
+
+
+def _column(db: sqlite3.Connection, query: str) -> Iterator[str]:
+    return (str(row[0]) for row in db.execute(query))

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
-from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, rows_of_array
+from ragways.index.settings import WindowSettings
 from ragways.index.vectors import Vectors
 from ragways.index.windows.edges import (
     FOLDER,
@@ -25,8 +26,7 @@ from ragways.index.windows.edges import (
     renew,
     write_json,
 )
-from ragways.index.windows.options import Options, keep_options, options_of
-from ragways.index.windows.reader import Projection
+from ragways.index.windows.reader import Projection, Windows
 from ragways.index.windows.sliding import Layout, lay_out, slide, windowed_documents
 from ragways.index.windows.themes import (
     KIND,
@@ -47,29 +47,28 @@ _PAIR_SECONDS = 2e-8
 
 
 async def _work(context: BuildContext) -> None:
-    keep_options(context)
-    options = options_of(context)
+    settings = _settings(context)
     waiting: dict[str, str] = {}
-    for slid in windowed_documents(context.store, options):
+    for slid in windowed_documents(context.store, settings):
         waiting |= {content_hash(text): text for text in (*slid.window_texts(), *slid.sentence_texts())}
         if len(waiting) >= _TEXTS_AT_ONCE:
             await context.embed(waiting)
             waiting = {}
     await context.embed(waiting)
     try:
-        await ask_themes(context, windowed_documents(context.store, options))
+        await ask_themes(context, windowed_documents(context.store, settings))
     finally:
         # Where a budget ends the asking, the rest have their themes by the rule.
-        await context.embed({content_hash(themed.text): themed.text for themed in _themes(context, options).values()})
+        await context.embed({content_hash(themed.text): themed.text for themed in _themes(context, settings).values()})
 
 
 def _derive(context: BuildContext, folder: Path) -> None:
-    options, meta = options_of(context), context.store.meta()
+    settings, meta = _settings(context), context.store.meta()
     embedder, dimension = meta["embedder"], int(meta["dimension"])
     target = folder / FOLDER
     target.mkdir()
-    themes = _themes(context, options)
-    layout = _whole(context, options, embedder, themes)
+    themes = _themes(context, settings)
+    layout = _whole(context, settings, embedder, themes)
 
     def vectors(name: str, ids: Iterable[str], hashes: Iterable[str]) -> Space:
         ids, hashes = list(ids), list(hashes)
@@ -85,13 +84,13 @@ def _derive(context: BuildContext, folder: Path) -> None:
 
     space = Space(windows, layout.window_at[:, 2], layout.window_same)
     known = EdgeInputs(
-        embedder, options.size, options.slide, options.top_k, options.top_x, layout.documents, layout.prints
+        embedder, settings.size, settings.slide, settings.top_k, settings.top_x, layout.documents, layout.prints
     )
     before = None if context.before is None else context.before / FOLDER
     within, across = renew(space, known, before)
     Edges.pack(within).save(target, "within")
     Edges.pack(across).save(target, "across")
-    Edges.pack(nearest_elsewhere(by_theme, options.top_t)).save(target, "themes")
+    Edges.pack(nearest_elsewhere(by_theme, settings.top_t)).save(target, "themes")
 
     projection = Projection.fit(windows)
     projection.save(target)
@@ -103,36 +102,40 @@ def _derive(context: BuildContext, folder: Path) -> None:
     write_json(target, "left_out", sorted(set(themes) - set(layout.documents)))
 
 
-def _themes(context: BuildContext, options: Options) -> dict[str, DocumentThemes]:
-    return themes_of(context, windowed_documents(context.store, options))
+def _settings(context: BuildContext) -> WindowSettings:
+    return context.settings_of("windows", WindowSettings)
 
 
-def _whole(context: BuildContext, options: Options, embedder: str, themes: dict[str, DocumentThemes]) -> Layout:
+def _themes(context: BuildContext, settings: WindowSettings) -> dict[str, DocumentThemes]:
+    return themes_of(context, windowed_documents(context.store, settings))
+
+
+def _whole(context: BuildContext, settings: WindowSettings, embedder: str, themes: dict[str, DocumentThemes]) -> Layout:
     """The rows of the documents that have all their vectors."""
-    layout = lay_out(context.store, options)
+    layout = lay_out(context.store, settings)
     of_themes = {id: content_hash(themed.text) for id, themed in themes.items()}
     wanted = {*layout.window_hashes, *layout.sentence_hashes, *of_themes.values()}
     known = context.work_cache.known(embedder, wanted)
     if known == wanted:
         return layout
     unthemed = frozenset(id for id, hash in of_themes.items() if hash not in known)
-    return lay_out(context.store, options, known=known, without=unthemed)
+    return lay_out(context.store, settings, known=known, without=unthemed)
 
 
 def _plan(planning: PlanContext) -> LayerEstimate:
-    context, options = planning.context, options_of(planning.context)
+    context, settings = planning.context, _settings(planning.context)
     counts = context.store.db.execute("SELECT count(*) FROM sentences GROUP BY document")
-    rows = sum(len(slide(count, options)) for (count,) in counts)
-    unthemed, usage = themes_to_come(context, windowed_documents(context.store, options))
+    rows = sum(len(slide(count, settings)) for (count,) in counts)
+    unthemed, usage = themes_to_come(context, windowed_documents(context.store, settings))
     said = [
         themed.text
-        for themed in themes_of(planning.sample, windowed_documents(planning.sample.store, options)).values()
+        for themed in themes_of(planning.sample, windowed_documents(planning.sample.store, settings)).values()
     ]
     return LayerEstimate(
         rows,
         texts=(
             text
-            for slid in windowed_documents(context.store, options)
+            for slid in windowed_documents(context.store, settings)
             for text in (*slid.window_texts(), *slid.sentence_texts())
         ),
         like=said,
@@ -145,13 +148,13 @@ def _plan(planning: PlanContext) -> LayerEstimate:
 
 
 def _used(context: BuildContext) -> dict[str, set[str]]:
-    options = options_of(context)
-    layout = lay_out(context.store, options)
-    of_themes = {content_hash(themed.text) for themed in _themes(context, options).values()}
+    settings = _settings(context)
+    layout = lay_out(context.store, settings)
+    of_themes = {content_hash(themed.text) for themed in _themes(context, settings).values()}
     return {
         "vectors": {*layout.window_hashes, *layout.sentence_hashes, *of_themes},
-        KIND: {themes_hash(slid) for slid in windowed_documents(context.store, options)},
-        RULE: {words_hash(slid) for slid in windowed_documents(context.store, options)},
+        KIND: {themes_hash(slid) for slid in windowed_documents(context.store, settings)},
+        RULE: {words_hash(slid) for slid in windowed_documents(context.store, settings)},
     }
 
 
@@ -188,4 +191,9 @@ WINDOWS = Layer(
     work=_work,
     derive=_derive,
     used=_used,
+    settings=WindowSettings,
+    open=Windows.open,
+    files=(FOLDER,),
+    rows=rows_of_array(f"{FOLDER}/windows.npy"),
+    kinds=frozenset({KIND}),
 )

@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
+from ragways.index.settings import WindowSettings
 from ragways.index.store import Store
-from ragways.index.windows.options import Options
 
 
-def slide(sentences: int, options: Options) -> list[tuple[int, int]]:
+def slide(sentences: int, settings: WindowSettings) -> list[tuple[int, int]]:
     """First sentence and end of each window. A short document is one window; the last window reaches the end."""
-    last = sentences - options.size
+    last = sentences - settings.size
     if last <= 0:
         return [(0, sentences)] if sentences else []
-    starts = list(range(0, last + 1, options.slide))
+    starts = list(range(0, last + 1, settings.slide))
     if starts[-1] != last:
         starts.append(last)
-    return [(start, start + options.size) for start in starts]
+    return [(start, start + settings.size) for start in starts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class WindowedDocument:
         return [" ".join(texts[first:end]) for first, end in self.windows]
 
 
-def windowed_documents(store: Store, options: Options) -> Iterator[WindowedDocument]:
+def windowed_documents(store: Store, settings: WindowSettings) -> Iterator[WindowedDocument]:
     """Documents that have sentences, by number."""
     numbers = [row[0] for row in store.db.execute("SELECT number FROM documents ORDER BY number")]
     for number in numbers:
@@ -54,7 +54,7 @@ def windowed_documents(store: Store, options: Options) -> Iterator[WindowedDocum
             title, text = store.db.execute("SELECT title, text FROM documents WHERE number = ?", (number,)).fetchone()
             id = f"article:{number}"
             sentences = tuple((f"{id}:{path}", start, end) for path, start, end in rows)
-            yield WindowedDocument(id, title, text, sentences, tuple(slide(len(rows), options)))
+            yield WindowedDocument(id, title, text, sentences, tuple(slide(len(rows), settings)))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Layout:
 
 
 def lay_out(
-    store: Store, options: Options, *, known: Container[str] | None = None, without: Container[str] = ()
+    store: Store, settings: WindowSettings, *, known: Container[str] | None = None, without: Container[str] = ()
 ) -> Layout:
     """Rows of all documents but those `without`, or only of those whose every text is among the `known` hashes."""
     documents: list[str] = []
@@ -96,7 +96,7 @@ def lay_out(
     sentences: list[str] = []
     sentence_hashes: list[str] = []
     sentence_at: list[tuple[int, int]] = []
-    for slid in windowed_documents(store, options):
+    for slid in windowed_documents(store, settings):
         of_windows = [content_hash(text) for text in slid.window_texts()]
         of_sentences = [content_hash(text) for text in slid.sentence_texts()]
         if slid.id in without or (known is not None and not all(h in known for h in (*of_windows, *of_sentences))):

@@ -1,0 +1,270 @@
+"""How an index is doing: what each layer holds and has cost, and whether the index is fit to be asked.
+
+A check looks at everything that must hold, changes nothing, and names a cure for all that does not. An error means that
+answers can be wrong or a run can fail; a warning, that something is missing or left over.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ragways.core.errors import StoreError
+from ragways.core.types import content_hash
+from ragways.index.database import connect, store_errors
+from ragways.index.layer import AGAIN, REBUILD, Check, CheckContext, Finding, Layer, findings
+from ragways.index.layers import LAYERS, in_order
+from ragways.index.store import PARTS, Store, chunk_texts, derived_folder
+from ragways.index.vectors import arrays, slices
+from ragways.index.work_cache import FILE as WORK_CACHE
+from ragways.index.work_cache import Spent
+
+# Status
+
+
+@dataclass(frozen=True, slots=True)
+class LayerStatus:
+    """`rows` are what the layer is made of: documents, chunks, entities, windows, communities. Times are UTC.
+
+    `failures` are units of work that wait to be tried again; `spent` is what all its work has cost so far.
+    """
+
+    name: str
+    built: bool
+    rows: int
+    bytes: int
+    built_at: str
+    failures: int
+    spent: Spent
+
+
+def layer_status(folder: Path) -> list[LayerStatus]:
+    """The structure, which is always there, and every layer that could be."""
+    with closing(Store.open(folder)) as store:
+        meta = store.meta()
+        derived = derived_folder(folder, int(meta["generation"]))
+        failed, spent = _paid_work(folder / WORK_CACHE)
+        size, time = store.path.stat().st_size, _time(store.path)
+        statuses = [LayerStatus("structure", True, store.count("documents"), size, time, failures=0, spent=Spent())]
+        for layer in LAYERS.values():
+            built = layer.name in meta.get("layers", "").split() and derived.is_dir()
+            statuses.append(
+                LayerStatus(
+                    layer.name,
+                    built,
+                    layer.rows(store, derived) if built else 0,
+                    _bytes(layer, derived) if built else 0,
+                    _time(derived) if built else "",
+                    failed.get(layer.name, 0),
+                    spent.get(layer.name, Spent()),
+                )
+            )
+    return statuses
+
+
+def _paid_work(path: Path) -> tuple[dict[str, int], dict[str, Spent]]:
+    """By layer, how much work failed and what all of it has cost."""
+    failed: dict[str, int] = {}
+    spent: dict[str, Spent] = {}
+    if not path.is_file():
+        return failed, spent
+    with store_errors(path), closing(connect(path, write=False)) as db:
+        if _has_table(db, "failures"):
+            for kind, count in db.execute("SELECT kind, count(*) FROM failures GROUP BY kind"):
+                failed[_layer_of(kind)] = failed.get(_layer_of(kind), 0) + count
+        if _has_table(db, "spent"):
+            for kind, *cost in db.execute("SELECT kind, calls, input, output, usd, seconds FROM spent"):
+                spent[_layer_of(kind)] = spent.get(_layer_of(kind), Spent()) + Spent(*cost)
+    return failed, spent
+
+
+def _layer_of(kind: str) -> str:
+    """The layer that a kind of paid work belongs to. A kind is a name, or a name, a colon and how it was done;
+    embedding is `embed:` and the layer that wanted the vectors.
+    """
+    name, _, rest = kind.partition(":")
+    if name == "embed":
+        return rest
+    return next((layer.name for layer in LAYERS.values() if name in layer.kinds), kind)
+
+
+def _bytes(layer: Layer, derived: Path) -> int:
+    files = (file for pattern in layer.files or (f"{layer.name}*",) for file in derived.glob(pattern))
+    inside = (each for file in files for each in (file.rglob("*") if file.is_dir() else (file,)))
+    return sum(file.stat().st_size for file in inside if file.is_file())
+
+
+def _time(path: Path) -> str:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+
+
+# Checks
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What was found, errors first; `figures` are shares and counts worth knowing of a sound index too."""
+
+    findings: tuple[Finding, ...]
+    figures: dict[str, float]
+
+    @property
+    def fit(self) -> bool:
+        return not any(finding.severity == "error" for finding in self.findings)
+
+
+def check(folder: Path) -> Health:
+    """Everything there is to find out about the index in this folder."""
+    with closing(Store.open(folder)) as store:
+        cache = connect(folder / WORK_CACHE, write=False) if (folder / WORK_CACHE).is_file() else None
+        try:
+            context = CheckContext(store, cache)
+            found = [finding for one in _checks(context.layers) for finding in _carried_out(one, context)]
+        finally:
+            if cache is not None:
+                cache.close()
+    return Health(tuple(sorted(found, key=lambda finding: finding.severity)), context.figures)
+
+
+def _checks(layers: Iterable[str]) -> Iterator[Check]:
+    """Those of the structure, of each layer that is built, and of the work cache."""
+    yield from (check_files, check_generation, check_parts, check_texts)
+    for layer in in_order(layers):
+        yield from layer.checks
+    yield from (check_failures, check_leftovers)
+
+
+def _carried_out(one: Check, context: CheckContext) -> Iterator[Finding]:
+    """A check that cannot be carried out, because what it reads is damaged, is a finding and does not stop the rest."""
+    try:
+        yield from one(context)
+    except (StoreError, sqlite3.Error, OSError, ValueError, LookupError) as error:
+        name = (one.__doc__ or "").partition(".")[0].lower()
+        example = " ".join(f"{type(error).__name__}: {error}".split())
+        yield Finding(f"cannot be checked: {name}", "error", 1, example[:200], REBUILD)
+
+
+# Documents and their parts
+
+_UNORDERED = ("links", "infoboxes")
+_APART = ("paragraphs", "sentences")
+"""Parts that do not overlap; a section lies in another, and chunks may share text."""
+
+
+def check_files(context: CheckContext) -> Iterator[Finding]:
+    """Database files."""
+    derived = sorted(context.derived.rglob("*.sqlite"))
+    for path in (context.store.path, context.store.folder / WORK_CACHE, *derived):
+        if path.is_file():
+            db = connect(path, write=False)
+            try:
+                said = [str(row[0]) for row in db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+            finally:
+                db.close()
+            yield from findings(
+                f"damage in {path.name}", "error", said, context.cure_of_derived if path in derived else REBUILD
+            )
+
+
+def check_generation(context: CheckContext) -> Iterator[Finding]:
+    """The generation."""
+    if context.meta.get("forget"):
+        yield Finding("a removal that did not end", "error", 1, str(context.store.folder), AGAIN)
+    if int(context.meta["generation"]) and not context.derived.is_dir():
+        there = ", ".join(sorted(path.name for path in context.derived.parent.glob("*"))) or "none"
+        example = f"generation {context.derived.name} (there: {there})"
+        yield Finding("no derived files of this generation", "error", 1, example, "ask anything: ragways ask QUESTION")
+
+
+def check_parts(context: CheckContext) -> Iterator[Finding]:
+    """Parts of documents."""
+    lost: list[str] = []
+    outside: list[str] = []
+    disordered: list[str] = []
+    orphaned: list[str] = []
+    parents: set[tuple[int, str]] = set()
+    for table in PARTS:
+        before = (-1, 0)
+        for document, path, start, end in _rows(context, table):
+            id = f"article:{document}:{path}" if path else f"article:{document} ({table} at {start})"
+            if document not in context.documents:
+                lost.append(id)
+                continue
+            if not 0 <= start <= end <= context.documents[document]:
+                outside.append(id)
+            if path and before[0] == document and start < before[1]:
+                disordered.append(id)
+            before = document, end if table in _APART else start
+            if ":" in path and (document, path.rpartition(":")[0]) not in parents:
+                orphaned.append(id)
+            if table in ("sections", "paragraphs"):
+                parents.add((document, path))
+    yield from findings("parts without their document", "error", lost, REBUILD)
+    yield from findings("parts outside their document's text", "error", outside, REBUILD)
+    yield from findings("parts out of order", "error", disordered, REBUILD)
+    yield from findings("parts without the part they lie in", "error", orphaned, REBUILD)
+
+
+def _rows(context: CheckContext, table: str) -> Iterator[tuple[int, str, int, int]]:
+    path = "''" if table in _UNORDERED else "path"
+    query = f"SELECT document, {path}, start, end FROM {table} ORDER BY document, ordinal"  # noqa: S608 - our own names
+    return context.store.db.execute(query)
+
+
+def check_texts(context: CheckContext) -> Iterator[Finding]:
+    """Texts of chunks."""
+    hashes = dict(context.store.chunk_rows())
+    changed = (id for id, text in chunk_texts(context.store) if content_hash(text) != hashes[id])
+    yield from findings("chunks whose text is not the one they were made from", "error", changed, REBUILD)
+
+
+# Work
+
+MOST_FAILED = 0.05
+"""The share of a kind of work that may have failed before the index counts as unfit."""
+
+
+def check_failures(context: CheckContext) -> Iterator[Finding]:
+    """Work that failed."""
+    if context.work_cache is None or not _has_table(context.work_cache, "failures"):
+        return
+    done = dict(context.work_cache.execute("SELECT kind, count(*) FROM results GROUP BY kind").fetchall())
+    query = "SELECT kind, count(*), min(hash), min(error), max(tries) FROM failures GROUP BY kind ORDER BY kind"
+    for kind, count, hash, error, tries in context.work_cache.execute(query):
+        context.figures[f"failed: {kind}"] = count
+        # A kind with a colon names the prompt and the model: that of another build harms nobody.
+        current = ":" not in kind or kind in context.meta.values()
+        many = current and count > MOST_FAILED * (count + done.get(kind, 0))
+        example = " ".join(f"{hash} (tried {tries} times): {error}".split())[:200]
+        yield Finding(f"failed work: {kind}", "error" if many else "warning", count, example, AGAIN)
+
+
+def check_leftovers(context: CheckContext) -> Iterator[Finding]:
+    """Vectors that nothing uses."""
+    if context.work_cache is None or not _has_table(context.work_cache, "vectors") or not context.derived.is_dir():
+        return
+    # Every row of a derived array is a kept vector, whichever layer made it: so what no array holds, nobody uses.
+    used = {
+        hash(row.tobytes())
+        for _, vectors in arrays(context.derived)
+        for _, some in slices(vectors.matrix)
+        for row in some
+    }
+    embedder = context.meta.get("embedder", "")
+    unused = (
+        text
+        for by, text, vector in context.work_cache.execute("SELECT embedder, hash, vector FROM vectors")
+        if by != embedder or hash(bytes(vector)) not in used
+    )
+    cure = "they wait for a run that was stopped, or go when a document is next removed"
+    for finding in findings("kept vectors that nothing uses", "warning", unused, cure):
+        context.figures["unused_vectors"] = finding.count
+        yield finding
+
+
+def _has_table(db: sqlite3.Connection, table: str) -> bool:
+    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
