@@ -63,7 +63,7 @@ def main() -> None:
 def index(home: Path, name: str, faults: list[Fault]) -> dict[str, Any]:
     with LoopbackServer(reply, faults=faults, memory=0) as server:
         file = home / f"{name}.toml"
-        small = settings(server).replace("way = 'model'", "way = 'model'\npassage_tokens = 300")
+        small = settings(server).replace("method = 'model'", "method = 'model'\npassage_tokens = 300")
         file.write_text(small.replace("patience = 5", "patience = 180"))
         command = [sys.executable, "-m", "ragways.apps.cli", "index", str(home / "docs"), "--with", LAYERS, "--json"]
         began = time.perf_counter()

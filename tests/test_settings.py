@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from ragways.apps.cli import app
-from ragways.assemble import judge_client_of
+from ragways.apps.settings_file import settings_text
+from ragways.assemble import judge_client_of, recipe_of
 from ragways.core.errors import NoIndex, SettingsError
+from ragways.index.settings import CommunitySettings, GraphSettings, WindowSettings
 from ragways.models.endpoint import Endpoint
 from ragways.settings import Settings, read_settings, user_file
 
@@ -172,3 +174,36 @@ def test_commands_that_send_a_key_ask_for_trust_and_others_do_not(folders: Write
 
     for command in (["status"], ["show", "x"], ["check"], ["graph", "show", "x"]):
         assert isinstance(run(app, command).exception, NoIndex), command
+
+
+# Layers
+
+
+def test_a_layers_setting_from_the_environment_is_what_it_says(tmp_path: Path):
+    set_off = {"RAGWAYS_GRAPH__RELATION_VECTORS": "false", "RAGWAYS_WINDOWS__SIZE": "4", "HOME": str(tmp_path)}
+    settings = recipe_of(read_settings(environment=set_off), frozenset()).settings
+    assert settings["graph"] == GraphSettings(relation_vectors=False)
+    assert settings["windows"] == WindowSettings(size=4)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("GRAPH__GLEANING", "lots", r"setting graph\.gleaning: .*integer"),
+        ("GRAPH__METHOD", "rule", r"setting graph\.method: .*'rules', 'model' or 'import'"),
+        ("GRAPH__METHODE", "rules", r"there is no setting graph\.methode.*did you mean method"),
+        ("GRAPH__METHOD", "import", r"graph\.file names no file"),
+        ("WINDOWS__SLIDE", "4", r"windows\.slide 4 is more than windows\.size 3"),
+        ("COMMUNITIES__SIZE", "1", r"setting communities\.size: .*greater than or equal to 2"),
+    ],
+)
+def test_a_wrong_setting_of_a_layer_is_refused(tmp_path: Path, variable: str, value: str, message: str):
+    with pytest.raises(SettingsError, match=message):
+        read_settings(environment={f"RAGWAYS_{variable}": value, "HOME": str(tmp_path)})
+
+
+def test_the_settings_file_describes_every_setting_of_a_layer():
+    text = settings_text()
+    for section in (GraphSettings, WindowSettings, CommunitySettings):
+        for name, field in section.model_fields.items():
+            assert f"# {field.description}\n# {name} = " in text

@@ -181,7 +181,7 @@ def recipe_of(
             "graph": graph or settings.graph,
             "windows": settings.windows,
             "communities": settings.communities,
-            **layer_settings(settings.layers),
+            **layer_settings(settings.layers, "layers."),
         },
     )
 

@@ -78,7 +78,7 @@ def settings(server: LoopbackServer, more: str = "") -> str:
     return (
         f"[model]\nbase_url = '{server.base_url}'\nname = 'large'\npatience = 5\n"
         f"[embedder]\nkind = 'endpoint'\nbase_url = '{server.base_url}'\nname = 'small'\ndimension = 8\n"
-        "[graph]\nway = 'model'\n[communities]\ntext = 50\n"
+        "[graph]\nmethod = 'model'\n[communities]\ntext = 50\n"
         f"[prices.large]\ninput = 1000\noutput = 2000\n[prices.small]\ninput = 100\n{more}"
     )
 
@@ -132,7 +132,7 @@ def test_every_layer_has_its_price_and_a_run_keeps_near_it(ragways: Run, home: P
 
 def test_gleaning_is_counted(ragways: Run, home: Path, server: LoopbackServer):
     write(home / "docs", texts(30))
-    (home / "ragways.toml").write_text(settings(server).replace("way = 'model'", "way = 'model'\ngleaning = 1"))
+    (home / "ragways.toml").write_text(settings(server).replace("method = 'model'", "method = 'model'\ngleaning = 1"))
     [layer] = ragways("index", "docs", "--with", "graph", "--plan", "--json").data["layers"]
     assert ragways("index", "docs", "--with", "graph").code == 0
     used = spent(home / ".ragways", "facts:")
@@ -165,7 +165,7 @@ def test_rules_cost_seconds_and_no_money(ragways: Run, home: Path):
 
 def test_without_a_model_the_plan_says_what_the_run_would(ragways: Run, home: Path):
     write(home / "docs", texts(2))
-    (home / "ragways.toml").write_text("[graph]\nway = 'model'\n")
+    (home / "ragways.toml").write_text("[graph]\nmethod = 'model'\n")
     planned = ragways("index", "docs", "--with", "graph", "--plan")
     assert planned.code == ragways("index", "docs", "--with", "graph").code == 4
     assert "none is set" in planned.err
@@ -183,7 +183,7 @@ def test_a_budget_holds_over_all_layers_and_the_next_run_pays_the_rest(
     ragways: Run, home: Path, server: LoopbackServer, share: float
 ):
     write(home / "docs", texts(60))
-    small = settings(server).replace("way = 'model'", "way = 'model'\npassage_tokens = 300")
+    small = settings(server).replace("method = 'model'", "method = 'model'\npassage_tokens = 300")
     (home / "ragways.toml").write_text(small)
     full = ragways("index", "docs", "--with", LAYERS, "--index", "whole", "--json").data["usage"]["usd"]
     asked = server.count
@@ -203,3 +203,26 @@ def test_a_budget_holds_over_all_layers_and_the_next_run_pays_the_rest(
     assert done.data["usage"]["usd"] == pytest.approx(full - stopped.data["usage"]["usd"], rel=0.02)
     assert server.count <= asked * 2 + 8  # where a batch was cut by the budget, one call more
     assert unlike(whole(home / "whole"), whole(home / ".ragways")) == []
+
+
+# Files
+
+
+def test_a_plan_knows_the_files_of_a_folder_inside_another(ragways: Run, home: Path):
+    write(home / "up" / "docs", texts(2))
+    assert ragways("index", "up/docs", "--with", "words").code == 0
+    planned = ragways("index", "up", "--with", "words", "--plan", "--json").data
+    done = ragways("index", "up", "--with", "words", "--json").data
+    assert (planned["new"], planned["changed"], planned["unchanged"]) == (0, 0, 2)
+    assert (done["added"], done["changed"], done["unchanged"]) == (0, 0, 2)
+
+
+def test_a_plan_says_what_is_kept_because_it_is_skipped_now(ragways: Run, home: Path):
+    write(home / "docs", texts(2))
+    assert ragways("index", "docs", "--with", "words").code == 0
+    (home / "ragways.toml").write_text("[corpus]\nmax_bytes = 10\n")
+    planned = ragways("index", "docs", "--with", "words", "--plan", "--json").data
+    done = ragways("index", "docs", "--with", "words", "--json").data
+    assert len(planned["failed"]) == 2
+    assert planned["failed"] == done["failed"]
+    assert planned["skipped"] == done["skipped"]

@@ -54,6 +54,6 @@ def _value(field: FieldInfo) -> str:
         return '""'
     if isinstance(default, bool | int | float):
         return json.dumps(default)
-    if isinstance(default, dict):
-        return "{}"
+    if isinstance(default, dict | tuple):
+        return "{}" if isinstance(default, dict) else "[]"
     return json.dumps("" if str(default) == "." else str(default))

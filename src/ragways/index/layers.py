@@ -46,6 +46,10 @@ def in_order(names: Iterable[str]) -> list[Layer]:
     return list(ordered.values())
 
 
-def layer_settings(sections: Mapping[str, Mapping[str, object]]) -> dict[str, LayerSettings]:
-    """Settings by the name of the layer, from plain values; an error names the setting that is wrong."""
-    return {name: parse_section(name, LAYERS.find(name).settings, values) for name, values in sections.items()}
+def layer_settings(sections: Mapping[str, Mapping[str, object]], within: str = "") -> dict[str, LayerSettings]:
+    """Settings by the name of the layer, from plain values. An error names the setting that is wrong, by its place:
+    `within` is what stands before the name of the layer.
+    """
+    return {
+        name: parse_section(f"{within}{name}", LAYERS.find(name).settings, values) for name, values in sections.items()
+    }

@@ -55,6 +55,7 @@ class Index:
         self.layers = frozenset(meta.get("layers", "").split())
         self.embedder = meta.get("embedder", "")
         self.chunking = meta.get("chunking", "")
+        self._layers: dict[str, object] = {}
         self._articles: OrderedDict[int, _Article] = OrderedDict()
         self._characters = 0
 
@@ -75,9 +76,9 @@ class Index:
         return index
 
     def close(self) -> None:
-        for layer in ("graph", "communities"):
-            if layer in self.__dict__:
-                getattr(self, layer).close()
+        for layer in (*self._layers.values(), *map(self.__dict__.get, ("graph", "communities"))):
+            if layer is not None and hasattr(layer, "close"):
+                layer.close()
         self._store.close()
 
     def require(self, layers: Iterable[str]) -> None:
@@ -88,6 +89,19 @@ class Index:
                 f"this index has no {' and no '.join(missing)}",
                 f"build with: ragways index PATH --with {','.join(sorted(self.layers | set(missing)))}",
             )
+
+    def layer(self, name: str) -> object:
+        """What a layer offers to paradigms, by name: for layers that plug-ins bring. Opened once."""
+        if name not in self._layers:
+            from ragways.index.layers import LAYERS
+
+            layer = LAYERS.find(name)
+            self.require([name])
+            if layer.open is None:
+                raise MissingLayer(f"the layer {name!r} has nothing to read", "ask the author of its package")
+            with self._whole():
+                self._layers[name] = layer.open(self._derived())
+        return self._layers[name]
 
     @cached_property
     def vectors(self) -> Vectors:
