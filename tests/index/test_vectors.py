@@ -31,5 +31,5 @@ def test_search_save_and_load(tmp_path: Path):
     question = matrix[7]
     assert loaded.search(question, 5) == vectors.search(question, 5)
     assert loaded.search(question, 1)[0][0] == "id7"
-    assert loaded.search(question, 5, least=0.999) == [("id7", loaded.search(question, 1)[0][1])]
+    assert loaded.search(question, 5, minimum=0.999) == [("id7", loaded.search(question, 1)[0][1])]
     assert loaded.search(question, 0) == []

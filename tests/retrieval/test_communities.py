@@ -159,7 +159,9 @@ def test_local_finds_chunks_triplets_and_reports_of_the_entities_named(index: In
 
 
 def test_local_gives_what_brute_force_over_the_tables_gives(index: Index):
-    answer, trace = asked(index, COMMUNITY_LOCAL, named=False, entities=3, least=0.1, reports=1, chunks=1, relations=1)
+    answer, trace = asked(
+        index, COMMUNITY_LOCAL, named=False, entities=3, minimum=0.1, reports=1, chunks=1, relations=1
+    )
     graph, communities = index.graph, index.communities
     embedder = WordHashes()
     question = asyncio.run(embedder.embed([QUESTION]))[0]
@@ -220,7 +222,7 @@ def test_local_keeps_the_shares_at_every_budget_and_never_loses_evidence(index: 
 
 
 def test_local_with_nothing_to_start_from_finds_nothing(index: Index):
-    answer, _ = asked(index, COMMUNITY_LOCAL, question="?", least=0.99)
+    answer, _ = asked(index, COMMUNITY_LOCAL, question="?", minimum=0.99)
     assert answer.abstained
     assert answer.evidence.items == ()
 

@@ -42,7 +42,7 @@ def best(scores: dict[str, float], k: int) -> list[str]:
 
 def test_relations_score_by_their_ends_and_chunks_by_their_relations(index: Index):
     use = resources(index, [{"entities": NAMES}, ANSWER])
-    answer, _ = asked(use, PARADIGM, TWO, near=2, least=0.99)
+    answer, _ = asked(use, PARADIGM, TWO, near=2, minimum=0.99)
     seeds = {id: score for id, score in similarities(index, NAMES).items() if score > 0.99}
     assert len(seeds) == 2
     mass = networkx_pagerank(index, seeds)

@@ -127,12 +127,12 @@ def test_without_a_model_names_are_those_the_graph_knows(index: Index):
 
 def test_a_question_without_names_stands_for_itself(index: Index):
     use = resources(index, [{"entities": []}, ANSWER])
-    _, trace = asked(use, PARADIGM, HOPS, least=0.1)
+    _, trace = asked(use, PARADIGM, HOPS, minimum=0.1)
     assert step(trace, "link entities").details["names"] == (HOPS,)
 
 
 def test_without_any_seed_it_abstains(index: Index):
-    answer, _ = asked(resources(index), PARADIGM, "qqq?", least=0.99)
+    answer, _ = asked(resources(index), PARADIGM, "qqq?", minimum=0.99)
     assert answer.abstained
     assert not answer.evidence.items
 

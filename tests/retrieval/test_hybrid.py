@@ -27,9 +27,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 def test_it_is_the_rank_fusion_of_naive_and_graph(index: Index):
     use = resources(index)
-    answer, _ = asked(use, PARADIGM, TWO, least=0.1)
-    naive = asyncio.run(dense(use, k=100, least=0.1)(Query(TWO)))
-    graph = asyncio.run(by_pagerank(use, least=0.1)(Query(TWO)))
+    answer, _ = asked(use, PARADIGM, TWO, minimum=0.1)
+    naive = asyncio.run(dense(use, k=100, minimum=0.1)(Query(TWO)))
+    graph = asyncio.run(by_pagerank(use, minimum=0.1)(Query(TWO)))
     assert naive.items
     assert graph.items
     assert answer.evidence.hits == rank_fusion([naive, graph]) == rank_fusion([graph, naive])
@@ -42,7 +42,7 @@ def test_it_is_the_rank_fusion_of_naive_and_graph(index: Index):
 
 
 def test_a_chunk_found_twice_says_so_and_stands_once(index: Index):
-    answer, _ = asked(resources(index), PARADIGM, TWO, least=0.1)
+    answer, _ = asked(resources(index), PARADIGM, TWO, minimum=0.1)
     both = [hit for hit in answer.evidence.items if {found.by for found in hit.found} == {"dense", "graph-ppr"}]
     assert both
     falls(answer)

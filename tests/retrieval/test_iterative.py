@@ -37,7 +37,7 @@ def end(trace: Span) -> object:
 def test_two_rounds_and_then_the_answer_suffices(index: Index):
     script = [KNOWN, lacks("Who designed the Ness Light?"), REFUSED, lacks(MARKET), SAID, ENOUGH]
     use = resources(index, script)
-    answer, trace = asked(use, PARADIGM, HOPS, base="naive", k=2, least=0.0)
+    answer, trace = asked(use, PARADIGM, HOPS, base="naive", k=2, minimum=0.0)
     assert end(trace) == "the answer suffices"
     assert answer.text == "In Port Averne. [1]"
     assert answer.evidence.hits.query.text == HOPS
@@ -59,20 +59,20 @@ def test_an_answer_from_memory_may_suffice(index: Index):
 
 def test_it_ends_when_the_rounds_are_spent(index: Index):
     script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks("Who is Thea Brandell?"), SAID]
-    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", rounds=2, k=2, least=0.0)
+    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", rounds=2, k=2, minimum=0.0)
     assert end(trace) == "2 rounds"
     assert answer.text == "In Port Averne. [1]"
 
 
 def test_it_ends_when_no_sub_question_comes(index: Index):
     script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks(" ")]
-    _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", least=0.0)
+    _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)
     assert end(trace) == "no sub-question"
 
 
 def test_it_ends_when_a_sub_question_comes_back(index: Index):
     script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks("where is  GULL rock")]
-    _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", least=0.0)
+    _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)
     assert end(trace) == "the sub-question was asked before"
 
 
@@ -82,14 +82,14 @@ def test_it_ends_when_a_sub_question_comes_back(index: Index):
 )
 def test_an_answer_that_refuses_never_suffices_whatever_the_model_says(index: Index, memory: dict[str, object]):
     script = [memory, ENOUGH, SAID, ENOUGH]
-    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", least=0.0)
+    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)
     assert answer.text == "In Port Averne. [1]"
     assert step(trace, "answer in rounds").details["asked"] == [HOPS]
 
 
 def test_a_round_that_finds_nothing_leaves_the_answer_as_it_is(index: Index):
     script = [KNOWN, lacks("qqq"), lacks("qqq")]
-    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", least=0.99)
+    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.99)
     assert answer.text == "In Skelwick."
     assert end(trace) == "the sub-question was asked before"
 
@@ -103,23 +103,23 @@ def test_the_graph_is_the_base_unless_another_is_asked_for(index: Index):
 
 @pytest.mark.parametrize("base", ["naive", "graph-ppr"])
 def test_without_a_model_it_searches_for_what_is_not_covered(index: Index, base: str):
-    answer, trace = asked(resources(index), PARADIGM, HOPS, base=base, k=2, least=0.2)
+    answer, trace = asked(resources(index), PARADIGM, HOPS, base=base, k=2, minimum=0.2)
     looped = step(trace, "answer in rounds").details
     assert looped["asked"][0] == HOPS  # type: ignore[index]
     assert len(looped["asked"]) > 1  # type: ignore[arg-type]
     assert {each.way for each in trace.walk()} <= {"", "rule", "exact", "push"}
     assert answer.citations
-    assert asked(resources(index), PARADIGM, HOPS, base=base, k=2, least=0.2)[0] == answer
+    assert asked(resources(index), PARADIGM, HOPS, base=base, k=2, minimum=0.2)[0] == answer
     falls(answer)
 
 
 def test_without_a_model_an_answer_that_covers_the_question_suffices(index: Index):
-    _, trace = asked(resources(index), PARADIGM, "Who designed the Ness Light?", base="naive", least=0.0)
+    _, trace = asked(resources(index), PARADIGM, "Who designed the Ness Light?", base="naive", minimum=0.0)
     assert end(trace) == "the answer suffices"
 
 
 def test_without_a_model_and_without_evidence_it_abstains(index: Index):
-    answer, trace = asked(resources(index), PARADIGM, "qqq?", base="naive", least=0.99)
+    answer, trace = asked(resources(index), PARADIGM, "qqq?", base="naive", minimum=0.99)
     assert answer.text == ABSTENTION
     assert end(trace) == "the sub-question was asked before"
 

@@ -138,7 +138,7 @@ def parse_names(given: Sequence[str]) -> list[str]:
 
 
 def parse_variants(given: str, settings: Settings) -> list[Variant]:
-    """Paradigms joined by commas, each with settings of its own if need be: `naive,naive[k=20;least=0.4]`."""
+    """Paradigms joined by commas, each with settings of its own if need be: `naive,naive[k=20;minimum=0.4]`."""
     from ragways.evaluation.run import Variant  # late: `ragways ask` needs nothing of an evaluation
 
     variants: dict[str, Variant] = {}

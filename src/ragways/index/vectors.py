@@ -37,11 +37,11 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def search(self, vector: NDArray[np.float32], k: int, *, least: float = -1.0) -> Scored:
-        """The k nearest by cosine that are at least `least` similar."""
+    def search(self, vector: NDArray[np.float32], k: int, *, minimum: float = -1.0) -> Scored:
+        """The k nearest by cosine that are at least `minimum` similar."""
         if not len(self) or k <= 0:
             return []
-        return best(self.ids, self.matrix @ vector, k, least)
+        return best(self.ids, self.matrix @ vector, k, minimum)
 
     def save(self, folder: Path, name: str) -> None:
         np.save(folder / f"{name}.npy", self.matrix)
@@ -58,13 +58,13 @@ class Vectors:
         return cls(ids, np.frombuffer(joined, dtype=np.float32).reshape(len(ids), dimension))
 
 
-def best(ids: Sequence[str], scores: NDArray[np.float32], k: int, least: float = -np.inf) -> Scored:
+def best(ids: Sequence[str], scores: NDArray[np.float32], k: int, minimum: float = -np.inf) -> Scored:
     """The k best scores; where several are equal at the border, the smallest ids are kept."""
     if k < len(scores):
         border = np.partition(scores, -k)[-k]
-        chosen = np.flatnonzero(scores >= max(border, np.float32(least)))
+        chosen = np.flatnonzero(scores >= max(border, np.float32(minimum)))
     else:
-        chosen = np.flatnonzero(scores >= least)
+        chosen = np.flatnonzero(scores >= minimum)
     found = sorted(((ids[i], float(scores[i])) for i in chosen.tolist()), key=lambda pair: (-pair[1], pair[0]))
     return found[:k]
 

@@ -9,9 +9,8 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from ragways.core.errors import BudgetExceeded
 from ragways.core.gather import together
@@ -19,15 +18,17 @@ from ragways.core.step import Step
 from ragways.core.trace import current_span, span
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Found, Hit, Hits, Piece, Query, ranked
 from ragways.index.words import terms
-from ragways.models.call import Call, Message, Reply, Tool, ToolCall
+from ragways.models.call import Call, Message, Reply, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.task import FENCE_RULE, Prompt, fence
 from ragways.models.tokens import count_text
-from ragways.retrieval.answer import answer, is_retrieval_only
+from ragways.retrieval.answer import answer, is_retrieval_only, word_overlap
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
+from ragways.retrieval.tools.plan import graph_plan, vector_plan
 from ragways.retrieval.tools.results import ToolOutcome
+from ragways.retrieval.tools.toolbox import TOOLS, Toolbox, chosen_tools
 from ragways.tasks.answers import AGENT_ANSWER, ANSWER_TOOL, AgentAnswer, AgentAnswerInput, answer_tool
 
 _SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]{1,20}):(?=//)|\b(javascript|data|mailto|vbscript|file):", re.IGNORECASE)
@@ -61,26 +62,18 @@ def defuse() -> Step[Answer, Answer]:
     return Step("defuse", run)
 
 
-class Tools(Protocol):
-    """Nothing that a caller sends makes `run` raise: what is wrong is said in the outcome."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-
-    def tools(self) -> Sequence[Tool]: ...
-
-    async def run(self, name: str, arguments: str) -> ToolOutcome: ...
-
-
 AT_ONCE = 8
 """Calls in one round; those past it are not made, and the agent is told so."""
 _SHOWN = 300
 
 
 class Notes:
-    """Runs calls. The same call again is answered from here."""
+    """What an agent has seen so far: runs its calls, keeps their outcomes and the pieces of documents in them.
 
-    def __init__(self, use: Resources, tools: Tools) -> None:
+    The same call again is answered from here.
+    """
+
+    def __init__(self, use: Resources, tools: Toolbox) -> None:
         self._use = use
         self._tools = tools
         self._outcomes: dict[tuple[str, str], asyncio.Task[ToolOutcome]] = {}
@@ -160,7 +153,7 @@ def said(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> An
     citations: list[Citation] = []
     for reference in final.articles:
         quoted = [
-            (_likeness(wanted, quote), -number, start, end, quote)
+            (word_overlap(wanted, quote), -number, start, end, quote)
             for number, hit in enumerate(evidence.items, start=1)
             if hit.piece.document == reference
             for start, end, quote in _sentences(use, hit.piece)
@@ -183,17 +176,12 @@ def _sentences(use: Resources, piece: Piece) -> list[tuple[int, int, str]]:
     return [(start, end, use.index.text(piece.document, start, end)) for start, end in spans]
 
 
-def _likeness(wanted: set[str], sentence: str) -> float:
-    held = set(terms(sentence))
-    return len(wanted & held) / (len(held) + 5)
-
-
 MOST_SEEN = 60_000
 """Tokens of results after which the agent must answer, so that no conversation outgrows a model."""
 _REPLY = 2048
 
 
-def agent(use: Resources, tools: Tools, *, rounds: int = 10, tokens: int = 8000) -> Step[Query, Answer]:
+def agent(use: Resources, tools: Toolbox, *, rounds: int = 10, tokens: int = 8000) -> Step[Query, Answer]:
     """Rounds of calls until the agent answers; the last round is told to. A budget ends it with the best there is."""
 
     async def run(query: Query) -> Answer:
@@ -224,28 +212,26 @@ class _Work:
     """One question's conversation."""
 
     use: Resources
-    tools: Tools
+    tools: Toolbox
     query: Query
     rounds: int
     stopped: str = ""
     way: str = ""
     notes: Notes = field(init=False)
+    prompt: Prompt = field(init=False)
     remarks: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     number: int = 0
 
     def __post_init__(self) -> None:
         self.notes = Notes(self.use, self.tools)
-        system, user = Prompt.load("agent").fill({"question": self.query.text, "rounds": self.rounds})
+        self.prompt = Prompt.load("agent")
+        system, user = self.prompt.fill({"question": self.query.text, "rounds": self.rounds})
         self.messages = [replace(system, content=f"{system.content}\n\n{FENCE_RULE}"), user]
 
     def facts(self) -> dict[str, object]:
         calls = dict(sorted(self.notes.calls.items()))
-        return {"calls": calls, "repeated": self.notes.repeated, "rounds": self.number, "prompt": self._prompt.hash}
-
-    @property
-    def _prompt(self) -> Prompt:
-        return Prompt.load("agent")
+        return {"calls": calls, "repeated": self.notes.repeated, "rounds": self.number, "prompt": self.prompt.hash}
 
     async def final(self) -> AgentAnswer:
         self.stopped = f"{self.rounds} rounds"
@@ -310,18 +296,19 @@ def _read(text: str) -> AgentAnswer | None:
         return None
 
 
-_TOOLS = ("chunk_search", "calculator")
+def _build(
+    use: Resources, plan: Callable[[Toolbox], Step[Query, Hits]], toolbox: Toolbox, rounds: int, tokens: int
+) -> Strategy:
+    """The agent, or where there is no model a plan over the same tools."""
+    if use.model.model is None:
+        return plan(toolbox) >> pack(tokens) >> answer(use, stream=False) >> defuse()
+    return agent(use, toolbox, rounds=rounds, tokens=tokens)
 
 
 def build_agent_vector(use: Resources, *, rounds: Count = 10, tools: str = "all", tokens: Tokens = 8000) -> Strategy:
     """`tools`: `all`, names joined by commas, or `-name` for all but that one."""
-    from ragways.retrieval.tools.plan import vector_plan
-    from ragways.retrieval.tools.toolbox import Toolbox, chosen_tools
-
-    toolbox = Toolbox(use, chosen_tools(tools, _TOOLS))
-    if use.model.model is None:
-        return vector_plan(toolbox) >> pack(tokens) >> answer(use, stream=False) >> defuse()
-    return agent(use, toolbox, rounds=rounds, tokens=tokens)
+    toolbox = Toolbox(use, chosen_tools(tools, ("chunk_search", "calculator")))
+    return _build(use, vector_plan, toolbox, rounds, tokens)
 
 
 AGENT_VECTOR = Paradigm(
@@ -335,13 +322,7 @@ AGENT_VECTOR = Paradigm(
 
 def build_agent_graph(use: Resources, *, rounds: Count = 10, tools: str = "all", tokens: Tokens = 8000) -> Strategy:
     """`tools`: `all`, names joined by commas, or `-name` for all but that one."""
-    from ragways.retrieval.tools.plan import graph_plan
-    from ragways.retrieval.tools.toolbox import TOOLS, Toolbox, chosen_tools
-
-    toolbox = Toolbox(use, chosen_tools(tools, tuple(TOOLS)))
-    if use.model.model is None:
-        return graph_plan(toolbox) >> pack(tokens) >> answer(use, stream=False) >> defuse()
-    return agent(use, toolbox, rounds=rounds, tokens=tokens)
+    return _build(use, graph_plan, Toolbox(use, chosen_tools(tools, tuple(TOOLS))), rounds, tokens)
 
 
 AGENT_GRAPH = Paradigm(

@@ -124,13 +124,14 @@ def _citations(
         wanted = set(terms(said.text if piece.kind in _VERBATIM else piece.text))
         quotes = {span: use.index.text(piece.document, *span) for span in places[passage - 1]}
         if quotes:
-            (start, end), quote = max(quotes.items(), key=lambda item: (_likeness(wanted, item[1]), -item[0][0]))
+            (start, end), quote = max(quotes.items(), key=lambda item: (word_overlap(wanted, item[1]), -item[0][0]))
         else:
             start, end, quote = piece.start, piece.end, piece.text
         cited.append(Citation(number, piece.id, piece.document, start, end, quote))
     return cited
 
 
-def _likeness(wanted: set[str], sentence: str) -> float:
+def word_overlap(wanted: set[str], sentence: str) -> float:
+    """How many of the wanted words a sentence holds, less for a long one."""
     held = set(terms(sentence))
     return len(wanted & held) / (len(held) + 5)

@@ -197,7 +197,7 @@ def surroundings(
     use: Resources,
     *,
     entities: int = 10,
-    least: float = 0.3,
+    minimum: float = 0.3,
     named: bool = True,
     chunks: float = 0.5,
     relations: float = 0.35,
@@ -212,20 +212,20 @@ def surroundings(
     shares = {"chunk": chunks, "triplet": relations, "report": reports}
 
     async def run(query: Query) -> Hits:
-        seeds = await find_seeds(use, query, entities, least, named)
+        seeds = await find_seeds(use, query, entities, minimum, named)
         found = [*await _chunks(use, query, seeds), *_triplets(use, seeds), *_reports(use, seeds)]
         here = current_span()
         here.details["found"] = len(found)
         here.attachments.append(EntityScores("seeds", rounded(seeds.scores.items())))
         return in_shares(query, found, shares)
 
-    return Step("surroundings", run, entities=entities, least=least, named=named, **shares)
+    return Step("surroundings", run, entities=entities, minimum=minimum, named=named, **shares)
 
 
-async def find_seeds(use: Resources, query: Query, entities: int, least: float, named: bool) -> NearEntities:
+async def find_seeds(use: Resources, query: Query, entities: int, minimum: float, named: bool) -> NearEntities:
     """The entities nearest the question by description; those that it names are as near as can be."""
     graph = use.index.graph
-    scores = dict(graph.nearest(await use.embed_question(query.text), entities, least))
+    scores = dict(graph.nearest(await use.embed_question(query.text), entities, minimum))
     if named or not scores:
         scores |= {name.entities[0]: 1.0 for name in graph.in_question(query.text, entities)}
     return NearEntities(scores, {id: entity.name for id, entity in graph.entities(scores).items()})
@@ -335,7 +335,7 @@ def build_community_local(
     use: Resources,
     *,
     entities: Count = 10,
-    least: float = 0.3,
+    minimum: float = 0.3,
     named: bool = True,
     chunks: Share = 0.5,
     relations: Share = 0.35,
@@ -343,7 +343,7 @@ def build_community_local(
     tokens: Tokens = 8000,
 ) -> Strategy:
     around = surroundings(
-        use, entities=entities, least=least, named=named, chunks=chunks, relations=relations, reports=reports
+        use, entities=entities, minimum=minimum, named=named, chunks=chunks, relations=relations, reports=reports
     )
     return around >> pack(tokens) >> answer(use, "facts")
 

@@ -22,8 +22,8 @@ LLM_ONLY = Paradigm(
 )
 
 
-def build_naive(use: Resources, *, k: Count = 10, least: float = -1.0, tokens: Tokens = 8000) -> Strategy:
-    return dense(use, k=k, least=least) >> pack(tokens) >> answer(use)
+def build_naive(use: Resources, *, k: Count = 10, minimum: float = -1.0, tokens: Tokens = 8000) -> Strategy:
+    return dense(use, k=k, minimum=minimum) >> pack(tokens) >> answer(use)
 
 
 NAIVE = Paradigm(

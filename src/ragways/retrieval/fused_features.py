@@ -112,20 +112,20 @@ def _neighbours(graph: Graph, chunk: str) -> dict[int, list[tuple[str, bool]]]:
     """The entities that a passage names, its own aside, each with the other passages it leads to."""
     from ragways.index.graph.tables import ABOUT
 
-    least = ABOUT + 1  # what the first mention in an entity's own article weighs
+    minimum = ABOUT + 1  # what the first mention in an entity's own article weighs
     place = graph.places.get(chunk)
     if place is None:
         return {}
     found = {}
     for node, weight in zip(*(part.tolist() for part in graph.passages.neighbours(place)), strict=True):
-        if weight >= least:
+        if weight >= minimum:
             continue
         chunks, weights = graph.passages.neighbours(node)
         if len(chunks) > SHARED:
-            own = weights >= least
+            own = weights >= minimum
             chunks, weights = chunks[own][:LONG], weights[own][:LONG]
         others = [
-            (graph.chunks[other - len(graph.ids)], about >= least)
+            (graph.chunks[other - len(graph.ids)], about >= minimum)
             for other, about in zip(chunks.tolist(), weights.tolist(), strict=True)
             if other != place
         ]

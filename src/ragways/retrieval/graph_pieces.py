@@ -204,9 +204,9 @@ def _pieces(
     return pieces
 
 
-def _with(text: str, description: str, most: int) -> str:
+def _with(text: str, description: str, limit: int) -> str:
     """The text and the beginning of a description, cut at a word."""
-    if not description or not most:
+    if not description or not limit:
         return text
-    short = description if len(description) <= most else f"{description[:most].rsplit(' ', 1)[0]} …"
+    short = description if len(description) <= limit else f"{description[:limit].rsplit(' ', 1)[0]} …"
     return f"{text}: {short}"

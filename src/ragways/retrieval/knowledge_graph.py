@@ -50,13 +50,13 @@ class Likeness:
                 found |= {id: max(score, found.get(id, 0.0)) for id, score in matching(self.graph, name)}
         return found
 
-    def nearest(self, k: int, least: float) -> Scored:
-        """The k nearest entities of each name that are more than `least` alike. Seen twice, the best score counts."""
+    def nearest(self, k: int, minimum: float) -> Scored:
+        """The k nearest entities of each name that are more than `minimum` alike. Seen twice, the best score counts."""
         found = dict(self.exact)
         if self.graph.vectors is not None:
             for scores in self._cosines:
-                for id, score in best(self.graph.vectors.ids, scores, k, least):
-                    if score > least:
+                for id, score in best(self.graph.vectors.ids, scores, k, minimum):
+                    if score > minimum:
                         found[id] = max(score, found.get(id, score))
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
 
@@ -118,20 +118,20 @@ async def question_names(use: Resources, question: str) -> list[str]:
     return list(dict.fromkeys(name.strip() for name in outcome.value.entities if name.strip()))
 
 
-def link_entities(use: Resources, *, near: int = 20, least: float = 0.4, most: int = 20) -> Step[Query, Seeds]:
-    """The graph's entities nearest those of the question: `near` of each, `most` in all, the best. A question that
+def link_entities(use: Resources, *, near: int = 20, minimum: float = 0.4, limit: int = 20) -> Step[Query, Seeds]:
+    """The graph's entities nearest those of the question: `near` of each, `limit` in all, the best. A question that
     names none stands for itself.
     """
 
     async def run(query: Query) -> Seeds:
         alike = await likeness(use, await question_names(use, query.text) or [query.text])
-        seeds = alike.nearest(near, least)[:most]
+        seeds = alike.nearest(near, minimum)[:limit]
         here = current_span()
         here.details["names"] = alike.names
         here.attachments.append(EntityScores("seeds", rounded(seeds)))
         return Seeds(query, alike, seeds)
 
-    return Step("link entities", run, near=near, least=least, most=most)
+    return Step("link entities", run, near=near, minimum=minimum, limit=limit)
 
 
 def look_up(graph: Graph, name: str, limit: int = 5) -> list[tuple[str, str]]:

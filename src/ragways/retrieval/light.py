@@ -68,7 +68,7 @@ def two_levels(
     mode: Mode = "mix",
     top: int = 40,
     k: int = 20,
-    least: float = 0.2,
+    minimum: float = 0.2,
     entity_tokens: int = 2000,
     relation_tokens: int = 2000,
     chunk_tokens: int = 4000,
@@ -80,9 +80,9 @@ def two_levels(
         current_span().details.update(low=found.low, high=found.high)
         levels = []
         if mode != "global":
-            levels.append(await low_level(use, found.low, top=top, k=k, least=least))
+            levels.append(await low_level(use, found.low, top=top, k=k, minimum=minimum))
         if mode != "local":
-            levels.append(await high_level(use, found.high, top=top, k=k, least=least))
+            levels.append(await high_level(use, found.high, top=top, k=k, minimum=minimum))
         if mode == "mix":
             nearest = await dense(use, k=k)(query)
             levels.append(Level("vector", [], [], [(hit.piece.id, hit.score) for hit in nearest.items]))
@@ -100,13 +100,13 @@ async def keywords(use: Resources, question: str) -> Keywords:
     return Keywords(low or (question,), high or (question,))
 
 
-async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, least: float) -> Level:
+async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, minimum: float) -> Level:
     """The entities nearest the keywords, the relations that touch them, and the chunks that speak of both."""
     import numpy as np
 
     graph = use.index.graph
     alike = await likeness(use, low)
-    entities = alike.nearest(top, least)[:top]
+    entities = alike.nearest(top, minimum)[:top]
     score = dict(entities)
     numbers = graph.relation_arrays.touching(nodes(graph, score), EDGES)
     near = np.maximum(*of_ends(graph, numbers, score))
@@ -115,12 +115,12 @@ async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, lea
     return Level("local", entities, relations, _chunks(use, entities, relations)[:k])
 
 
-async def high_level(use: Resources, high: Sequence[str], *, top: int, k: int, least: float) -> Level:
+async def high_level(use: Resources, high: Sequence[str], *, top: int, k: int, minimum: float) -> Level:
     """The relations nearest the keywords, their end points, and the chunks that state them."""
     graph = use.index.graph
     theme = ", ".join(high)
     if graph.relation_vectors is not None:
-        nearest = graph.nearest_relations(await use.embed_question(theme), top, least)
+        nearest = graph.nearest_relations(await use.embed_question(theme), top, minimum)
         numbers = graph.relation_arrays.numbers([id for id, _ in nearest]).tolist()
         relations = [(number, score) for number, (_, score) in zip(numbers, nearest, strict=True)]
     else:
@@ -185,13 +185,13 @@ def _merged(
     return interleaved(query, (hits[2], by_date(query.text, hits[1], lambda hit: rows[hit.piece.id]), hits[0]))
 
 
-def _union(lists: Iterable[tuple[str, Sequence[tuple[T, float]]]], most: int) -> dict[T, tuple[float, str]]:
+def _union(lists: Iterable[tuple[str, Sequence[tuple[T, float]]]], limit: int) -> dict[T, tuple[float, str]]:
     """Things merged in turn, each once, with its score and level where it came first."""
     turns = in_turn([[(id, (score, level)) for id, score in scored] for level, scored in lists])
     first: dict[T, tuple[float, str]] = {}
     for id, found in turns:
         first.setdefault(id, found)
-    return dict(list(first.items())[:most])
+    return dict(list(first.items())[:limit])
 
 
 def build_light(
@@ -200,7 +200,7 @@ def build_light(
     mode: Mode = "mix",
     top: Count = 40,
     k: Count = 20,
-    least: float = 0.2,
+    minimum: float = 0.2,
     entity_tokens: Annotated[int, Ge(0)] = 2000,
     relation_tokens: Annotated[int, Ge(0)] = 2000,
     chunk_tokens: Annotated[int, Ge(0)] = 4000,
@@ -210,7 +210,7 @@ def build_light(
         mode=mode,
         top=top,
         k=k,
-        least=least,
+        minimum=minimum,
         entity_tokens=entity_tokens,
         relation_tokens=relation_tokens,
         chunk_tokens=chunk_tokens,

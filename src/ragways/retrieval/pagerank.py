@@ -57,21 +57,21 @@ class Spread:
 
 
 def spread(
-    use: Resources, *, damping: float = 0.85, rounds: int = 100, least: float = 1e-5, keep: int = 100
+    use: Resources, *, damping: float = 0.85, rounds: int = 100, minimum: float = 1e-5, keep: int = 100
 ) -> Step[Seeds, Spread]:
-    """Personalised PageRank on the undirected graph of entities; kept are the `keep` best that have at least `least`,
+    """Personalised PageRank on the undirected graph of entities; kept are the `keep` best that have at least `minimum`,
     and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which.
     """
 
     async def run(seeds: Seeds) -> Spread:
         graph = use.index.graph
-        kept = _kept(graph, seeds, damping=damping, rounds=rounds, least=least, keep=keep)
+        kept = _kept(graph, seeds, damping=damping, rounds=rounds, minimum=minimum, keep=keep)
         here = current_span()
         here.details.update(way="exact" if len(graph.ids) <= EXACT else "push", nodes=len(kept))
         here.attachments.append(EntityScores("strongest", rounded(kept.items())))
         return Spread(seeds, kept)
 
-    return Step("pagerank", run, damping=damping, rounds=rounds, least=least, keep=keep)
+    return Step("pagerank", run, damping=damping, rounds=rounds, minimum=minimum, keep=keep)
 
 
 def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spread, Hits]:
@@ -171,7 +171,7 @@ def linked(use: Resources, *, k: int = 10, damping: float = 0.7) -> Step[Query, 
 
 async def _nearest(use: Resources, query: Query) -> dict[str, float]:
     """The passages nearest the question, with shares that make 1 together."""
-    near = use.index.vectors.search(await use.embed_question(query.text), PRIOR, least=0.0)
+    near = use.index.vectors.search(await use.embed_question(query.text), PRIOR, minimum=0.0)
     total = sum(score for _, score in near)
     return {id: score / total for id, score in near} if total > 0 else {}
 
@@ -185,7 +185,7 @@ def by_pagerank(
     use: Resources,
     *,
     near: int = 20,
-    least: float = 0.4,
+    minimum: float = 0.4,
     seeds: int = 20,
     damping: float = 0.85,
     rounds: int = 100,
@@ -194,13 +194,13 @@ def by_pagerank(
 ) -> Step[Query, Hits]:
     """Graph retrieval as a whole: entities of the question, PageRank, source text."""
     return (
-        link_entities(use, near=near, least=least, most=seeds)
+        link_entities(use, near=near, minimum=minimum, limit=seeds)
         >> spread(use, damping=damping, rounds=rounds, keep=nodes)
         >> sources(use, limit=triplets)
     )
 
 
-def _kept(graph: Graph, seeds: Seeds, *, damping: float, rounds: int, least: float, keep: int) -> dict[str, float]:
+def _kept(graph: Graph, seeds: Seeds, *, damping: float, rounds: int, minimum: float, keep: int) -> dict[str, float]:
     import numpy as np
 
     from ragways.index.pagerank import pagerank, push
@@ -214,7 +214,7 @@ def _kept(graph: Graph, seeds: Seeds, *, damping: float, rounds: int, least: flo
         mass = pagerank(graph.adjacency, start, damping=damping, rounds=rounds)
     else:
         mass = push(graph.adjacency, start, damping=damping, epsilon=NEAR)
-    border = max(least, float(np.partition(mass, -keep)[-keep])) if keep < len(mass) else least
+    border = max(minimum, float(np.partition(mass, -keep)[-keep])) if keep < len(mass) else minimum
     # Nodes are in the order of their ids, so equals go by id.
     able = np.flatnonzero(mass >= border)
     best = able[np.argsort(-mass[able], kind="stable")][:keep]
@@ -237,7 +237,7 @@ def build_graph_ppr(
     use: Resources,
     *,
     near: Count = 20,
-    least: float = 0.4,
+    minimum: float = 0.4,
     seeds: Count = 20,
     damping: Annotated[float, Ge(0), Lt(1)] = 0.85,
     rounds: Count = 100,
@@ -247,8 +247,8 @@ def build_graph_ppr(
     tokens: Tokens = 8000,
 ) -> Strategy:
     return (
-        link_entities(use, near=near, least=least, most=seeds)
-        >> spread(use, damping=damping, rounds=rounds, least=share, keep=nodes)
+        link_entities(use, near=near, minimum=minimum, limit=seeds)
+        >> spread(use, damping=damping, rounds=rounds, minimum=share, keep=nodes)
         >> sources(use, limit=triplets)
         >> pack(tokens)
         >> answer(use)
@@ -268,7 +268,7 @@ def build_fast_graph(
     use: Resources,
     *,
     near: Count = 8,
-    least: float = 0.4,
+    minimum: float = 0.4,
     damping: Annotated[float, Ge(0), Lt(1)] = 0.85,
     entities: Annotated[int, Ge(0)] = 8,
     relations: Annotated[int, Ge(0)] = 12,
@@ -276,7 +276,7 @@ def build_fast_graph(
     tokens: Tokens = 2000,
 ) -> Strategy:
     return (
-        link_entities(use, near=near, least=least, most=2 * near)
+        link_entities(use, near=near, minimum=minimum, limit=2 * near)
         >> spread(use, damping=damping)
         >> short_forms(use, entities=entities, relations=relations, chunks=chunks)
         >> pack(tokens)
@@ -297,12 +297,12 @@ def build_hybrid(
     use: Resources,
     *,
     k: Count = 100,
-    least: float = 0.4,
+    minimum: float = 0.4,
     nodes: Count = 100,
     smoothing: Count = 60,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    both = fuse(dense(use, k=k, least=least), by_pagerank(use, least=least, nodes=nodes), k=smoothing)
+    both = fuse(dense(use, k=k, minimum=minimum), by_pagerank(use, minimum=minimum, nodes=nodes), k=smoothing)
     return both >> pack(tokens) >> answer(use)
 
 

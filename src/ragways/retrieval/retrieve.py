@@ -11,14 +11,14 @@ from ragways.index.vectors import Scored
 from ragways.retrieval.resources import Resources
 
 
-def dense(use: Resources, *, k: int = 10, least: float = -1.0) -> Step[Query, Hits]:
-    """The k chunks nearest the question by cosine, those at least `least` similar."""
+def dense(use: Resources, *, k: int = 10, minimum: float = -1.0) -> Step[Query, Hits]:
+    """The k chunks nearest the question by cosine, those at least `minimum` similar."""
 
     async def run(query: Query) -> Hits:
         vector = await use.embed_question(query.text)
-        return scored_hits(use, query, "dense", use.index.vectors.search(vector, k, least=least))
+        return scored_hits(use, query, "dense", use.index.vectors.search(vector, k, minimum=minimum))
 
-    return Step("dense", run, k=k, least=least)
+    return Step("dense", run, k=k, minimum=minimum)
 
 
 def words(use: Resources, *, k: int = 10) -> Step[Query, Hits]:

@@ -182,10 +182,10 @@ def build_iterative(
     base: Literal["naive", "graph-ppr"] = "graph-ppr",
     rounds: Count = 3,
     k: Count = 10,
-    least: float = 0.4,
+    minimum: float = 0.4,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    retriever = dense(use, k=k, least=least) if base == "naive" else by_pagerank(use, least=least)
+    retriever = dense(use, k=k, minimum=minimum) if base == "naive" else by_pagerank(use, minimum=minimum)
     return answer_in_rounds(use, retriever, rounds=rounds, k=k, tokens=tokens)
 
 

@@ -91,9 +91,9 @@ def test_names_in_a_question(graph) -> None:
 
 def test_nearest_by_vector(graph) -> None:
     [vector] = asyncio.run(FakeEmbedder().embed(["Sabine Ollerby was a biologist who studied the silverling"]))
-    best = graph.nearest(vector, k=3, least=0.1)
+    best = graph.nearest(vector, k=3, minimum=0.1)
     assert graph.entities([best[0][0]])[best[0][0]].name == "Sabine Ollerby"
-    assert graph.nearest(vector, k=3, least=0.99) == []
+    assert graph.nearest(vector, k=3, minimum=0.99) == []
     assert graph.nearest_relations(vector) == []
 
 

@@ -109,7 +109,7 @@ def test_shortest_path_shows_the_linking_paragraphs_either_way(linked: Toolbox):
     assert path.length == 3
     assert path.articles[0].title == "Ruth Vale"
     assert "mayor was Ruth Vale" in path.hops[0].paragraph.text  # type: ignore[union-attr]
-    assert run(linked.shortest_path("Ruth Vale", "Old Harbour", most=2)).length is None
+    assert run(linked.shortest_path("Ruth Vale", "Old Harbour", limit=2)).length is None
     assert run(linked.shortest_path("Ruth Vale", "Lonely Rock")).length is None
     assert run(linked.shortest_path("Ruth Vale", "ruth vale")).length == 0
 

@@ -46,7 +46,7 @@ ROUTER_BENCH = Experiment(
     chunking="router-bench",
     ways=(
         Way("llm-only", "LLM-only", needs_model=True),
-        Way("naive", "NaiveRAG", {"k": 100, "least": 0.4, "tokens": 8000}),
+        Way("naive", "NaiveRAG", {"k": 100, "minimum": 0.4, "tokens": 8000}),
         Way("graph-ppr", "GraphRAG"),
         Way("hybrid", "HybridRAG"),
         Way("iterative", "Iterative (Naive)", {"base": "naive"}),

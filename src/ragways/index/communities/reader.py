@@ -123,9 +123,9 @@ class Communities:
         """Vectors of reports, where the index has them."""
         return Vectors.load(self._folder, "reports") if (self._folder / "reports.npy").is_file() else None
 
-    def nearest(self, vector: NDArray[np.float32], k: int = 20, least: float = -1.0) -> Scored:
+    def nearest(self, vector: NDArray[np.float32], k: int = 20, minimum: float = -1.0) -> Scored:
         """The communities whose reports are nearest a vector by cosine, of all levels."""
-        return self.vectors.search(vector, k, least=least) if self.vectors is not None else []
+        return self.vectors.search(vector, k, minimum=minimum) if self.vectors is not None else []
 
     def counts(self) -> dict[str, int]:
         """Communities by who wrote their report; those without one under an empty name."""

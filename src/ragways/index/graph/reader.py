@@ -193,12 +193,12 @@ class Graph:
         """Where in `vectors` an entity stands."""
         return {} if self.vectors is None else {id: i for i, id in enumerate(self.vectors.ids)}
 
-    def nearest(self, vector: NDArray[np.float32], k: int = 20, least: float = 0.4) -> Scored:
+    def nearest(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
         """The entities nearest a vector by cosine; none where the index has no vectors of them."""
-        return self.vectors.search(vector, k, least=least) if self.vectors is not None else []
+        return self.vectors.search(vector, k, minimum=minimum) if self.vectors is not None else []
 
-    def nearest_relations(self, vector: NDArray[np.float32], k: int = 20, least: float = 0.4) -> Scored:
-        return self.relation_vectors.search(vector, k, least=least) if self.relation_vectors is not None else []
+    def nearest_relations(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
+        return self.relation_vectors.search(vector, k, minimum=minimum) if self.relation_vectors is not None else []
 
     # Relations
 

@@ -87,4 +87,4 @@ def passages(
     if not start.any():
         return []
     mass = push(graph.passages, start, damping=damping, epsilon=epsilon)[len(graph.ids) :]
-    return best(graph.chunks, mass.astype(np.float32), k, least=1e-12)
+    return best(graph.chunks, mass.astype(np.float32), k, minimum=1e-12)

@@ -264,12 +264,12 @@ class LinkGraph:
         found = np.flatnonzero(distance > 0)
         return dict(zip(found.tolist(), distance[found].tolist(), strict=True))
 
-    def path(self, start: int, end: int, most: int) -> list[int] | None:
+    def path(self, start: int, end: int, limit: int) -> list[int] | None:
         """A shortest chain of at most so many edges, followed either way; among several, one is always the same."""
         if start == end:
             return [start]
         sides = (_Side(self.size, start), _Side(self.size, end))
-        for _ in range(most):
+        for _ in range(limit):
             here, there = sides if len(sides[0].frontier) <= len(sides[1].frontier) else (sides[1], sides[0])
             here.step(self._both)
             met = here.frontier[there.parents[here.frontier] >= 0]

@@ -164,7 +164,7 @@ class _Plan:
     async def _joining(self, articles: Sequence[str]) -> list[Excerpt]:
         """How two named articles hang together; of one, what others say about it."""
         if len(articles) > 1:
-            path = await self._use(self._box.shortest_path, articles[0], articles[1], most=4)
+            path = await self._use(self._box.shortest_path, articles[0], articles[1], limit=4)
             return [hop.paragraph for hop in path.hops if hop.paragraph is not None] if path else []
         if not articles:
             return []

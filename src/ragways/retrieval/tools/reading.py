@@ -81,14 +81,14 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         start = last
 
 
-def page(quotes: Iterable[Excerpt], offset: int, most: int) -> tuple[tuple[Excerpt, ...], int | None]:
+def page(quotes: Iterable[Excerpt], offset: int, limit: int) -> tuple[tuple[Excerpt, ...], int | None]:
     """Quotes from an offset on, as many as fit, and the offset of the rest."""
     shown: list[Excerpt] = []
     used = 0
     for at, quote in enumerate(quotes):
         if at < offset:
             continue
-        if shown and (len(shown) == most or used + quote.tokens > TOKENS):
+        if shown and (len(shown) == limit or used + quote.tokens > TOKENS):
             return tuple(shown), at
         shown.append(quote)
         used += quote.tokens
@@ -269,19 +269,19 @@ def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs
     return Paragraphs(quotes, following, note or _partial(view))
 
 
-def shortest_path(view: CorpusView, start: str, end: str, most: int) -> LinkPath:
+def shortest_path(view: CorpusView, start: str, end: str, limit: int) -> LinkPath:
     first, last = view.catalogue.find(start), view.catalogue.find(end)
     links = view.links
-    chain = links.adjacency.path(links.node(first), links.node(last), most)
+    chain = links.adjacency.path(links.node(first), links.node(last), limit)
     if chain is None:
         ends = (view.listed(first), view.listed(last))
-        return LinkPath(None, ends, (), f"no chain of at most {most} links joins them")
+        return LinkPath(None, ends, (), f"no chain of at most {limit} links joins them")
     articles = links.articles(chain)
     hops = tuple(_hop(view, *pair) for pair in pairwise(articles))
     return LinkPath(len(chain) - 1, tuple(map(view.listed, articles)), hops, _partial(view))
 
 
-def _linking(view: CorpusView, article: int, most: int) -> Iterator[Excerpt]:
+def _linking(view: CorpusView, article: int, limit: int) -> Iterator[Excerpt]:
     """The paragraphs that link to an article, each once."""
     seen = set()
     for source, place in view.links.to(article):
@@ -290,7 +290,7 @@ def _linking(view: CorpusView, article: int, most: int) -> Iterator[Excerpt]:
             continue
         seen.add((source, row[1]))
         yield _around(view, source, place)
-        if len(seen) == most:
+        if len(seen) == limit:
             return
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -192,11 +193,11 @@ class Toolbox:
         self,
         start: Article,
         end: Article,
-        most: Annotated[int, Field(ge=1, le=reading.LONGEST, description="most links in the chain")] = reading.LONGEST,
+        limit: Annotated[int, Field(ge=1, le=reading.LONGEST, description="most links in the chain")] = reading.LONGEST,
     ) -> LinkPath:
         """Find how two articles are connected: the shortest chain of links between them, with the paragraph that
         makes each link."""
-        return reading.shortest_path(self._view, start, end, most)
+        return reading.shortest_path(self._view, start, end, limit)
 
     async def calculator(
         self,
@@ -261,20 +262,15 @@ TOOLS: dict[str, Callable[..., Awaitable[ToolResult]]] = {
 }
 """The one table of tools. What a model, MCP and the docs are told is made from it."""
 
-_made: dict[str, type[BaseModel]] = {}
-_made_schemas: dict[str, dict[str, Any]] = {}
 
-
+@cache
 def _models() -> dict[str, type[BaseModel]]:
-    if not _made:
-        _made.update({name: arguments_of(function) for name, function in TOOLS.items()})
-    return _made
+    return {name: arguments_of(function) for name, function in TOOLS.items()}
 
 
+@cache
 def _schemas() -> dict[str, dict[str, Any]]:
-    if not _made_schemas:
-        _made_schemas.update({name: schema_of(model) for name, model in _models().items()})
-    return _made_schemas
+    return {name: schema_of(model) for name, model in _models().items()}
 
 
 def _description(name: str) -> str:
