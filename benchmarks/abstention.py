@@ -18,7 +18,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ragways.threads import limit_threads
+from ragways.core.runtime import limit_threads
 
 limit_threads()
 

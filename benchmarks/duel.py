@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragways.threads import limit_threads
+from ragways.core.runtime import limit_threads
 
 limit_threads()
 

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ragways.threads import limit_threads
+from ragways.core.runtime import limit_threads
 from tests.index.killing import trial
 
 

@@ -9,7 +9,7 @@ it, are there. A paradigm whose layer the index lacks is left out. Without --ind
 # ruff: noqa: E402
 from __future__ import annotations
 
-from ragways.threads import limit_threads
+from ragways.core.runtime import limit_threads
 
 limit_threads()  # before numpy is there
 

@@ -264,4 +264,4 @@ def registries() -> tuple[Registry[Any], ...]:
     from ragways.evaluation.metrics import METRICS
     from ragways.retrieval.ask import PARADIGMS
 
-    return PARADIGMS, LOADERS, METRICS, DATASETS
+    return PARADIGMS, LOADERS, METRICS, DATASETS, EMBEDDERS, MODELS

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from ragways.assemble import opened, recipe_of
-from ragways.core.progress import ProgressCallback, silent
+from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.trace import Budget, spending
 from ragways.index.build import build as build_index
 from ragways.index.layers import USUAL, check_layers

@@ -81,7 +81,8 @@ def test_the_command_lists_what_packages_add_and_what_is_broken(site: Path):
     install(site, "rw-naive", "from ragways.retrieval.flat import NAIVE", "ragways.paradigms", "NAIVE")
     done = ragways(site, "plugins", "--json")
     groups = {group["group"]: group for group in json.loads(done.stdout)}
-    assert {"ragways.paradigms", "ragways.loaders", "ragways.metrics", "ragways.datasets"} <= groups.keys()
+    nouns = ("paradigms", "loaders", "metrics", "datasets", "embedders", "models")
+    assert {f"ragways.{noun}" for noun in nouns} <= groups.keys()
     assert groups["ragways.loaders"]["added"] == [{"name": "shout", "package": "rw-shout"}]
     assert "'.SHOUT' is not a dot and lower-case letters" in groups["ragways.loaders"]["problems"][0]
     assert groups["ragways.paradigms"]["added"] == []

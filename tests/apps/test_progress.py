@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragways.apps import terminal
-from ragways.core.progress import Progress
+from ragways.core.runtime import Progress
 
 
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):

@@ -18,8 +18,8 @@ from ragways.apps.graph import app as graph
 from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, index_folder
 from ragways.apps.reproduce import reproduce
 from ragways.core.errors import PARTLY, RagwaysError, UsageError
+from ragways.core.runtime import limit_threads
 from ragways.core.text import printable
-from ragways.threads import limit_threads
 
 if TYPE_CHECKING:
     from ragways.settings import Settings

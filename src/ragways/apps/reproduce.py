@@ -13,7 +13,7 @@ from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen
 from ragways.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragways.core.progress import ProgressCallback
+    from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.question import Question
     from ragways.evaluation.reproduce.experiment import Experiment, Located, Way
     from ragways.settings import Settings

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ragways.core.progress import Progress, ProgressCallback, silent
+from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.text import printable
 
 if TYPE_CHECKING:

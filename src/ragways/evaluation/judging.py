@@ -14,9 +14,8 @@ from typing import Any
 
 import ragways
 from ragways.core.errors import BudgetExceeded, NoModel, RagwaysError, UnusableReply
-from ragways.core.gather import in_turn
 from ragways.core.log import Log
-from ragways.core.progress import Progress, ProgressCallback, silent
+from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Span, current_meter, span, spending
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.judge import Judge, JudgeResources, fingerprint, same_family

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragways.core.progress import Progress, ProgressCallback, silent
+from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.metrics import USUAL, Cut
 from ragways.evaluation.question import Question

@@ -15,8 +15,7 @@ from typing import Any
 
 import ragways
 from ragways.core.errors import BudgetExceeded, RagwaysError, UsageError
-from ragways.core.gather import in_turn
-from ragways.core.progress import Progress, ProgressCallback, silent
+from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Span, current_meter, spending
 from ragways.core.types import Hit
 from ragways.evaluation.gold import GoldIndex

@@ -13,8 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged, UsageError
-from ragways.core.gather import in_turn
-from ragways.core.progress import Progress, ProgressCallback, silent
+from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, spending
 from ragways.core.types import title_name
 from ragways.index.folder import KEPT, clear_old, derive, writing

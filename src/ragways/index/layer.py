@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, cast
 
 from ragways.core.errors import SettingsError, WrongVersion
-from ragways.core.progress import ProgressCallback, silent
+from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.section import parse_section
 from ragways.core.trace import Usage
 from ragways.index.database import connect, store_errors

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from ragways.core.errors import NoIndex
-from ragways.core.progress import Progress, ProgressCallback, silent
+from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.corpus.source import Skipped

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragways.core.errors import LoadError, NoText, UsageError
-from ragways.core.progress import Progress, ProgressCallback
+from ragways.core.runtime import Progress, ProgressCallback
 from ragways.core.trace import Usage
 from ragways.core.types import Document, Structure, content_hash
 from ragways.corpus.load import load, walk

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import ModelError, UnusableReply
-from ragways.core.gather import together
+from ragways.core.runtime import together
 from ragways.core.trace import Usage, current_meter, span
 from ragways.models.limits import Bound, Time, Traffic
 from ragways.models.tokens import Prices, count_text

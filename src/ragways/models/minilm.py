@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from ragways.core.errors import MissingPart, StoreFailed, UsageError
+from ragways.core.runtime import no_telemetry
 from ragways.core.trace import Usage
 from ragways.models.embed import Vectors, unit
-from ragways.telemetry import no_telemetry
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

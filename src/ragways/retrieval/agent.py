@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ragways.core.errors import BudgetExceeded
-from ragways.core.gather import together
+from ragways.core.runtime import together
 from ragways.core.step import Step
 from ragways.core.trace import current_span, span
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Found, Hit, Hits, Piece, Query, ranked

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 from annotated_types import Ge
 
 from ragways.core.errors import UnusableReply
-from ragways.core.gather import together
+from ragways.core.runtime import together
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, Query, content_hash, ranked

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import BudgetExceeded, ModelUnavailable
-from ragways.core.progress import Progress
+from ragways.core.runtime import Progress
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judging import FILE, Judgements, Tally, judge
 from ragways.evaluation.record import Record

@@ -14,7 +14,7 @@ from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen
 from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:
-    from ragways.core.progress import ProgressCallback
+    from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.duel.entries import DuelEntries, DuelRules
     from ragways.evaluation.duel.replies import DuelJudge
     from ragways.settings import ModelSettings, Settings

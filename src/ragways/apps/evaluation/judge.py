@@ -15,7 +15,7 @@ from ragways.core.errors import PARTLY
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
-    from ragways.core.progress import ProgressCallback
+    from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.judges.judge import Judge
     from ragways.evaluation.judging import JudgingSummary
     from ragways.evaluation.record import Record

@@ -15,7 +15,7 @@ from ragways.core.plain import to_plain
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
-    from ragways.core.progress import ProgressCallback
+    from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.importing import ImportCounts
     from ragways.evaluation.questions.generate import GeneratedSet
     from ragways.evaluation.sampling import SampleReport

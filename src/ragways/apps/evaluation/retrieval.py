@@ -13,7 +13,7 @@ from ragways.apps.evaluation.options import DataOption, DatasetOption, FormatOpt
 from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen_settings
 
 if TYPE_CHECKING:
-    from ragways.core.progress import ProgressCallback
+    from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.retrieval import RetrievalScores
     from ragways.settings import Settings
 

@@ -22,7 +22,7 @@ from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustO
 from ragways.core.errors import PARTLY
 
 if TYPE_CHECKING:
-    from ragways.core.progress import ProgressCallback
+    from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.question import Question
     from ragways.evaluation.record import Records
     from ragways.evaluation.run import Variant

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragways.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragways.core.progress import ProgressCallback
+    from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.datasets import DatasetFiles
     from ragways.settings import Settings
 

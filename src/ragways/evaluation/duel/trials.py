@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import ragways
 from ragways.core.errors import ModelRefused, UnusableReply
-from ragways.core.gather import in_turn
-from ragways.core.progress import Progress, ProgressCallback, silent
+from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Usage, current_meter, span, spending
 from ragways.evaluation.duel.entries import (
     TOLERANCE,

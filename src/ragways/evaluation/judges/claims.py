@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragways.core.gather import together
 from ragways.core.plain import to_plain
+from ragways.core.runtime import together
 from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_of, evidence_of
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
 from ragways.evaluation.question import compared, normal

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ragways.core.gather import together
+from ragways.core.runtime import together
 from ragways.evaluation.judges.embedding import best_cosines
 from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_of, passages, sentences
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable

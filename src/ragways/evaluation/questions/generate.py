@@ -15,8 +15,7 @@ from typing import Any
 
 import ragways
 from ragways.core.errors import BudgetExceeded, UnusableReply, UsageError, did_you_mean
-from ragways.core.gather import together
-from ragways.core.progress import Progress, ProgressCallback, silent
+from ragways.core.runtime import Progress, ProgressCallback, silent, together
 from ragways.core.trace import Budget, current_meter, span, spending
 from ragways.core.types import content_hash
 from ragways.evaluation.datasets.reading import plain_row

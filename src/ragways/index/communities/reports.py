@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoModel, UnusableReply
-from ragways.core.progress import Progress
+from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.index.communities.hierarchy import (
     CENTRAL,

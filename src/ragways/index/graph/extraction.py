@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.core.errors import LoadError, ModelError, ModelRefused, NoModel, UnusableReply
-from ragways.core.progress import Progress
+from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.graph.facts import Entity, PassageFacts, Relation, Source, SourcePassage, bounded, sources

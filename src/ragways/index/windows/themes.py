@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 
 from ragways.core.errors import ModelError, ModelRefused, UnusableReply
-from ragways.core.progress import Progress
+from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.layer import BuildContext

@@ -1,12 +1,28 @@
-"""Work side by side, with nothing left running behind."""
+"""How work runs in this process: how many threads, what no library may send, work side by side, and how far it is.
+
+Nothing heavy is imported here: the first two functions are called before numeric libraries are loaded.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+import os
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+def limit_threads() -> None:
+    """One BLAS thread: for products this small, waking more costs more than it saves."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
+def no_telemetry() -> None:
+    """Tell onnxruntime to report nothing: from 1.31 on it would leave a device id and send events to its vendor."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
@@ -46,3 +62,20 @@ async def in_turn(work: Iterable[Coroutine[Any, Any, None]], at_once: int) -> No
     for result in done:
         if isinstance(result, BaseException):
             raise result
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`done` of `total` units of `stage`; total 0 is unknown."""
+
+    stage: str
+    done: int
+    total: int = 0
+    note: str = ""
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+def silent(progress: Progress) -> None:
+    """Show nothing."""
