@@ -14,7 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from ragways.apps.evaluation.report import report
+from ragways.apps.evaluation.score import report
 from ragways.core.errors import UsageError
 from ragways.pictures.report import report_page
 from tests.evaluation.report.made import EVIL, made_run, report_data

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.evaluation.figures import show_figures
+from ragways.apps.evaluation.score import show_scores
 from ragways.core.errors import UsageError
 from ragways.evaluation.importing import add
 from ragways.evaluation.judges import find_judge
@@ -52,7 +52,7 @@ def test_what_was_recorded_twice_counts_once(tmp_path: Path):
 
 def test_settings_in_a_name_are_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
-    show_figures(score(score_all([record(paradigm="naive[k=2]"), record(paradigm="naive[k=20;least=0.4]")])))
+    show_scores(score(score_all([record(paradigm="naive[k=2]"), record(paradigm="naive[k=20;least=0.4]")])))
     shown = capsys.readouterr().out
     assert "naive[k=2]" in shown
     assert "=0.4]" in shown, "the end too, on a line of its own"

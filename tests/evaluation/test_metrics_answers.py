@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.apps.evaluation.figures import show_figures
+from ragways.apps.evaluation.score import show_scores
 from ragways.core.errors import UsageError
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.metric import Metric, accepted, unanswerable
@@ -147,6 +147,6 @@ def test_a_metric_of_a_plug_in_is_scored_found_and_shown_like_the_others(
     (found,) = score_all([record("Anna Brack")])
     assert found.values["Answer-Words"].value == 2
     (row,) = score([found])
-    show_figures([row])
+    show_scores([row])
     assert "Answer-Words" in capsys.readouterr().out
     assert row.metrics["Answer-Words"].mean == 2

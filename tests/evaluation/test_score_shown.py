@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.evaluation.figures import SHOWN, show_figures, show_run
-from ragways.apps.evaluation.retrieval import show_retrieval
+from ragways.apps.evaluation.score import SHOWN, show_retrieval, show_run, show_scores
 from ragways.evaluation.metrics import USUAL
 from ragways.evaluation.retrieval import RetrievalScores
 from ragways.evaluation.score import MetricScore, score, score_all
@@ -48,18 +47,18 @@ def test_names_and_headers_are_whole(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_intervals_are_shown_from_end_to_end(capsys: pytest.CaptureFixture[str]):
     right = [record(question=str(at), answer="Anna Brack", paradigm="naive[k=20]") for at in range(20)]
-    show_figures(score(score_all(right)))
+    show_scores(score(score_all(right)))
     shown = capsys.readouterr().out
     assert ".84–1 " in shown
     assert "±" not in shown
-    show_figures(score(score_all(right[:1])))
+    show_scores(score(score_all(right[:1])))
     assert "±" not in (one := capsys.readouterr().out)
     assert re.search(r"\s–\s", one), "one question has no interval"
 
 
 def test_what_is_unscored_is_not_added_up_over_paradigms(capsys: pytest.CaptureFixture[str]):
     rows = [record(question=str(at), gold=(), paradigm=name) for name in ("naive", "words") for at in range(3)]
-    show_figures(score(score_all(rows)))
+    show_scores(score(score_all(rows)))
     shown = capsys.readouterr().out
     assert "unscored answers of each paradigm, no gold answer: accuracy 3," in shown
 

@@ -182,13 +182,11 @@ async def _ask(
 ) -> None:
     from ragways.assemble import opened
     from ragways.evaluation.run import Variant, evaluate
-    from ragways.index.health import layer_status
 
-    built = {layer.name: layer.spent for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
         variants = [Variant(way.label, way.paradigm, way.settings) for way in ways]
         at_once = settings.model.concurrency if use.model.model is not None else 1
-        await evaluate(use, questions, variants, folder, seed=seed, at_once=at_once, construction=built, report=report)
+        await evaluate(use, questions, variants, folder, seed=seed, at_once=at_once, report=report)
 
 
 async def _judge(

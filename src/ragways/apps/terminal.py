@@ -37,11 +37,18 @@ def print_json(data: object) -> None:
     sys.stdout.write("\n")
 
 
-def show_table(table: Table, *, limit: int | None = None, header: bool = True, compact: bool = False) -> None:
+def show_table(
+    table: Table,
+    *,
+    limit: int | None = None,
+    header: bool = True,
+    compact: bool = False,
+    name_width: int = NAME_WIDTH,
+) -> None:
     """A table on standard output, its texts made printable; of more rows than `limit` the first are shown.
 
     `compact`: without a frame, and neither numbers nor short names are broken, so that many columns fit a narrow
-    terminal.
+    terminal; `name_width` is how many letters of the first column are never broken.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
@@ -58,7 +65,7 @@ def show_table(table: Table, *, limit: int | None = None, header: bool = True, c
         drawn.add_column(head, justify="right" if right else "left", overflow="fold", no_wrap=compact and right)
     if compact:
         lines = [line for row in table.texts() for line in row[0].split("\n")]
-        drawn.columns[0].min_width = min(NAME_WIDTH, max(map(len, lines), default=0))
+        drawn.columns[0].min_width = min(name_width, max(map(len, lines), default=0))
     for row in table.texts()[:limit]:
         drawn.add_row(*(Text(printable(text)) for text in row))
     out.print(drawn)

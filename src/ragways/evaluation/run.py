@@ -36,8 +36,8 @@ from ragways.evaluation.record import (
     locked,
 )
 from ragways.evaluation.resources.sampler import Sampler, samples_of
-from ragways.evaluation.resources.usage import LayerCosts
 from ragways.evaluation.score import ParadigmScores, Scored, score_run, scored
+from ragways.index.health import layer_status
 from ragways.models.client import trial
 from ragways.retrieval.ask import PARADIGMS, Result, ask
 from ragways.retrieval.resources import Resources
@@ -107,14 +107,13 @@ async def evaluate(
     budget: float | None = None,
     metrics: Sequence[Metric] = (),
     data: Mapping[str, Any] | None = None,
-    construction: LayerCosts | None = None,
     report: ProgressCallback = silent,
 ) -> Run:
     """Ask every question of every variant and record the answers in a folder; returns the run.
 
     A run that is there already goes on: what was answered is not asked again, what failed is. `at_once` questions are
     asked side by side. A spent budget (USD) raises BudgetExceeded, all records kept. `data` says where the questions
-    come from, `construction` what the layers of the index have cost. Raises UsageError, before anything is asked, where
+    come from. Raises UsageError, before anything is asked, where
     the folder holds another run, or a variant needs a layer that the index lacks.
     """
     by_name = {variant.name: variant for variant in variants}
@@ -133,7 +132,7 @@ async def evaluate(
             index=use.index.identity,
             variants={variant.name: dict(variant.settings) for variant in variants},
             data=data,
-            construction=construction,
+            construction={layer.name: layer.spent for layer in layer_status(use.index.folder) if layer.built},
         )
         runner = _Runner(use, records, info, at_once, len(questions) * len(variants) * repeats, report)
         with spending(Budget(usd=budget)), Sampler(samples_of(folder)) as sampler:

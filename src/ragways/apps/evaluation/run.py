@@ -1,9 +1,11 @@
-"""`ragways eval run`: every question of every paradigm, recorded."""
+"""`ragways eval run` and `retrieval`: paradigms asked the questions of a file or of a data set, over its corpus."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,14 +21,19 @@ from ragways.apps.evaluation.options import (
     QuestionsOption,
 )
 from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
-from ragways.core.errors import PARTLY
+from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:
     from ragways.core.runtime import ProgressCallback
+    from ragways.evaluation.datasets import DatasetFiles
     from ragways.evaluation.question import Question
     from ragways.evaluation.record import Records
+    from ragways.evaluation.retrieval import RetrievalScores
     from ragways.evaluation.run import Variant
     from ragways.settings import Settings
+
+DEMO = "demo"
+"""The bundled questions over the bundled corpus."""
 
 
 def run(
@@ -56,8 +63,7 @@ def run(
     Over the index that is there; with --dataset and without --index, over one of that data set, made in the cache.
     """
     from ragways.apps.ask import parse_variants
-    from ragways.apps.evaluation.figures import show_run
-    from ragways.apps.evaluation.source import corpus_of, source
+    from ragways.apps.evaluation.score import show_run
     from ragways.apps.terminal import progress_bar
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.record import Records
@@ -112,14 +118,11 @@ async def _run(
     budget: float | None,
     report: ProgressCallback,
 ) -> int:
-    from ragways.apps.evaluation.source import indexed
     from ragways.assemble import opened
     from ragways.evaluation.run import evaluate
-    from ragways.index.health import layer_status
 
     if corpus is not None:
         settings = await indexed(settings, corpus, [variant.paradigm for variant in variants], report)
-    built = {layer.name: layer.spent for layer in layer_status(settings.index) if layer.built}
     async with opened(settings) as use:
         side_by_side = at_once or (settings.model.concurrency if use.model.model is not None else 1)
         run = await evaluate(
@@ -132,7 +135,132 @@ async def _run(
             at_once=side_by_side,
             budget=budget,
             data=data,
-            construction=built,
             report=report,
         )
     return run.failed
+
+
+def retrieval(
+    questions: QuestionsOption = None,
+    format: FormatOption = None,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="File or folder to index; unset, what the questions hold.")
+    ] = None,
+    paradigms: Annotated[str, typer.Option("--paradigms", help="Joined by commas.")] = "naive,words,hybrid-words",
+    openie: Annotated[Path | None, typer.Option("--openie", help="Facts to import instead of finding them.")] = None,
+    dataset: DatasetOption = None,
+    data: DataOption = None,
+    limit: LimitOption = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
+    settings: SettingsOption = None,
+    trust: TrustOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Index a corpus (once) and see how well paradigms find the gold evidence."""
+    from ragways.apps.ask import parse_names, parse_settings
+    from ragways.apps.evaluation.score import show_retrieval
+    from ragways.apps.terminal import print_json, progress_bar
+    from ragways.core.plain import to_plain
+    from ragways.evaluation.datasets import DATASETS, load_questions
+
+    names, values = parse_names([paradigms]), parse_settings(set_ or [])
+    chosen = chosen_settings(settings, trust=trust)
+    found = source(chosen, dataset, data, questions, format, corpus)
+    layout, asked = DATASETS.find(found.format), load_questions(found.format, found.questions)[:limit]
+    place = corpus_of(found, chosen)
+    with progress_bar(not json) as report:
+        rows = asyncio.run(_measure(chosen, place, openie, asked, names, values, report))
+    traced = {
+        "format": found.format,
+        "corpus": place.name,
+        "questions": len(asked),
+        "licence": layout.licence,
+        "citation": layout.citation,
+        "paradigms": to_plain(rows),
+    }
+    if json:
+        print_json(traced)
+    else:
+        show_retrieval(
+            f"{place.name}: {len(asked)} questions", rows, layout.licence and f"{layout.licence}; {layout.citation}"
+        )
+
+
+async def _measure(
+    settings: Settings,
+    corpus: Path,
+    openie: Path | None,
+    asked: Sequence[Any],
+    names: Sequence[str],
+    values: Mapping[str, str],
+    report: ProgressCallback,
+) -> list[RetrievalScores]:
+    from ragways.apps.ask import settings_of
+    from ragways.assemble import opened
+    from ragways.evaluation.retrieval import measure_retrieval
+
+    async with opened(await indexed(settings, corpus, names, report, openie=openie)) as use:
+        paradigms = {name: settings_of(name, names, settings, values) for name in names}
+        return await measure_retrieval(use, asked, paradigms, report=report)
+
+
+# Where questions and their corpus come from
+
+
+def source(
+    settings: Settings,
+    dataset: str | None,
+    data: Path | None,
+    questions: Path | None,
+    format: str | None,
+    corpus: Path | None,
+) -> DatasetFiles:
+    """The files; those that were named go before what the data set would be read from."""
+    from ragways.evaluation.datasets import KNOWN, DatasetFiles, KnownFiles, find_data
+
+    if dataset is None:
+        if questions is None:
+            raise UsageError("no questions are named", "give --questions FILE, or --dataset NAME")
+        return DatasetFiles(format or "plain", questions, corpus)
+    if dataset == DEMO:
+        bundle = Path(str(resources.files("ragways"))) / "demo"
+        found = DatasetFiles("plain", bundle / "questions.jsonl", bundle / "corpus")
+    else:
+        known = {**KNOWN, DEMO: KnownFiles("plain", ())}
+        found = find_data(dataset, data or settings.data, known)
+    return DatasetFiles(format or found.format, questions or found.questions, corpus or found.corpus)
+
+
+def corpus_of(found: DatasetFiles, settings: Settings) -> Path:
+    """The corpus: a file or folder of its own, or what the questions hold, written out."""
+    from ragways.evaluation.datasets import DATASETS, write_corpus
+
+    if found.corpus is not None:
+        return found.corpus
+    return write_corpus(DATASETS.find(found.format), found.questions, settings.cache / "evaluation" / "corpora")
+
+
+async def indexed(
+    settings: Settings, corpus: Path, paradigms: Iterable[str], report: ProgressCallback, *, openie: Path | None = None
+) -> Settings:
+    """The settings with an index of this corpus, kept in the cache, with the layers that the paradigms need."""
+    from ragways.assemble import recipe_of
+    from ragways.index.build import build
+    from ragways.index.layers import check_layers
+    from ragways.retrieval.ask import PARADIGMS
+
+    layers = check_layers(sorted({"vectors", *(need for name in paradigms for need in PARADIGMS.find(name).needs)}))
+    chosen = settings.model_copy(update={"index": _place(settings.cache, corpus, openie)})
+    recipe = recipe_of(
+        chosen,
+        layers,
+        graph=chosen.graph.model_copy(update={"method": "import", "file": str(openie)}) if openie else None,
+    )
+    await build(chosen.index, [corpus], recipe, report=report)
+    return chosen
+
+
+def _place(cache: Path, corpus: Path, openie: Path | None) -> Path:
+    """An index for each corpus, found again by where the corpus lies; the build itself notices what changed in it."""
+    named = f"{corpus.resolve()}|{openie.resolve() if openie else ''}"
+    return cache / "evaluation" / hashlib.sha256(named.encode()).hexdigest()[:16]
