@@ -176,7 +176,7 @@ def _show_generated(made: GeneratedSet, out: Path) -> None:
     screen.print(table)
     for note in (*made.notes, *([made.stopped] if made.stopped else [])):
         screen.print(printable(note), style="yellow", markup=False)
-    by = made.provenance["model"] or "templates, without a model"
+    by = made.provenance.model or "templates, without a model"
     screen.print(f"{len(made.questions):,} questions by {printable(by)} in {out}", markup=False, soft_wrap=True)
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import ragways
 from ragways.core.errors import BudgetExceeded, UnusableReply, UsageError, did_you_mean
+from ragways.core.plain import to_plain
 from ragways.core.runtime import Progress, ProgressCallback, silent, together
 from ragways.core.trace import Budget, current_meter, span, spending
 from ragways.core.types import content_hash
@@ -29,6 +30,7 @@ from ragways.evaluation.questions.model_written import Writer, quote
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.retrieval.resources import Resources
 
+Way = Literal["rule", "model"]
 Drafter = Callable[[QuestionSource, Random], QuestionDraft]
 
 
@@ -101,12 +103,39 @@ _WITH_GRAPH = "`ragways index --with graph` adds those of sentences and tables"
 
 
 @dataclass(frozen=True, slots=True)
+class IndexProvenance:
+    """The index that questions were made on."""
+
+    generation: int
+    documents: int
+    chunks: int
+    layers: tuple[str, ...]
+    embedder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a set of questions comes from: by whom, how and on what it was made, and what was not checked."""
+
+    made_by: str
+    way: Way
+    model: str
+    seed: int
+    count: int
+    kinds: tuple[str, ...]
+    index: IndexProvenance
+    prompts: dict[str, str]
+    usd: float
+    not_checked: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GeneratedSet:
     """`counts`: of each kind, how many drafts passed and how many failed for which reason; `notes`: what is short."""
 
     questions: tuple[Question, ...]
     counts: dict[str, dict[str, int]]
-    provenance: dict[str, Any]
+    provenance: Provenance
     notes: tuple[str, ...] = ()
     stopped: str = ""
     """Why it ended before its time: the budget."""
@@ -115,24 +144,7 @@ class GeneratedSet:
     def about(self) -> dict[str, Any]:
         """What the file beside the questions says of them."""
         made = {"questions": len(self.questions), "counts": self.counts}
-        return {**self.provenance, **made, "notes": list(self.notes), "stopped": self.stopped}
-
-
-@dataclass
-class _Set:
-    """What has been made so far."""
-
-    questions: list[Question] = field(default_factory=list)
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-    texts: set[str] = field(default_factory=set)
-    prompts: dict[str, str] = field(default_factory=dict)
-
-    def passed(self, kind: Kind) -> int:
-        return self.counts.get(kind.name, {}).get(PASSED, 0)
-
-    def count(self, kind: Kind, reason: str) -> None:
-        counts = self.counts.setdefault(kind.name, {})
-        counts[reason] = counts.get(reason, 0) + 1
+        return {**to_plain(self.provenance), **made, "notes": list(self.notes), "stopped": self.stopped}
 
 
 async def generate(
@@ -152,47 +164,47 @@ async def generate(
     if not 0 < count <= MOST:
         raise UsageError(f"a count of {count} makes no sense", f"give one from 1 to {MOST:,}")
     model = None if without_model else use.model.model
-    way = "rule" if model is None else "model"
+    way: Way = "rule" if model is None else "model"
     wanted, notes = _possible(use, kinds, way)
-    source, made, stopped = QuestionSource(use), _Set(), ""
+    making, stopped = _Making(QuestionSource(use), way, count, seed, report), ""
     with spending(Budget(usd=budget)):
         try:
             for kind in wanted:
-                await _fill(source, kind, way, count, seed, made, report)
+                await making.fill(kind)
         except BudgetExceeded as error:
             stopped = str(error)
         spent = current_meter().spent
     for kind in wanted:
-        if made.passed(kind) < count and not stopped:
-            notes.append(f"{kind.name}: {made.passed(kind)} of {count}; the corpus gave no more")
-    provenance = {
-        "made_by": f"ragways {ragways.__version__}",
-        "way": way,
-        "model": model.name if model is not None else "",
-        "seed": seed,
-        "count": count,
-        "kinds": [kind.name for kind in wanted],
-        "index": {
-            "generation": use.index.generation,
-            "documents": use.index.counts()["documents"],
-            "chunks": use.index.counts()["chunks"],
-            "layers": sorted(use.index.layers),
-            "embedder": use.index.embedder,
-        },
-        "prompts": dict(sorted(made.prompts.items())),
-        "usd": spent.usd,
-        "not_checked": [] if model is not None else ["known by heart: only a model can tell"],
-    }
-    return GeneratedSet(tuple(made.questions), _in_order(made.counts), provenance, tuple(notes), stopped)
+        if making.passed(kind) < count and not stopped:
+            notes.append(f"{kind.name}: {making.passed(kind)} of {count}; the corpus gave no more")
+    size = use.index.counts()
+    provenance = Provenance(
+        made_by=f"ragways {ragways.__version__}",
+        way=way,
+        model=model.name if model is not None else "",
+        seed=seed,
+        count=count,
+        kinds=tuple(kind.name for kind in wanted),
+        index=IndexProvenance(
+            generation=use.index.generation,
+            documents=size["documents"],
+            chunks=size["chunks"],
+            layers=tuple(sorted(use.index.layers)),
+            embedder=use.index.embedder,
+        ),
+        prompts=dict(sorted(making.prompts.items())),
+        usd=spent.usd,
+        not_checked=() if model is not None else ("known by heart: only a model can tell",),
+    )
+    return GeneratedSet(tuple(making.questions), making.ordered_counts(), provenance, tuple(notes), stopped)
 
 
-def _possible(use: Resources, names: Iterable[str] | None, way: str) -> tuple[list[Kind], list[str]]:
+def _possible(use: Resources, names: Iterable[str] | None, way: Way) -> tuple[list[Kind], list[str]]:
     """The kinds to make. One that was asked for by name and lacks a layer is an error; else it is left out."""
-    kinds = find_kinds(KINDS if names is None else names)
-    found, notes = [], list[str]()
+    possible, notes = [], list[str]()
     if way == "rule" and "graph" not in use.index.layers:
         notes.append(f"facts are those of infoboxes alone: {_WITH_GRAPH}")
-    for kind in kinds:
+    for kind in find_kinds(KINDS if names is None else names):
         needs = kind.rule_needs if way == "rule" else kind.needs
         if names is not None:
             use.index.require(needs)
@@ -200,64 +212,86 @@ def _possible(use: Resources, names: Iterable[str] | None, way: str) -> tuple[li
         if missing:
             notes.append(f"{kind.name} is left out: the index has no {' and no '.join(missing)}")
         else:
-            found.append(kind)
-    return found, notes
+            possible.append(kind)
+    return possible, notes
 
 
-async def _fill(
-    source: QuestionSource, kind: Kind, way: str, count: int, seed: int, made: _Set, report: ProgressCallback
-) -> None:
-    """Draft until there are enough. Each draft draws by itself, so that none depends on what became of another."""
-    most, number, last = count * TRIES[way], 0, 0
-    while (missing := count - made.passed(kind)) > 0 and number < most and (way == "model" or number - last < DRY):
-        batch = range(number, min(most, number + (min(missing, AT_ONCE) if way == "model" else 1)))
-        report(Progress(f"asking {kind.name}", count - missing, count, f"${current_meter().spent.usd:.4f}"))
-        results = await together(_attempt(source, kind, way, f"{seed}/{kind.name}/{n}", made) for n in batch)
-        number = batch.stop
-        for at, (draft, reason) in zip(batch, results, strict=True):
-            last = number if _keep(draft, reason, kind, way, seed, at, made) else last
+@dataclass
+class _Making:
+    """A set that is being made: what it is made from and how, and what there is of it so far."""
 
+    source: QuestionSource
+    way: Way
+    wanted: int
+    seed: int
+    report: ProgressCallback
+    questions: list[Question] = field(default_factory=list)
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    prompts: dict[str, str] = field(default_factory=dict)
+    _known: set[str] = field(default_factory=set)
 
-async def _attempt(
-    source: QuestionSource, kind: Kind, way: str, seed: str, made: _Set
-) -> tuple[QuestionDraft | None, str]:
-    random = Random(seed)  # noqa: S311 - to draw a sample, not a secret
-    with span("question") as here:
-        try:
-            if way == "rule":
-                draft = kind.draft(source, random)
-                reason = verify.rule_fault(draft, source)
+    def passed(self, kind: Kind) -> int:
+        return self.counts.get(kind.name, {}).get(PASSED, 0)
+
+    def ordered_counts(self) -> dict[str, dict[str, int]]:
+        """The counts with their reasons in one order."""
+        return {kind: {name: of[name] for name in REASONS if name in of} for kind, of in self.counts.items()}
+
+    async def fill(self, kind: Kind) -> None:
+        """Draft until there are enough. Each draft draws by itself, so that none depends on what became of another."""
+        limit, number, last = self.wanted * TRIES[self.way], 0, 0
+        by_model = self.way == "model"
+        while (missing := self.wanted - self.passed(kind)) > 0 and number < limit and (by_model or number - last < DRY):
+            batch = range(number, min(limit, number + (min(missing, AT_ONCE) if by_model else 1)))
+            done = self.wanted - missing
+            self.report(Progress(f"asking {kind.name}", done, self.wanted, f"${current_meter().spent.usd:.4f}"))
+            results = await together(self._attempt(kind, f"{self.seed}/{kind.name}/{n}") for n in batch)
+            number = batch.stop
+            for attempt, (draft, reason) in zip(batch, results, strict=True):
+                last = number if self._keep(draft, reason, kind, attempt) else last
+
+    async def _attempt(self, kind: Kind, seed: str) -> tuple[QuestionDraft | None, str]:
+        """A draft, and why it must not be kept, or that it passed."""
+        random = Random(seed)  # noqa: S311 - to draw a sample, not a secret
+        with span("question") as here:
+            try:
+                if self.way == "rule":
+                    draft = kind.draft(self.source, random)
+                    reason = verify.rule_fault(draft, self.source)
+                else:
+                    draft = await kind.write(self.source, random)
+                    reason = await verify.model_fault(draft, self.source)
+            except NothingToAsk as nothing:
+                return None, nothing.reason
+            except UnusableReply:
+                return None, UNREADABLE
+            finally:
+                self.prompts |= {
+                    s.name: str(s.details["prompt"])
+                    for s in here.walk()
+                    if "task" not in s.details and "prompt" in s.details
+                }
+        return draft, reason or PASSED
+
+    def _keep(self, draft: QuestionDraft | None, reason: str, kind: Kind, attempt: int) -> bool:
+        """Count a draft, and keep it as a question if it passed and is new; whether it was kept."""
+        new = False
+        if draft is not None and reason == PASSED:
+            # What rules make twice of the same things differs in its phrase at most.
+            same = {plain_words(draft.text), *([f"{kind.name} {sorted(draft.path)}"] if self.way == "rule" else [])}
+            new = not same & self._known
+            self._known |= same
+            if new:
+                typed = replace(draft, type=kind.type or kind.name)
+                self.questions.append(_question(typed, kind, self.way, self.seed, attempt))
             else:
-                draft = await kind.write(source, random)
-                reason = await verify.model_fault(draft, source)
-        except NothingToAsk as nothing:
-            return None, nothing.reason
-        except UnusableReply:
-            return None, UNREADABLE
-        finally:
-            made.prompts |= {
-                s.name: str(s.details["prompt"])
-                for s in here.walk()
-                if "task" not in s.details and "prompt" in s.details
-            }
-    return draft, reason or PASSED
+                reason = REPEATED
+        counts = self.counts.setdefault(kind.name, {})
+        counts[reason] = counts.get(reason, 0) + 1
+        return new
 
 
-def _keep(draft: QuestionDraft | None, reason: str, kind: Kind, way: str, seed: int, attempt: int, made: _Set) -> bool:
-    """Count a draft, and keep it as a question if it passed and is new; whether it was kept."""
-    kept = draft is not None and reason == PASSED
-    if draft is not None and kept:
-        # What rules make twice of the same things differs in its phrase at most.
-        same = {plain_words(draft.text), *([f"{kind.name} {sorted(draft.path)}"] if way == "rule" else [])}
-        kept = not same & made.texts
-        made.texts |= same
-    if draft is not None and kept:
-        made.questions.append(_question(replace(draft, type=kind.type or kind.name), kind, way, seed, attempt))
-    made.count(kind, REPEATED if reason == PASSED and not kept else reason)
-    return kept
-
-
-def _question(draft: QuestionDraft, kind: Kind, way: str, seed: int, attempt: int) -> Question:
+def _question(draft: QuestionDraft, kind: Kind, way: Way, seed: int, attempt: int) -> Question:
     quoted = (one.quote if way == "rule" else quote(one, draft) for one in draft.support)
     gold = [Gold(s.title, key=s.key, quote=q, id=s.chunk) for s, q in zip(draft.support, quoted, strict=True)]
     provenance: dict[str, object] = {"kind": kind.name, "way": way, "seed": seed, "attempt": attempt}
@@ -270,10 +304,6 @@ def _question(draft: QuestionDraft, kind: Kind, way: str, seed: int, attempt: in
         () if draft.unanswerable else tuple(gold),
         provenance,
     )
-
-
-def _in_order(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    return {kind: {name: of[name] for name in REASONS if name in of} for kind, of in counts.items()}
 
 
 def about_file(file: Path) -> Path:

@@ -28,7 +28,8 @@ class QuestionSource:
     def __init__(self, use: Resources) -> None:
         self.use = use
         self.index = use.index
-        self._kept: dict[str, Any] = {}
+        self._once: dict[str, Any] = {}
+        self._chains: dict[int, dict[tuple[str, ...], list[Chain]]] = {}
         self._keys = {id: key for id, key, _ in use.index.documents()}
 
     @cached_property
@@ -98,25 +99,21 @@ class QuestionSource:
         )
 
     def chains(self, hops: int) -> dict[tuple[str, ...], list[Chain]]:
-        """FactIndex in a row, each about what the one before leads to and of another document; by their relations."""
+        """Facts in a row, each about what the one before leads to and of another document; by their relations."""
         if hops not in self._chains:
             self._chains[hops] = self._enumerate(hops)
         return self._chains[hops]
 
     def leading_to(self, document: str) -> list[Fact]:
-        """FactIndex whose value is what a document is about."""
+        """Facts whose value is what a document is about."""
         return self.once("leading", lambda: grouped(self.facts.every, lambda fact: fact.leads_to)).get(document, [])
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What drafters make of the whole corpus and need again."""
-        if name not in self._kept:
-            self._kept[name] = make()
-        kept: T = self._kept[name]
-        return kept
-
-    @cached_property
-    def _chains(self) -> dict[int, dict[tuple[str, ...], list[Chain]]]:
-        return {}
+        if name not in self._once:
+            self._once[name] = make()
+        value: T = self._once[name]
+        return value
 
     def _enumerate(self, hops: int) -> dict[tuple[str, ...], list[Chain]]:
         chains: list[Chain] = [(fact,) for fact in self.facts.every if fact.leads_to]
@@ -133,10 +130,10 @@ class QuestionSource:
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Items by what they share, each in the order given."""
-    found: dict[K, list[T]] = {}
+    groups: dict[K, list[T]] = {}
     for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def _goes_on(chain: Chain, fact: Fact) -> bool:
