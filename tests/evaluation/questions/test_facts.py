@@ -34,6 +34,7 @@ SENTENCES: dict[str, tuple[str, dict[str, str]]] = {
     "Half Light": ("{x} is a film directed by Anna Brack's brother.", {}),
     "New Quay": ("{x} will be opened in 1999.", {}),
     "Iris Wend": ("{x} was known in Rome.", {}),
+    "Erik Vane": ("{x} was born in Rome's harbour.", {}),
     "Jonas Wend": ("The son of {x} was born in Ness.", {}),
 }  # fmt: skip
 BOX = "{{Infobox ship\n| name = Tern\n| builder = Hesk & Daughters\n| launched = 8 March 1911\n| crew = Ada; Bo\n}}\n"

@@ -33,6 +33,7 @@ _WORD = re.compile(r"\w|-\w")
 _MARKS = "\"“”'‘’` "
 _MORE = {
     "person": re.compile(r"['’-]|,?\s*(?:and|&)\s+[^\W\d_a-z]|,\s*[^\W\d_a-z]"),
+    "place": re.compile(r"['’]"),
     "date": re.compile(r"\s?[–—/-]\s?\d|s\b"),
 }
 """What may not follow a value: the next of a list, the thing it only owns, the end of a period."""
