@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _CHARACTERS_KEPT = 20_000_000
 _CHUNK = 200  # characters that the place of a chunk counts for
-_AT_ONCE = 200
 _ID = re.compile(r"article:\d{1,18}(:s\d+(:p\d+(:[ct]\d+)?)?)?")
 _TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks", "t": "sentences"}
 
@@ -259,14 +258,13 @@ class Index:
                 self._articles.move_to_end(number)
                 found[number] = kept
         missing = [number for number in wanted if number not in found]
-        for at in range(0, len(missing), _AT_ONCE):
-            some = missing[at : at + _AT_ONCE]
-            chunks: dict[int, dict[str, tuple[int, int, int]]] = {number: {} for number in some}
+        chunks: dict[int, dict[str, tuple[int, int, int]]] = {number: {} for number in missing}
+        if missing:
             columns = "document, path, start, end, tokens"
-            for number, path, start, end, tokens in self._rows(columns, "chunks", "document", some):
+            for number, path, start, end, tokens in self._rows(columns, "chunks", "document", missing):
                 chunks[number][path] = start, end, tokens
             columns = "number, title, text, coalesce(metadata ->> '$.date', '')"
-            for number, title, text, date in self._rows(columns, "documents", "number", some):
+            for number, title, text, date in self._rows(columns, "documents", "number", missing):
                 found[number] = _Article(f"article:{number}", title, text, date, chunks[number])
                 self._keep(number, found[number])
         return found
@@ -278,9 +276,8 @@ class Index:
             self._characters -= self._articles.popitem(last=False)[1].size
 
     def _rows(self, columns: str, table: str, key: str, values: Sequence[int]) -> list[Any]:
-        marks = ",".join("?" * len(values))
-        query = f"SELECT {columns} FROM {table} WHERE {key} IN ({marks})"  # noqa: S608 - our own names and marks
-        return self._store.db.execute(query, values).fetchall()
+        query = f"SELECT {columns} FROM {table} WHERE {key} IN (SELECT value FROM json_each(?))"  # noqa: S608 - our names
+        return self._store.db.execute(query, (json.dumps(list(values)),)).fetchall()
 
 
 def _place(id: str) -> tuple[int, str]:

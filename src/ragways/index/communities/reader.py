@@ -19,7 +19,7 @@ from ragways.index.vectors import Scored, Vectors
 
 FILE = "communities.sqlite"
 LIMIT = 500
-_AT_ONCE = 500
+_AMONG = "IN (SELECT value FROM json_each(?))"
 _COLUMNS = "c.id, c.level, c.parent, c.leaf, c.size, c.title, c.summary, c.rank, c.way, c.tokens"
 
 
@@ -71,13 +71,12 @@ class Communities:
     def of_entities(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
         """Communities that have any of these members, with how many: the most of them first, then the smallest."""
         found: dict[str, tuple[int, int]] = {}
-        for some in _slices(sorted(set(ids))):
-            query = (
-                "SELECT m.community, c.size FROM members m JOIN communities c ON c.id = m.community "
-                f"WHERE m.entity IN ({_marks(some)})"
-            )
-            for id, size in self._rows(query, some):
-                found[id] = (found.get(id, (0, 0))[0] + 1, size)
+        query = (
+            "SELECT m.community, c.size FROM members m JOIN communities c ON c.id = m.community "
+            f"WHERE m.entity {_AMONG}"
+        )
+        for id, size in self._rows(query, (_list(ids),)):
+            found[id] = (found.get(id, (0, 0))[0] + 1, size)
         order = sorted(found.items(), key=lambda item: (-item[1][0], item[1][1], item[0]))
         return [(id, float(count)) for id, (count, _) in order[:limit]]
 
@@ -88,11 +87,8 @@ class Communities:
 
     def communities(self, ids: Collection[str]) -> dict[str, Community]:
         """By id; an id that is not there is left out."""
-        return {
-            row[0]: _community(row)
-            for some in _slices(sorted(set(ids)))
-            for row in self._rows(f"SELECT {_COLUMNS} FROM communities c WHERE c.id IN ({_marks(some)})", some)
-        }
+        query = f"SELECT {_COLUMNS} FROM communities c WHERE c.id {_AMONG}"
+        return {row[0]: _community(row) for row in self._rows(query, (_list(ids),))}
 
     def children(self, id: str) -> list[Community]:
         return _by_rank(
@@ -107,16 +103,15 @@ class Communities:
         return self.reports([id]).get(id)
 
     def reports(self, ids: Collection[str]) -> dict[str, CommunityReport]:
-        found = {}
-        for some in _slices(sorted(set(ids))):
-            findings: dict[str, list[CommunityFinding]] = {}
-            query = "SELECT community, text, rating, entities FROM findings WHERE community IN"
-            for id, text, rating, entities in self._rows(f"{query} ({_marks(some)}) ORDER BY community, ordinal", some):
-                findings.setdefault(id, []).append(CommunityFinding(text, rating, tuple(json.loads(entities))))
-            query = "SELECT id, title, summary, rank FROM communities WHERE way != '' AND id IN"
-            for id, title, summary, rank in self._rows(f"{query} ({_marks(some)})", some):
-                found[id] = CommunityReport(title, summary, rank, tuple(findings.get(id, ())))
-        return found
+        findings: dict[str, list[CommunityFinding]] = {}
+        query = "SELECT community, text, rating, entities FROM findings WHERE community"
+        for id, text, rating, entities in self._rows(f"{query} {_AMONG} ORDER BY community, ordinal", (_list(ids),)):
+            findings.setdefault(id, []).append(CommunityFinding(text, rating, tuple(json.loads(entities))))
+        query = f"SELECT id, title, summary, rank FROM communities WHERE way != '' AND id {_AMONG}"
+        return {
+            id: CommunityReport(title, summary, rank, tuple(findings.get(id, ())))
+            for id, title, summary, rank in self._rows(query, (_list(ids),))
+        }
 
     @cached_property
     def vectors(self) -> Vectors | None:
@@ -145,9 +140,6 @@ def _by_rank(found: Iterator[Community]) -> list[Community]:
     return sorted(found, key=lambda community: (-community.rank, -community.size, community.id))
 
 
-def _slices(items: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (items[at : at + _AT_ONCE] for at in range(0, len(items), _AT_ONCE))
-
-
-def _marks(items: Sequence[object]) -> str:
-    return ",".join("?" * len(items))
+def _list(values: Collection[str]) -> str:
+    """For `_AMONG`."""
+    return json.dumps(sorted(set(values)))

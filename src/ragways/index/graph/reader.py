@@ -66,13 +66,13 @@ class NameMatch:
     entities: tuple[str, ...]
 
 
-# ruff: noqa: S608 - queries are put together from our own words and question marks
+# ruff: noqa: S608 - queries are put together from our own words
 
 
 LIMIT = 500
 """Rows of one answer, unless more or fewer are asked for."""
 _MOST_WORDS = 400  # of a question that are looked at
-_AT_ONCE = 500
+_AMONG = "IN (SELECT value FROM json_each(?))"
 _NONE = "[]"  # most entities have no alias
 _MAPPED = 1 << 30  # bytes of the file
 
@@ -132,11 +132,10 @@ class Graph:
     def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out."""
         found = {}
-        for some in _slices(sorted(set(ids))):
-            query = "SELECT id, name, type, description, aliases, count, chunks, way FROM entities WHERE id IN"
-            for id, name, type, said, aliases, count, chunks, way in self._all(f"{query} ({_marks(some)})", some):
-                others = tuple(json.loads(aliases)) if aliases != _NONE else ()
-                found[id] = GraphEntity(id, name, type, said, others, count, chunks, way)
+        query = f"SELECT id, name, type, description, aliases, count, chunks, way FROM entities WHERE id {_AMONG}"
+        for id, name, type, said, aliases, count, chunks, way in self._all(query, (_list(ids),)):
+            others = tuple(json.loads(aliases)) if aliases != _NONE else ()
+            found[id] = GraphEntity(id, name, type, said, others, count, chunks, way)
         return found
 
     def named(self, text: str, limit: int = 20) -> list[str]:
@@ -168,15 +167,14 @@ class Graph:
     def _called(self, names: Collection[str]) -> dict[tuple[str, bool], list[str]]:
         """Entities by name, and whether the name stands there without a capital: then everyday words do not count."""
         found: dict[tuple[str, bool], list[str]] = {}
-        for some in _slices(sorted(names)):
-            query = (
-                "SELECT n.name, n.everyday, e.id FROM names n JOIN entities e ON e.ordinal = n.entity "
-                f"WHERE n.name IN ({_marks(some)}) ORDER BY n.own DESC, e.count DESC, e.id"
-            )
-            for name, everyday, id in self._all(query, some):
-                found.setdefault((name, False), []).append(id)
-                if not everyday:
-                    found.setdefault((name, True), []).append(id)
+        query = (
+            "SELECT n.name, n.everyday, e.id FROM names n JOIN entities e ON e.ordinal = n.entity "
+            f"WHERE n.name {_AMONG} ORDER BY n.own DESC, e.count DESC, e.id"
+        )
+        for name, everyday, id in self._all(query, (_list(names),)):
+            found.setdefault((name, False), []).append(id)
+            if not everyday:
+                found.setdefault((name, True), []).append(id)
         return found
 
     @cached_property
@@ -204,31 +202,26 @@ class Graph:
 
     def triplets(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
         """Relations that touch any of these entities: heaviest first."""
-        places = self._places(ids)
+        places = _list(self._places(ids))
         found: dict[str, Triplet] = {}
         for side in ("subject", "object"):
-            for some in _slices(places):
-                query = f"{_TRIPLET} WHERE r.{side} IN ({_marks(some)}) ORDER BY r.weight DESC, r.id LIMIT ?"
-                found.update((row[0], Triplet(*row)) for row in self._all(query, (*some, limit)))
+            query = f"{_TRIPLET} WHERE r.{side} {_AMONG} ORDER BY r.weight DESC, r.id LIMIT ?"
+            found.update((row[0], Triplet(*row)) for row in self._all(query, (places, limit)))
         return _heaviest(found.values(), limit)
 
     def induced(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
         """Relations both of whose ends are among these entities: heaviest first."""
-        places = self._places(ids)
         inside = set(ids)
-        found = []
-        for some in _slices(places):
-            query = f"{_TRIPLET} WHERE r.subject IN ({_marks(some)}) ORDER BY r.weight DESC, r.id"
-            found += [Triplet(*row) for row in self._rows(query, some) if row[4] in inside]
-        return _heaviest(found, limit)
+        query = f"{_TRIPLET} WHERE r.subject {_AMONG}"
+        rows = self._rows(query, (_list(self._places(ids)),))
+        return _heaviest((Triplet(*row) for row in rows if row[4] in inside), limit)
 
     def relations(self, ids: Collection[str]) -> dict[str, Triplet]:
         """Relations by id."""
         found, known, names = {}, self.ids, self._names
-        for some in _slices(sorted(set(ids))):
-            query = f"SELECT {_RELATION} FROM relations WHERE id IN ({_marks(some)})"
-            for _, id, s, predicate, o, *rest in self._all(query, some):
-                found[id] = Triplet(id, known[s], names[s], predicate, known[o], names[o], *rest)
+        query = f"SELECT {_RELATION} FROM relations WHERE id {_AMONG}"
+        for _, id, s, predicate, o, *rest in self._all(query, (_list(ids),)):
+            found[id] = Triplet(id, known[s], names[s], predicate, known[o], names[o], *rest)
         return found
 
     @cached_property
@@ -246,11 +239,10 @@ class Graph:
     def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
         """Relations by their number in `relation_arrays`."""
         found, known, names = {}, self.ids, self._names
-        for some in _slices(sorted(set(numbers))):
-            # Without joins: every question reads a hundred of them, and names are in memory.
-            query = f"SELECT {_RELATION} FROM relations WHERE ordinal IN ({_marks(some)})"
-            for number, id, s, predicate, o, *rest in self._all(query, some):
-                found[number] = Triplet(id, known[s], names[s], predicate, known[o], names[o], *rest)
+        # Without joins: every question reads a hundred of them, and names are in memory.
+        query = f"SELECT {_RELATION} FROM relations WHERE ordinal {_AMONG}"
+        for number, id, s, predicate, o, *rest in self._all(query, (_list(numbers),)):
+            found[number] = Triplet(id, known[s], names[s], predicate, known[o], names[o], *rest)
         return found
 
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
@@ -267,23 +259,17 @@ class Graph:
     def mentions(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
         """Chunks that name any of these entities, each with how often, in all."""
         total: dict[str, float] = {}
-        for some in _slices(self._places(ids)):
-            query = (
-                "SELECT c.id, m.count FROM mentions m JOIN chunks c ON c.ordinal = m.chunk "
-                f"WHERE m.entity IN ({_marks(some)})"
-            )
-            for chunk, count in self._all(query, some):
-                total[chunk] = total.get(chunk, 0.0) + count
+        query = f"SELECT c.id, m.count FROM mentions m JOIN chunks c ON c.ordinal = m.chunk WHERE m.entity {_AMONG}"
+        for chunk, count in self._all(query, (_list(self._places(ids)),)):
+            total[chunk] = total.get(chunk, 0.0) + count
         return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def mentioned(self, chunks: Collection[str], limit: int = LIMIT) -> Scored:
         """Entities that these chunks name, each with how often, in all."""
         here = [self.places[id] - len(self.ids) for id in set(chunks) if id in self.places]
         total: dict[int, int] = {}
-        for some in _slices(sorted(here)):
-            query = f"SELECT entity, count FROM mentions WHERE chunk IN ({_marks(some)})"
-            for entity, count in self._all(query, some):
-                total[entity] = total.get(entity, 0) + count
+        for entity, count in self._all(f"SELECT entity, count FROM mentions WHERE chunk {_AMONG}", (_list(here),)):
+            total[entity] = total.get(entity, 0) + count
         # Entities are in the order of their ids.
         best = sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
         return [(self.ids[entity], float(count)) for entity, count in best]
@@ -291,13 +277,12 @@ class Graph:
     def relation_chunks(self, relations: Collection[str]) -> dict[str, list[str]]:
         """The chunks that state each of these relations, in the corpus's order."""
         found: dict[str, list[str]] = {}
-        for some in _slices(sorted(set(relations))):
-            query = (
-                "SELECT r.id, c.id FROM relation_chunks l JOIN relations r ON r.ordinal = l.relation "
-                f"JOIN chunks c ON c.ordinal = l.chunk WHERE r.id IN ({_marks(some)}) ORDER BY r.id, c.ordinal"
-            )
-            for relation, chunk in self._all(query, some):
-                found.setdefault(relation, []).append(chunk)
+        query = (
+            "SELECT r.id, c.id FROM relation_chunks l JOIN relations r ON r.ordinal = l.relation "
+            f"JOIN chunks c ON c.ordinal = l.chunk WHERE r.id {_AMONG} ORDER BY r.id, c.ordinal"
+        )
+        for relation, chunk in self._all(query, (_list(relations),)):
+            found.setdefault(relation, []).append(chunk)
         return found
 
     # For PageRank
@@ -339,11 +324,8 @@ class Graph:
             ) from error
 
     def _places(self, ids: Iterable[str]) -> list[int]:
-        return [
-            row[0]
-            for some in _slices(sorted(set(ids)))
-            for row in self._rows(f"SELECT ordinal FROM entities WHERE id IN ({_marks(some)}) ORDER BY ordinal", some)
-        ]
+        query = f"SELECT ordinal FROM entities WHERE id {_AMONG} ORDER BY ordinal"
+        return [row[0] for row in self._rows(query, (_list(ids),))]
 
     def _all(self, query: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         """Rows that are few, at once: it is quicker than one by one."""
@@ -359,9 +341,6 @@ def _heaviest(found: Iterable[Triplet], limit: int) -> list[Triplet]:
     return sorted(found, key=lambda t: (-t.weight, t.id))[:limit]
 
 
-def _slices(items: Sequence[object]) -> Iterator[Sequence[object]]:
-    return (items[at : at + _AT_ONCE] for at in range(0, len(items), _AT_ONCE))
-
-
-def _marks(items: Sequence[object]) -> str:
-    return ",".join("?" * len(items))
+def _list(values: Iterable[str] | Iterable[int]) -> str:
+    """For `_AMONG`."""
+    return json.dumps(sorted(set(values)))
