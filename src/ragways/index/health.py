@@ -224,7 +224,7 @@ def check_texts(context: CheckContext) -> Iterator[Finding]:
 
 # Work
 
-MOST_FAILED = 0.05
+FAILED_SHARE = 0.05
 """The share of a kind of work that may have failed before the index counts as unfit."""
 
 
@@ -238,7 +238,7 @@ def check_failures(context: CheckContext) -> Iterator[Finding]:
         context.figures[f"failed: {kind}"] = count
         # A kind with a colon names the prompt and the model: that of another build harms nobody.
         current = ":" not in kind or kind in context.meta.values()
-        many = current and count > MOST_FAILED * (count + done.get(kind, 0))
+        many = current and count > FAILED_SHARE * (count + done.get(kind, 0))
         example = " ".join(f"{hash} (tried {tries} times): {error}".split())[:200]
         yield Finding(f"failed work: {kind}", "error" if many else "warning", count, example, AGAIN)
 

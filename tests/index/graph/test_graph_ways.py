@@ -9,7 +9,7 @@ import pytest
 
 from ragways.core.errors import LoadError, NoModel, SettingsError
 from ragways.core.trace import Budget, spending
-from ragways.index.graph.extraction import MOST_IN_PACK, packs, plain, read_facts
+from ragways.index.graph.extraction import PASSAGES_IN_PACK, packs, plain, read_facts
 from ragways.index.graph.facts import SourcePassage
 from ragways.index.layers import layer_settings
 from ragways.index.work_cache import WorkCache
@@ -126,7 +126,7 @@ def test_packs_hold_what_fits() -> None:
     packed = list(packs(passages, 16))
     assert [p for pack in packed for p in pack] == passages
     assert {len(pack) for pack in packed} == {4}
-    assert max(len(pack) for pack in packs(passages, 10_000)) == MOST_IN_PACK
+    assert max(len(pack) for pack in packs(passages, 10_000)) == PASSAGES_IN_PACK
 
 
 def test_a_removal_keeps_the_way_and_forgets_the_text(tmp_path) -> None:

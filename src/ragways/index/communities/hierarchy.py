@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.core.plain import from_plain
 from ragways.core.types import content_hash
 from ragways.index.communities.partition import Group, edges_among, hierarchy
 from ragways.index.graph.data import EntityRow, GraphData, RelationRow
@@ -56,9 +57,7 @@ class CommunityReport:
 
     @classmethod
     def from_json(cls, text: str) -> CommunityReport:
-        data = json.loads(text)
-        findings = tuple(CommunityFinding(f["text"], f["rating"], tuple(f["entities"])) for f in data.pop("findings"))
-        return cls(findings=findings, **data)
+        return from_plain(cls, json.loads(text))
 
 
 CENTRAL = 8
@@ -163,7 +162,7 @@ def _text(data: GraphData, store: Store, places: dict[str, int], plain: NDArray[
 
 
 _ENTITY, _RELATION, _REPORT = 240, 320, 600  # characters of one line
-_LEAST = 200  # tokens: below this a report would rest on nothing
+_MINIMUM = 200  # tokens: below this a report would rest on nothing
 _LINE = 12  # tokens; fewer does a line seldom have, so no more lines are looked at than could fit
 
 
@@ -187,7 +186,7 @@ def report_input(graph: CommunityGraph, group: Group, below: Mapping[str, Commun
     """
     ranked = graph.ranked(group)
     strength = {node.id: weight for node, weight in ranked}
-    budget = min(tokens, max(_LEAST, round(graph.text_behind(group))))
+    budget = min(tokens, max(_MINIMUM, round(graph.text_behind(group))))
     known = sorted((below[child] for child in group.children if child in below), key=lambda r: (-r.rating, r.title))
     reports, traced = _packed((_report_line(report) for report in known), 2 * budget // 3)
     budget -= traced
@@ -233,6 +232,6 @@ def _report_line(report: CommunityReport) -> str:
     return _line(f"{report.title}: {report.summary} {findings}", _REPORT)
 
 
-def _line(text: str, most: int) -> str:
+def _line(text: str, limit: int) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -254,26 +254,26 @@ def _topmost(links: Adjacency, divisions: Sequence[Ints], size: int) -> list[Int
     return found
 
 
-def _inside(links: Adjacency, nodes: Ints, divisions: Sequence[Ints], least: int) -> list[Ints]:
+def _inside(links: Adjacency, nodes: Ints, divisions: Sequence[Ints], minimum: int) -> list[Ints]:
     """The communities inside one: of the coarsest division that leaves no part more than half of it, else the finest.
-    Parts of fewer than `least` members say little by themselves; they go to the neighbour they are joined to most.
+    Parts of fewer than `minimum` members say little by themselves; they go to the neighbour they are joined to most.
     """
     for division in reversed(divisions):
         labels = division[nodes]
         if 2 * int(np.bincount(labels - labels.min()).max()) <= len(nodes):
             break
-    parts = _split(nodes, _joined(links, nodes, labels, least))
+    parts = _split(nodes, _joined(links, nodes, labels, minimum))
     return parts if len(parts) > 1 else []
 
 
-def _joined(links: Adjacency, nodes: Ints, labels: Ints, least: int) -> Ints:
+def _joined(links: Adjacency, nodes: Ints, labels: Ints, minimum: int) -> Ints:
     _, labels = np.unique(labels, return_inverse=True)
     sizes = np.bincount(labels)
     count = len(sizes)
-    if count == 1 or not (sizes < least).any():
+    if count == 1 or not (sizes < minimum).any():
         return labels
     rows, columns, weights = edges_among(links, nodes)
-    chosen = (sizes[labels[rows]] < least) & (sizes[labels[columns]] >= least)
+    chosen = (sizes[labels[rows]] < minimum) & (sizes[labels[columns]] >= minimum)
     pairs, places = np.unique(labels[rows[chosen]] * count + labels[columns[chosen]], return_inverse=True)
     heavy = np.bincount(places, weights[chosen], len(pairs))
     target = np.arange(count)

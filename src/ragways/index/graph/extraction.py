@@ -34,7 +34,7 @@ from ragways.models.limits import count_call
 from ragways.models.tokens import count_each
 from ragways.tasks.graph import FACTS, FACTS_MORE, ExtractedFacts, FactsInput, MoreFactsInput
 
-MOST_IN_PACK = 16
+PASSAGES_IN_PACK = 16
 SAMPLE = 32
 """Prompts that are counted to plan for all of them."""
 
@@ -98,7 +98,7 @@ def packs(passages: Sequence[SourcePassage], tokens: int) -> Iterator[Pack]:
     here: list[SourcePassage] = []
     room = tokens
     for passage, cost in zip(passages, count_each([p.text for p in passages]), strict=True):
-        if here and (cost > room or len(here) == MOST_IN_PACK):
+        if here and (cost > room or len(here) == PASSAGES_IN_PACK):
             yield tuple(here)
             here, room = [], tokens
         here.append(passage)
@@ -186,7 +186,7 @@ def _known(facts: Sequence[PassageFacts]) -> str:
     return "\n".join(lines)
 
 
-MOST_BYTES = 1 << 30
+FILE_LIMIT = 1 << 30
 
 
 def import_kind(file: str) -> str:
@@ -213,11 +213,11 @@ def read_facts(file: Path) -> dict[str, PassageFacts]:
 def _text(file: Path) -> str:
     try:
         with gzip.open(file) if file.name.endswith(".gz") else file.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+            data = stream.read(FILE_LIMIT + 1)
     except OSError as error:
         raise LoadError(f"{file} cannot be read ({error})", "check graph.file") from None
-    if len(data) > MOST_BYTES:
-        raise LoadError(f"{file.name} unpacks to more than {MOST_BYTES:,} bytes", "split it")
+    if len(data) > FILE_LIMIT:
+        raise LoadError(f"{file.name} unpacks to more than {FILE_LIMIT:,} bytes", "split it")
     return data.decode("utf-8-sig", "replace")
 
 

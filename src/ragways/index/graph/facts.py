@@ -75,11 +75,11 @@ def sources(store: Store) -> Iterator[Source]:
         )
 
 
-MOST = 400
+FACT_LIMIT = 400
 """Entities, and relations, that are read of one chunk: a reply that runs wild must not swamp the graph."""
 LONGEST_NAME = 200
 LONGEST_TEXT = 1000
-MOST_ALIASES = 20
+ALIAS_LIMIT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,8 @@ class PassageFacts:
 
 def bounded(facts: PassageFacts) -> PassageFacts:
     """The same facts without empty names, and none longer or more than anybody needs."""
-    entities = (_entity(entity) for entity in facts.entities[:MOST])
-    relations = (_relation(relation) for relation in facts.relations[:MOST])
+    entities = (_entity(entity) for entity in facts.entities[:FACT_LIMIT])
+    relations = (_relation(relation) for relation in facts.relations[:FACT_LIMIT])
     return PassageFacts(
         tuple(entity for entity in entities if entity.name),
         tuple(relation for relation in relations if relation.subject and relation.object),
@@ -153,7 +153,7 @@ def bounded(facts: PassageFacts) -> PassageFacts:
 
 
 def _entity(entity: Entity) -> Entity:
-    aliases = (_line(alias, LONGEST_NAME) for alias in entity.aliases[:MOST_ALIASES])
+    aliases = (_line(alias, LONGEST_NAME) for alias in entity.aliases[:ALIAS_LIMIT])
     return Entity(
         _line(entity.name, LONGEST_NAME),
         _line(entity.type, 60).casefold(),

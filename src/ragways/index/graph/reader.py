@@ -71,7 +71,7 @@ class NameMatch:
 
 LIMIT = 500
 """Rows of one answer, unless more or fewer are asked for."""
-_MOST_WORDS = 400  # of a question that are looked at
+_WORD_LIMIT = 400  # of a question that are looked at
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _NONE = "[]"  # most entities have no alias
 _MAPPED = 1 << 30  # bytes of the file
@@ -149,7 +149,7 @@ class Graph:
 
     def in_question(self, question: str, limit: int = 50) -> list[NameMatch]:
         """Names of entities in a text: the longest from the left, none inside another."""
-        matches = list(TOKEN.finditer(question))[:_MOST_WORDS]
+        matches = list(TOKEN.finditer(question))[:_WORD_LIMIT]
         words = [match.group() for match in matches]
         spans = name_spans(words)
         known = self._called({form for _, _, forms in spans for form in forms})

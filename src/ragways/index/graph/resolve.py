@@ -181,7 +181,7 @@ _CROWD = 30
 """Names that share a word are compared with each other only where the word is rarer than this."""
 
 
-def alike(counts: Mapping[str, int], titles: Collection[str], least: float) -> list[tuple[str, str, float]]:
+def alike(counts: Mapping[str, int], titles: Collection[str], minimum: float) -> list[tuple[str, str, float]]:
     """Pairs of names that share a rare word and most of their letters: the less used one first, then its like."""
     sharing: dict[str, list[str]] = defaultdict(list)
     for name in sorted(counts):
@@ -197,7 +197,7 @@ def alike(counts: Mapping[str, int], titles: Collection[str], least: float) -> l
                         pairs[one, other] = SequenceMatcher(None, one, other, autojunk=False).ratio()
     ordered = (sorted(pair, key=lambda name: (name in titles, counts[name], name)) for pair in sorted(pairs))
     found = [(few, many, pairs[min(few, many), max(few, many)]) for few, many in ordered]
-    return [(few, many, ratio) for few, many, ratio in found if ratio >= least]
+    return [(few, many, ratio) for few, many, ratio in found if ratio >= minimum]
 
 
 def _comparable(one: str, other: str, titles: Collection[str]) -> bool:
@@ -215,7 +215,7 @@ def near_merges(
     context: BuildContext,
     spoken: Mapping[int, DocumentNames],
     titles: Collection[str],
-    least: float,
+    minimum: float,
     cosine: float,
     asked: set[str],
 ) -> Iterator[Merge]:
@@ -226,7 +226,7 @@ def near_merges(
     for document in spoken.values():
         for name, use in document.names.items():
             counts[name] += use.count
-    pairs = alike(counts, titles, least)
+    pairs = alike(counts, titles, minimum)
     asked |= {name for few, many, _ in pairs for name in (few, many)}
     hashes = near_hashes(asked)
     known = context.work_cache.vectors(context.store.meta().get("embedder", ""), list(hashes))

@@ -168,7 +168,7 @@ def _fits(matches: list[Any], capitals: tuple[bool, ...], small: bool) -> bool:
     return True
 
 
-LEAST = 3
+PHRASE_DOCUMENTS = 3
 """Documents that must hold a phrase."""
 _SHARE = 0.02
 """A token in more than this share of all places is a function word of its language."""
@@ -188,7 +188,7 @@ class Phrases:
         self._function = {t for t, count in tokens.items() if count > max(20, _SHARE * total)}
         for text in chosen:
             documents.update({key for key, _, _ in self._grams(text, 0, len(text))})
-        self._known = {key for key, count in documents.items() if count >= LEAST}
+        self._known = {key for key, count in documents.items() if count >= PHRASE_DOCUMENTS}
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
         """Longest known phrases of a sentence, from left to right."""

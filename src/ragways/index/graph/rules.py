@@ -17,7 +17,7 @@ from ragways.index.graph.rule_names import Phrases, TitleTree, acronyms, capital
 _KEPT_STOPS = "of in on at by from near between before after under over during within to with for"
 _PREPOSITIONS = frozenset(_KEPT_STOPS.split())
 
-MOST_IN_SENTENCE = 24
+NAMES_IN_SENTENCE = 24
 """Names looked at in one sentence: a list of hundreds says little about any two of them."""
 BETWEEN = 5
 """Words between two names that still read as a predicate."""
@@ -176,7 +176,7 @@ def _apart(found: list[NameMention]) -> list[NameMention]:
             kept.append(mention)
         elif len(around) == 1 and _within(mention, around[0]):
             kept.append(replace(mention, inside=True))
-    return sorted(kept, key=lambda m: (m.start, m.inside, m.end))[:MOST_IN_SENTENCE]
+    return sorted(kept, key=lambda m: (m.start, m.inside, m.end))[:NAMES_IN_SENTENCE]
 
 
 def _within(mention: NameMention, outer: NameMention) -> bool:

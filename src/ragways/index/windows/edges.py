@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.core.plain import from_plain
+
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
 
@@ -214,10 +216,6 @@ class EdgeInputs:
     documents: tuple[str, ...]
     prints: tuple[str, ...]
 
-    @classmethod
-    def parse(cls, values: dict[str, Any]) -> EdgeInputs:
-        return cls(**values | {name: tuple(values[name]) for name in ("documents", "prints")})
-
     def made_alike(self, other: EdgeInputs) -> bool:
         def settings(known: EdgeInputs) -> tuple[object, ...]:
             return known.embedder, known.size, known.slide, known.top_k, known.top_x
@@ -228,7 +226,7 @@ class EdgeInputs:
 def renew(space: Space, known: EdgeInputs, before: Path | None) -> tuple[Nearest, Nearest]:
     """Edges within documents and across them, from those of the generation before where that can help."""
     if before is not None and (before / "known.json").is_file():
-        old = EdgeInputs.parse(read_json(before, "known"))
+        old = from_plain(EdgeInputs, read_json(before, "known"))
         if known.made_alike(old):
             return _renewed(space, known, old, before)
     return nearest_within(space, known.top_k), nearest_elsewhere(space, known.top_x)
