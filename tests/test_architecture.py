@@ -12,7 +12,7 @@ import pytest
 
 ORDER = [
     "core", "models", "prompts", "tasks", "corpus", "index", "retrieval", "evaluation",
-    "pictures", "settings", "assemble", "library", "apps", "testing",
+    "pictures", "settings", "assemble", "reproduce", "library", "apps", "testing",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parent.parent
 ROOT = REPOSITORY / "src" / "ragways"

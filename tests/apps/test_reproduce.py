@@ -13,10 +13,10 @@ import pytest
 from ragways.core.errors import UsageError
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.record import Records
-from ragways.evaluation.reproduce import EXPERIMENTS
-from ragways.evaluation.reproduce.experiment import locate, mean, seconds, tokens, total
 from ragways.evaluation.resources.usage import MeanUsage, ParadigmUsage
 from ragways.evaluation.score import MetricScore, ParadigmScores, TypeScores
+from ragways.reproduce.experiment import locate, mean, seconds, tokens, total
+from ragways.reproduce.sources import EXPERIMENTS
 from ragways.retrieval.ask import PARADIGMS
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
@@ -46,10 +46,10 @@ def multihop(folder: Path) -> Path:
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda one: one.name)
 def test_declarations_hold_together(experiment):
-    for way in experiment.ways:
+    for way in experiment.variants:
         PARADIGMS.find(way.paradigm).check(way.settings)
-    assert len({way.label for way in experiment.ways}) == len(experiment.ways)
-    names = {way.published for way in experiment.ways}
+    assert len({way.label for way in experiment.variants}) == len(experiment.variants)
+    names = {way.published for way in experiment.variants}
     for data in experiment.data:
         for column in experiment.columns_on(data):
             assert set(column.published) <= names, column.label

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -89,3 +89,8 @@ def _spaced(text: str) -> str:
 def unmarked(text: str) -> str:
     """An answer without the marks of its citations."""
     return " ".join(_MARKS.sub(" ", text).split())
+
+
+def without_gold(questions: Sequence[Question]) -> bool:
+    """Whether nothing could be scored: a sign that the file is laid out otherwise than it was read."""
+    return not any(question.answers or question.gold for question in questions)

@@ -66,8 +66,8 @@ def run(
     from ragways.apps.evaluation.score import show_run
     from ragways.apps.terminal import progress_bar
     from ragways.evaluation.datasets import load_questions
+    from ragways.evaluation.question import without_gold
     from ragways.evaluation.record import Records
-    from ragways.evaluation.reproduce.table import without_gold
     from ragways.evaluation.sampling import sample
 
     chosen, records = chosen_settings(settings, index, trust=trust), Records(out)

@@ -1,6 +1,6 @@
 """A source's experiment as a declaration: what it ran, on what, with which parameters, and what it reported.
 
-`Column`s say how a figure is read off a run; the published one stands beside ours, whatever differs between them.
+A column says how a figure is read off a run; the published one stands beside ours, whatever differs between them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Value = Callable[[ParadigmScores], float | None]
 
 
 @dataclass(frozen=True)
-class Mean:
+class MetricValue:
     """The mean of a metric, over all questions or those of a type; as a sum over the questions where `summed`."""
 
     metric: str
@@ -42,8 +42,10 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class Column:
-    """`judge` must have been asked; `published` is by way, missing where the source says nothing."""
+class PublishedColumn:
+    """A column of a source's table. `judge` must have been asked; `published` is by the source's name of a variant,
+    missing where the source says nothing.
+    """
 
     label: str
     value: Value
@@ -55,11 +57,11 @@ class Column:
 
     def n(self, row: ParadigmScores) -> int | None:
         """Questions that the figure is a mean over; None where it is one over all answers (tokens, seconds)."""
-        return self.value.n(row) if isinstance(self.value, Mean) else None
+        return self.value.n(row) if isinstance(self.value, MetricValue) else None
 
 
 @dataclass(frozen=True)
-class Way:
+class PublishedVariant:
     """A paradigm with the source's settings, and what the source calls it."""
 
     paradigm: str
@@ -74,26 +76,28 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Data:
+class ExperimentData:
     """Files of one data set, by the names they go by; no corpus means that the questions hold it or lie beside it."""
 
     name: str
     format: str
     questions: tuple[str, ...]
     corpus: tuple[str, ...] = ()
-    columns: tuple[Column, ...] = ()
+    columns: tuple[PublishedColumn, ...] = ()
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """`questions`: those of the data, sampled `per_type`; or generated over the corpus, so many of each kind."""
+    """What a source ran. The questions are those of the data, sampled `per_type`, or `generated` over the corpus,
+    so many of each kind. `differs` says what is not as it was there.
+    """
 
     name: str
     title: str
     model: str
-    ways: tuple[Way, ...]
-    data: tuple[Data, ...]
-    columns: tuple[Column, ...]
+    variants: tuple[PublishedVariant, ...]
+    data: tuple[ExperimentData, ...]
+    columns: tuple[PublishedColumn, ...]
     differs: tuple[str, ...]
     chunking: Literal["section", "thesis", "router-bench", "agentic"] = "section"
     per_type: int | None = None
@@ -101,20 +105,20 @@ class Experiment:
     generated: Mapping[str, int] = field(default_factory=dict)
     duel: bool = False
 
-    def columns_on(self, data: Data) -> tuple[Column, ...]:
+    def columns_on(self, data: ExperimentData) -> tuple[PublishedColumn, ...]:
         return (*data.columns, *self.columns)
 
 
 @dataclass(frozen=True)
-class Located:
+class LocatedData:
     """A data set that was found, with its files."""
 
-    data: Data
+    data: ExperimentData
     questions: Path | None
     corpus: Path | None
 
 
-def locate(experiment: Experiment, folder: Path) -> list[Located]:
+def locate(experiment: Experiment, folder: Path) -> list[LocatedData]:
     """The data sets of an experiment that lie in a folder or in folders of it; an error names what was looked for."""
     places = [folder, *sorted(place for place in folder.iterdir() if place.is_dir())] if folder.is_dir() else []
     found = []
@@ -122,7 +126,7 @@ def locate(experiment: Experiment, folder: Path) -> list[Located]:
         for place in places:
             questions, corpus = _first(place, data.questions), _first(place, data.corpus)
             if (questions or not data.questions) and (corpus or not data.corpus):
-                found.append(Located(data, questions, corpus))
+                found.append(LocatedData(data, questions, corpus))
                 break
     if not found:
         wanted = "; or ".join(
@@ -137,19 +141,19 @@ def _first(place: Path, names: tuple[str, ...]) -> Path | None:
     return next((file for name in names for file in sorted(place.glob(name))), None)
 
 
-def published(ways: Sequence[str], *values: float | None) -> dict[str, float]:
-    """A column of a source's table, in the order of its ways; None where it says nothing."""
-    return {way: value for way, value in zip(ways, values, strict=True) if value is not None}
+def published(names: Sequence[str], *values: float | None) -> dict[str, float]:
+    """A column of a source's table, in the order of its variants; None where it says nothing."""
+    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
 
-def mean(metric: str, *, scale: float = 100.0, of_type: str = "") -> Mean:
+def mean(metric: str, *, scale: float = 100.0, of_type: str = "") -> MetricValue:
     """The mean of a metric, over all questions or those of a type."""
-    return Mean(metric, scale, of_type)
+    return MetricValue(metric, scale, of_type)
 
 
-def total(metric: str) -> Mean:
+def total(metric: str) -> MetricValue:
     """The sum of a metric over the questions, as CRAG's truthfulness is."""
-    return Mean(metric, summed=True)
+    return MetricValue(metric, summed=True)
 
 
 def tokens(row: ParadigmScores) -> float | None:
