@@ -12,7 +12,7 @@ import pytest
 
 ORDER = [
     "core", "models", "prompts", "tasks", "corpus", "index", "retrieval", "evaluation",
-    "pictures", "settings", "assemble", "reproduce", "library", "apps", "testing",
+    "pictures", "settings", "assemble", "reproduce", "library", "experiment", "apps", "__main__", "testing",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parent.parent
 ROOT = REPOSITORY / "src" / "ragways"

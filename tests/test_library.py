@@ -1,35 +1,247 @@
-"""ragways as a library: three names, no `async`."""
+"""ragways from Python: in a script, in a running loop, from threads; with one's own embedder, model and paradigm."""
 
 from __future__ import annotations
 
+import asyncio
+import builtins
+import gc
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ragways
-from ragways.core.errors import NoIndex
-from ragways.settings import read_settings
+from ragways.core.errors import EmbedderChanged, NoIndex, UsageError
+from ragways.core.types import Answer, Evidence, Hits, Query
+from ragways.settings import Settings, read_settings
 from tests.fakes import write
 
+QUESTION = "Who built the harbour light?"
+DOCS = {
+    "light.txt": "The harbour light was built by Anna Brack in 1801. It stands on Pell Rock.",
+    "rock.txt": "Pell Rock lies two miles off the harbour. Seals rest there in winter.",
+}
 
-def test_build_open_and_ask(tmp_path: Path, cache_folder: Path):
-    docs = write(tmp_path / "docs", {"light.txt": "The harbour light was built by Anna Brack in 1801."})
-    settings = read_settings(environment={}, cache=cache_folder, index=tmp_path / "index")
-    assert ragways.build([docs], settings=settings).added == 1
+
+class Letters:
+    """An embedder of one's own: a name and one method."""
+
+    name = "letters-1"
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+
+
+class Parrot:
+    """A model of one's own: a name and one method."""
+
+    name = "parrot-1"
+
+    def __init__(self) -> None:
+        self.asked: list[list[dict[str, str]]] = []
+
+    def complete(self, messages: list[dict[str, str]]) -> str:
+        self.asked.append(messages)
+        return json.dumps({"answered": True, "sentences": [{"text": "Anna Brack built it.", "passages": [1]}]})
+
+
+class AsyncParrot(Parrot):
+    async def complete(self, messages: list[dict[str, str]]) -> str:  # type: ignore[override]
+        return super().complete(messages)
+
+
+@pytest.fixture
+def settings(tmp_path: Path, cache_folder: Path) -> Settings:
+    return read_settings(environment={}, cache=cache_folder, index=tmp_path / "index")
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    return write(tmp_path / "docs", DOCS)
+
+
+@pytest.fixture
+def index(settings: Settings, docs: Path) -> Path:
+    """An index made with an embedder that costs nothing."""
+    assert ragways.build(docs, settings=settings, embedder=Letters()).added == 2
+    return settings.index
+
+
+def test_build_open_and_ask(settings: Settings, docs: Path, tmp_path: Path):
+    assert ragways.build([docs], settings=settings).added == 2
     with ragways.open(tmp_path / "index", settings=settings) as corpus:
-        result = corpus.ask("Who built the harbour light?", k=3)
+        result = corpus.ask(QUESTION, k=3)
         assert "Anna Brack" in result.answer.text
         assert result.settings["k"] == 3
-        assert corpus.ask("Who built the harbour light?", "words").answer.citations
+        assert corpus.ask(QUESTION, "words").answer.citations
 
 
 def test_open_of_nothing(tmp_path: Path):
-    with pytest.raises(NoIndex), ragways.open(tmp_path):
-        pass
+    with pytest.raises(NoIndex):
+        ragways.open(tmp_path)
 
 
-def test_only_the_listed_names_are_public():
-    for name in ragways.__all__:
-        assert getattr(ragways, name)
-    with pytest.raises(AttributeError):
+def test_inside_a_running_loop_sync_and_async_work_side_by_side(settings: Settings, docs: Path):
+    """As in a cell of a notebook or a handler of a server."""
+
+    async def cell() -> None:
+        assert ragways.build(docs, settings=settings, embedder=Letters()).added == 2
+        assert (await ragways.abuild(docs, settings=settings, embedder=Letters())).unchanged == 2
+        corpus = ragways.open(settings=settings, embedder=Letters())
+        first = corpus.ask(QUESTION, "words")
+        async with ragways.aopen(settings=settings, embedder=Letters()) as same:
+            second = await same.ask(QUESTION, "words")
+            stream = same.stream(QUESTION, "words")
+            pieces = [piece async for piece in stream]
+        assert first.answer == second.answer == stream.result.answer
+        assert "".join(pieces).split() == first.answer.text.split()
+        corpus.close()
+        opened = await ragways.aopen(settings=settings, embedder=Letters())
+        assert len(opened) == 2
+        await opened.aclose()
+
+    asyncio.run(cell())
+
+
+def test_any_number_of_threads_may_ask(settings: Settings, index: Path):
+    with ragways.open(settings=settings, embedder=Letters()) as corpus, ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: corpus.ask(QUESTION, "words").answer.text, range(40)))
+    assert len(set(answers)) == 1
+    assert "Anna Brack" in answers[0]
+
+
+def test_an_index_of_ones_own_embedder_opens_with_it_alone(settings: Settings, index: Path):
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        assert len(corpus.retrieve(QUESTION, "naive")) == 2
+    with pytest.raises(EmbedderChanged, match=r"built with embedder letters-1.*ragways\.open\(…, embedder=…\)"):
+        ragways.open(settings=settings)
+
+
+@pytest.mark.parametrize("kind", [Parrot, AsyncParrot])
+def test_a_model_of_ones_own_answers_and_its_replies_are_kept(settings: Settings, index: Path, kind: type[Parrot]):
+    model = kind()
+    for calls in (1, 0):
+        with ragways.open(settings=settings, embedder=Letters(), model=model) as corpus:
+            result = corpus.ask(QUESTION, "words")
+        assert result.answer.text == "Anna Brack built it. [1]"
+        assert "parrot-1" in result.answer.way
+        assert result.usage.calls == calls
+    assert len(model.asked) == 1
+    assert any("harbour light" in message["content"] for message in model.asked[0])
+
+
+def test_an_object_that_is_no_embedder_or_model_is_refused_in_words(settings: Settings, index: Path):
+    with pytest.raises(UsageError, match="embed"):
+        ragways.open(settings=settings, embedder=object())  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="complete"):
+        ragways.open(settings=settings, embedder=Letters(), model=object())  # type: ignore[arg-type]
+
+
+def test_ask_and_retrieve_take_a_paradigm_or_a_step_of_ones_own(settings: Settings, index: Path):
+    async def nothing(query: Query) -> Hits:
+        return Hits(query)
+
+    async def shrug(query: Query) -> Answer:
+        return Answer(Evidence(Hits(query), (), 0), "Nobody knows.", way="a shrug")
+
+    step: ragways.Step[Query, Hits] = ragways.Step("nothing", nothing)
+    answer: ragways.Step[Query, Answer] = ragways.Step("shrug", shrug)
+    mine = ragways.Paradigm("mine", "Says nothing.", "me", frozenset(), lambda use, *, loud=False: answer)
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        assert len(corpus.retrieve(QUESTION, step)) == 0
+        assert corpus.ask(QUESTION, answer).answer.text == "Nobody knows."
+        result = corpus.ask(QUESTION, mine, loud=True)
+        assert (result.paradigm, result.settings) == ("mine", {"loud": True})
+        with pytest.raises(UsageError, match="has no setting 'load'"):
+            corpus.ask(QUESTION, mine, load=True)
+        best = corpus.retrieve(QUESTION, "words")
+        assert best.items[0].piece.title == "light"
+
+
+def test_a_stream_gives_the_answer_in_pieces_and_then_the_whole(settings: Settings, index: Path):
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        stream = corpus.stream(QUESTION, "words")
+        with pytest.raises(UsageError, match="not complete"):
+            stream.result  # noqa: B018
+        text = "".join(stream)
+        assert text.split() == stream.result.answer.text.split()
+        assert stream.result.answer.citations
+        abandoned = iter(corpus.stream(QUESTION, "words"))
+        next(abandoned)
+        del abandoned  # nobody reads on: the work ends, and the corpus goes on
+        with pytest.raises(UsageError, match="there is no paradigm"):
+            list(corpus.stream(QUESTION, "wrods"))
+        assert corpus.ask(QUESTION, "words").answer.text
+
+
+def test_compare_sets_answers_side_by_side_and_one_failure_hides_nothing(settings: Settings, index: Path):
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        both = corpus.compare(QUESTION, ["words", "naive", "kg"])
+        assert list(both) == ["words", "naive", "kg"]
+        assert isinstance(both["kg"], ragways.RagwaysError), "the graph is not built"
+        rows = both.table().to_plain()
+        assert [row["paradigm"] for row in rows] == ["words", "naive", "kg"]
+        assert "Anna Brack" in str(rows[0]["answer"])
+        assert str(rows[2]["answer"]).startswith("failed: ")
+        assert "Anna Brack" in both._repr_html_()
+        with pytest.raises(UsageError, match="did you mean words"):
+            corpus.compare(QUESTION, ["wrods"])
+
+
+def test_everything_shows_itself(settings: Settings, index: Path):
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        assert repr(corpus) == f"<Corpus {index}: 2 documents, layers vectors, words>"
+        result = corpus.ask(QUESTION, "words")
+        assert "Anna Brack" in repr(result)
+        assert len(repr(result)) < 2000
+        assert repr(result.answer).startswith("<Answer: The harbour light")
+        for shown in (result, result.answer, result.answer.evidence, result.answer.evidence.hits):
+            assert "<script" not in shown._repr_html_()
+            assert "Anna Brack" in shown._repr_html_()
+    assert repr(corpus) == f"<Corpus {index}: closed>"
+    with pytest.raises(UsageError, match="is closed"):
+        corpus.ask(QUESTION)
+
+
+def test_text_of_documents_is_escaped_in_notebooks(settings: Settings, tmp_path: Path):
+    docs = write(
+        tmp_path / "bad", {"bad.txt": "The harbour light <img src=x onerror=alert(1)> was built by Anna Brack."}
+    )
+    ragways.build(docs, settings=settings, embedder=Letters())
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        result = corpus.ask(QUESTION, "words")
+        assert "<img" in result.answer.text
+        for shown in (result, result.answer, result.answer.evidence.hits, corpus.compare(QUESTION, ["words"])):
+            assert "<img" not in shown._repr_html_()
+
+
+def test_a_corpus_that_nobody_holds_is_closed(settings: Settings, index: Path):
+    corpus = ragways.open(settings=settings, embedder=Letters())
+    thread = corpus._thread._thread
+    del corpus
+    gc.collect()
+    thread.join(timeout=5)
+    assert not thread.is_alive()
+
+
+def test_the_front_door_is_listed_and_a_star_shadows_nothing():
+    names: dict[str, Any] = {}
+    exec("from ragways import *", names)
+    del names["__builtins__"]
+    assert not set(names) & set(dir(builtins))
+    assert {"Corpus", "build", "evaluate", "Step", "Paradigm"} <= set(names)
+    assert set(ragways.__all__) <= set(dir(ragways))
+    assert "open" in dir(ragways)
+    for name in dir(ragways):
+        assert getattr(ragways, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         ragways.nothing  # noqa: B018
+
+
+def test_public_things_say_what_they_do():
+    for name in ragways.__all__:
+        if not name.startswith("__"):
+            assert len(getattr(ragways, name).__doc__ or "") > 20, f"{name} has no docstring"

@@ -262,6 +262,7 @@ def registries() -> tuple[Registry[Any], ...]:
     from ragways.corpus.load import LOADERS
     from ragways.evaluation.datasets import DATASETS
     from ragways.evaluation.metrics import METRICS
+    from ragways.index.layers import LAYERS
     from ragways.retrieval.ask import PARADIGMS
 
-    return PARADIGMS, LOADERS, METRICS, DATASETS, EMBEDDERS, MODELS
+    return (PARADIGMS, LAYERS, LOADERS, METRICS, DATASETS, EMBEDDERS, MODELS)

@@ -1,83 +1,554 @@
-"""ragways from Python, without `async`: build an index, open it, ask it.
+"""ragways from Python: build an index, open it, ask it, compare ways of answering.
 
-import ragways
+    import ragways
 
-ragways.build(["docs"], index="my-index")
-with ragways.open("my-index") as corpus:
-    result = corpus.ask("Who built the lighthouse?", "hybrid-words")
+    ragways.build(["docs"], "my-index")
+    corpus = ragways.open("my-index")
+    result = corpus.ask("Who built the lighthouse?", "fused")
     print(result.answer.text, [citation.quote for citation in result.answer.citations])
+
+Everything here works in a script, in a notebook and inside a server whose event loop is running. Whoever writes `async`
+code uses the twins `abuild`, `aopen` and `AsyncCorpus`, which take the same arguments.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import queue
+import threading
+import weakref
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragways.assemble import opened, recipe_of
-from ragways.core.runtime import ProgressCallback, silent
+from ragways.core.errors import RagwaysError, UsageError
+from ragways.core.runtime import ProgressCallback, limit_threads, silent
+from ragways.core.stream import OnText
+from ragways.core.sync import LoopThread, run_sync
+from ragways.core.table import Column, Table
 from ragways.core.trace import Budget, spending
+from ragways.core.types import Answer, Evidence, Hits, Query, answer_html
 from ragways.index.build import build as build_index
 from ragways.index.layers import USUAL, check_layers
 from ragways.index.update import Summary
-from ragways.retrieval.ask import Result, ask
-from ragways.settings import Settings, limit_threads, read_settings
+from ragways.retrieval.ask import PARADIGMS, Result, ask, retrieve
+from ragways.retrieval.paradigm import Paradigm
+from ragways.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from ragways.core.step import Step
+    from ragways.models.adapt import OwnEmbedder, OwnModel
 
 limit_threads()
 
+T = TypeVar("T")
 
-def build(
-    paths: Iterable[str | Path],
+DEFAULT_PARADIGM = "hybrid-words"
+
+
+async def abuild(
+    paths: str | Path | Iterable[str | Path],
     index: str | Path | None = None,
     *,
     layers: Iterable[str] = USUAL,
+    embedder: OwnEmbedder | None = None,
+    model: OwnModel | None = None,
     settings: Settings | None = None,
     budget: float | None = None,
     rebuild: bool = False,
-    report: ProgressCallback = silent,
+    progress: ProgressCallback = silent,
 ) -> Summary:
-    """Index files and folders, or bring an index up to date with them; `budget` is in USD."""
+    """The async twin of `build`."""
     chosen = _settings(settings, index)
-    recipe = recipe_of(chosen, check_layers(layers))
+    files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
+    recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
     with spending(Budget(usd=budget)):
-        return asyncio.run(build_index(chosen.index, list(map(Path, paths)), recipe, rebuild=rebuild, report=report))
+        return await build_index(chosen.index, files, recipe, rebuild=rebuild, report=progress)
+
+
+def build(
+    paths: str | Path | Iterable[str | Path],
+    index: str | Path | None = None,
+    *,
+    layers: Iterable[str] = USUAL,
+    embedder: OwnEmbedder | None = None,
+    model: OwnModel | None = None,
+    settings: Settings | None = None,
+    budget: float | None = None,
+    rebuild: bool = False,
+    progress: ProgressCallback = silent,
+) -> Summary:
+    """Index files and folders, or bring an index up to date with them.
+
+    Args:
+        paths: files and folders to read. What was read before and did not change is not read again.
+        index: the folder of the index; unset, the one in the settings (`.ragways`).
+        layers: what to build besides the structure: `vectors`, `words`, `windows`, `graph`, `communities`.
+        embedder: an embedder of your own, any object with `name` and `embed(texts)`. The index remembers its name and
+            can only be opened with it.
+        model: a language model of your own, any object with `name` and `complete(messages)`.
+        settings: those to use; unset, they are read from `ragways.toml` and the environment.
+        budget: the most to spend, in USD. What was done before it is reached is kept.
+        rebuild: start anew instead of updating.
+        progress: called with a `Progress` as the work goes on.
+
+    Returns:
+        What the run did: documents added, changed, removed and unchanged, files that could not be read, and the cost.
+
+    Example:
+        >>> ragways.build("docs", "my-index", layers=["vectors", "words", "graph"]).added  # doctest: +SKIP
+        12
+    """
+    return run_sync(
+        abuild(
+            paths,
+            index,
+            layers=layers,
+            embedder=embedder,
+            model=model,
+            settings=settings,
+            budget=budget,
+            rebuild=rebuild,
+            progress=progress,
+        )
+    )
+
+
+class AsyncCorpus:
+    """An open index, for asking from async code. Made by `aopen`; close it with `aclose` or an `async with` block."""
+
+    def __init__(self, settings: Settings, embedder: OwnEmbedder | None, model: OwnModel | None) -> None:
+        self.settings = settings
+        self._own = (embedder, model)
+        self._stack = AsyncExitStack()
+
+    async def _open(self) -> AsyncCorpus:
+        embedder, model = self._own
+        self.resources = await self._stack.enter_async_context(opened(self.settings, embedder=embedder, model=model))
+        return self
+
+    async def aclose(self) -> None:
+        """Let go of the index and of connections. A second call does nothing."""
+        await self._stack.aclose()
+
+    async def __aenter__(self) -> AsyncCorpus:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def ask(
+        self,
+        question: str,
+        paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
+        *,
+        budget: float | None = None,
+        on_text: OnText | None = None,
+        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
+    ) -> Result:
+        """Answer one question in one way; see `Corpus.ask`. `on_text` gets the answer's text while it is written."""
+        chosen = self._paradigm_settings(paradigm, settings)
+        return await ask(self.resources, question, paradigm, chosen, budget=Budget(usd=budget), on_text=on_text)
+
+    async def retrieve(
+        self,
+        question: str,
+        paradigm: str | Paradigm | Step[Query, Hits] | Step[Query, Evidence] | Step[Query, Answer] = DEFAULT_PARADIGM,
+        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
+    ) -> Hits:
+        """Find evidence without answering; see `Corpus.retrieve`."""
+        return await retrieve(self.resources, question, paradigm, self._paradigm_settings(paradigm, settings))
+
+    def stream(
+        self,
+        question: str,
+        paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
+        *,
+        budget: float | None = None,
+        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
+    ) -> AsyncStreamedAnswer:
+        """Answer one question, and give the answer as it is written; see `Corpus.stream`."""
+        return AsyncStreamedAnswer(lambda sink: self.ask(question, paradigm, budget=budget, on_text=sink, **settings))
+
+    async def compare(
+        self, question: str, paradigms: Sequence[str | Paradigm], *, budget: float | None = None
+    ) -> ComparedAnswers:
+        """Answer one question in several ways; see `Corpus.compare`."""
+        results: dict[str, Result | RagwaysError] = {}
+        with spending(Budget(usd=budget)):
+            for paradigm in paradigms:
+                name = paradigm if isinstance(paradigm, str) else paradigm.name
+                try:
+                    results[name] = await self.ask(question, paradigm)
+                except UsageError:
+                    raise
+                except RagwaysError as error:  # one way that cannot answer must not hide the others
+                    results[name] = error
+        return ComparedAnswers(question, results)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that are built."""
+        return tuple(sorted(self.resources.index.layers))
+
+    @property
+    def path(self) -> Path:
+        """The folder of the index."""
+        return self.settings.index
+
+    def __len__(self) -> int:
+        """How many documents there are."""
+        return len(self.resources.index.documents())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.path}: {len(self):,} documents, layers {', '.join(self.layers)}>"
+
+    def _paradigm_settings(self, paradigm: object, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the settings file for this paradigm, with what this call says."""
+        return {**(self.settings.paradigms.get(paradigm, {}) if isinstance(paradigm, str) else {}), **settings}
+
+
+class AsyncStreamedAnswer:
+    """Pieces of an answer's text as they are written: `async for piece in stream`. `result` is there at the end.
+
+    Where a model's reply could not be used and it was asked again, the answer begins anew: `text` is what counts of the
+    pieces so far, and at the end it is the answer's text.
+    """
+
+    def __init__(self, ask: Callable[[OnText], Coroutine[Any, Any, Result]]) -> None:
+        self._ask = ask
+        self._result: Result | None = None
+        self.text = ""
+
+    @property
+    def result(self) -> Result:
+        """The whole answer with its citations, evidence, trace and cost."""
+        if self._result is None:
+            raise UsageError("the answer is not complete yet", "read the stream to its end first")
+        return self._result
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+
+        def sink(text: str, *, restart: bool = False) -> None:
+            self.text = text if restart else self.text + text
+            if text:
+                pieces.put_nowait(text)
+
+        async def work() -> Result:
+            try:
+                return await self._ask(sink)
+            finally:
+                pieces.put_nowait(None)
+
+        task = asyncio.ensure_future(work())
+        try:
+            while (piece := await pieces.get()) is not None:
+                yield piece
+            self._result = await task
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+class _Opening:
+    """What `aopen` gives: something to await, or to enter with `async with`."""
+
+    def __init__(self, corpus: AsyncCorpus) -> None:
+        self._corpus = corpus
+
+    def __await__(self) -> Generator[Any, None, AsyncCorpus]:
+        return self._corpus._open().__await__()
+
+    async def __aenter__(self) -> AsyncCorpus:
+        return await self._corpus._open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._corpus.aclose()
+
+
+def aopen(
+    index: str | Path | None = None,
+    *,
+    embedder: OwnEmbedder | None = None,
+    model: OwnModel | None = None,
+    settings: Settings | None = None,
+) -> _Opening:
+    """The async twin of `open`: `corpus = await aopen("my-index")`, or `async with aopen("my-index") as corpus`."""
+    return _Opening(AsyncCorpus(_settings(settings, index), embedder, model))
+
+
+def open(
+    index: str | Path | None = None,
+    *,
+    embedder: OwnEmbedder | None = None,
+    model: OwnModel | None = None,
+    settings: Settings | None = None,
+) -> Corpus:
+    """Open an index that was built before.
+
+    Args:
+        index: its folder; unset, the one in the settings (`.ragways`).
+        embedder: the embedder of your own that it was built with, if it was.
+        model: a language model of your own: any object with `name` and `complete(messages)`, which gets a list of
+            `{"role": …, "content": …}` and returns text. Unset, the one in the settings, if there is one.
+        settings: those to use; unset, they are read from `ragways.toml` and the environment.
+
+    Returns:
+        A `Corpus`, open until `close` is called, a `with` block ends, or nobody holds it any more.
+
+    Example:
+        >>> with ragways.open("my-index") as corpus:  # doctest: +SKIP
+        ...     print(corpus.ask("Who built the lighthouse?").answer.text)
+    """
+    return Corpus(_settings(settings, index), embedder, model)
 
 
 class Corpus:
-    """An open index, for asking. Use it in a `with` block."""
+    """An open index, for asking. Made by `open`. Any number of threads may use one."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._runner = asyncio.Runner()
-        self._opened = opened(settings)
-        self._settings = settings
+    def __init__(self, settings: Settings, embedder: OwnEmbedder | None = None, model: OwnModel | None = None) -> None:
+        self._thread = LoopThread()
+        self._corpus = AsyncCorpus(settings, embedder, model)
+        try:
+            self._thread.run(self._corpus._open())
+        except BaseException:
+            self._thread.close()
+            raise
+        self._end = weakref.finalize(self, _close, self._thread, self._corpus)
+
+    def ask(
+        self,
+        question: str,
+        paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
+        *,
+        budget: float | None = None,
+        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
+    ) -> Result:
+        """Answer one question in one way.
+
+        Args:
+            question: what to ask.
+            paradigm: the name of a way of answering (`ragways.paradigms()` lists them), or a `Paradigm` or a `Step`
+                from `Query` to `Answer` of your own.
+            budget: the most this answer may cost, in USD.
+            **settings: settings of the paradigm, such as `k=20`.
+
+        Returns:
+            The answer with its citations and evidence, the trace of how it came about, and what it cost.
+        """
+        return self._run(self._corpus.ask(question, paradigm, budget=budget, **settings))
+
+    def retrieve(
+        self,
+        question: str,
+        paradigm: str | Paradigm | Step[Query, Hits] | Step[Query, Evidence] | Step[Query, Answer] = DEFAULT_PARADIGM,
+        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
+    ) -> Hits:
+        """Find evidence for a question without answering it.
+
+        Args:
+            question: what to look for.
+            paradigm: a name, a `Paradigm`, or a `Step` from `Query` to `Hits`, `Evidence` or `Answer`.
+            **settings: settings of the paradigm.
+
+        Returns:
+            The ranked hits, best first.
+        """
+        return self._run(self._corpus.retrieve(question, paradigm, **settings))
+
+    def stream(
+        self,
+        question: str,
+        paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
+        *,
+        budget: float | None = None,
+        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
+    ) -> StreamedAnswer:
+        """Answer one question, and give the answer as it is written.
+
+        Takes what `ask` takes. Returns an iterator over pieces of text; `stream.result` is the whole result at the end.
+
+        Example:
+            >>> stream = corpus.stream("Who built the lighthouse?")  # doctest: +SKIP
+            >>> for piece in stream:  # doctest: +SKIP
+            ...     print(piece, end="", flush=True)
+            >>> stream.result.answer.citations  # doctest: +SKIP
+        """
+        return StreamedAnswer(self._corpus.stream(question, paradigm, budget=budget, **settings), self._thread)
+
+    def compare(
+        self, question: str, paradigms: Sequence[str | Paradigm], *, budget: float | None = None
+    ) -> ComparedAnswers:
+        """Answer one question in several ways, one after the other.
+
+        Args:
+            question: what to ask.
+            paradigms: names, or paradigms of your own.
+            budget: the most that all of them together may cost, in USD.
+
+        Returns:
+            The results by name, with a table of them; one that failed is its error.
+        """
+        return self._run(self._corpus.compare(question, paradigms, budget=budget))
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that are built."""
+        return self._corpus.layers
+
+    @property
+    def path(self) -> Path:
+        """The folder of the index."""
+        return self._corpus.path
+
+    @property
+    def closed(self) -> bool:
+        return self._thread.closed
+
+    def close(self) -> None:
+        """Let go of the index, of connections and of the thread. A second call does nothing."""
+        self._end()
 
     def __enter__(self) -> Corpus:
-        try:
-            self.resources = self._runner.run(self._opened.__aenter__())
-        except BaseException:
-            self._runner.close()
-            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """How many documents there are."""
+
+        async def count() -> int:
+            return len(self._corpus)
+
+        return self._run(count())
+
+    def __bool__(self) -> bool:
+        """A corpus is a thing, not a list: an empty one is still there."""
+        return True
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<Corpus {self.path}: closed>"
+        return f"<Corpus {self.path}: {len(self):,} documents, layers {', '.join(self.layers)}>"
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self.closed:
+            work.close()
+            raise UsageError(f"the corpus {self.path} is closed", "open it again: ragways.open(…)")
+        return self._thread.run(work)
+
+
+class StreamedAnswer:
+    """Pieces of an answer's text as they are written: `for piece in stream`. `result` is there at the end."""
+
+    def __init__(self, stream: AsyncStreamedAnswer, thread: LoopThread) -> None:
+        self._stream = stream
+        self._thread = thread
+
+    @property
+    def result(self) -> Result:
+        """The whole answer with its citations, evidence, trace and cost."""
+        return self._stream.result
+
+    @property
+    def text(self) -> str:
+        """What counts of the pieces so far; an answer that had to begin anew has dropped what came before."""
+        return self._stream.text
+
+    def __iter__(self) -> Iterator[str]:
+        pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+        async def work() -> None:
+            try:
+                async for piece in self._stream:
+                    pieces.put(piece)
+            finally:
+                pieces.put(None)
+
+        future = self._thread.start(work())
         try:
-            self._runner.run(self._opened.__aexit__(kind, error, trace))
+            while (piece := pieces.get()) is not None:
+                yield piece
+            future.result()
         finally:
-            self._runner.close()
-
-    def ask(self, question: str, paradigm: str = "hybrid-words", **settings: Any) -> Result:  # noqa: ANN401
-        """Answer one question in one way; further arguments are settings of the paradigm."""
-        chosen = {**self._settings.paradigms.get(paradigm, {}), **settings}
-        return self._runner.run(ask(self.resources, question, paradigm, chosen))
+            future.cancel()
 
 
-def open(index: str | Path | None = None, *, settings: Settings | None = None) -> Corpus:
-    """An index that is there already, opened for asking."""
-    return Corpus(_settings(settings, index))
+@dataclass(frozen=True)
+class ComparedAnswers(Mapping[str, Any]):
+    """Answers to one question by several paradigms, by name; one that failed is its error."""
+
+    question: str
+    results: Mapping[str, Result | RagwaysError]
+
+    def __getitem__(self, name: str) -> Result | RagwaysError:
+        return self.results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def table(self) -> Table:
+        """A row a paradigm: answer, pieces and tokens of evidence, calls, money and seconds."""
+        rows = [_compared_row(name, result) for name, result in self.results.items()]
+        names = ("paradigm", "answer", "evidence", "tokens", "calls")
+        columns = [*map(Column, names), Column("usd", ".4f"), Column("seconds", ".2f")]
+        return Table.of(columns, rows, title=self.question)
+
+    def __repr__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        answered = {name: result for name, result in self.results.items() if isinstance(result, Result)}
+        answers = "".join(f"<h4>{name}</h4>{answer_html(result.answer)}" for name, result in answered.items())
+        return self.table().html() + answers
+
+
+def _compared_row(name: str, result: Result | RagwaysError) -> tuple[str | int | float | None, ...]:
+    if isinstance(result, RagwaysError):
+        return (name, f"failed: {result}", None, None, None, None, None)
+    evidence, usage = result.answer.evidence, result.usage
+    return (name, result.answer.text, len(evidence.items), evidence.tokens, usage.calls, usage.usd, result.seconds)
+
+
+def _close(thread: LoopThread, corpus: AsyncCorpus) -> None:
+    """End a corpus and its thread; from the thread itself, where a collection of garbage may call, in another one."""
+    if thread.is_current:
+        threading.Thread(target=_close, args=(thread, corpus), daemon=True).start()
+        return
+    try:
+        thread.run(corpus.aclose())
+    finally:
+        thread.close()
+
+
+def paradigms() -> Table:
+    """The ways of answering there are: their names, what they do, the layers they need and their settings."""
+    rows = [
+        (one.name, one.summary, ", ".join(sorted(one.needs)), ", ".join(f"{k}={v!r}" for k, v in one.settings.items()))
+        for one in PARADIGMS.values()
+    ]
+    return Table.of(["name", "summary", "needs", "settings"], rows)
+
+
+def sample_corpus() -> Path:
+    """The folder of the bundled corpus: 60 articles about an invented archipelago, to try things out on."""
+    return Path(str(resources.files("ragways") / "demo" / "corpus"))
 
 
 def _settings(settings: Settings | None, index: str | Path | None) -> Settings:

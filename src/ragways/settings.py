@@ -107,7 +107,7 @@ class McpSettings(Section):
 
 
 class Settings(Section):
-    """All of it."""
+    """Every setting of ragways, section by section; frozen, and checked when it is made."""
 
     index: Path = Field(Path(".ragways"), description="folder of the index")
     cache: Path = Field(Path(), description="folder for what all indexes share; unset is the user's cache folder")

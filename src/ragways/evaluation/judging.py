@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import ragways
+from ragways.core import __version__
 from ragways.core.errors import BudgetExceeded, NoModel, RagwaysError, UnusableReply
 from ragways.core.log import Log
 from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
@@ -326,4 +326,4 @@ def _name(resources: JudgeResources, by: Judge) -> str:
 def _made(resources: JudgeResources, by: Judge, trace: Span) -> JudgementOrigin:
     prompts = {step.name: str(step.details["prompt"]) for step in trace.walk() if "prompt" in step.details}
     usage = trace.total
-    return JudgementOrigin(ragways.__version__, _name(resources, by), prompts, usage.tokens, usage.usd)
+    return JudgementOrigin(__version__, _name(resources, by), prompts, usage.tokens, usage.usd)

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-import ragways
-from ragways.core import log
+from ragways.core import __version__, log
 from ragways.core.errors import UsageError
 from ragways.core.plain import from_plain, to_plain
 from ragways.core.trace import Usage
@@ -240,7 +239,7 @@ def begin(
     index or settings: its answers would be another run's.
     """
     known = RunInfo.read(folder)
-    new = RunInfo(secrets.token_hex(8), ragways.__version__, seed, prompts, model, index, variants or {}, data or {},
+    new = RunInfo(secrets.token_hex(8), __version__, seed, prompts, model, index, variants or {}, data or {},
                   construction or {})  # fmt: skip
     if known is not None:
         _check_same(folder, known, new)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import ragways
+from ragways.core import __version__
 from ragways.core.errors import BudgetExceeded, RagwaysError, UsageError
 from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Span, current_meter, spending
@@ -40,6 +40,7 @@ from ragways.evaluation.score import ParadigmScores, Scored, score_run, scored
 from ragways.index.health import layer_status
 from ragways.models.client import trial
 from ragways.retrieval.ask import PARADIGMS, Result, ask
+from ragways.retrieval.paradigm import Paradigm, Strategy
 from ragways.retrieval.resources import Resources
 
 STEPS = 300
@@ -51,8 +52,43 @@ class Variant:
     """A paradigm with settings, under the name that it has in the records: one paradigm may run twice with others."""
 
     name: str
-    paradigm: str
+    paradigm: str | Paradigm
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def paradigm_name(self) -> str:
+        return self.paradigm if isinstance(self.paradigm, str) else self.paradigm.name
+
+    def strategy(self, use: Resources) -> Strategy:
+        """Its steps; raises UsageError where a setting is wrong, MissingLayer where the index lacks a layer."""
+        paradigm = PARADIGMS.find(self.paradigm) if isinstance(self.paradigm, str) else self.paradigm
+        return paradigm.strategy(use, self.settings)
+
+
+def parse_variant(text: str, defaults: Mapping[str, Mapping[str, Any]] | None = None) -> Variant:
+    """A variant as it is written: `naive`, or with settings of its own `naive[k=20;tokens=4000]`.
+
+    `defaults` are settings by paradigm, as the settings file has them; those written here go before.
+    """
+    name, bracket, rest = text.strip().partition("[")
+    if bracket and not rest.endswith("]"):
+        raise UsageError(f"{text.strip()!r} has no closing bracket", "write it as naive[k=20]")
+    paradigm = PARADIGMS.find(name.strip())
+    values = parse_settings(part for part in rest.removesuffix("]").split(";") if part.strip())
+    label = f"{paradigm.name}[{';'.join(f'{key}={value}' for key, value in values.items())}]" if values else ""
+    settings = paradigm.check({**(defaults or {}).get(paradigm.name, {}), **values})
+    return Variant(label or paradigm.name, paradigm.name, settings)
+
+
+def parse_settings(given: Iterable[str]) -> dict[str, str]:
+    """`k=20` as a name and a value."""
+    values = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise UsageError(f"{text!r} is not a setting", "write it as name=value, e.g. --set k=20")
+        values[name.strip()] = value.strip()
+    return values
 
 
 @dataclass(frozen=True)
@@ -120,7 +156,7 @@ async def evaluate(
     if len(by_name) < len(variants):
         raise UsageError("two variants have one name", "name each otherwise")
     for variant in variants:
-        PARADIGMS.find(variant.paradigm).strategy(use, variant.settings)
+        variant.strategy(use)
     records = Records(folder)
     with locked(folder):
         answered = _answered_already(records, questions)
@@ -279,7 +315,7 @@ def _provenance(use: Resources, result: Result) -> Provenance:
     prompts = {span.name: str(span.details["prompt"]) for span in result.trace.walk() if "prompt" in span.details}
     model = use.model.model
     return Provenance(
-        version=ragways.__version__,
+        version=__version__,
         paradigm=result.paradigm,
         generation=use.index.generation,
         embedder=use.index.embedder,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from ragways.core.errors import UsageError
@@ -16,7 +17,7 @@ from ragways.core.registry import Registry
 from ragways.core.step import Step
 from ragways.core.stream import OnText, current_stream, streaming
 from ragways.core.trace import Budget, Span, Usage, span, spending
-from ragways.core.types import Answer, Evidence, Hits, Query
+from ragways.core.types import Answer, Evidence, Hits, Query, answer_html, shortened
 from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR
 from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.communities import COMMUNITY_GLOBAL, COMMUNITY_LOCAL
@@ -78,6 +79,15 @@ class Result:
     @property
     def seconds(self) -> float:
         return self.trace.seconds
+
+    def __repr__(self) -> str:
+        usage = self.usage
+        cost = f"{usage.calls} calls, {usage.tokens:,} tokens, ${usage.usd:.4f}, {self.seconds:.2f} s"
+        return f"<Result of {self.paradigm} on {shortened(self.question)!r}: {cost}\n  {self.answer!r}>"
+
+    def _repr_html_(self) -> str:
+        way = f"{self.paradigm}, {self.usage.tokens:,} tokens of a model, {self.seconds:.2f} s"
+        return f"{answer_html(self.answer)}<p><small>{escape(way)}</small></p>"
 
 
 def check_question(question: str) -> str:

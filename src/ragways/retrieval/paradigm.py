@@ -53,7 +53,7 @@ class Paradigm:
             if name not in parameters:
                 raise UsageError(f"{self.name} has no setting {name!r}", did_you_mean(name, parameters))
             try:
-                checked[name] = TypeAdapter(parameters[name].annotation).validate_python(value)
+                checked[name] = TypeAdapter(_type_of(parameters[name])).validate_python(value)
             except ValidationError as error:
                 wrong = error.errors()[0]["msg"]
                 raise UsageError(f"setting {name} of {self.name} cannot be {value!r}", wrong) from None
@@ -61,6 +61,11 @@ class Paradigm:
 
     def _parameters(self) -> dict[str, inspect.Parameter]:
         return _keyword_only(self.build)
+
+
+def _type_of(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 - an annotation
+    """What a setting must be; one that does not say takes anything."""
+    return Any if parameter.annotation is parameter.empty else parameter.annotation
 
 
 @cache

@@ -122,7 +122,7 @@ async def _run(
     from ragways.evaluation.run import evaluate
 
     if corpus is not None:
-        settings = await indexed(settings, corpus, [variant.paradigm for variant in variants], report)
+        settings = await indexed(settings, corpus, [variant.paradigm_name for variant in variants], report)
     async with opened(settings) as use:
         side_by_side = at_once or (settings.model.concurrency if use.model.model is not None else 1)
         run = await evaluate(

@@ -133,10 +133,11 @@ def plain_questions(file: Path) -> list[Question]:
     generated question was made from. Nothing of a set that ragways wrote is lost in reading it. An empty answer is
     none; that a question has no answer is said by its type, `null`, or by the answer "Insufficient information".
     """
-    return [_plain_question(row, number) for number, row in enumerate(rows(file))]
+    return [plain_question(row, number) for number, row in enumerate(rows(file))]
 
 
-def _plain_question(row: Row, number: int) -> Question:
+def plain_question(row: Mapping[str, Any], number: int) -> Question:
+    """A row of this layout as a question; one without an id is numbered."""
     name = row.get("id")
     provenance = row.get("provenance", {})
     return Question(

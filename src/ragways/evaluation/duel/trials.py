@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import ragways
+from ragways.core import __version__
 from ragways.core.errors import ModelRefused, UnusableReply
 from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Usage, current_meter, span, spending
@@ -106,7 +106,7 @@ async def _ask(
         except ModelRefused as error:
             reply = replace(reply, why=REFUSED, reply=str(error)[:SHOWN])
     usage = trace.total
-    made = ReplyCost(ragways.__version__, usage.calls, usage.tokens, usage.usd)
+    made = ReplyCost(__version__, usage.calls, usage.tokens, usage.usd)
     if differences is None:
         return replace(reply, made=made), None
     of_a_and_b = _turned(differences, prompt)

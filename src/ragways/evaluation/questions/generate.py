@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-import ragways
+from ragways.core import __version__
 from ragways.core.errors import BudgetExceeded, UnusableReply, UsageError, did_you_mean
 from ragways.core.plain import to_plain
 from ragways.core.runtime import Progress, ProgressCallback, silent, together
@@ -179,7 +179,7 @@ async def generate(
             notes.append(f"{kind.name}: {making.passed(kind)} of {count}; the corpus gave no more")
     size = use.index.counts()
     provenance = Provenance(
-        made_by=f"ragways {ragways.__version__}",
+        made_by=f"ragways {__version__}",
         way=way,
         model=model.name if model is not None else "",
         seed=seed,

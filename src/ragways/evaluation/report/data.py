@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import ragways
+from ragways.core import __version__
 from ragways.core.plain import to_plain
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
@@ -139,7 +139,7 @@ def evaluation_report(folders: Sequence[Path], *, baseline: str = "") -> Evaluat
         "breakevens": break_even_section(runs, main[0] if main else None),
     }
     return EvaluationReport(
-        ragways=ragways.__version__,
+        ragways=__version__,
         runs=tuple(map(run_summary, runs)),
         asked=len({row.record.question for row in rows}),
         notes=_notes(rows),

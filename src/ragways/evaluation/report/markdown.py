@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragways.core.table import Cell, Column, Table, markdown_text
@@ -11,7 +12,6 @@ from ragways.evaluation.duel.figures import BoxPlot
 from ragways.evaluation.report.data import EvaluationReport, MetricInfo, ReportRow
 from ragways.evaluation.resources.worth import pareto
 from ragways.evaluation.score import MetricScore, TypeScores
-from ragways.evaluation.statistics.comparison import PairComparison
 
 PAIRS = 30
 """Pairs of paradigms that are listed one by one."""
@@ -165,18 +165,12 @@ def _comparisons(report: EvaluationReport) -> Iterator[str]:
         yield table.sentence
         yield ""
         if shown:
-            columns: list[str | Column] = ["first", "second", Column("difference", "+.3f"), *_right("95 % interval"),
-                       Column("p (Holm)", ".3g"), "verdict on the first", "questions", "left out"]  # fmt: skip
-            yield from _table(columns, list(map(_pair, shown)))
+            yield replace(table.table(shown), title="", notes=()).markdown()
+            yield ""
         if len(table.rows) > len(shown):
             left = len(table.rows) - len(shown)
             yield f"{len(differ):,} of {len(table.rows):,} pairs differ; {left:,} are not listed."
             yield ""
-
-
-def _pair(row: PairComparison) -> list[Cell]:
-    between = f"{row.low:+.3f} to {row.high:+.3f}" if row.low is not None else "–"
-    return [row.a, row.b, row.difference, between, row.adjusted, row.verdict, row.n, row.dropped]
 
 
 def _duels(report: EvaluationReport) -> Iterator[str]:

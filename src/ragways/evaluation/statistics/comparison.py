@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from ragways.core.errors import UsageError, did_you_mean
+from ragways.core.table import Cell, Column, Table
 from ragways.evaluation.statistics.inference import (
     ALPHA,
     DRAWS,
@@ -164,6 +165,33 @@ class Comparisons:
     counts: Mapping[str, ScoreCounts]
     repeats: Mapping[str, Repeats]
     sentence: str
+
+    def table(self, rows: Sequence[PairComparison] | None = None) -> Table:
+        """A row a pair: the difference with its interval, p after Holm's correction, and the verdict on the first."""
+        columns = [
+            Column("first"),
+            Column("second"),
+            Column("difference", "+.3f", "right"),
+            Column("95 % interval", align="right"),
+            Column("p (Holm)", ".3g", "right"),
+            Column("verdict on the first"),
+            Column("questions", align="right"),
+            Column("left out", align="right"),
+        ]
+        less = " (less is better)" if self.less_is_better else ""
+        cells = [_cells(row) for row in (self.rows if rows is None else rows)]
+        return Table.of(columns, cells, title=f"{self.metric}{less}", notes=[self.sentence])
+
+    def __repr__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def _cells(row: PairComparison) -> list[Cell]:
+    between = f"{row.low:+.3f} to {row.high:+.3f}" if row.low is not None else None
+    return [row.a, row.b, row.difference, between, row.adjusted, row.verdict, row.n, row.dropped]
 
 
 def compare_all(

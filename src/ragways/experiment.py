@@ -1,0 +1,259 @@
+"""Evaluate ways of answering from Python: ask questions of known answers, score, compare, report.
+
+evaluation = ragways.evaluate(corpus, "mine.jsonl", ["naive", "fused"], metrics=["recall@5", "f1"])
+evaluation.table()
+evaluation.compare("recall@5", baseline="naive")
+evaluation.report("report.html")
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragways.core.errors import MissingPart, UsageError
+from ragways.core.runtime import ProgressCallback, silent
+from ragways.core.table import Cell, Column, Table
+from ragways.evaluation.datasets import load_questions
+from ragways.evaluation.datasets.reading import plain_question
+from ragways.evaluation.judges import find_judge
+from ragways.evaluation.judges.judge import JudgeResources
+from ragways.evaluation.metric import Metric
+from ragways.evaluation.metrics import METRICS, find_metric
+from ragways.evaluation.question import Question
+from ragways.evaluation.report.comparisons import compare_runs
+from ragways.evaluation.report.data import evaluation_report
+from ragways.evaluation.run import Run, Variant, parse_variant
+from ragways.evaluation.run import evaluate as run_evaluation
+from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
+from ragways.evaluation.statistics.comparison import Comparisons
+from ragways.library import AsyncCorpus, Corpus
+from ragways.pictures.report import report_page
+from ragways.pictures.shell import write_page
+from ragways.retrieval.paradigm import Paradigm
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Questions = str | Path | Iterable[Question | str | Mapping[str, Any]]
+"""A file of questions, or questions: as objects, as dicts with `question`, `answers` and `evidence`, or as texts."""
+USUAL_METRICS = ("recall@5", "f1", "accuracy")
+
+
+def evaluate(
+    corpus: Corpus,
+    questions: Questions,
+    paradigms: Sequence[str | Paradigm] = ("naive", "words", "hybrid-words"),
+    *,
+    metrics: Sequence[str | Metric] = USUAL_METRICS,
+    out: str | Path | None = None,
+    repeats: int = 1,
+    seed: int = 0,
+    budget: float | None = None,
+    progress: ProgressCallback = silent,
+) -> Evaluation:
+    """Ask every question in every way, record the answers, and score them.
+
+    Args:
+        corpus: an open index.
+        questions: a file of questions (a line of JSON each: `question`, `answers`, `evidence`), or a list of them.
+        paradigms: names, names with settings (`naive[k=20]`), or paradigms of your own.
+        metrics: what to score by: names (`ragways.metrics()` lists them) or metrics of your own. Those that a judge
+            gives ask the model of the corpus.
+        out: a folder for the run. One that is there goes on: what was answered is not asked again. Unset, the run is
+            kept in a temporary folder as long as the evaluation is.
+        repeats: how often each question is asked.
+        seed: of the model, where it takes one.
+        budget: the most to spend, in USD.
+        progress: called with a `Progress` as the work goes on.
+
+    Returns:
+        An `Evaluation`: tables, comparisons, a report, and every answer.
+
+    Example:
+        >>> evaluation = ragways.evaluate(corpus, "mine.jsonl", ["naive", "fused"])  # doctest: +SKIP
+        >>> evaluation.compare("recall@5", baseline="naive")  # doctest: +SKIP
+    """
+    return corpus._run(
+        aevaluate(
+            corpus._corpus,
+            questions,
+            paradigms,
+            metrics=metrics,
+            out=out,
+            repeats=repeats,
+            seed=seed,
+            budget=budget,
+            progress=progress,
+        )
+    )
+
+
+async def aevaluate(
+    corpus: AsyncCorpus,
+    questions: Questions,
+    paradigms: Sequence[str | Paradigm] = ("naive", "words", "hybrid-words"),
+    *,
+    metrics: Sequence[str | Metric] = USUAL_METRICS,
+    out: str | Path | None = None,
+    repeats: int = 1,
+    seed: int = 0,
+    budget: float | None = None,
+    progress: ProgressCallback = silent,
+) -> Evaluation:
+    """The async twin of `evaluate`."""
+    chosen = [find_metric(metric) if isinstance(metric, str) else metric for metric in metrics]
+    variants = [
+        parse_variant(one, corpus.settings.paradigms) if isinstance(one, str) else Variant(one.name, one)
+        for one in paradigms
+    ]
+    temporary = tempfile.TemporaryDirectory(prefix="ragways-run-") if out is None else None
+    use = corpus.resources
+    at_once = corpus.settings.model.concurrency if use.model.model is not None else 1
+    run = await run_evaluation(
+        use,
+        _questions(questions),
+        variants,
+        Path(temporary.name if temporary is not None else out or ""),
+        repeats=repeats,
+        seed=seed,
+        at_once=at_once,
+        budget=budget,
+        metrics=chosen,
+        report=progress,
+    )
+    judges = dict.fromkeys(find_judge(metric.name) for metric in chosen if metric.of is None)
+    able = [judge for judge in judges if judge.by == "embedder" or use.model.model is not None]
+    if able:
+        resources = JudgeResources(use.model, use.embedder)
+        await run.judge(resources, able, at_once=at_once, budget=budget, report=progress)
+    return Evaluation(run, chosen, temporary)
+
+
+class Evaluation:
+    """What came out of asking questions in several ways. Made by `evaluate`; its figures are computed from the records.
+
+    `folder` is where the run is kept: `ragways eval report`, `compare`, `judge` and `duel` work on it too.
+    """
+
+    def __init__(
+        self, run: Run, metrics: Sequence[Metric], temporary: tempfile.TemporaryDirectory[str] | None = None
+    ) -> None:
+        self.run = run
+        self.metrics = tuple(metric.name for metric in metrics)
+        self._temporary = temporary  # the folder goes with the last reference to it
+
+    @property
+    def folder(self) -> Path:
+        return self.run.folder
+
+    @cached_property
+    def scored(self) -> list[Scored]:
+        """Every answer with its values."""
+        return self.run.scored()
+
+    @cached_property
+    def scores(self) -> list[ParadigmScores]:
+        """The figures of each way: means with intervals, by type of question too, counts and costs."""
+        return self.run.scores()
+
+    def table(self) -> Table:
+        """A row for each way: the mean of each metric with its 95 % interval, failures, tokens, seconds and money."""
+        metrics = [
+            column for name in self.metrics for column in (Column(name, ".3f"), Column("95 %", key=f"{name} 95 %"))
+        ]
+        costs = [Column("evidence tokens", ",.0f"), Column("seconds", ".3f"), Column("usd", ".4f")]
+        rows = [_row(scores, self.metrics) for scores in self.scores]
+        notes = ["means over questions with their 95 % intervals; what could not be scored is in no mean"]
+        return Table.of(["paradigm", "questions", "failed", *metrics, *costs], rows, notes=notes)
+
+    def compare(self, metric: str = "", baseline: str = "") -> Comparisons:
+        """Compare the ways question by question, each with the baseline or every pair.
+
+        Args:
+            metric: by which metric; unset, the first of those that were asked for.
+            baseline: compare all with this one; unset, every pair is compared.
+
+        Returns:
+            Differences with intervals, p corrected for several comparisons, and what so many questions would miss.
+        """
+        return compare_runs([self.folder], find_metric(metric or self.metrics[0]), baseline=baseline)
+
+    def report(self, file: str | Path, *, baseline: str = "") -> Path:
+        """Write a page with figures, costs, comparisons and every question with all its answers; returns its path."""
+        write_page(Path(file), report_page(evaluation_report([self.folder], baseline=baseline).to_plain()))
+        return Path(file)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each answer: question, paradigm, answer, error and cost, and a column for each metric."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingPart("pandas is not installed", "pip install pandas") from None
+        return pd.DataFrame([_flat(one, self.metrics) for one in self.scored])
+
+    def __repr__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def sample_questions() -> list[Question]:
+    """The questions that come with the bundled corpus, with their answers and gold evidence."""
+    return load_questions("plain", Path(str(resources.files("ragways") / "demo" / "questions.jsonl")))
+
+
+def metrics() -> Table:
+    """The metrics there are: their names, what they measure, and whether a judge gives them."""
+    rows = [(one.name, one.family, one.summary, one.of is None) for one in METRICS.values()]
+    return Table.of(["name", "family", "summary", "by a judge"], rows)
+
+
+def _questions(given: Questions) -> list[Question]:
+    """Questions of any form as objects; those without an id are numbered."""
+    if isinstance(given, str | Path):
+        return load_questions("plain", Path(given))
+    found = []
+    for number, one in enumerate(given):
+        if isinstance(one, Question):
+            found.append(one)
+        elif isinstance(one, str):
+            found.append(Question(f"q{number}", one))
+        else:
+            found.append(plain_question(one, number))
+    if not found:
+        raise UsageError("there is no question to ask", "give at least one")
+    return found
+
+
+def _row(scores: ParadigmScores, metrics: Sequence[str]) -> list[Cell]:
+    used = scores.resources
+    cells: list[Cell] = [scores.paradigm, scores.questions, scores.failed]
+    for name in metrics:
+        score = scores.metrics.get(name, MetricScore())
+        cells += [score.mean, None if score.low is None else f"{score.low:.3f} to {score.high:.3f}"]
+    return [*cells, used.evidence, used.seconds, used.total.usd]
+
+
+def _flat(scored: Scored, metrics: Sequence[str]) -> dict[str, Any]:
+    record = scored.record
+    values = {name: scored.values[name].value if name in scored.values else None for name in metrics}
+    return {
+        "question": record.question,
+        "text": record.text,
+        "type": record.type,
+        "paradigm": record.paradigm,
+        "repeat": record.repeat,
+        "answer": record.answer,
+        "abstained": record.abstained,
+        "error": record.error,
+        "seconds": record.seconds,
+        "tokens": record.usage.all_tokens,
+        "usd": record.usage.usd,
+        **values,
+    }

@@ -1,0 +1,130 @@
+"""The example plug-in, installed as users install it, shows up everywhere; broken and clashing ones are named."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import write
+
+ROOT = Path(__file__).parent.parent
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+DOCS = {
+    "light.txt": "The harbour light was built by Anna Brack in 1801. It stands on Pell Rock.",
+    "rock.ini": "[rock]\nname = Pell Rock\nseals = many\n",
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages with the plug-in in it."""
+    folder = tmp_path_factory.mktemp("site")
+    offline = ["--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
+    install = [sys.executable, "-m", "pip", "install", *offline, "--target", str(folder)]
+    done = subprocess.run([*install, str(ROOT / "examples" / "plugin")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def run(site: Path, tmp_path: Path) -> Run:
+    """A command in a folder of its own, with the plug-in installed."""
+
+    def command(*arguments: str, more: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+        paths = [str(path) for path in (site, more) if path is not None]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "RAGWAYS_CACHE": str(tmp_path / "cache")}
+        environment |= {"RAGWAYS_EMBEDDER__KIND": "letters", "XDG_CONFIG_HOME": str(tmp_path / "none"), **variables}
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+
+    return command
+
+
+def ragways(run: Run, *arguments: str, more: Path | None = None, code: int = 0) -> str:
+    done = run("-m", "ragways", *arguments, more=more)
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def test_it_is_listed_with_everything_it_adds(run: Run):
+    listed = json.loads(ragways(run, "plugins", "--json"))
+    text = json.dumps(listed)
+    for name in ("longest", "lengths", "ini", "brevity", "pairs", "letters", "parrot"):
+        assert f'"{name}"' in text, f"{name} is not listed"
+    assert "ragways-example" in text
+
+
+def test_it_works_from_the_command_line(run: Run, tmp_path: Path):
+    write(tmp_path / "docs", DOCS)
+    (tmp_path / "ragways.toml").write_text(
+        "[embedder]\nkind = 'letters'\noptions = { letters = 'abcdefgh' }\n[layers.lengths]\nminimum = 10\n"
+    )
+    plan = json.loads(ragways(run, "index", "docs", "--with", "vectors,words,lengths", "--plan", "--json"))
+    assert [layer["name"] for layer in plan["layers"]] == ["vectors", "words", "lengths"]
+    assert json.loads(ragways(run, "index", "docs", "--with", "vectors,words,lengths", "--json"))["added"] == 2
+    layers = {layer["name"]: layer for layer in json.loads(ragways(run, "status", "--json"))["by_layer"]}
+    assert (layers["lengths"]["built"], layers["lengths"]["rows"]) == (True, 2)
+    assert json.loads(ragways(run, "check", "--json"))["fit"]
+    answer = ragways(run, "ask", "Who built the light?", "-p", "longest", "--set", "keep=1", "--json")
+    assert '"longest"' in answer
+    assert "Anna Brack" in answer
+    assert "longest" in ragways(run, "paradigms")
+    (tmp_path / "pairs.tsv").write_text("Who built the harbour light?\tAnna Brack\n")
+    scored = ragways(
+        run, "eval", "run", "--questions", "pairs.tsv", "--format", "pairs", "--paradigms", "words,longest", "--out",
+        "run", "--json",
+    )  # fmt: skip
+    assert '"brevity"' in scored
+    polly = {"RAGWAYS_MODEL__KIND": "parrot", "RAGWAYS_MODEL__NAME": "polly"}
+    said = run("-m", "ragways", "ask", "Who built the light?", "-p", "longest", **polly)
+    assert said.returncode == 0, said.stderr
+    assert "Pieces of eight." in said.stdout
+
+
+def test_a_wrong_setting_of_its_layer_is_refused(run: Run, tmp_path: Path):
+    write(tmp_path / "docs", DOCS)
+    (tmp_path / "ragways.toml").write_text("[layers.lengths]\nminimun = 10\n")
+    message = ragways(run, "index", "docs", "--with", "lengths", code=2)
+    assert "minimun" in message
+    assert "did you mean minimum" in message
+
+
+def test_its_own_tests_pass(run: Run):
+    tests = ROOT / "examples" / "plugin" / "tests"
+    done = run("-m", "pytest", "-v", "-p", "no:cacheprovider", "--rootdir", str(tests), str(tests))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "7 passed" in done.stdout
+
+
+def bad_package(folder: Path, name: str, code: str) -> Path:
+    module = name.replace("-", "_")
+    info = folder / f"{module}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (folder / f"{module}.py").write_text(code)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[ragways.paradigms]\none = {module}:ONE\n")
+    return folder
+
+
+def test_a_broken_plug_in_is_named_and_does_not_stop_the_rest(run: Run, tmp_path: Path):
+    bad = bad_package(tmp_path / "bad", "broken-plugin", "import no_such_module\n")
+    done = run("-m", "ragways", "paradigms", more=bad)
+    assert done.returncode == 0
+    assert "longest" in done.stdout
+    assert "broken-plugin" in done.stderr
+    assert "no_such_module" in done.stderr
+    assert "broken-plugin" in ragways(run, "plugins", more=bad)
+
+
+def test_two_plug_ins_with_one_name_are_a_clear_error(run: Run, tmp_path: Path):
+    bad = bad_package(tmp_path / "bad", "another-plugin", "from ragways_example.paradigm import LONGEST as ONE\n")
+    message = ragways(run, "paradigms", more=bad, code=2)
+    assert "ragways-example and another-plugin both bring a paradigm called 'longest'" in message
+    assert "Traceback" not in message
