@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from ragways.apps import health
+from ragways.apps import index as commands
 from ragways.core.errors import NoIndex, UsageError
 from ragways.index.build import build
 from ragways.index.health import layer_status
@@ -25,8 +25,8 @@ DOCS = {
 }
 
 app = typer.Typer()
-app.command()(health.check)
-app.command()(health.diagnose)
+app.command()(commands.check)
+app.command()(commands.diagnose)
 
 
 @pytest.fixture

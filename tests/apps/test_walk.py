@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.as_json import result_data
 from ragways.apps.trace_tree import entity_names, show_trace
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer, Evidence, Hits, Query
@@ -24,6 +23,7 @@ from ragways.pictures.walk_page import (
     pictures,
     walk_page,
 )
+from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask
 from ragways.retrieval.traversals import TRAVERSALS
 from tests.apps.conftest import Run

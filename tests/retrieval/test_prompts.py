@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from ragways.apps.as_json import result_data
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.task import Prompt
+from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import Result, ask
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import (

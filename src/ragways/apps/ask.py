@@ -58,7 +58,7 @@ def ask(
     chosen = chosen_settings(settings, index, trust=trust)
     results, failures = asyncio.run(ask_all(chosen, text, names, values, budget))
     if json:
-        from ragways.apps.as_json import result_data
+        from ragways.retrieval.as_plain import result_data
 
         data: list[dict[str, Any]] = [result_data(result) for result in results]
         data += [{"question": text, "paradigm": name, "error": e.message, "cure": e.cure} for name, e in failures]

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragways import __version__
-from ragways.apps import health
 from ragways.apps.ask import ask, paradigms, show
 from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, index_folder
+from ragways.apps.index import check, diagnose, index, remove, status
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.apps.reproduce import reproduce
-from ragways.core.errors import PARTLY, RagwaysError, UsageError
+from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
-    from ragways.settings import Settings
+    pass
 
 app = typer.Typer(
     name="ragways",
@@ -57,106 +56,6 @@ def init(
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}", "name another file") from error
     typer.echo(f"wrote {path}")
-
-
-@app.command()
-def index(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders to index.", metavar="PATH…")],
-    index: IndexOption = None,
-    layers: Annotated[
-        list[str] | None,
-        typer.Option("--with", help="Layers to build; repeat it or join by commas.", show_default="vectors,words"),
-    ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Tell what would be done and what it would cost.")] = False,
-    budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
-    settings: SettingsOption = None,
-    trust: TrustOption = False,
-    json: JsonOption = False,
-) -> None:
-    """Index files and folders, or bring an index up to date with them."""
-    chosen = chosen_settings(settings, index, trust=trust)
-    names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
-    from ragways.assemble import recipe_of
-    from ragways.index.layers import check_layers
-
-    recipe = recipe_of(chosen, check_layers(names))
-    if plan:
-        _plan(chosen, paths, recipe, json)
-        return
-    from ragways.apps.terminal import print_json, progress_bar, show_summary
-    from ragways.core.trace import Budget, spending
-    from ragways.index.build import build
-
-    with progress_bar(not json) as report, spending(Budget(usd=budget)):
-        summary = asyncio.run(build(chosen.index, paths, recipe, rebuild=rebuild, report=report))
-    if json:
-        from ragways.apps.as_json import summary_data
-
-        print_json({"index": str(chosen.index), **summary_data(summary)})
-    else:
-        show_summary(summary, str(chosen.index))
-    if summary.stopped:
-        raise typer.Exit(5)
-    if summary.failed or summary.undone:
-        raise typer.Exit(PARTLY)
-
-
-def _plan(chosen: Settings, paths: list[Path], recipe: Any, json: bool) -> None:  # noqa: ANN401
-    from dataclasses import asdict
-
-    from ragways.apps.terminal import print_json, progress_bar, show_plan
-    from ragways.index.plan import plan
-
-    with progress_bar(not json) as report:
-        planned = asyncio.run(plan(chosen.index, paths, recipe, report=report))
-    if json:
-        print_json({"index": str(chosen.index), "documents": planned.documents, **asdict(planned)})
-    else:
-        show_plan(planned, str(chosen.index))
-
-
-@app.command()
-def status(
-    index: IndexOption = None,
-    documents: Annotated[bool, typer.Option("--documents", help="List the documents.")] = False,
-    settings: SettingsOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Show what an index holds."""
-    from ragways.apps.status import show_status, status_data
-
-    folder = index_folder(settings, index)
-    data = status_data(folder, with_documents=documents)
-    if json:
-        from ragways.apps.terminal import print_json
-
-        print_json(data)
-    else:
-        show_status(data)
-
-
-@app.command()
-def remove(
-    names: Annotated[list[str], typer.Argument(help="Keys, ids or titles of documents.", metavar="NAME…")],
-    index: IndexOption = None,
-    settings: SettingsOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Remove documents from an index, with everything that was made of their text.
-
-    An index mirrors its folders: a file that is still there comes back when its folder is indexed again.
-    """
-    from ragways.apps.as_json import summary_data
-    from ragways.apps.terminal import print_json
-    from ragways.index.build import remove as remove_documents
-
-    folder = index_folder(settings, index)
-    summary = asyncio.run(remove_documents(folder, names))
-    if json:
-        print_json({"index": str(folder), **summary_data(summary)})
-    else:
-        typer.echo(f"{folder}: {summary.removed} removed")
 
 
 @app.command()
@@ -221,10 +120,8 @@ def demo(
     run_demo(chosen_settings(settings, trust=trust), index)
 
 
-for command in (ask, show, paradigms):
+for command in (index, status, remove, check, diagnose, ask, show, paradigms):
     app.command()(command)
-app.command()(health.diagnose)
-app.command()(health.check)
 app.add_typer(graph, name="graph")
 app.add_typer(evaluate, name="eval")
 app.command()(reproduce)

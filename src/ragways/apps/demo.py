@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ragways.apps.ask import show_results
-from ragways.apps.terminal import console, progress_bar, show_summary
+from ragways.apps.index import show_summary
+from ragways.apps.terminal import console, progress_bar
 from ragways.assemble import opened, recipe_of
 from ragways.core.errors import EmbedderChanged, NoIndex, StoreDamaged, WrongVersion
 from ragways.index.build import build

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragways import __version__
-from ragways.apps.as_json import result_data
 from ragways.apps.ask import USUAL
 from ragways.assemble import opened
 from ragways.core.errors import MissingPart, RagwaysError, ToolError, UsageError
 from ragways.core.trace import Budget
+from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, ask
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools.reading import view_of

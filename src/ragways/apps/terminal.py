@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragways.core.table import Table
-    from ragways.index.plan import IndexPlan
-    from ragways.index.update import Summary
 
 SHOWN_SKIPS = 10
 SELDOM = 30.0
@@ -117,69 +115,3 @@ def _now_and_then(seconds: float) -> ProgressCallback:
             console(error=True).print(f"{progress.stage}: {progress.note or done}", markup=False, soft_wrap=True)
 
     return report
-
-
-def show_summary(summary: Summary, folder: str) -> None:
-    out = console()
-    out.print(
-        f"{folder}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
-        f"{summary.unchanged:,} unchanged; {summary.chunks:,} chunks, {summary.embedded:,} texts embedded "
-        f"in {summary.wall:.1f} s",
-        markup=False,
-        soft_wrap=True,
-    )
-    if not (summary.added or summary.changed or summary.removed or summary.unchanged):
-        out.print("no file that could be read was found there", style="yellow")
-    show_left_out(summary.skipped, "left out", summary.hidden)
-    show_left_out(summary.failed, "could not be read")
-    if summary.undone:
-        out.print(f"not done: {summary.undone:,} units of work; they are tried again on the next run", style="yellow")
-        if summary.why:
-            out.print(f"the first because: {printable(summary.why)}", markup=False, style="yellow", soft_wrap=True)
-    if summary.stopped:
-        out.print(f"stopped: {summary.stopped}; run again to go on", markup=False, style="yellow")
-
-
-def show_left_out(entries: Sequence[Any], what: str, hidden: int = 0) -> None:
-    err = console(error=True)
-    for entry in entries[:SHOWN_SKIPS]:
-        err.print(f"{what}: {entry.key}: {entry.reason}", markup=False, style="yellow")
-    if len(entries) > SHOWN_SKIPS:
-        err.print(f"{what}: and {len(entries) - SHOWN_SKIPS:,} more (all of them with --json)", style="yellow")
-    if hidden:
-        err.print(f"{what}: {hidden:,} hidden files or folders", style="dim")
-
-
-def show_plan(plan: IndexPlan, folder: str) -> None:
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    table = RichTable(title=Text(f"What indexing into {printable(folder)} would do"), show_header=False)
-    for name, value in (
-        ("documents", f"{plan.documents:,} ({plan.new:,} new, {plan.changed:,} changed, {plan.unchanged:,} unchanged)"),
-        ("chunks", f"{plan.chunks:,} ({plan.tokens:,} tokens)"),
-        ("texts to embed", f"{plan.to_embed:,}"),
-        ("model calls", f"{plan.model_calls:,} ({plan.model_tokens:,} tokens)"),
-        ("money", _money(plan.usd)),
-        ("time", f"about {plan.seconds:.0f} s on this machine"),
-    ):
-        table.add_row(name, value)
-    console().print(table)
-    _show_layer_plans(plan)
-    show_left_out(plan.skipped, "would be left out")
-    show_left_out(plan.failed, "cannot be read")
-
-
-def _show_layer_plans(plan: IndexPlan) -> None:
-    from rich.table import Table as RichTable
-
-    table = RichTable("layer", "rows", "to embed", "model calls", "input", "output", "money", "time", "estimated")
-    for layer in plan.layers:
-        counts = (layer.rows, layer.to_embed, layer.calls, layer.input, layer.output)
-        said = (*(f"{count:,}" for count in counts), _money(layer.usd), f"{layer.seconds:.1f} s", layer.estimated)
-        table.add_row(layer.name, *said)
-    console().print(table)
-
-
-def _money(usd: float | None) -> str:
-    return "unknown (set a price)" if usd is None else f"${usd:.4f}"

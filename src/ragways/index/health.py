@@ -18,6 +18,7 @@ from ragways.core.types import content_hash
 from ragways.index.database import connect, store_errors
 from ragways.index.layer import AGAIN, REBUILD, Check, CheckContext, Finding, Layer, findings
 from ragways.index.layers import LAYERS, in_order
+from ragways.index.reader import Index
 from ragways.index.store import PARTS, Store, chunk_texts, derived_folder
 from ragways.index.vectors import arrays, slices
 from ragways.index.work_cache import FILE as WORK_CACHE
@@ -40,6 +41,49 @@ class LayerStatus:
     built_at: str
     failures: int
     spent: Spent
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """A document of an index by its names."""
+
+    id: str
+    key: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """What an index holds: its folder, how it was made, what is counted in it, its layers, and its size on disk.
+
+    `documents` is None where they were not asked for.
+    """
+
+    index: str
+    generation: int
+    layers: tuple[str, ...]
+    embedder: str
+    chunking: str
+    counts: dict[str, int]
+    by_layer: tuple[LayerStatus, ...]
+    bytes: int
+    documents: tuple[IndexedDocument, ...] | None = None
+
+
+def index_status(folder: Path, *, documents: bool = False) -> IndexStatus:
+    """What the index in this folder holds; with `documents`, every document by name."""
+    with closing(Index.open(folder)) as index:
+        return IndexStatus(
+            str(folder),
+            index.generation,
+            ("structure", *sorted(index.layers)),
+            index.embedder,
+            index.chunking,
+            index.counts(),
+            tuple(layer_status(folder)),
+            sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()),
+            tuple(IndexedDocument(*names) for names in index.documents()) if documents else None,
+        )
 
 
 def layer_status(folder: Path) -> list[LayerStatus]:

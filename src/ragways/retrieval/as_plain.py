@@ -1,4 +1,4 @@
-"""Results as plain data, for `--json` and for whoever reads it."""
+"""The result of a question as plain data: the answer, its evidence, its steps and what they used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from ragways.core.plain import to_plain
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer
-from ragways.index.update import Summary
 from ragways.retrieval.ask import Result
 
 
@@ -89,12 +88,6 @@ def prompt_hashes(trace: Span) -> dict[str, str]:
     """Of each task that a model was asked to do, the hash of the prompt's text."""
     return {step.name: str(step.details["prompt"]) for step in trace.walk() if step.details.get("prompt") and step.way
             and step.name != "model call"}  # fmt: skip
-
-
-def summary_data(summary: Summary) -> dict[str, Any]:
-    data = asdict(summary)
-    data["seconds"] = {stage: round(seconds, 3) for stage, seconds in summary.seconds.items()}
-    return data
 
 
 def _plain(value: object) -> object:

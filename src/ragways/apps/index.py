@@ -1,0 +1,331 @@
+"""Commands that make an index and look at it: index, status, remove, check and diagnose."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, index_folder
+from ragways.apps.terminal import console, print_json, progress_bar, show_table
+from ragways.core.errors import PARTLY
+from ragways.core.plain import to_plain
+from ragways.core.table import Table
+from ragways.core.text import printable
+
+if TYPE_CHECKING:
+    from ragways.corpus.source import Skipped
+    from ragways.evaluation.diagnostics.diagnose import Diagnosis
+    from ragways.index.health import Health, IndexStatus
+    from ragways.index.plan import IndexPlan
+    from ragways.index.update import Recipe, Summary
+    from ragways.index.work_cache import Spent
+    from ragways.settings import Settings
+
+UNFIT = 3
+"""Exit code of a check that found errors."""
+OVERSPENT = 5
+"""Exit code of a run that its budget stopped."""
+LEFT_OUT = 10
+"""Files that could not be read and are named one by one."""
+
+
+def index(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to index.", metavar="PATH…")],
+    index: IndexOption = None,
+    layers: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Layers to build; repeat it or join by commas.", show_default="vectors,words"),
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Tell what would be done and what it would cost.")] = False,
+    budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
+    settings: SettingsOption = None,
+    trust: TrustOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Index files and folders, or bring an index up to date with them."""
+    from ragways.assemble import recipe_of
+    from ragways.core.trace import Budget, spending
+    from ragways.index.build import build
+    from ragways.index.layers import check_layers
+
+    chosen = chosen_settings(settings, index, trust=trust)
+    names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
+    recipe = recipe_of(chosen, check_layers(names))
+    if plan:
+        _plan(chosen, paths, recipe, json)
+        return
+    with progress_bar(not json) as report, spending(Budget(usd=budget)):
+        summary = asyncio.run(build(chosen.index, paths, recipe, rebuild=rebuild, report=report))
+    if json:
+        print_json({"index": str(chosen.index), **_summary_data(summary)})
+    else:
+        show_summary(summary, str(chosen.index))
+    if summary.stopped:
+        raise typer.Exit(OVERSPENT)
+    if summary.failed or summary.undone:
+        raise typer.Exit(PARTLY)
+
+
+def _plan(chosen: Settings, paths: list[Path], recipe: Recipe, json: bool) -> None:
+    from ragways.index.plan import plan
+
+    with progress_bar(not json) as report:
+        planned = asyncio.run(plan(chosen.index, paths, recipe, report=report))
+    if json:
+        print_json({"index": str(chosen.index), "documents": planned.documents, **to_plain(planned)})
+    else:
+        _show_plan(planned, str(chosen.index))
+
+
+def status(
+    index: IndexOption = None,
+    documents: Annotated[bool, typer.Option("--documents", help="List the documents.")] = False,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what an index holds."""
+    from ragways.index.health import index_status
+
+    found = index_status(index_folder(settings, index), documents=documents)
+    if json:
+        data = to_plain(found)
+        if not documents:
+            del data["documents"]
+        print_json(data)
+    else:
+        _show_status(found)
+
+
+def remove(
+    names: Annotated[list[str], typer.Argument(help="Keys, ids or titles of documents.", metavar="NAME…")],
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remove documents from an index, with everything that was made of their text.
+
+    An index mirrors its folders: a file that is still there comes back when its folder is indexed again.
+    """
+    from ragways.index.build import remove as remove_documents
+
+    folder = index_folder(settings, index)
+    summary = asyncio.run(remove_documents(folder, names))
+    if json:
+        print_json({"index": str(folder), **_summary_data(summary)})
+    else:
+        typer.echo(f"{folder}: {summary.removed} removed")
+
+
+def check(index: IndexOption = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
+    """Check that an index is sound. Exit code 3 where it is not fit to be asked."""
+    from ragways.index.health import check as look
+
+    folder = index_folder(settings, index)
+    health = look(folder)
+    if json:
+        findings = to_plain(health.findings)
+        print_json({"index": str(folder), "fit": health.fit, "findings": findings, "figures": health.figures})
+    else:
+        _show_health(folder, health)
+    if not health.fit:
+        raise typer.Exit(UNFIT)
+
+
+def diagnose(
+    index: IndexOption = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the figures to this file too, as JSON.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the samples that a large corpus is measured by.", min=0)] = 0,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure what kind of corpus an index holds: its graph's structure, and how its vectors lie."""
+    from ragways.evaluation.diagnostics.diagnose import diagnose as measure
+    from ragways.evaluation.diagnostics.diagnose import save, write_json
+    from ragways.index.reader import Index
+
+    folder = index_folder(settings, index)
+    with closing(Index.open(folder)) as opened:
+        diagnosis = measure(opened, seed=seed)
+    kept = save(folder, diagnosis)
+    data = {"index": str(folder), "saved": str(kept) if kept else "", **diagnosis.data()}
+    if out is not None:
+        write_json(out, data)
+    if json:
+        print_json(data)
+    else:
+        _show_diagnosis(diagnosis, kept)
+
+
+# What a person sees
+
+
+def show_summary(summary: Summary, folder: str) -> None:
+    out = console()
+    out.print(
+        f"{folder}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
+        f"{summary.unchanged:,} unchanged; {summary.chunks:,} chunks, {summary.embedded:,} texts embedded "
+        f"in {summary.wall:.1f} s",
+        markup=False,
+        soft_wrap=True,
+    )
+    if not (summary.added or summary.changed or summary.removed or summary.unchanged):
+        out.print("no file that could be read was found there", style="yellow")
+    _show_left_out(summary.skipped, "left out", summary.hidden)
+    _show_left_out(summary.failed, "could not be read")
+    if summary.undone:
+        out.print(f"not done: {summary.undone:,} units of work; they are tried again on the next run", style="yellow")
+        if summary.why:
+            out.print(f"the first because: {printable(summary.why)}", markup=False, style="yellow", soft_wrap=True)
+    if summary.stopped:
+        out.print(f"stopped: {summary.stopped}; run again to go on", markup=False, style="yellow")
+
+
+def _show_left_out(entries: Sequence[Skipped], what: str, hidden: int = 0) -> None:
+    err = console(error=True)
+    for entry in entries[:LEFT_OUT]:
+        err.print(f"{what}: {entry.key}: {entry.reason}", markup=False, style="yellow")
+    if len(entries) > LEFT_OUT:
+        err.print(f"{what}: and {len(entries) - LEFT_OUT:,} more (all of them with --json)", style="yellow")
+    if hidden:
+        err.print(f"{what}: {hidden:,} hidden files or folders", style="dim")
+
+
+def _summary_data(summary: Summary) -> dict[str, Any]:
+    data: dict[str, Any] = to_plain(summary)
+    return {**data, "seconds": {stage: round(seconds, 3) for stage, seconds in summary.seconds.items()}}
+
+
+def _show_plan(plan: IndexPlan, folder: str) -> None:
+    rows = (
+        ("documents", f"{plan.documents:,} ({plan.new:,} new, {plan.changed:,} changed, {plan.unchanged:,} unchanged)"),
+        ("chunks", f"{plan.chunks:,} ({plan.tokens:,} tokens)"),
+        ("texts to embed", f"{plan.to_embed:,}"),
+        ("model calls", f"{plan.model_calls:,} ({plan.model_tokens:,} tokens)"),
+        ("money", _money(plan.usd)),
+        ("time", f"about {plan.seconds:.0f} s on this machine"),
+    )
+    show_table(Table.of(("", ""), rows, title=f"What indexing into {folder} would do"), header=False)
+    columns = ("layer", "rows", "to embed", "model calls", "input", "output", "money", "time", "estimated")
+    layers = [
+        (x.name, x.rows, x.to_embed, x.calls, x.input, x.output, _money(x.usd), f"{x.seconds:.1f} s", x.estimated)
+        for x in plan.layers
+    ]
+    show_table(Table.of(columns, layers))
+    _show_left_out(plan.skipped, "would be left out")
+    _show_left_out(plan.failed, "cannot be read")
+
+
+def _money(usd: float | None) -> str:
+    return "unknown (set a price)" if usd is None else f"${usd:.4f}"
+
+
+def _show_status(status: IndexStatus) -> None:
+    rows = [(name, f"{count:,}") for name, count in status.counts.items()]
+    rows += [
+        ("embedder", status.embedder or "none"),
+        ("chunking", status.chunking),
+        ("size", f"{status.bytes / 1e6:.1f} MB"),
+    ]
+    show_table(Table.of(("", ""), rows, title=status.index), header=False)
+    layers = [
+        (x.name, f"{x.rows:,}", f"{x.bytes / 1e6:.1f} MB", x.built_at, str(x.failures), _cost(x.spent))
+        if x.built
+        else (x.name, "not built", "", "", "", "")
+        for x in status.by_layer
+    ]
+    show_table(Table.of(("layer", "rows", "size", "built", "not done", "cost so far"), layers))
+    if status.documents is not None:
+        documents = [(document.id, document.key, document.title) for document in status.documents]
+        show_table(Table.of(("id", "key", "title"), documents))
+
+
+def _cost(spent: Spent) -> str:
+    """Seconds are those of the work itself, which may have run side by side."""
+    worked = f"{spent.seconds:.1f} s" if spent.seconds else ""
+    if not spent.calls:
+        return worked
+    tokens = f"{spent.input:,} + {spent.output:,} tokens"
+    return f"${spent.usd:.4f}, {spent.calls:,} calls, {tokens}, {worked}"
+
+
+def _show_health(folder: Path, health: Health) -> None:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    out = console()
+    if health.findings:
+        table = RichTable("what", "how many", "for example", "cure", show_lines=True)
+        for finding in health.findings:
+            style = "red" if finding.severity == "error" else "yellow"
+            what = Text.assemble((finding.severity, style), f" {finding.name}")
+            table.add_row(what, f"{finding.count:,}", Text(printable(finding.example)), Text(finding.cure))
+        out.print(table)
+    if "entities" in health.figures:
+        entities, alone = int(health.figures["entities"]), health.figures["isolated_share"]
+        out.print(f"{entities:,} entities, {alone:.1%} of them in no relation", style="dim")
+    errors = sum(finding.severity == "error" for finding in health.findings)
+    warnings = len(health.findings) - errors
+    verdict = "fit" if health.fit else "not fit"
+    out.print(f"{folder}: {verdict}; {errors} errors, {warnings} warnings", markup=False)
+
+
+def _show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
+    from ragways.evaluation.diagnostics.diagnose import NO_GRAPH, NO_VECTORS
+
+    out = console()
+    for title, rows, missing in (
+        ("Structure of the knowledge graph", _structure_rows(diagnosis), NO_GRAPH),
+        ("Meaning: how the vectors of chunks lie", _meaning_rows(diagnosis), NO_VECTORS),
+    ):
+        if rows:
+            show_table(Table.of(("", ""), rows, title=title), header=False)
+        else:
+            out.print(f"{title}: {missing}")
+    out.print(f"kept in {kept}" if kept else "not kept: the index cannot be written", style="dim", markup=False)
+
+
+def _structure_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    structure = diagnosis.structure
+    if structure is None:
+        return []
+    of = "" if structure.clustering_of.whole else f" ({structure.clustering_of})"
+    return [
+        ("nodes (entities)", _figure(structure.nodes)),
+        ("edges (joined pairs)", f"{_figure(structure.edges)}, from {structure.relations:,} relations"),
+        ("relation types", _figure(structure.relation_types)),
+        ("density", _figure(structure.density)),
+        ("mean degree", _figure(structure.mean_degree)),
+        ("largest degree centrality", _figure(structure.largest_degree_centrality)),
+        ("components", _figure(structure.components)),
+        ("share of the largest", _figure(structure.largest_component_share)),
+        ("mean clustering coefficient", _figure(structure.mean_clustering) + of),
+    ]
+
+
+def _meaning_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    meaning = diagnosis.meaning
+    if meaning is None:
+        return []
+    far, of = meaning.centroid_distance, meaning.neighbours_of
+    spread = "not defined"
+    if far is not None:
+        spread = f"mean {far.mean:.3f}, deviation {far.deviation:.3f}, from {far.least:.3f} to {far.most:.3f}"
+    return [
+        ("chunks", f"{meaning.chunks:,} vectors of {meaning.dimension} numbers"),
+        ("intrinsic dimension (TwoNN)", f"{_figure(meaning.intrinsic_dimension)}, from {of}"),
+        ("duplicates left out", f"{meaning.duplicates:,} of {of.size:,}"),
+        (f"hubness (k = {meaning.hubness_k})", f"{_figure(meaning.hubness)}, from {of}"),
+        ("cosine distance to the centroid", spread),
+    ]
+
+
+def _figure(figure: Any) -> str:  # noqa: ANN401 - a figure of either kind, or none
+    if figure is None:
+        return "not defined"
+    return f"{figure:,}" if isinstance(figure, int) else f"{figure:.4g}"
