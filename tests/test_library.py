@@ -16,6 +16,8 @@ import pytest
 import ragways
 from ragways.core.errors import EmbedderChanged, NoIndex, UsageError
 from ragways.core.types import Answer, Evidence, Hits, Query
+from ragways.evaluation.metric import Metric
+from ragways.retrieval.ask import PARADIGMS
 from ragways.settings import Settings, read_settings
 from tests.fakes import write
 
@@ -216,6 +218,61 @@ def test_text_of_documents_is_escaped_in_notebooks(settings: Settings, tmp_path:
         assert "<img" in result.answer.text
         for shown in (result, result.answer, result.answer.evidence.hits, corpus.compare(QUESTION, ["words"])):
             assert "<img" not in shown._repr_html_()
+
+
+def test_a_neighbourhood_is_a_picture(settings: Settings, docs: Path):
+    ragways.build(docs, settings=settings, embedder=Letters(), layers=["vectors", "graph"])
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        around = corpus.neighbourhood("Anna Brack")
+        assert "Anna Brack" in repr(around)
+        assert "<iframe" in around._repr_html_()
+        with pytest.raises(UsageError, match="Anna Brak"):
+            corpus.neighbourhood("Anna Brak")
+
+
+def test_an_evaluation_has_tables_comparisons_a_report_and_frames(settings: Settings, index: Path, tmp_path: Path):
+    asked: list[Any] = [
+        {"question": QUESTION, "answers": ["Anna Brack"], "evidence": [{"title": "light"}]},
+        ragways.Question("seals", "Where do seals rest?", ("Pell Rock",), gold=(ragways.Gold(title="rock"),)),
+        "Who ate the cake?",
+    ]
+    length = Metric("length", "exact", "characters of the answer", of=lambda record: float(len(record.answer)))
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        mine = ragways.Paradigm("mine", "A copy.", "me", frozenset({"words"}), PARADIGMS["words"].build)
+        paradigms: list[str | ragways.Paradigm] = ["words", "naive[k=1]", mine]
+        evaluation = ragways.evaluate(
+            corpus, asked, paradigms, metrics=["recall@5", "f1", length], out=tmp_path / "run"
+        )
+        again = ragways.evaluate(corpus, asked, paradigms, metrics=["recall@5"], out=tmp_path / "run")
+        with pytest.raises(UsageError, match="there is no metric 'recal'"):
+            ragways.evaluate(corpus, asked, ["words"], metrics=["recal"])
+    rows = {row["paradigm"]: row for row in evaluation.table().to_plain()}
+    assert list(rows) == ["words", "naive[k=1]", "mine"]
+    assert rows["words"]["recall@5"] == rows["mine"]["recall@5"] == 1.0
+    assert rows["words"]["length"] == rows["mine"]["length"]
+    assert (rows["words"]["questions"], rows["words"]["failed"]) == (3, 0)
+    assert again.table().to_plain()[0]["recall@5"] == 1.0
+    compared = evaluation.compare("recall@5", baseline="words")
+    assert [(row.a, row.b) for row in compared.rows] == [("naive[k=1]", "words"), ("mine", "words")]
+    assert "difference" in repr(compared)
+    page = evaluation.report(tmp_path / "report.html").read_text()
+    assert "Who ate the cake?" in page
+    frame = evaluation.to_pandas()
+    assert len(frame) == 9
+    assert set(frame[frame.paradigm == "words"]["recall@5"].dropna()) == {1.0}
+    assert "<table>" in evaluation._repr_html_()
+
+
+def test_a_run_without_a_folder_goes_with_its_evaluation(settings: Settings, index: Path):
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        evaluation = ragways.evaluate(corpus, [QUESTION], ["words"])
+        with pytest.raises(UsageError, match="no question"):
+            ragways.evaluate(corpus, [], ["words"])
+    folder = evaluation.folder
+    assert folder.is_dir()
+    del evaluation
+    gc.collect()
+    assert not folder.exists()
 
 
 def test_a_corpus_that_nobody_holds_is_closed(settings: Settings, index: Path):

@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING
 from ragways.core import __version__ as __version__
 
 if TYPE_CHECKING:
+    from ragways.asynchronous import AsyncCorpus as AsyncCorpus
+    from ragways.asynchronous import abuild as abuild
+    from ragways.asynchronous import aopen as aopen
     from ragways.core.errors import RagwaysError as RagwaysError
     from ragways.core.step import Step as Step
     from ragways.core.step import fuse as fuse
@@ -39,10 +42,7 @@ if TYPE_CHECKING:
     from ragways.experiment import evaluate as evaluate
     from ragways.experiment import metrics as metrics
     from ragways.experiment import sample_questions as sample_questions
-    from ragways.library import AsyncCorpus as AsyncCorpus
     from ragways.library import Corpus as Corpus
-    from ragways.library import abuild as abuild
-    from ragways.library import aopen as aopen
     from ragways.library import build as build
     from ragways.library import open as open
     from ragways.library import paradigms as paradigms
@@ -54,7 +54,8 @@ if TYPE_CHECKING:
 
 
 _MODULES = {
-    "ragways.library": ("AsyncCorpus", "Corpus", "abuild", "aopen", "build", "open", "paradigms", "sample_corpus"),
+    "ragways.asynchronous": ("AsyncCorpus", "abuild", "aopen"),
+    "ragways.library": ("Corpus", "build", "open", "paradigms", "sample_corpus"),
     "ragways.experiment": ("Evaluation", "aevaluate", "evaluate", "metrics", "sample_questions"),
     "ragways.core.types": ("Answer", "Citation", "Document", "Evidence", "Hit", "Hits", "Piece", "Query"),
     "ragways.core.step": ("Step", "fuse"),

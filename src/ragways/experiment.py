@@ -8,13 +8,16 @@ evaluation.report("report.html")
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import MissingPart, UsageError
 from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.table import Cell, Column, Table
@@ -31,7 +34,7 @@ from ragways.evaluation.run import Run, Variant, parse_variant
 from ragways.evaluation.run import evaluate as run_evaluation
 from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
 from ragways.evaluation.statistics.comparison import Comparisons
-from ragways.library import AsyncCorpus, Corpus
+from ragways.library import Corpus
 from ragways.pictures.report import report_page
 from ragways.pictures.shell import write_page
 from ragways.retrieval.paradigm import Paradigm
@@ -111,27 +114,33 @@ async def aevaluate(
         parse_variant(one, corpus.settings.paradigms) if isinstance(one, str) else Variant(one.name, one)
         for one in paradigms
     ]
-    temporary = tempfile.TemporaryDirectory(prefix="ragways-run-") if out is None else None
+    asked = _questions(questions)
+    folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="ragways-run-"))
     use = corpus.resources
     at_once = corpus.settings.model.concurrency if use.model.model is not None else 1
-    run = await run_evaluation(
-        use,
-        _questions(questions),
-        variants,
-        Path(temporary.name if temporary is not None else out or ""),
-        repeats=repeats,
-        seed=seed,
-        at_once=at_once,
-        budget=budget,
-        metrics=chosen,
-        report=progress,
-    )
-    judges = dict.fromkeys(find_judge(metric.name) for metric in chosen if metric.of is None)
-    able = [judge for judge in judges if judge.by == "embedder" or use.model.model is not None]
-    if able:
-        resources = JudgeResources(use.model, use.embedder)
-        await run.judge(resources, able, at_once=at_once, budget=budget, report=progress)
-    return Evaluation(run, chosen, temporary)
+    try:
+        run = await run_evaluation(
+            use,
+            asked,
+            variants,
+            folder,
+            repeats=repeats,
+            seed=seed,
+            at_once=at_once,
+            budget=budget,
+            metrics=chosen,
+            report=progress,
+        )
+        judges = dict.fromkeys(find_judge(metric.name) for metric in chosen if metric.of is None)
+        able = [judge for judge in judges if judge.by == "embedder" or use.model.model is not None]
+        if able:
+            resources = JudgeResources(use.model, use.embedder)
+            await run.judge(resources, able, at_once=at_once, budget=budget, report=progress)
+    except BaseException:
+        if out is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return Evaluation(run, chosen, temporary=out is None)
 
 
 class Evaluation:
@@ -140,12 +149,11 @@ class Evaluation:
     `folder` is where the run is kept: `ragways eval report`, `compare`, `judge` and `duel` work on it too.
     """
 
-    def __init__(
-        self, run: Run, metrics: Sequence[Metric], temporary: tempfile.TemporaryDirectory[str] | None = None
-    ) -> None:
+    def __init__(self, run: Run, metrics: Sequence[Metric], *, temporary: bool = False) -> None:
         self.run = run
         self.metrics = tuple(metric.name for metric in metrics)
-        self._temporary = temporary  # the folder goes with the last reference to it
+        if temporary:
+            weakref.finalize(self, shutil.rmtree, run.folder, ignore_errors=True)
 
     @property
     def folder(self) -> Path:

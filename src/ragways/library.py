@@ -13,32 +13,34 @@ code uses the twins `abuild`, `aopen` and `AsyncCorpus`, which take the same arg
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import threading
 import weakref
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragways.assemble import opened, recipe_of
-from ragways.core.errors import RagwaysError, UsageError
+from ragways.asynchronous import (
+    DEFAULT_PARADIGM,
+    AsyncCorpus,
+    AsyncStreamedAnswer,
+    ComparedAnswers,
+    abuild,
+    settings_for,
+)
+from ragways.core.errors import UsageError
 from ragways.core.runtime import ProgressCallback, limit_threads, silent
-from ragways.core.stream import OnText
 from ragways.core.sync import LoopThread, run_sync
-from ragways.core.table import Column, Table
-from ragways.core.trace import Budget, spending
-from ragways.core.types import Answer, Evidence, Hits, Query, answer_html
-from ragways.index.build import build as build_index
-from ragways.index.layers import USUAL, check_layers
+from ragways.core.table import Table
+from ragways.core.types import Answer, Evidence, Hits, Query
+from ragways.index.layers import USUAL
 from ragways.index.update import Summary
-from ragways.retrieval.ask import PARADIGMS, Result, ask, retrieve
+from ragways.pictures.neighbourhood import Neighbourhood
+from ragways.retrieval.ask import PARADIGMS, Result
 from ragways.retrieval.paradigm import Paradigm
-from ragways.settings import Settings, read_settings
+from ragways.settings import Settings
 
 if TYPE_CHECKING:
     from ragways.core.step import Step
@@ -47,28 +49,6 @@ if TYPE_CHECKING:
 limit_threads()
 
 T = TypeVar("T")
-
-DEFAULT_PARADIGM = "hybrid-words"
-
-
-async def abuild(
-    paths: str | Path | Iterable[str | Path],
-    index: str | Path | None = None,
-    *,
-    layers: Iterable[str] = USUAL,
-    embedder: OwnEmbedder | None = None,
-    model: OwnModel | None = None,
-    settings: Settings | None = None,
-    budget: float | None = None,
-    rebuild: bool = False,
-    progress: ProgressCallback = silent,
-) -> Summary:
-    """The async twin of `build`."""
-    chosen = _settings(settings, index)
-    files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
-    recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
-    with spending(Budget(usd=budget)):
-        return await build_index(chosen.index, files, recipe, rebuild=rebuild, report=progress)
 
 
 def build(
@@ -119,174 +99,6 @@ def build(
     )
 
 
-class AsyncCorpus:
-    """An open index, for asking from async code. Made by `aopen`; close it with `aclose` or an `async with` block."""
-
-    def __init__(self, settings: Settings, embedder: OwnEmbedder | None, model: OwnModel | None) -> None:
-        self.settings = settings
-        self._own = (embedder, model)
-        self._stack = AsyncExitStack()
-
-    async def _open(self) -> AsyncCorpus:
-        embedder, model = self._own
-        self.resources = await self._stack.enter_async_context(opened(self.settings, embedder=embedder, model=model))
-        return self
-
-    async def aclose(self) -> None:
-        """Let go of the index and of connections. A second call does nothing."""
-        await self._stack.aclose()
-
-    async def __aenter__(self) -> AsyncCorpus:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    async def ask(
-        self,
-        question: str,
-        paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
-        *,
-        budget: float | None = None,
-        on_text: OnText | None = None,
-        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
-    ) -> Result:
-        """Answer one question in one way; see `Corpus.ask`. `on_text` gets the answer's text while it is written."""
-        chosen = self._paradigm_settings(paradigm, settings)
-        return await ask(self.resources, question, paradigm, chosen, budget=Budget(usd=budget), on_text=on_text)
-
-    async def retrieve(
-        self,
-        question: str,
-        paradigm: str | Paradigm | Step[Query, Hits] | Step[Query, Evidence] | Step[Query, Answer] = DEFAULT_PARADIGM,
-        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
-    ) -> Hits:
-        """Find evidence without answering; see `Corpus.retrieve`."""
-        return await retrieve(self.resources, question, paradigm, self._paradigm_settings(paradigm, settings))
-
-    def stream(
-        self,
-        question: str,
-        paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
-        *,
-        budget: float | None = None,
-        **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
-    ) -> AsyncStreamedAnswer:
-        """Answer one question, and give the answer as it is written; see `Corpus.stream`."""
-        return AsyncStreamedAnswer(lambda sink: self.ask(question, paradigm, budget=budget, on_text=sink, **settings))
-
-    async def compare(
-        self, question: str, paradigms: Sequence[str | Paradigm], *, budget: float | None = None
-    ) -> ComparedAnswers:
-        """Answer one question in several ways; see `Corpus.compare`."""
-        results: dict[str, Result | RagwaysError] = {}
-        with spending(Budget(usd=budget)):
-            for paradigm in paradigms:
-                name = paradigm if isinstance(paradigm, str) else paradigm.name
-                try:
-                    results[name] = await self.ask(question, paradigm)
-                except UsageError:
-                    raise
-                except RagwaysError as error:  # one way that cannot answer must not hide the others
-                    results[name] = error
-        return ComparedAnswers(question, results)
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        """The layers that are built."""
-        return tuple(sorted(self.resources.index.layers))
-
-    @property
-    def path(self) -> Path:
-        """The folder of the index."""
-        return self.settings.index
-
-    def __len__(self) -> int:
-        """How many documents there are."""
-        return len(self.resources.index.documents())
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.path}: {len(self):,} documents, layers {', '.join(self.layers)}>"
-
-    def _paradigm_settings(self, paradigm: object, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the settings file for this paradigm, with what this call says."""
-        return {**(self.settings.paradigms.get(paradigm, {}) if isinstance(paradigm, str) else {}), **settings}
-
-
-class AsyncStreamedAnswer:
-    """Pieces of an answer's text as they are written: `async for piece in stream`. `result` is there at the end.
-
-    Where a model's reply could not be used and it was asked again, the answer begins anew: `text` is what counts of the
-    pieces so far, and at the end it is the answer's text.
-    """
-
-    def __init__(self, ask: Callable[[OnText], Coroutine[Any, Any, Result]]) -> None:
-        self._ask = ask
-        self._result: Result | None = None
-        self.text = ""
-
-    @property
-    def result(self) -> Result:
-        """The whole answer with its citations, evidence, trace and cost."""
-        if self._result is None:
-            raise UsageError("the answer is not complete yet", "read the stream to its end first")
-        return self._result
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        pieces: asyncio.Queue[str | None] = asyncio.Queue()
-
-        def sink(text: str, *, restart: bool = False) -> None:
-            self.text = text if restart else self.text + text
-            if text:
-                pieces.put_nowait(text)
-
-        async def work() -> Result:
-            try:
-                return await self._ask(sink)
-            finally:
-                pieces.put_nowait(None)
-
-        task = asyncio.ensure_future(work())
-        try:
-            while (piece := await pieces.get()) is not None:
-                yield piece
-            self._result = await task
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-
-class _Opening:
-    """What `aopen` gives: something to await, or to enter with `async with`."""
-
-    def __init__(self, corpus: AsyncCorpus) -> None:
-        self._corpus = corpus
-
-    def __await__(self) -> Generator[Any, None, AsyncCorpus]:
-        return self._corpus._open().__await__()
-
-    async def __aenter__(self) -> AsyncCorpus:
-        return await self._corpus._open()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._corpus.aclose()
-
-
-def aopen(
-    index: str | Path | None = None,
-    *,
-    embedder: OwnEmbedder | None = None,
-    model: OwnModel | None = None,
-    settings: Settings | None = None,
-) -> _Opening:
-    """The async twin of `open`: `corpus = await aopen("my-index")`, or `async with aopen("my-index") as corpus`."""
-    return _Opening(AsyncCorpus(_settings(settings, index), embedder, model))
-
-
 def open(
     index: str | Path | None = None,
     *,
@@ -310,7 +122,7 @@ def open(
         >>> with ragways.open("my-index") as corpus:  # doctest: +SKIP
         ...     print(corpus.ask("Who built the lighthouse?").answer.text)
     """
-    return Corpus(_settings(settings, index), embedder, model)
+    return Corpus(settings_for(settings, index), embedder, model)
 
 
 class Corpus:
@@ -320,7 +132,7 @@ class Corpus:
         self._thread = LoopThread()
         self._corpus = AsyncCorpus(settings, embedder, model)
         try:
-            self._thread.run(self._corpus._open())
+            self._thread.run(self._corpus.open())
         except BaseException:
             self._thread.close()
             raise
@@ -400,6 +212,18 @@ class Corpus:
             The results by name, with a table of them; one that failed is its error.
         """
         return self._run(self._corpus.compare(question, paradigms, budget=budget))
+
+    def neighbourhood(self, entity: str, *, hops: int = 1) -> Neighbourhood:
+        """What the knowledge graph has around an entity, as a value that a notebook shows as a picture.
+
+        Args:
+            entity: a name or an id.
+            hops: how far to go.
+
+        Returns:
+            The entity with those around it, heaviest first, and the relations between them with their quotes.
+        """
+        return self._run(self._corpus.neighbourhood(entity, hops=hops))
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -487,45 +311,6 @@ class StreamedAnswer:
             future.cancel()
 
 
-@dataclass(frozen=True)
-class ComparedAnswers(Mapping[str, Any]):
-    """Answers to one question by several paradigms, by name; one that failed is its error."""
-
-    question: str
-    results: Mapping[str, Result | RagwaysError]
-
-    def __getitem__(self, name: str) -> Result | RagwaysError:
-        return self.results[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.results)
-
-    def __len__(self) -> int:
-        return len(self.results)
-
-    def table(self) -> Table:
-        """A row a paradigm: answer, pieces and tokens of evidence, calls, money and seconds."""
-        rows = [_compared_row(name, result) for name, result in self.results.items()]
-        names = ("paradigm", "answer", "evidence", "tokens", "calls")
-        columns = [*map(Column, names), Column("usd", ".4f"), Column("seconds", ".2f")]
-        return Table.of(columns, rows, title=self.question)
-
-    def __repr__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        answered = {name: result for name, result in self.results.items() if isinstance(result, Result)}
-        answers = "".join(f"<h4>{name}</h4>{answer_html(result.answer)}" for name, result in answered.items())
-        return self.table().html() + answers
-
-
-def _compared_row(name: str, result: Result | RagwaysError) -> tuple[str | int | float | None, ...]:
-    if isinstance(result, RagwaysError):
-        return (name, f"failed: {result}", None, None, None, None, None)
-    evidence, usage = result.answer.evidence, result.usage
-    return (name, result.answer.text, len(evidence.items), evidence.tokens, usage.calls, usage.usd, result.seconds)
-
-
 def _close(thread: LoopThread, corpus: AsyncCorpus) -> None:
     """End a corpus and its thread; from the thread itself, where a collection of garbage may call, in another one."""
     if thread.is_current:
@@ -549,8 +334,3 @@ def paradigms() -> Table:
 def sample_corpus() -> Path:
     """The folder of the bundled corpus: 60 articles about an invented archipelago, to try things out on."""
     return Path(str(resources.files("ragways") / "demo" / "corpus"))
-
-
-def _settings(settings: Settings | None, index: str | Path | None) -> Settings:
-    chosen = settings or read_settings()
-    return chosen if index is None else chosen.model_copy(update={"index": Path(index)})
