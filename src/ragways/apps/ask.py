@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, index_folder
-from ragways.apps.terminal import console, print_json
+from ragways.apps.terminal import (
+    IndexOption,
+    JsonOption,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+    console,
+    index_folder,
+    print_json,
+)
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable, shortened

@@ -14,8 +14,8 @@ from ragways.apps.ask import ask, paradigms, show
 from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.index import check, diagnose, index, remove, status
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.apps.reproduce import reproduce
+from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
 from ragways.core.text import printable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, index_folder
+from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, index_folder
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
 from ragways.core.text import printable

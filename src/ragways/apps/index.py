@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, index_folder
-from ragways.apps.terminal import console, print_json, progress_bar, show_table
+from ragways.apps.terminal import (
+    IndexOption,
+    JsonOption,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+    console,
+    index_folder,
+    print_json,
+    progress_bar,
+    show_table,
+)
 from ragways.core.errors import PARTLY
 from ragways.core.plain import to_plain
 from ragways.core.table import Table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.options import JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.apps.terminal import JsonOption, SettingsOption, TrustOption, chosen_settings
 
 if TYPE_CHECKING:
     from ragways.core.table import Table

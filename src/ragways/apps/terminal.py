@@ -1,4 +1,7 @@
-"""What a person sees: tables on standard output, progress and errors on standard error, colours on a terminal only."""
+"""What commands share: their options, and what a person sees.
+
+Tables go to standard output, progress and errors to standard error, colours to a terminal only.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.text import printable
@@ -16,12 +22,30 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragways.core.table import Table
+    from ragways.settings import Settings
 
-SHOWN_SKIPS = 10
 SELDOM = 30.0
 """Seconds between two lines of progress in a log."""
 NAME_WIDTH = 21
 """Columns that the longest name of a paradigm takes."""
+
+IndexOption = Annotated[Path | None, typer.Option("--index", help="Folder of the index.", show_default=".ragways")]
+SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")]
+TrustOption = Annotated[
+    bool, typer.Option("--trust", help="Send your key also to a base URL that only the settings file names.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def chosen_settings(file: Path | None, index: Path | None = None, *, trust: bool = False) -> Settings:
+    from ragways.settings import read_settings
+
+    return read_settings(file, trust=trust, index=index)
+
+
+def index_folder(file: Path | None, index: Path | None) -> Path:
+    """The folder of the index, for what asks no model: no key can leave with a path, so none is checked."""
+    return chosen_settings(file, index, trust=True).index
 
 
 def console(*, error: bool = False) -> Console:

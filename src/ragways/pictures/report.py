@@ -26,7 +26,11 @@ _BODY = ("questions", "pieces", "evidence_cut_at")
 
 
 def report_page(data: Mapping[str, Any]) -> str:
-    """The page. Questions stand apart from the figures, which so are seen before the questions are read."""
+    """The page of a report: one HTML file with figures, comparisons, costs, duels and every question with its answers.
+
+    `data` is what `report_data` of `ragways.evaluation.report` gives, as plain data. Questions stand apart from the
+    figures, which so are seen before the questions are read.
+    """
     runs = ", ".join(run["name"] for run in data["runs"])
     return shell(
         f"{runs}: evaluation",

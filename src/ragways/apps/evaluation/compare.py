@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.options import JsonOption
+from ragways.apps.terminal import JsonOption
 
 if TYPE_CHECKING:
     from ragways.core.table import Table

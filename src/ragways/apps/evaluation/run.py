@@ -20,7 +20,7 @@ from ragways.apps.evaluation.options import (
     LimitOption,
     QuestionsOption,
 )
-from ragways.apps.options import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:
