@@ -29,7 +29,7 @@ from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.corpus.source import Skipped
-    from ragways.evaluation.diagnostics.diagnose import Diagnosis
+    from ragways.evaluation.diagnosis import Diagnosis
     from ragways.index.health import Health, IndexStatus
     from ragways.index.plan import IndexPlan
     from ragways.index.update import Recipe, Summary
@@ -155,15 +155,15 @@ def diagnose(
     json: JsonOption = False,
 ) -> None:
     """Measure what kind of corpus an index holds: its graph's structure, and how its vectors lie."""
-    from ragways.evaluation.diagnostics.diagnose import diagnose as measure
-    from ragways.evaluation.diagnostics.diagnose import save, write_json
+    from ragways.evaluation.diagnosis import diagnose as measure
+    from ragways.evaluation.diagnosis import save, write_json
     from ragways.index.reader import Index
 
     folder = index_folder(settings, index)
     with closing(Index.open(folder)) as opened:
         diagnosis = measure(opened, seed=seed)
     kept = save(folder, diagnosis)
-    data = {"index": str(folder), "saved": str(kept) if kept else "", **diagnosis.data()}
+    data = {"index": str(folder), "saved": str(kept) if kept else "", **to_plain(diagnosis)}
     if out is not None:
         write_json(out, data)
     if json:
@@ -286,7 +286,7 @@ def _show_health(folder: Path, health: Health) -> None:
 
 
 def _show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
-    from ragways.evaluation.diagnostics.diagnose import NO_GRAPH, NO_VECTORS
+    from ragways.evaluation.diagnosis import NO_GRAPH, NO_VECTORS
 
     out = console()
     for title, rows, missing in (
@@ -325,7 +325,7 @@ def _meaning_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
     far, of = meaning.centroid_distance, meaning.neighbours_of
     spread = "not defined"
     if far is not None:
-        spread = f"mean {far.mean:.3f}, deviation {far.deviation:.3f}, from {far.least:.3f} to {far.most:.3f}"
+        spread = f"mean {far.mean:.3f}, deviation {far.deviation:.3f}, from {far.minimum:.3f} to {far.maximum:.3f}"
     return [
         ("chunks", f"{meaning.chunks:,} vectors of {meaning.dimension} numbers"),
         ("intrinsic dimension (TwoNN)", f"{_figure(meaning.intrinsic_dimension)}, from {of}"),

@@ -1,1 +1,0 @@
-"""What kind of corpus an index holds."""
