@@ -40,7 +40,7 @@ from ragways.evaluation.duel.entries import DuelRules, Mode, duel_entries  # noq
 from ragways.evaluation.duel.replies import duel_judge  # noqa: E402
 from ragways.evaluation.duel.result import DuelResult, duel_result  # noqa: E402
 from ragways.evaluation.duel.trials import Trials  # noqa: E402
-from ragways.evaluation.record import EvidenceItem, Provenance, Record, Records  # noqa: E402
+from ragways.evaluation.record import AnswerOrigin, EvidenceItem, Record, Records  # noqa: E402
 from ragways.models.call import Call, Reply  # noqa: E402
 from ragways.models.client import ModelClient  # noqa: E402
 from ragways.models.tokens import Price, Prices  # noqa: E402
@@ -235,7 +235,7 @@ def records_of(scenario: Scenario, questions: int, seed: int) -> list[Record]:
             evidence = (EvidenceItem("e", title="Log", text=f"quality {quality:.4f} of thing {at}", score=1.0),)
             text = text_of(quality, dice.randint(30, 90), str(at), dice)
             found.append(Record(f"q{at}", f"What of thing {at}?", "", (), name, 0, text, evidence=evidence,
-                                made=Provenance(model="writer-1")))  # fmt: skip
+                                made=AnswerOrigin(model="writer-1")))  # fmt: skip
     return found
 
 

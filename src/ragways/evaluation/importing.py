@@ -21,10 +21,10 @@ from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.evaluation.imported_answers import ImportedAnswer, are_titles, ranks, titled
 from ragways.evaluation.question import Question, plain_words
-from ragways.evaluation.record import FILE, AnswerUsage, EvidenceItem, Provenance, Record, Records, locked
+from ragways.evaluation.record import FILE, AnswerOrigin, AnswerUsage, EvidenceItem, Record, Records, locked
 from ragways.tasks.search import refuses
 
-NOWHERE = Provenance()
+NOWHERE = AnswerOrigin()
 _NAME = re.compile(r"\w[\w.+-]{0,59}")
 
 
@@ -42,7 +42,7 @@ class ImportResult:
 
 
 def to_records(
-    given: Sequence[ImportedAnswer], questions: Sequence[Question], name: str, *, made: Provenance = NOWHERE
+    given: Sequence[ImportedAnswer], questions: Sequence[Question], name: str, *, made: AnswerOrigin = NOWHERE
 ) -> ImportResult:
     """A record for every answer that belongs to a question, in the questions' order."""
     answered, unmatched = _matched(given, questions)
@@ -113,7 +113,7 @@ def _record(
     repeat: int,
     titles: bool,
     retrieval_only: bool,
-    made: Provenance,
+    made: AnswerOrigin,
 ) -> Record:
     passages = [titled(passage) if titles else passage for passage in one.evidence or ()]
     missing = one.answer is None and not one.abstained and not retrieval_only

@@ -96,7 +96,7 @@ class TraceStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class AnswerOrigin:
     """By what an answer was made: version, paradigm, index, models and the hashes of the prompts that were used.
 
     Of answers of another system: the name they were `imported` under, and from which `file`.
@@ -145,7 +145,7 @@ class Record:
     cpu: float | None = None
     seed: int = 0
     error: str = ""
-    made: Provenance = Provenance()
+    made: AnswerOrigin = AnswerOrigin()
 
     # A field that this version does not know makes a line one of another version's.
     __pydantic_config__: ClassVar = {"extra": "forbid"}

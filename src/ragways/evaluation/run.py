@@ -24,10 +24,10 @@ from ragways.evaluation.judging import Judgements, Tally, judge
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.question import Question
 from ragways.evaluation.record import (
+    AnswerOrigin,
     AnswerUsage,
     EvidenceItem,
     Key,
-    Provenance,
     Record,
     Records,
     RunInfo,
@@ -281,7 +281,7 @@ class _Runner:
             settings=dict(result.settings),
             seconds=round(result.seconds, 4),
             cpu=time.process_time() - cpu if self._at_once == 1 else None,
-            made=_provenance(self._use, result),
+            made=_origin(self._use, result),
         )
 
 
@@ -310,11 +310,11 @@ def _steps(trace: Span) -> tuple[TraceStep, ...]:
     return tuple(found)
 
 
-def _provenance(use: Resources, result: Result) -> Provenance:
+def _origin(use: Resources, result: Result) -> AnswerOrigin:
     """By what: version, embedder, model and the hashes of the prompts that were used."""
     prompts = {span.name: str(span.details["prompt"]) for span in result.trace.walk() if "prompt" in span.details}
     model = use.model.model
-    return Provenance(
+    return AnswerOrigin(
         version=__version__,
         paradigm=result.paradigm,
         generation=use.index.generation,

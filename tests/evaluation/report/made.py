@@ -13,7 +13,7 @@ from ragways.evaluation.duel.probes import probe_prompts
 from ragways.evaluation.duel.replies import DuelReplies, DuelReply, duel_judge, duel_prompts
 from ragways.evaluation.judging import Judgement, Judgements
 from ragways.evaluation.question import Gold
-from ragways.evaluation.record import AnswerUsage, EvidenceItem, Provenance, Record, Records, begin
+from ragways.evaluation.record import AnswerOrigin, AnswerUsage, EvidenceItem, Record, Records, begin
 from ragways.evaluation.report.data import evaluation_report
 from ragways.evaluation.resources.sampler import ResourceSample, samples_of
 from ragways.index.work_cache import Spent
@@ -83,7 +83,7 @@ def made_record(number: int, name: str, repeat: int, chance: random.Random, host
         tools={"chunk_search": 1 + number % 3, "sections": number % 2} if name == "agent" else {},
         seconds=chance.uniform(0.5, 1 + len(name)),
         cpu=chance.uniform(0.1, 0.4),
-        made=Provenance(version="0.1.0", model="a-model", embedder="an-embedder"),
+        made=AnswerOrigin(version="0.1.0", model="a-model", embedder="an-embedder"),
     )
 
 

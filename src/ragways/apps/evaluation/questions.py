@@ -194,11 +194,11 @@ def import_answers(
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.imported_answers import read_answers
     from ragways.evaluation.importing import add, check_name, counted, to_records
-    from ragways.evaluation.record import Provenance
+    from ragways.evaluation.record import AnswerOrigin
 
     check_name(name)
     asked, given = load_questions(format, questions), read_answers(answers)
-    imported = to_records(given, asked, name, made=Provenance(file=answers.name))
+    imported = to_records(given, asked, name, made=AnswerOrigin(file=answers.name))
     if not imported.records:
         raise UsageError(
             f"none of the {len(given)} answers in {answers} belongs to a question of {questions}",

@@ -10,7 +10,7 @@ from typing import Any
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.metric import Metric
-from ragways.evaluation.record import Provenance, Record, RunInfo
+from ragways.evaluation.record import AnswerOrigin, Record, RunInfo
 from ragways.evaluation.score import Scored, scored
 
 
@@ -62,7 +62,7 @@ def run_summary(run: ReportedRun) -> RunSummary:
     )
 
 
-def _made(origins: Iterable[Provenance]) -> dict[str, list[str]]:
+def _made(origins: Iterable[AnswerOrigin]) -> dict[str, list[str]]:
     values: dict[str, dict[str, None]] = {"version": {}, "model": {}, "embedder": {}, "preset": {}}
     for origin in origins:
         for name, known in values.items():
