@@ -30,7 +30,7 @@ from ragways.evaluation.metrics import METRICS, find_metric
 from ragways.evaluation.question import Question
 from ragways.evaluation.report.comparisons import compare_runs
 from ragways.evaluation.report.data import evaluation_report
-from ragways.evaluation.run import Run, Variant, parse_variant
+from ragways.evaluation.run import Run, Variant, parse_variants
 from ragways.evaluation.run import evaluate as run_evaluation
 from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
 from ragways.evaluation.statistics.comparison import Comparisons
@@ -110,10 +110,7 @@ async def aevaluate(
 ) -> Evaluation:
     """The async twin of `evaluate`."""
     chosen = [find_metric(metric) if isinstance(metric, str) else metric for metric in metrics]
-    variants = [
-        parse_variant(one, corpus.settings.paradigms) if isinstance(one, str) else Variant(one.name, one)
-        for one in paradigms
-    ]
+    variants = [variant for one in paradigms for variant in _variants(one, corpus)]
     asked = _questions(questions)
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="ragways-run-"))
     use = corpus.resources
@@ -237,6 +234,12 @@ def _questions(given: Questions) -> list[Question]:
     if not found:
         raise UsageError("there is no question to ask", "give at least one")
     return found
+
+
+def _variants(paradigm: str | Paradigm, corpus: AsyncCorpus) -> list[Variant]:
+    if isinstance(paradigm, str):
+        return parse_variants(paradigm, corpus.settings.paradigms)
+    return [Variant(paradigm.name, paradigm)]
 
 
 def _row(scores: ParadigmScores, metrics: Sequence[str]) -> list[Cell]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -22,19 +21,16 @@ from ragways.apps.terminal import (
     index_folder,
     print_json,
 )
-from ragways.core.errors import RagwaysError, UsageError
+from ragways.core.errors import RagwaysError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable, shortened
 
 if TYPE_CHECKING:
-    from ragways.evaluation.run import Variant
     from ragways.index.lookup import TextView
     from ragways.retrieval.ask import Result
     from ragways.settings import Settings
 
 USUAL = "hybrid-words"
-_BETWEEN = re.compile(r",(?![^\[]*\])")
-"""A comma outside of brackets."""
 SHOWN_EVIDENCE = 2
 DETAILED = 3
 """Paradigms whose evidence is shown in full."""
@@ -60,6 +56,7 @@ def ask(
 ) -> None:
     """Ask a question, in one way or in several side by side."""
     from ragways.retrieval.ask import check_question
+    from ragways.retrieval.paradigm import parse_settings
 
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
@@ -143,35 +140,6 @@ def parse_names(given: Sequence[str]) -> list[str]:
     names = [name.strip() for value in given for name in value.split(",") if name.strip()]
     chosen = [PARADIGMS.find(name).name for name in dict.fromkeys(names or [USUAL]) if name != "all"]
     return list(PARADIGMS) if "all" in names else chosen
-
-
-def parse_variants(given: str, settings: Settings) -> list[Variant]:
-    """Paradigms joined by commas, each with settings of its own if need be: `naive,naive[k=20;minimum=0.4]`."""
-    from ragways.evaluation.run import Variant  # late: `ragways ask` needs nothing of an evaluation
-
-    variants: dict[str, Variant] = {}
-    for text in _BETWEEN.split(given):
-        name, bracket, rest = text.strip().partition("[")
-        if bracket and not rest.endswith("]"):
-            raise UsageError(f"{text.strip()!r} has no closing bracket", "write it as naive[k=20]")
-        values = parse_settings([part for part in rest.removesuffix("]").split(";") if part.strip()])
-        for one in parse_names([name]) if name else ():
-            label = f"{one}[{';'.join(f'{key}={value}' for key, value in values.items())}]" if values else one
-            variants[label] = Variant(label, one, settings_of(one, [one], settings, values))
-    if not variants:
-        raise UsageError("no paradigm is named", "see: ragways paradigms")
-    return list(variants.values())
-
-
-def parse_settings(given: Sequence[str]) -> dict[str, str]:
-    """`k=20` as a name and a value."""
-    values = {}
-    for text in given:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise UsageError(f"{text!r} is not a setting", "write it as name=value, e.g. --set k=20")
-        values[name.strip()] = value.strip()
-    return values
 
 
 def settings_of(name: str, names: Sequence[str], settings: Settings, values: Mapping[str, str]) -> dict[str, Any]:

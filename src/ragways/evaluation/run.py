@@ -6,9 +6,10 @@ questions of one are asked side by side where a model is waited for; without one
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,11 @@ from ragways.evaluation.score import ParadigmScores, Scored, score_run, scored
 from ragways.index.health import layer_status
 from ragways.models.client import trial
 from ragways.retrieval.ask import PARADIGMS, Result, ask
-from ragways.retrieval.paradigm import Paradigm, Strategy
+from ragways.retrieval.paradigm import Paradigm, Strategy, parse_settings
 from ragways.retrieval.resources import Resources
 
+_BETWEEN = re.compile(r",(?![^\[]*\])")
+"""A comma outside of brackets."""
 STEPS = 300
 """Steps of a trace that a record keeps."""
 
@@ -65,30 +68,28 @@ class Variant:
         return paradigm.strategy(use, self.settings)
 
 
-def parse_variant(text: str, defaults: Mapping[str, Mapping[str, Any]] | None = None) -> Variant:
-    """A variant as it is written: `naive`, or with settings of its own `naive[k=20;tokens=4000]`.
+def parse_variants(text: str, defaults: Mapping[str, Mapping[str, Any]] | None = None) -> list[Variant]:
+    """Variants as they are written, joined by commas: `naive,naive[k=20;tokens=4000]`; `all` is every paradigm.
 
     `defaults` are settings by paradigm, as the settings file has them; those written here go before.
     """
-    name, bracket, rest = text.strip().partition("[")
-    if bracket and not rest.endswith("]"):
-        raise UsageError(f"{text.strip()!r} has no closing bracket", "write it as naive[k=20]")
-    paradigm = PARADIGMS.find(name.strip())
-    values = parse_settings(part for part in rest.removesuffix("]").split(";") if part.strip())
-    label = f"{paradigm.name}[{';'.join(f'{key}={value}' for key, value in values.items())}]" if values else ""
-    settings = paradigm.check({**(defaults or {}).get(paradigm.name, {}), **values})
-    return Variant(label or paradigm.name, paradigm.name, settings)
-
-
-def parse_settings(given: Iterable[str]) -> dict[str, str]:
-    """`k=20` as a name and a value."""
-    values = {}
-    for text in given:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise UsageError(f"{text!r} is not a setting", "write it as name=value, e.g. --set k=20")
-        values[name.strip()] = value.strip()
-    return values
+    kept = defaults or {}
+    for name in kept:
+        PARADIGMS.find(name)  # settings of a paradigm that is not there are a slip
+    variants: dict[str, Variant] = {}
+    for part in filter(str.strip, _BETWEEN.split(text)):
+        name, bracket, rest = part.strip().partition("[")
+        if bracket and not rest.endswith("]"):
+            raise UsageError(f"{part.strip()!r} has no closing bracket", "write it as naive[k=20]")
+        values = parse_settings([pair for pair in rest.removesuffix("]").split(";") if pair.strip()])
+        for paradigm in PARADIGMS.values() if name == "all" else [PARADIGMS.find(name.strip())]:
+            own = f"[{';'.join(f'{key}={value}' for key, value in values.items())}]" if values else ""
+            label = f"{paradigm.name}{own}"
+            settings = paradigm.check({**kept.get(paradigm.name, {}), **values})
+            variants[label] = Variant(label, paradigm.name, settings)
+    if not variants:
+        raise UsageError("no paradigm is named", "see: ragways paradigms")
+    return list(variants.values())
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
@@ -72,3 +72,14 @@ def _type_of(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 - an annotati
 def _keyword_only(build: Callable[..., Strategy]) -> dict[str, inspect.Parameter]:
     signature = inspect.signature(build, eval_str=True)
     return {p.name: p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
+
+
+def parse_settings(given: Iterable[str]) -> dict[str, str]:
+    """Settings as they are written, `k=20`, by name."""
+    values = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise UsageError(f"{text!r} is not a setting", "write it as name=value, e.g. --set k=20")
+        values[name.strip()] = value.strip()
+    return values

@@ -62,12 +62,12 @@ def run(
 
     Over the index that is there; with --dataset and without --index, over one of that data set, made in the cache.
     """
-    from ragways.apps.ask import parse_variants
     from ragways.apps.evaluation.score import show_run
     from ragways.apps.terminal import progress_bar
     from ragways.evaluation.datasets import load_questions
     from ragways.evaluation.question import without_gold
     from ragways.evaluation.record import Records
+    from ragways.evaluation.run import parse_variants
     from ragways.evaluation.sampling import sample
 
     chosen, records = chosen_settings(settings, index, trust=trust), Records(out)
@@ -78,7 +78,7 @@ def run(
     asked = asked[:limit]
     if without_gold(asked):
         typer.echo(f"warning: no question of {found.questions.name} has a gold answer or gold evidence", err=True)
-    variants = parse_variants(paradigms, chosen)
+    variants = parse_variants(paradigms, chosen.paradigms)
     corpus = corpus_of(found, chosen) if dataset is not None and index is None else None
     traced = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
             "per_type": per_type, "limit": limit}  # fmt: skip
@@ -157,11 +157,12 @@ def retrieval(
     json: JsonOption = False,
 ) -> None:
     """Index a corpus (once) and see how well paradigms find the gold evidence."""
-    from ragways.apps.ask import parse_names, parse_settings
+    from ragways.apps.ask import parse_names
     from ragways.apps.evaluation.score import show_retrieval
     from ragways.apps.terminal import print_json, progress_bar
     from ragways.core.plain import to_plain
     from ragways.evaluation.datasets import DATASETS, load_questions
+    from ragways.retrieval.paradigm import parse_settings
 
     names, values = parse_names([paradigms]), parse_settings(set_ or [])
     chosen = chosen_settings(settings, trust=trust)

@@ -103,7 +103,7 @@ _WITH_GRAPH = "`ragways index --with graph` adds those of sentences and tables"
 
 
 @dataclass(frozen=True, slots=True)
-class IndexProvenance:
+class QuestionIndex:
     """The index that questions were made on."""
 
     generation: int
@@ -114,7 +114,7 @@ class IndexProvenance:
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class QuestionSetProvenance:
     """Where a set of questions comes from: by whom, how and on what it was made, and what was not checked."""
 
     made_by: str
@@ -123,7 +123,7 @@ class Provenance:
     seed: int
     count: int
     kinds: tuple[str, ...]
-    index: IndexProvenance
+    index: QuestionIndex
     prompts: dict[str, str]
     usd: float
     not_checked: tuple[str, ...]
@@ -135,7 +135,7 @@ class GeneratedSet:
 
     questions: tuple[Question, ...]
     counts: dict[str, dict[str, int]]
-    provenance: Provenance
+    provenance: QuestionSetProvenance
     notes: tuple[str, ...] = ()
     stopped: str = ""
     """Why it ended before its time: the budget."""
@@ -178,14 +178,14 @@ async def generate(
         if making.passed(kind) < count and not stopped:
             notes.append(f"{kind.name}: {making.passed(kind)} of {count}; the corpus gave no more")
     size = use.index.counts()
-    provenance = Provenance(
+    provenance = QuestionSetProvenance(
         made_by=f"ragways {__version__}",
         way=way,
         model=model.name if model is not None else "",
         seed=seed,
         count=count,
         kinds=tuple(kind.name for kind in wanted),
-        index=IndexProvenance(
+        index=QuestionIndex(
             generation=use.index.generation,
             documents=size["documents"],
             chunks=size["chunks"],
