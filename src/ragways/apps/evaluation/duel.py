@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.evaluation.options import AtOnceOption, BudgetOption, LimitOption, RunArgument
-from ragways.apps.terminal import JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.apps.terminal import (
+    AtOnceOption,
+    BudgetOption,
+    JsonOption,
+    LimitOption,
+    RunArgument,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+)
 from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:

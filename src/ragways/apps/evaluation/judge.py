@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.evaluation.options import AtOnceOption, BudgetOption, RunArgument
-from ragways.apps.terminal import JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.apps.terminal import (
+    AtOnceOption,
+    BudgetOption,
+    JsonOption,
+    RunArgument,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+)
 from ragways.core.errors import PARTLY
 from ragways.core.text import printable
 

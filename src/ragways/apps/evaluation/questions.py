@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.evaluation.options import BudgetOption, LayoutOption, QuestionsFile
-from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.apps.terminal import (
+    BudgetOption,
+    IndexOption,
+    JsonOption,
+    LayoutOption,
+    QuestionsFile,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+)
 from ragways.core.errors import PARTLY, BudgetExceeded, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable

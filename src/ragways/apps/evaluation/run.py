@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.evaluation.options import (
+from ragways.apps.terminal import (
     AtOnceOption,
     BudgetOption,
     DataOption,
     DatasetOption,
     FormatOption,
+    IndexOption,
+    JsonOption,
     LimitOption,
     QuestionsOption,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
 )
-from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import PARTLY, UsageError
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragways.apps.evaluation.options import RunArgument
-from ragways.apps.terminal import JsonOption
+from ragways.apps.terminal import JsonOption, RunArgument
 
 if TYPE_CHECKING:
     from ragways.core.table import Table
