@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from ragways.settings import limit_threads
+from ragways.core.runtime import limit_threads
 
 limit_threads()
 

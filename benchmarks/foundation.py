@@ -26,7 +26,8 @@ QUESTION = "When did Lothair II's mother die?"
 BUILD = """
 import asyncio, json, sys, time
 from pathlib import Path
-from ragways.settings import limit_threads, read_settings
+from ragways.core.runtime import limit_threads
+from ragways.settings import read_settings
 limit_threads()
 from ragways.assemble import recipe_of
 from ragways.index.build import build

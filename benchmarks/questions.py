@@ -17,7 +17,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from ragways.settings import limit_threads, read_settings
+from ragways.core.runtime import limit_threads
+from ragways.settings import read_settings
 
 limit_threads()
 

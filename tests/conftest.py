@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ragways.settings import limit_threads
+from ragways.core.runtime import limit_threads
 
 limit_threads()
 

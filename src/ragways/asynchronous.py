@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ragways.assemble import opened, recipe_of
 from ragways.core.errors import RagwaysError, UsageError
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 limit_threads()
 
-T = TypeVar("T")
 
 DEFAULT_PARADIGM = "hybrid-words"
 

@@ -17,7 +17,6 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError, model_validator
 
 from ragways.core.errors import SettingsError
-from ragways.core.runtime import limit_threads as limit_threads  # noqa: PLC0414 - part of what settings offer
 from ragways.core.section import Section, settings_error
 from ragways.index.settings import CommunitySettings, GraphSettings, WindowSettings
 

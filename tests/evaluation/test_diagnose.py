@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import networkx
 import numpy as np
 import pytest
 
+from ragways.core.plain import from_plain
 from ragways.evaluation.diagnosis import (
     NO_GRAPH,
     NO_VECTORS,
+    Diagnosis,
     centroid_distance,
     component_sizes,
     diagnose,
@@ -20,7 +23,6 @@ from ragways.evaluation.diagnosis import (
     mean_clustering,
     nearest,
     save,
-    saved,
     semantic,
     structural,
     take,
@@ -199,8 +201,7 @@ def test_an_index_is_diagnosed_and_the_figures_are_kept(folder: Path):
     assert found.structure.relation_types > 0
     assert found.meaning.chunks == 2
     assert save(folder / "index", found) == folder / "index" / "diagnosis.json"
-    kept = saved(folder / "index")
-    assert kept is not None
+    kept = from_plain(Diagnosis, json.loads((folder / "index" / "diagnosis.json").read_text()))
     assert kept == found
     assert kept.generation == index.generation
     index.close()
@@ -223,9 +224,3 @@ def test_a_graph_without_vectors(folder: Path):
     assert diagnose(index).missing == {"meaning": NO_VECTORS}
     assert diagnose(index).structure is not None
     index.close()
-
-
-def test_nothing_kept_or_something_else(tmp_path: Path):
-    assert saved(tmp_path) is None
-    (tmp_path / "diagnosis.json").write_text("[]")
-    assert saved(tmp_path) is None

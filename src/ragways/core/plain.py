@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Plain = dict[str, Any] | list[Any] | str | int | float | bool | None
 """What JSON can hold."""
 
 

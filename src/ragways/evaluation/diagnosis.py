@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError
-from ragways.core.plain import from_plain, to_plain
+from ragways.core.plain import to_plain
 from ragways.index.database import connect, store_errors
 from ragways.index.export import replacing
 from ragways.index.pagerank import Adjacency
@@ -158,14 +158,6 @@ def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
     except UsageError:
         return None
     return file
-
-
-def saved(folder: Path) -> Diagnosis | None:
-    """The figures that were kept, whatever generation they are of; None where there are none that can be read."""
-    try:
-        return from_plain(Diagnosis, json.loads((folder / FILE).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return None
 
 
 def write_json(file: Path, value: object) -> None:

@@ -53,18 +53,6 @@ class Adjacency:
         """Made once for a graph: it takes as long as a few questions."""
         return Transitions.of(self)
 
-    def damped(self, hubs: float) -> Adjacency:
-        """The same graph with edges divided by (strength · strength) ** hubs: a node that everything touches then
-        takes less of its neighbours' mass. 0 changes nothing, 0.5 is the normalised Laplacian's weighting.
-        """
-        if hubs == 0:
-            return self
-        scale = np.maximum(self.strengths(), 1e-12) ** -hubs
-        rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
-        return Adjacency(
-            self.indptr, self.indices, (self.weights * scale[rows] * scale[self.indices]).astype(np.float32)
-        )
-
     def save(self, folder: Path, name: str) -> None:
         for part in ("indptr", "indices", "weights"):
             np.save(folder / f"{name}-{part}.npy", getattr(self, part))

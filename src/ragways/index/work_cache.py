@@ -210,10 +210,6 @@ class WorkCache:
         with store_errors(self._path):
             self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, reply))
 
-    def evict(self, key: str) -> None:
-        with store_errors(self._path):
-            self._db.execute("DELETE FROM replies WHERE key = ?", (key,))
-
 
 def _json(hashes: Iterable[str]) -> str:
     """A list for `json_each`, sorted so that the database is read from one end to the other."""

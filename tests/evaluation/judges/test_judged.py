@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.evaluation.judges import JUDGES
-from ragways.evaluation.judges.claims import TRIED, coarse, fine, nearest, truthfulness
+from ragways.evaluation.judges.claims import TRIED, coarse, fine, nearest
 from ragways.evaluation.judges.judge import family, same_family
 from ragways.evaluation.judges.verdicts import average_precision, cited
 from ragways.evaluation.metrics import METRICS
@@ -234,11 +234,6 @@ def test_an_empty_accepted_answer_is_none_to_compare_with():
     with ScriptedModel([claims("a"), verdicts(True)]) as model:
         assert value("context-recall", record(gold=("", "Ada Holm")), model) == 1
     assert fenced(model.calls[0]) == ["Ada Holm"]
-
-
-def test_truthfulness_is_the_sum():
-    assert truthfulness([1, 0.5, None, -1, 0]) == 0.5
-    assert truthfulness([]) == 0
 
 
 def test_citation_correctness_is_a_share_of_cited_sentences():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,3 @@ def indexed(folder: Path, texts: dict[str, str], layers: frozenset[str]) -> Inde
     corpus = write(folder / "corpus", texts)
     asyncio.run(build(folder / "index", [corpus], recipe(WordHashes(), layers=layers)))
     return Index.open(folder / "index")
-
-
-Line = Callable[[Call], object]

@@ -96,7 +96,6 @@ def test_of_a_run_those_with_layers_of_their_own_soonest_first():
     assert quality["kg", "naive"].questions is None
 
 
-LEVEL = st.integers(0, 4).map(float)
 POINTS = st.dictionaries(
     st.text("abcdef", min_size=1, max_size=2),
     st.tuples(

@@ -7,7 +7,7 @@ abstaining is the right answer. Where several answers are accepted, the one that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragways.core.plain import to_plain
@@ -147,11 +147,6 @@ def fine(precision: float, recall: float) -> float:
 def coarse(precision: float, recall: float) -> float:
     """+1 all of it and no more, −1 anything else that was said."""
     return 1.0 if precision == 1 and recall == 1 else -1.0
-
-
-def truthfulness(values: Iterable[float | None]) -> float:
-    """The sum of scores over the questions; what is unscored adds nothing."""
-    return sum(value for value in values if value is not None)
 
 
 async def _score(resources: JudgeResources, record: Record) -> Mapping[str, Score]:

@@ -10,8 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -178,15 +177,6 @@ class Sampler:
         if label != self._label:
             self._take()
             self._label = label
-
-    @contextmanager
-    def under(self, label: str) -> Iterator[None]:
-        """Work under a label; then under the one before again."""
-        before, self.label = self._label, label
-        try:
-            yield
-        finally:
-            self.label = before
 
     def _watch(self) -> None:
         while not self._done.wait(self.every):

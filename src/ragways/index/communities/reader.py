@@ -68,18 +68,6 @@ class Communities:
         query = "SELECT coalesce(sum(tokens), 0) FROM communities WHERE level = ?1 OR (level < ?1 AND leaf)"
         return int(next(self._rows(query, (level,)))[0])
 
-    def of_entities(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
-        """Communities that have any of these members, with how many: the most of them first, then the smallest."""
-        found: dict[str, tuple[int, int]] = {}
-        query = (
-            "SELECT m.community, c.size FROM members m JOIN communities c ON c.id = m.community "
-            f"WHERE m.entity {_AMONG}"
-        )
-        for id, size in self._rows(query, (_list(ids),)):
-            found[id] = (found.get(id, (0, 0))[0] + 1, size)
-        order = sorted(found.items(), key=lambda item: (-item[1][0], item[1][1], item[0]))
-        return [(id, float(count)) for id, (count, _) in order[:limit]]
-
     def of_entity(self, id: str) -> list[Community]:
         """The communities of one entity, from the coarse to the fine."""
         query = f"SELECT {_COLUMNS} FROM members m JOIN communities c ON c.id = m.community WHERE m.entity = ?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 _SOLID = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1780-\u17ff\u1000-\u109f"
@@ -34,12 +34,6 @@ def folded(token: str) -> str:
 def tokens(text: str) -> list[str]:
     """The tokens of a name as it is compared."""
     return [folded(match) for match in TOKEN.findall(text)]
-
-
-def spans(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """Tokens of a stretch of text, with their places."""
-    for match in TOKEN.finditer(text, start, end):
-        yield folded(match.group()), match.start(), match.end()
 
 
 @lru_cache(maxsize=200_000)
