@@ -145,9 +145,9 @@ async def ours(case: Case) -> dict[str, Any]:
     scores = {
         name: score for judge in names for name, score in (await find_judge(judge).score(resources, record)).items()
     }
-    traced = {name: [row["supported"] for row in scores[name].details["claims"]]
+    supported = {name: [row["supported"] for row in scores[name].details["claims"]]
             for name in ("factual-precision", "factual-recall")}  # fmt: skip
-    return {"values": {name: score.value for name, score in scores.items()}, "told": traced}
+    return {"values": {name: score.value for name, score in scores.items()}, "supported": supported}
 
 
 class RagasJudge:
@@ -171,13 +171,17 @@ class RagasJudge:
         if title == "ClaimDecompositionOutput":
             return {"claims": case.claims(data["response"])}
         if title == "NLIStatementOutput":
-            traced = [(claim, int(case.verdict(claim, data["context"]))) for claim in data["statements"]]
-            return {"statements": [{"statement": claim, "reason": "", "verdict": verdict} for claim, verdict in traced]}
+            supported = [(claim, int(case.verdict(claim, data["context"]))) for claim in data["statements"]]
+            return {
+                "statements": [{"statement": claim, "reason": "", "verdict": verdict} for claim, verdict in supported]
+            }
         if title == "Verification":
             return {"reason": "", "verdict": int(case.useful[int(data["context"].split()[-1]) - 1])}
         if title == "ContextRecallClassifications":
-            traced = [(claim, int(case.verdict(claim, "piece"))) for claim in case.claims(data["answer"])]
-            return {"classifications": [{"statement": claim, "reason": "", "attributed": one} for claim, one in traced]}
+            supported = [(claim, int(case.verdict(claim, "piece"))) for claim in case.claims(data["answer"])]
+            return {
+                "classifications": [{"statement": claim, "reason": "", "attributed": one} for claim, one in supported]
+            }
         if title == "ResponseRelevanceOutput":
             return {"question": case.questions[at], "noncommittal": int(case.noncommittal)}
         raise ValueError(title)
@@ -229,7 +233,7 @@ def _comparable(name: str, mine: dict[str, Any]) -> tuple[float, bool]:
         return round(value, 2), False
     if name != "factual-recall":
         return value, False
-    right, given = sum(mine["told"]["factual-precision"]), mine["told"]["factual-recall"]
+    right, given = sum(mine["supported"]["factual-precision"]), mine["supported"]["factual-recall"]
     lacking = len(given) - sum(given)
     return round(right / (right + lacking + 1e-8), 2), right != sum(given)
 

@@ -58,7 +58,7 @@ async def abuild(
     files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
     recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
     with spending(Budget(usd=budget)):
-        return await build_index(chosen.index, files, recipe, rebuild=rebuild, report=progress)
+        return await build_index(chosen.index, files, recipe, rebuild=rebuild, progress=progress)
 
 
 class AsyncCorpus:

@@ -1,4 +1,4 @@
-"""Evaluate ways of answering from Python: ask questions of known answers, score, compare, report.
+"""Evaluate paradigms from Python: ask questions of known answers, score, compare, report.
 
 evaluation = ragways.evaluate(corpus, "mine.jsonl", ["naive", "fused"], metrics=["recall@5", "f1"])
 evaluation.table()
@@ -59,7 +59,7 @@ def evaluate(
     budget: float | None = None,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
-    """Ask every question in every way, record the answers, and score them.
+    """Ask every question of every paradigm, record the answers, and score them.
 
     Args:
         corpus: an open index.
@@ -126,13 +126,13 @@ async def aevaluate(
             at_once=at_once,
             budget=budget,
             metrics=chosen,
-            report=progress,
+            progress=progress,
         )
         judges = dict.fromkeys(find_judge(metric.name) for metric in chosen if metric.of is None)
         able = [judge for judge in judges if judge.by == "embedder" or use.model.model is not None]
         if able:
             resources = JudgeResources(use.model, use.embedder)
-            await run.judge(resources, able, at_once=at_once, budget=budget, report=progress)
+            await run.judge(resources, able, at_once=at_once, budget=budget, progress=progress)
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -141,7 +141,7 @@ async def aevaluate(
 
 
 class Evaluation:
-    """What came out of asking questions in several ways. Made by `evaluate`; its figures are computed from the records.
+    """What came out of asking paradigms questions. Made by `evaluate`; its figures are computed from the records.
 
     `folder` is where the run is kept: `ragways eval report`, `compare`, `judge` and `duel` work on it too.
     """
@@ -163,11 +163,11 @@ class Evaluation:
 
     @cached_property
     def scores(self) -> list[ParadigmScores]:
-        """The figures of each way: means with intervals, by type of question too, counts and costs."""
+        """The figures of each paradigm: means with intervals, by type of question too, counts and costs."""
         return self.run.scores()
 
     def table(self) -> Table:
-        """A row for each way: the mean of each metric with its 95 % interval, failures, tokens, seconds and money."""
+        """A row for each paradigm: each metric's mean with its 95 % interval, failures, tokens, seconds and money."""
         metrics = [
             column for name in self.metrics for column in (Column(name, ".3f"), Column("95 %", key=f"{name} 95 %"))
         ]
@@ -177,7 +177,7 @@ class Evaluation:
         return Table.of(["paradigm", "questions", "failed", *metrics, *costs], rows, notes=notes)
 
     def compare(self, metric: str = "", baseline: str = "") -> Comparisons:
-        """Compare the ways question by question, each with the baseline or every pair.
+        """Compare the paradigms question by question, each with the baseline or every pair.
 
         Args:
             metric: by which metric; unset, the first of those that were asked for.

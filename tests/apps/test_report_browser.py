@@ -283,8 +283,8 @@ def test_the_timeline_says_nothing_of_nobody(browser: Browser, data: dict[str, A
     )
     (tmp_path / "line.html").write_text(report_page(some), encoding="utf-8")
     browser.open((tmp_path / "line.html").as_uri())
-    traced = "document.querySelector('#timeline .told').textContent"
-    assert browser.ask(traced) == "Point at the picture, or choose a paradigm."
+    readout = "document.querySelector('#timeline .readout').textContent"
+    assert browser.ask(readout) == "Point at the picture, or choose a paradigm."
     browser.click("#timeline .legend button")
-    assert browser.ask(traced).startswith(f"{data['paradigms'][0]}: ")
+    assert browser.ask(readout).startswith(f"{data['paradigms'][0]}: ")
     assert "before the first answer" in browser.ask("document.querySelector('#timeline table').textContent")

@@ -154,8 +154,8 @@ def test_refusing_is_abstaining_and_no_answer_is_a_failure(tmp_path: Path):
         {"id": "q3", "answer": "Nobody knows", "abstained": True},
         {"id": "q3", "answer": "", "error": "timeout"},
     ]
-    traced = [(one.abstained, one.error) for one in brought(tmp_path, rows).records]
-    assert traced == [(False, "the file gives no answer"), (True, ""), (True, ""), (False, "timeout")]
+    outcomes = [(one.abstained, one.error) for one in brought(tmp_path, rows).records]
+    assert outcomes == [(False, "the file gives no answer"), (True, ""), (True, ""), (False, "timeout")]
 
 
 def test_what_only_retrieves_is_not_scored_for_answers(tmp_path: Path):

@@ -77,8 +77,8 @@ def test_unscored_answers_and_unscored_questions():
 def test_what_is_unscored_is_told_by_paradigm():
     rows = [row(question, None, paradigm=name) for name in ("naive", "words") for question in "ab"]
     rows += [row("c", None, paradigm="words", why="not judged"), row("c", 1.0)]
-    traced = [(gap.why, gap.answers, gap.whose) for gap in gaps(score(rows))]
-    assert traced == [("no gold answer", 2, "each paradigm"), ("not judged", 1, "words")]
+    reasons = [(gap.why, gap.answers, gap.whose) for gap in gaps(score(rows))]
+    assert reasons == [("no gold answer", 2, "each paradigm"), ("not judged", 1, "words")]
     many = [row(question, None, paradigm=f"p{name}") for name in range(6) for question in "ab"[: 1 + (name < 5)]]
     assert [gap.whose for gap in gaps(score(many))] == ["p0, p1, p2 and 2 more", "p5"]
 

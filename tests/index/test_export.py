@@ -148,8 +148,8 @@ def test_graphml(index: Index, tmp_path: Path):
     keys = {key.get("id"): key.get("attr.name") for key in root.findall(f"{NAMESPACE}key")}
 
     def read(element: ElementTree.Element) -> dict[str, object]:
-        traced = {str(keys[data.get("key")]): data.text or "" for data in element.findall(f"{NAMESPACE}data")}
-        return {**element.attrib, **traced}
+        values = {str(keys[data.get("key")]): data.text or "" for data in element.findall(f"{NAMESPACE}data")}
+        return {**element.attrib, **values}
 
     nodes, edges = expected(index)
     for tag, wanted in (("node", nodes), ("edge", edges)):

@@ -126,8 +126,8 @@ def test_the_form_a_server_understands_is_learnt_once(forms, asked):
         asyncio.run(main())
     bodies = [seen.body for seen in server.requests]
     assert [body.get("response_format", {}).get("type") for body in bodies] == asked  # type: ignore[attr-defined]
-    traced = ["JSON schema" in body["messages"][0]["content"] for body in bodies]  # type: ignore[index]
-    assert traced == [form != "json_schema" for form in asked]
+    in_prompt = ["JSON schema" in body["messages"][0]["content"] for body in bodies]  # type: ignore[index]
+    assert in_prompt == [form != "json_schema" for form in asked]
 
 
 @pytest.mark.parametrize("refused", ["max_tokens", "temperature", "seed"])

@@ -102,12 +102,12 @@ def test_an_obeying_model_gets_nothing(use: Resources, number: int):
     wanted = ["shell", "delete_article", "send", "http_get", "backlinks", "calculator"]
 
     def obey(call: Call) -> Reply:
-        traced = [message for message in call.messages if message.role == "tool"]
-        assert traced
-        assert all(in_one_fence(message.content) for message in traced)
+        results = [message for message in call.messages if message.role == "tool"]
+        assert results
+        assert all(in_one_fence(message.content) for message in results)
         assert [message.role for message in call.messages[:2]] == ["system", "user"]
         assert "evil.example" not in call.messages[0].content + call.messages[1].content
-        calls = [ToolCall(f"o{n}", name, json.dumps({"order": traced[-1].content})) for n, name in enumerate(wanted)]
+        calls = [ToolCall(f"o{n}", name, json.dumps({"order": results[-1].content})) for n, name in enumerate(wanted)]
         return Reply("I obey.", tool_calls=tuple(calls))
 
     leak = {

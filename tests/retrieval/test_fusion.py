@@ -223,12 +223,12 @@ def test_learned_scores_are_chances_and_the_trace_says_why(index: Index):
 
     found, details = asyncio.run(run())
     assert all(0 < hit.score < 1 for hit in found.items)
-    traced = details["best"]
-    assert isinstance(traced, dict)
+    best = details["best"]
+    assert isinstance(best, dict)
     first = found.items[0]
-    assert next(iter(traced)) == first.piece.id
-    assert set(traced[first.piece.id]) == {"chance", *FEATURES}
-    assert traced[first.piece.id]["chance"] == pytest.approx(first.score, abs=1e-3)
+    assert next(iter(best)) == first.piece.id
+    assert set(best[first.piece.id]) == {"chance", *FEATURES}
+    assert best[first.piece.id]["chance"] == pytest.approx(first.score, abs=1e-3)
     assert details["whole"] == 1.0
     assert details["weights"] == {name: round(weight, 2) for name, weight in mixed(1.0).features.items()}
 

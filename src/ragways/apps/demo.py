@@ -37,9 +37,9 @@ def run_demo(settings: Settings, index: Path | None) -> None:
     folder = index or settings.cache / "demo"
     chosen = settings.model_copy(update={"index": folder})
     with resources.as_file(resources.files("ragways") / "demo") as bundle:
-        with progress_bar() as report:
+        with progress_bar() as progress:
             recipe = recipe_of(chosen, LAYERS)
-            make = partial(build, folder, [bundle / "corpus"], recipe, report=report, root=ROOT)
+            make = partial(build, folder, [bundle / "corpus"], recipe, progress=progress, root=ROOT)
             # The index in the cache is the demo's own; one that the user named may hold more, and is never made anew.
             summary = asyncio.run(make() if index else _in_cache(make, folder))
         show_summary(summary, str(folder))

@@ -70,8 +70,8 @@ def index(
     if plan:
         _plan(chosen, paths, recipe, json)
         return
-    with progress_bar(not json) as report, spending(Budget(usd=budget)):
-        summary = asyncio.run(build(chosen.index, paths, recipe, rebuild=rebuild, report=report))
+    with progress_bar(not json) as progress, spending(Budget(usd=budget)):
+        summary = asyncio.run(build(chosen.index, paths, recipe, rebuild=rebuild, progress=progress))
     if json:
         print_json({"index": str(chosen.index), **_summary_data(summary)})
     else:
@@ -85,8 +85,8 @@ def index(
 def _plan(chosen: Settings, paths: list[Path], recipe: Recipe, json: bool) -> None:
     from ragways.index.plan import plan
 
-    with progress_bar(not json) as report:
-        planned = asyncio.run(plan(chosen.index, paths, recipe, report=report))
+    with progress_bar(not json) as progress:
+        planned = asyncio.run(plan(chosen.index, paths, recipe, progress=progress))
     if json:
         print_json({"index": str(chosen.index), "documents": planned.documents, **to_plain(planned)})
     else:

@@ -36,9 +36,10 @@ def reproduce(
 
     chosen, wanted = chosen_settings(settings, trust=trust), find_experiment(experiment)
     found, folder = locate(wanted, data), out or Path("reproduced")
-    with progress_bar(not json) as report, spending(Budget(usd=budget)):
+    with progress_bar(not json) as progress, spending(Budget(usd=budget)):
         results = [
-            asyncio.run(run_again(chosen, wanted, one, folder, limit=limit, seed=seed, report=report)) for one in found
+            asyncio.run(run_again(chosen, wanted, one, folder, limit=limit, seed=seed, progress=progress))
+            for one in found
         ]
     if json:
         print_json(to_plain(results))

@@ -219,8 +219,8 @@ def mean_clustering(links: Adjacency, *, limit: int = WEDGES, seed: int = 0) -> 
     rank[order] = np.arange(nodes)
     one, two = (rank[ends] for ends in _edges(links))
     keys = np.sort(np.minimum(one, two) * nodes + np.maximum(one, two))
-    ways = np.bincount(keys // nodes, minlength=nodes)
-    if int((ways * (ways - 1) // 2).sum()) > limit:
+    outward = np.bincount(keys // nodes, minlength=nodes)
+    if int((outward * (outward - 1) // 2).sum()) > limit:
         return _drawn_clustering(links, seed)
     degrees = np.diff(links.indptr)[order]
     pairs = degrees * (degrees - 1) / 2

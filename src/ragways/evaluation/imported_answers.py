@@ -206,8 +206,8 @@ def ranks(wanted: Sequence[Gold], found: Sequence[ImportedPassage]) -> tuple[int
 def _rank(gold: Gold, found: Sequence[ImportedPassage], texts: Sequence[str], order: dict[str, int]) -> int | None:
     if gold.quote:
         quote = plain_words(gold.quote)
-        traced = enumerate(zip(found, texts, strict=True), start=1)
-        return next((number for number, (one, text) in traced if quote in text and _may_be(gold, one)), None)
+        numbered = enumerate(zip(found, texts, strict=True), start=1)
+        return next((number for number, (one, text) in numbered if quote in text and _may_be(gold, one)), None)
     whole = plain_words(gold.text)[:2000]
     at = (
         order[_document(passage)]

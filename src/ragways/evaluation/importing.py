@@ -53,9 +53,9 @@ def to_records(
         for question in questions
         for repeat, one in _numbered(answered.get(question.id, []))
     ]
-    traced = any(one.evidence is not None for one in given)
+    has_evidence = any(one.evidence is not None for one in given)
     unanswered = tuple(question for question in questions if question.id not in answered)
-    evidence: Literal["none", "titles", "texts"] = "none" if not traced else "titles" if titles else "texts"
+    evidence: Literal["none", "titles", "texts"] = "none" if not has_evidence else "titles" if titles else "texts"
     return ImportResult(tuple(records), tuple(unmatched), unanswered, retrieval_only, evidence)
 
 

@@ -142,7 +142,7 @@ async def judge(
     *,
     at_once: int = 1,
     budget: float | None = None,
-    report: ProgressCallback = silent,
+    progress: ProgressCallback = silent,
 ) -> Tally:
     """Ask what has not been judged yet. An unreadable reply is unscored and kept; a spent budget ends it, all kept.
 
@@ -166,7 +166,7 @@ async def judge(
                     if not _same(done.get(new.key), new):
                         judgements.append(new)
                 count += 1
-                report(Progress(f"judging {by.name}", count, len(ordered), f"${current_meter().spent.usd:.4f}"))
+                progress(Progress(f"judging {by.name}", count, len(ordered), f"${current_meter().spent.usd:.4f}"))
 
             await in_turn((one(record, left) for record, left in work), at_once)
     return tally
@@ -210,12 +210,12 @@ async def judge_run(
     *,
     at_once: int = 1,
     budget: float | None = None,
-    report: ProgressCallback = silent,
+    progress: ProgressCallback = silent,
 ) -> JudgingSummary:
     """Judge a run in its folder and say what is known of it then, what was judged before included."""
     judgements, model = Judgements(folder), resources.model.model
     with spending() as meter:
-        await judge(resources, records, judges, judgements, at_once=at_once, budget=budget, report=report)
+        await judge(resources, records, judges, judgements, at_once=at_once, budget=budget, progress=progress)
     metrics = [metric for by in judges for metric in by.metrics]
     tally = Tally.of(records, judgements.latest(), metrics)
     name = model.name if model is not None and any(by.by == "model" for by in judges) else ""

@@ -78,7 +78,7 @@ async def measure_retrieval(
     paradigms: Mapping[str, Mapping[str, Any]],
     *,
     metrics: Sequence[Cut] = USUAL,
-    report: ProgressCallback = silent,
+    progress: ProgressCallback = silent,
 ) -> list[RetrievalScores]:
     """Ask every question of each paradigm (by name, with its settings), without answering; returns their scores."""
     gold = GoldIndex(use.index)
@@ -88,7 +88,7 @@ async def measure_retrieval(
     for name, settings in paradigms.items():
         measured = _Measured({str(metric): [] for metric in metrics})
         for done, question in enumerate(questions):
-            report(Progress(f"asking {name}", done, len(questions)))
+            progress(Progress(f"asking {name}", done, len(questions)))
             await _measure_one(use, question, name, settings, gold, metrics, measured)
         scores.append(measured.scores(name))
     return scores

@@ -122,13 +122,13 @@ class Run:
         *,
         at_once: int = 1,
         budget: float | None = None,
-        report: ProgressCallback = silent,
+        progress: ProgressCallback = silent,
     ) -> Tally:
         """Ask judges what they have not judged yet; returns how much came out, and why the rest did not."""
         with locked(self.folder):
             return await judge(
                 resources, list(self.records), judges, Judgements(self.folder),
-                at_once=at_once, budget=budget, report=report,
+                at_once=at_once, budget=budget, progress=progress,
             )  # fmt: skip
 
 
@@ -144,7 +144,7 @@ async def evaluate(
     budget: float | None = None,
     metrics: Sequence[Metric] = (),
     data: Mapping[str, Any] | None = None,
-    report: ProgressCallback = silent,
+    progress: ProgressCallback = silent,
 ) -> Run:
     """Ask every question of every variant and record the answers in a folder; returns the run.
 
@@ -171,7 +171,7 @@ async def evaluate(
             data=data,
             construction={layer.name: layer.spent for layer in layer_status(use.index.folder) if layer.built},
         )
-        runner = _Runner(use, records, info, at_once, len(questions) * len(variants) * repeats, report)
+        runner = _Runner(use, records, info, at_once, len(questions) * len(variants) * repeats, progress)
         with spending(Budget(usd=budget)), Sampler(samples_of(folder)) as sampler:
             for variant in variants:
                 work = [_Ask(question, variant, repeat) for repeat in range(repeats) for question in questions]
@@ -218,11 +218,11 @@ class _Runner:
         info: RunInfo,
         at_once: int,
         total: int,
-        report: ProgressCallback,
+        progress: ProgressCallback,
     ) -> None:
         self._use, self._records, self._info = use, records, info
         self._gold = GoldIndex(use.index)
-        self._at_once, self._total, self._report = at_once, total, report
+        self._at_once, self._total, self._progress = at_once, total, progress
         self._done = self.failed = 0
 
     async def ask_all(self, work: Sequence[_Ask], of: int) -> None:
@@ -242,7 +242,7 @@ class _Runner:
 
     def _tell(self, paradigm: str) -> None:
         note = f"{self._done:,} of {self._total:,}  {paradigm}  ${current_meter().spent.usd:.4f}"
-        self._report(Progress("asking", self._done, self._total, note))
+        self._progress(Progress("asking", self._done, self._total, note))
 
     async def _record(self, asked: _Ask) -> Record:
         question, seed = asked.question, self._info.seed + asked.repeat

@@ -38,7 +38,7 @@ async def build(
     recipe: Recipe,
     *,
     rebuild: bool = False,
-    report: ProgressCallback = silent,
+    progress: ProgressCallback = silent,
     root: str = "",
 ) -> Summary:
     """Index these files and folders. Files that vanished from a folder since the last run go from the index too.
@@ -48,11 +48,11 @@ async def build(
     found = find_files(paths, recipe.options, root)  # before the folder of the index is made
     with writing(folder, rebuild) as (store, work_cache):
         started = time.perf_counter()
-        run = _Run(store, work_cache, report, anew=rebuild)
+        run = _Run(store, work_cache, progress, anew=rebuild)
         with spending() as meter:
             try:
                 await run.prepare(recipe)
-                await run.update(FileReader(store, recipe, found, run.summary, report))
+                await run.update(FileReader(store, recipe, found, run.summary, progress))
                 await run.publish()
             finally:
                 await run.aclose()
@@ -85,12 +85,12 @@ def rebuild_derived(folder: Path) -> None:
 class _Run:
     """One run of the builder; holds the write lock."""
 
-    def __init__(self, store: Store, work_cache: WorkCache, report: ProgressCallback, *, anew: bool = False) -> None:
+    def __init__(self, store: Store, work_cache: WorkCache, progress: ProgressCallback, *, anew: bool = False) -> None:
         self.anew = anew
         self.store = store
         self.work_cache = work_cache
         self.meta = store.meta()
-        self.report = report
+        self.progress = progress
         self.summary = Summary()
         self.new: set[int] = set()
         self.pending: list[ReadDocument] = []
@@ -187,7 +187,7 @@ class _Run:
     async def embed(self, texts: Texts) -> None:
         if self.embedding is not None:
             with self.summary.timed("embedding"):
-                await self.embedding.see_to(texts, self.summary, self.report, layer=self.working)
+                await self.embedding.see_to(texts, self.summary, self.progress, layer=self.working)
 
     def find(self, name: str) -> set[int]:
         """Documents with this key, id, source file or title."""
@@ -228,7 +228,7 @@ class _Run:
             with self.summary.timed(layer.name):
                 await self.work(layer, context)
         with self.summary.timed("deriving"):
-            self.report(Progress("deriving", 0))
+            self.progress(Progress("deriving", 0))
             derive(context, generation + 1, layers)
         self.summary.undone, self.summary.why = context.failed, context.why
         unfinished = "yes" if context.failed or self.summary.stopped else ""
@@ -269,7 +269,7 @@ class _Run:
             self.model,
             self.embedding.embedder if self.embedding is not None else None,
             self.embed,
-            report=self.report,
+            progress=self.progress,
             before=derived_folder(self.store.folder, generation),
             new=frozenset(self.new) if only_new else None,
             settings=self.settings,
@@ -294,7 +294,7 @@ class Embedding:
     def known(self, texts: Texts) -> set[str]:
         return self._work_cache.known(self.embedder.name, texts)
 
-    async def see_to(self, texts: Texts, summary: Summary, report: ProgressCallback, *, layer: str) -> None:
+    async def see_to(self, texts: Texts, summary: Summary, progress: ProgressCallback, *, layer: str) -> None:
         """Embed those of the texts that have no vector yet; the cost is counted for the layer that wants them."""
         known = self.known(texts)
         # Texts of one length together, so that a batch of an endpoint is even.
@@ -307,6 +307,6 @@ class Embedding:
                 vectors = await self.embedder.embed([texts[hash] for hash in hashes])
                 self._work_cache.keep(self.embedder.name, dict(zip(hashes, vectors, strict=True)), kind, cost)
             summary.embedded += len(hashes)
-            report(Progress("embedding", summary.embedded))
+            progress(Progress("embedding", summary.embedded))
 
         await in_turn(map(embed, slices), self.embedder.parallel)

@@ -46,7 +46,7 @@ class BuildContext:
     embedder: Embedder | None
     embed: Callable[[Texts], Awaitable[None]]
     """Sees to it that each text has its vector in the work cache."""
-    report: ProgressCallback = silent
+    progress: ProgressCallback = silent
     before: Path | None = None
     """The derived folder of the generation before, to take over what did not change."""
     new: frozenset[int] | None = None

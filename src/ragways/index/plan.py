@@ -86,7 +86,9 @@ class IndexPlan:
         self.seconds += layer.seconds
 
 
-async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: ProgressCallback = silent) -> IndexPlan:
+async def plan(
+    folder: Path, paths: Sequence[Path], recipe: Recipe, *, progress: ProgressCallback = silent
+) -> IndexPlan:
     """Read what changed into a store that is thrown away, try the layers on a sample, and say what a run would take."""
     planned, read = IndexPlan(), Summary()
     started = time.perf_counter()
@@ -94,7 +96,7 @@ async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: P
     built = frozenset(store.meta().get("layers", "").split())
     layers = recipe.layers | built
     whole = frozenset() if store.meta().get("unfinished") else built
-    _update(FileReader(store, recipe, find_files(paths, recipe.options), read, report), store, planned)
+    _update(FileReader(store, recipe, find_files(paths, recipe.options), read, progress), store, planned)
     planned.unchanged, planned.skipped, planned.failed = read.unchanged, read.skipped, read.failed
     store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})
     work_cache = WorkCache(folder) if (folder / FILE).is_file() else WorkCache.in_memory()
@@ -107,7 +109,7 @@ async def plan(folder: Path, paths: Sequence[Path], recipe: Recipe, *, report: P
     try:
         pricing = _Pricing(work_cache, model, embedder)
         for layer in ordered:
-            report(Progress("planning", 0, note=layer.name))
+            progress(Progress("planning", 0, note=layer.name))
             seen = planning if layer.name in whole else replace(planning, fresh=1.0)
             planned.add(await pricing.layer(layer.name, layer.plan(seen)))
     finally:

@@ -169,14 +169,14 @@ class FileReader:
     """Compares the files of a run with what a store holds. What is to be done about it is left to whoever reads."""
 
     def __init__(
-        self, store: Store, recipe: Recipe, found: FoundFiles, summary: Summary, report: ProgressCallback
+        self, store: Store, recipe: Recipe, found: FoundFiles, summary: Summary, progress: ProgressCallback
     ) -> None:
         self._store = store
         self._chunking = recipe.chunking
         self._options = replace(recipe.options, notice=summary.leave_out)
         self._roots = found.roots
         self._summary = summary
-        self._report = report
+        self._progress = progress
         self._files = list(self._under_known_names(found))
         summary.skipped, summary.hidden = list(found.skipped), found.hidden
         for entry in found.skipped:
@@ -195,7 +195,7 @@ class FileReader:
         counted in the summary, and what cannot be read is noted there.
         """
         for done, (root, file) in enumerate(self._files):
-            self._report(Progress("reading", done, len(self._files), file.key))
+            self._progress(Progress("reading", done, len(self._files), file.key))
             try:
                 yield from self._file(root, file)
             except NoText:

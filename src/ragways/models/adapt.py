@@ -203,8 +203,8 @@ async def _called(name: str, method: Callable[..., object], given: object) -> ob
     except (RagwaysError, TryAgain):
         raise
     except Exception as error:
-        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise ModelRefused(f"{name} failed ({told})", "the error comes from your own object; look there") from error
+        cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise ModelRefused(f"{name} failed ({cause})", "the error comes from your own object; look there") from error
 
 
 def _in_a_loop_of_its_own(work: Callable[[], object]) -> None:

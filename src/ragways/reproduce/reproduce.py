@@ -81,7 +81,7 @@ async def reproduce(
     *,
     limit: int | None = None,
     seed: int = 0,
-    report: ProgressCallback = silent,
+    progress: ProgressCallback = silent,
 ) -> Reproduction:
     """Run an experiment on a data set with the source's preset; without a model, what can be run without one.
 
@@ -95,17 +95,17 @@ async def reproduce(
     chunking = ChunkingSettings(preset=experiment.chunking)
     chosen = settings.model_copy(update={"index": folder / "index", "chunking": chunking})
     needs = {need for variant in variants for need in PARADIGMS.find(variant.paradigm).needs}
-    await build(chosen.index, [corpus], recipe_of(chosen, check_layers(sorted({"vectors", *needs}))), report=report)
+    await build(chosen.index, [corpus], recipe_of(chosen, check_layers(sorted({"vectors", *needs}))), progress=progress)
     if experiment.generated:
-        questions = await _generated(chosen, experiment.generated, folder / "questions.jsonl", limit, seed, report)
+        questions = await _generated(chosen, experiment.generated, folder / "questions.jsonl", limit, seed, progress)
     async with opened(chosen) as use:
         at_once = chosen.model.concurrency if use.model.model is not None else 1
         asked = [Variant(variant.label, variant.paradigm, variant.settings) for variant in variants]
         columns = experiment.columns_on(located.data)
         cuts = [column.metric for column in columns if column.metric is not None]
-        run = await evaluate(use, questions, asked, folder, seed=seed, at_once=at_once, metrics=cuts, report=report)
-    unjudged = await _judge(chosen, run, [column.judge for column in columns if column.judge], report)
-    duels, undone = await _duel(chosen, experiment, variants, run, report)
+        run = await evaluate(use, questions, asked, folder, seed=seed, at_once=at_once, metrics=cuts, progress=progress)
+    unjudged = await _judge(chosen, run, [column.judge for column in columns if column.judge], progress)
+    duels, undone = await _duel(chosen, experiment, variants, run, progress)
     scores = {row.paradigm: row for row in run.scores()}
     shown = (*variants, *(variant for variant in experiment.variants if variant not in variants))
     return Reproduction(
@@ -147,7 +147,7 @@ def _prepared(
 
 
 async def _generated(
-    settings: Settings, counts: Mapping[str, int], file: Path, limit: int | None, seed: int, report: ProgressCallback
+    settings: Settings, counts: Mapping[str, int], file: Path, limit: int | None, seed: int, progress: ProgressCallback
 ) -> list[Question]:
     """Questions generated over the index: once, for a model would not say the same again."""
     if file.is_file():
@@ -155,20 +155,20 @@ async def _generated(
     share = -(-limit // len(counts)) if limit else None
     count = max(count if share is None else min(count, share) for count in counts.values())
     async with opened(settings) as use:
-        made = await generate(use, kinds=list(counts), count=count, seed=seed, report=report)
+        made = await generate(use, kinds=list(counts), count=count, seed=seed, progress=progress)
     if not made.questions:
         raise UsageError("no question could be made from this corpus", "set a model, or take a larger corpus")
     write(made, file)
     return list(made.questions)[:limit]
 
 
-async def _judge(settings: Settings, run: Run, names: Sequence[str], report: ProgressCallback) -> list[str]:
+async def _judge(settings: Settings, run: Run, names: Sequence[str], progress: ProgressCallback) -> list[str]:
     """Ask the judges that the columns need; says in words which could not be asked."""
     judges = {judge.name: judge for judge in map(find_judge, dict.fromkeys(names))}
     async with judge_resources_of(settings, run.folder) as resources:
         able = [judge for judge in judges.values() if judge.by == "embedder" or resources.model.model is not None]
         at_once = settings.judge.concurrency if resources.model.model is not None else 1
-        await run.judge(resources, able, at_once=at_once, report=report)
+        await run.judge(resources, able, at_once=at_once, progress=progress)
     return [f"{judge.name}: needs a judge, set model or judge" for judge in judges.values() if judge not in able]
 
 
@@ -177,7 +177,7 @@ async def _duel(
     experiment: Experiment,
     variants: Sequence[PublishedVariant],
     run: Run,
-    report: ProgressCallback,
+    progress: ProgressCallback,
 ) -> tuple[DuelResult | None, list[str]]:
     """The answers in unbiased pairs, where the source did that; says in words why if it could not be done."""
     if not experiment.duel:
@@ -189,7 +189,7 @@ async def _duel(
     by = duel_judge(settings.judge.name or settings.model.name, rules.mode)
     async with judge_client_of(settings) as judge, client_of(settings) as generator:
         at_once = (settings.judge if settings.judge.name else settings.model).concurrency
-        await Trials(judge, generator, run.folder, rules, at_once=at_once, report=report).run(entries)
+        await Trials(judge, generator, run.folder, rules, at_once=at_once, progress=progress).run(entries)
     return duel_result(entries, run.folder, by, rules), []
 
 

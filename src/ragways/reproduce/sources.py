@@ -73,7 +73,7 @@ _ROUTER_BENCH_NAMES = ("NaiveRAG", "GraphRAG", "HybridRAG", "Iterative (Naive)",
 
 
 def _columns(*rows: tuple[float | None, ...]) -> tuple[PublishedColumn, ...]:
-    """Semantic F1, coverage, faithfulness hard and soft, judged correct: a tuple each, in the order of the ways."""
+    """Semantic F1, coverage, faithfulness hard and soft, judged correct: a tuple each, in the paradigms' order."""
     read = (
         ("sem. F1", mean("bertscore-f1", scale=1), 3, "bertscore"),
         ("coverage", mean("coverage", scale=1), 3, "coverage"),

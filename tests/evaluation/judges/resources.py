@@ -129,7 +129,7 @@ def value(name: str, one: Record, model: ScriptedModel | None = None, embedder: 
     return scored(name, one, model, embedder)[name].value
 
 
-class Told:
+class KnownVectors:
     """An embedder that was told the vector of each word; a text is the mean of its words."""
 
     name, parallel, dimension = "told", 1, 3

@@ -157,9 +157,9 @@ def test_the_table_holds_each_metric_once_and_finds_it():
 
 
 def test_names_to_choose_from_stand_once_each():
-    with pytest.raises(UsageError) as traced:
+    with pytest.raises(UsageError) as refused:
         find_judge("zzzz")
-    names = (traced.value.cure or "").removeprefix("choose from ").split(", ")
+    names = (refused.value.cure or "").removeprefix("choose from ").split(", ")
     assert len(names) == len(set(names))
     assert {*JUDGES, "judged-correct", "crag-fine"} <= set(names)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ragways.evaluation.judges import embedding
 from ragways.evaluation.judges.embedding import greedy
 from ragways.evaluation.judges.judge import sentences
-from tests.evaluation.judges.resources import Told, record, scored, value
+from tests.evaluation.judges.resources import KnownVectors, record, scored, value
 from tests.fakes import WordHashes
 
 # Cosines: cat·feline 0.8, dog·feline 0.6, cat·dog 0.
@@ -20,7 +20,7 @@ WORDS = {"cat": (1, 0, 0), "dog": (0, 1, 0), "feline": (0.8, 0.6, 0), "up": (0, 
 
 
 def test_bertscore_by_hand():
-    found = scored("bertscore", record(answer="cat up [1]", gold=("feline",)), embedder=Told(WORDS))
+    found = scored("bertscore", record(answer="cat up [1]", gold=("feline",)), embedder=KnownVectors(WORDS))
     # cat → 0.8, up → 0: precision 0.4; feline → 0.8: recall 0.8.
     assert found["bertscore-p"].value == pytest.approx(0.4)
     assert found["bertscore-r"].value == pytest.approx(0.8)
@@ -28,7 +28,9 @@ def test_bertscore_by_hand():
 
 
 def test_bertscore_takes_the_best_gold_answer_for_all_three_figures():
-    found = scored("bertscore", record(answer="cat", gold=("up", "cat up dog", "cat dog")), embedder=Told(WORDS))
+    found = scored(
+        "bertscore", record(answer="cat", gold=("up", "cat up dog", "cat dog")), embedder=KnownVectors(WORDS)
+    )
     assert [found[f"bertscore-{name}"].value for name in ("p", "r", "f1")] == pytest.approx([1, 0.5, 2 / 3])
     assert found["bertscore-f1"].details == {"gold": "cat dog"}
 
@@ -36,11 +38,11 @@ def test_bertscore_takes_the_best_gold_answer_for_all_three_figures():
 def test_context_bertscore_is_over_all_pieces_and_all_gold_evidence():
     pieces = tuple({"id": str(n), "title": "T", "text": text} for n, text in enumerate(("cat up", "dog")))
     one = record(evidence=pieces, wanted=({"quote": "feline"}, {"text": "dog"}, {"title": "only"}))
-    found = scored("context-bertscore", one, embedder=Told(WORDS))
+    found = scored("context-bertscore", one, embedder=KnownVectors(WORDS))
     # cat → 0.8, up → 0, dog → 1; feline → cat 0.8, dog → 1.
     assert found["context-bertscore-p"].value == pytest.approx(1.8 / 3)
     assert found["context-bertscore-r"].value == pytest.approx(0.9)
-    without = scored("context-bertscore", record(wanted=({"title": "T"},)), embedder=Told(WORDS))
+    without = scored("context-bertscore", record(wanted=({"title": "T"},)), embedder=KnownVectors(WORDS))
     assert {(score.value, score.why) for score in without.values()} == {(None, "no gold evidence in words")}
 
 
@@ -78,7 +80,7 @@ def test_nothing_to_match_is_unscored():
 
 
 def test_a_long_text_is_read_to_its_end():
-    class Short(Told):
+    class Short(KnownVectors):
         """Reads no more than `ROOM` tokens at once, as a model does."""
 
         async def tokens(self, texts):
@@ -94,21 +96,21 @@ def test_a_long_text_is_read_to_its_end():
 
 def test_coverage_and_support_by_hand():
     one = record(answer="Cat. [1] Up.", gold=("Feline. Up.",), evidence=({"id": "1", "text": "Feline. Dog."},))
-    traced = Told(WORDS)
+    embedder = KnownVectors(WORDS)
     assert sentences("Cat. Up.") == ("Cat.", "Up.")
-    assert value("coverage", one, embedder=traced) == pytest.approx((0.8 + 1) / 2)
-    assert value("coverage", record(answer="Cat.", gold=("Up.", "Feline.", "Dog.")), embedder=traced) == pytest.approx(
-        0.8
-    )
-    found = scored("support", one, embedder=traced)
+    assert value("coverage", one, embedder=embedder) == pytest.approx((0.8 + 1) / 2)
+    assert value(
+        "coverage", record(answer="Cat.", gold=("Up.", "Feline.", "Dog.")), embedder=embedder
+    ) == pytest.approx(0.8)
+    found = scored("support", one, embedder=embedder)
     assert found["support-hard"].value == pytest.approx(0.5)  # 0.8 is enough, 0 is not
     assert found["support-soft"].value == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(("cosine", "supported"), [(0.69, 0), (0.7001, 1)])
 def test_seven_tenths_are_enough(cosine: float, supported: int):
-    traced = Told({"a": (1, 0, 0), "b": (cosine, np.sqrt(1 - cosine**2), 0)})
-    found = scored("support", record(answer="a", evidence=({"id": "1", "text": "b"},)), embedder=traced)
+    embedder = KnownVectors({"a": (1, 0, 0), "b": (cosine, np.sqrt(1 - cosine**2), 0)})
+    found = scored("support", record(answer="a", evidence=({"id": "1", "text": "b"},)), embedder=embedder)
     assert found["support-hard"].value == supported
     assert found["support-soft"].value == pytest.approx(cosine)
 
@@ -116,10 +118,10 @@ def test_seven_tenths_are_enough(cosine: float, supported: int):
 @given(st.lists(st.sampled_from(["Cat.", "Dog.", "Feline.", "Up.", "Not."]), min_size=1, max_size=4),
        st.lists(st.sampled_from(["Cat.", "Dog.", "Feline.", "Up.", "Not."]), min_size=1, max_size=4))  # fmt: skip
 def test_coverage_is_its_definition(answer: list[str], gold: list[str]):
-    traced = Told(WORDS)
-    rows = {word: traced._row(word) for word in {*answer, *gold}}
+    embedder = KnownVectors(WORDS)
+    rows = {word: embedder._row(word) for word in {*answer, *gold}}
     wanted = sum(max(float(rows[g] @ rows[a]) for a in answer) for g in gold) / len(gold)
-    found = value("coverage", record(answer=" ".join(answer), gold=(" ".join(gold),)), embedder=traced)
+    found = value("coverage", record(answer=" ".join(answer), gold=(" ".join(gold),)), embedder=embedder)
     assert found == pytest.approx(wanted, abs=1e-5)
 
 

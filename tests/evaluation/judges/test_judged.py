@@ -15,7 +15,7 @@ from ragways.evaluation.judges.judge import family, same_family
 from ragways.evaluation.judges.verdicts import average_precision, cited
 from ragways.evaluation.metrics import METRICS
 from ragways.testing.scripted import ScriptedModel
-from tests.evaluation.judges.resources import PIECES, Told, agreeable, fenced, record, resources, scored, value
+from tests.evaluation.judges.resources import PIECES, KnownVectors, agreeable, fenced, record, resources, scored, value
 
 
 def claims(*texts: str) -> dict[str, object]:
@@ -112,13 +112,13 @@ def test_context_precision_shows_each_piece_alone_with_gold_or_answer():
 
 
 def test_answer_relevancy_is_the_mean_cosine_to_the_question():
-    traced = Told({"who": (1, 0, 0), "what": (0, 1, 0), "both": (0.6, 0.8, 0)})
+    embedder = KnownVectors({"who": (1, 0, 0), "what": (0, 1, 0), "both": (0.6, 0.8, 0)})
     said = {"noncommittal": False, "questions": ["who", "what", "both"]}
     with ScriptedModel([said]) as model:
-        assert value("answer-relevancy", record(text="who"), model, traced) == pytest.approx((1 + 0 + 0.6) / 3)
+        assert value("answer-relevancy", record(text="who"), model, embedder) == pytest.approx((1 + 0 + 0.6) / 3)
     assert "who" not in fenced(model.calls[0])[0].split()
     with ScriptedModel([{**said, "noncommittal": True}]) as model:
-        assert value("answer-relevancy", record(text="who"), model, traced) == 0
+        assert value("answer-relevancy", record(text="who"), model, embedder) == 0
 
 
 @pytest.mark.parametrize("verdict", ["correct", "incorrect", "incomplete"])

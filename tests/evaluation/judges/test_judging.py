@@ -109,8 +109,8 @@ def test_a_spent_budget_ends_it_and_all_is_kept(tmp_path: Path, at_once: int):
 
 def test_progress_counts_records_and_says_what_is_judged(tmp_path: Path):
     seen: list[Progress] = []
-    judged(tmp_path, "support", report=seen.append)
-    judged(tmp_path, "coverage support", report=seen.append)
+    judged(tmp_path, "support", progress=seen.append)
+    judged(tmp_path, "coverage support", progress=seen.append)
     assert [(one.stage, one.done, one.total) for one in seen if one.done == one.total] == [
         ("judging support", 6, 6), ("judging coverage", 6, 6),
     ]  # fmt: skip

@@ -118,5 +118,5 @@ def test_progress_is_reported(demo: Index):
     from tests.evaluation.questions.fakes import resources
 
     seen: list[str] = []
-    asyncio.run(generate(resources(demo), kinds=["factual"], count=1, report=lambda at: seen.append(at.stage)))
+    asyncio.run(generate(resources(demo), kinds=["factual"], count=1, progress=lambda at: seen.append(at.stage)))
     assert set(seen) == {"asking factual"}

@@ -74,8 +74,8 @@ def duel(
     if _judging(chosen).name:
         if not json:
             show_plan(plan)
-        with progress_bar(not json) as report, locked(run):
-            asyncio.run(_run(chosen, entries, run, rules, at_once, budget, report))
+        with progress_bar(not json) as progress, locked(run):
+            asyncio.run(_run(chosen, entries, run, rules, at_once, budget, progress))
     result = duel_result(entries, run, by, rules)
     if json:
         print_json({"plan": to_plain(plan), **to_plain(result)})
@@ -122,11 +122,11 @@ async def _run(
     rules: DuelRules,
     at_once: int | None,
     budget: float | None,
-    report: ProgressCallback,
+    progress: ProgressCallback,
 ) -> None:
     from ragways.assemble import client_of, judge_client_of
     from ragways.evaluation.duel.trials import Trials
 
     async with judge_client_of(settings) as judge, client_of(settings) as generator:
         side_by_side = at_once or _judging(settings).concurrency
-        await Trials(judge, generator, run, rules, at_once=side_by_side, report=report).run(entries, budget=budget)
+        await Trials(judge, generator, run, rules, at_once=side_by_side, progress=progress).run(entries, budget=budget)

@@ -59,8 +59,8 @@ def judge(
     names = [name.strip() for name in (metrics or "").split(",") if name.strip()]
     wanted = tuple(dict.fromkeys(map(find_judge, names)))
     chosen, records = chosen_settings(settings, trust=trust), list(Records(run))
-    with progress_bar(not json) as report, locked(run):
-        summary = asyncio.run(_judge(chosen, run, records, wanted, at_once, budget, report))
+    with progress_bar(not json) as progress, locked(run):
+        summary = asyncio.run(_judge(chosen, run, records, wanted, at_once, budget, progress))
     if json:
         print_json(to_plain(summary))
     else:
@@ -76,7 +76,7 @@ async def _judge(
     wanted: tuple[Judge, ...],
     at_once: int | None,
     budget: float | None,
-    report: ProgressCallback,
+    progress: ProgressCallback,
 ) -> JudgingSummary:
     from ragways.assemble import judge_resources_of
     from ragways.evaluation.judging import judge_run, usable_judges
@@ -86,7 +86,7 @@ async def _judge(
         asks = resources.model.model is not None and any(one.by == "model" for one in judges)
         concurrency = (settings.judge if settings.judge.name else settings.model).concurrency if asks else 1
         return await judge_run(
-            resources, run, records, judges, at_once=at_once or concurrency, budget=budget, report=report
+            resources, run, records, judges, at_once=at_once or concurrency, budget=budget, progress=progress
         )
 
 

@@ -136,8 +136,8 @@ def generate(
     names = [name.strip() for name in kinds.split(",") if name.strip()] or None
     find_kinds(names or [])  # a name that is not known is said before anything is opened
     chosen = chosen_settings(settings, index, trust=trust)
-    with progress_bar(not json) as report:
-        made = asyncio.run(_generate(chosen, names, count, seed, budget, without_model, report))
+    with progress_bar(not json) as progress:
+        made = asyncio.run(_generate(chosen, names, count, seed, budget, without_model, progress))
     write(made, out)
     if json:
         print_json({**made.about, "files": [str(out), str(about_file(out))]})
@@ -156,14 +156,14 @@ async def _generate(
     seed: int,
     budget: float | None,
     without_model: bool,
-    report: ProgressCallback,
+    progress: ProgressCallback,
 ) -> GeneratedSet:
     from ragways.assemble import opened
     from ragways.evaluation.questions.generate import generate as make
 
     async with opened(settings) as use:
         return await make(
-            use, kinds=names, count=count, seed=seed, budget=budget, without_model=without_model, report=report
+            use, kinds=names, count=count, seed=seed, budget=budget, without_model=without_model, progress=progress
         )
 
 

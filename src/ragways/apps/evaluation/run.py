@@ -84,11 +84,11 @@ def run(
         typer.echo(f"warning: no question of {found.questions.name} has a gold answer or gold evidence", err=True)
     variants = parse_variants(paradigms, chosen.paradigms)
     corpus = corpus_of(found, chosen) if dataset is not None and index is None else None
-    traced = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
+    described = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
             "per_type": per_type, "limit": limit}  # fmt: skip
-    with progress_bar(not json) as report:
+    with progress_bar(not json) as progress:
         failed = asyncio.run(
-            _run(chosen, asked, variants, records, repeats, seed, traced, corpus, at_once, budget, report)
+            _run(chosen, asked, variants, records, repeats, seed, described, corpus, at_once, budget, progress)
         )
     show_run(out, json)
     if not json:
@@ -120,13 +120,13 @@ async def _run(
     corpus: Path | None,
     at_once: int | None,
     budget: float | None,
-    report: ProgressCallback,
+    progress: ProgressCallback,
 ) -> int:
     from ragways.assemble import opened
     from ragways.evaluation.run import evaluate
 
     if corpus is not None:
-        settings = await indexed(settings, corpus, [variant.paradigm_name for variant in variants], report)
+        settings = await indexed(settings, corpus, [variant.paradigm_name for variant in variants], progress)
     async with opened(settings) as use:
         side_by_side = at_once or (settings.model.concurrency if use.model.model is not None else 1)
         run = await evaluate(
@@ -139,7 +139,7 @@ async def _run(
             at_once=side_by_side,
             budget=budget,
             data=data,
-            report=report,
+            progress=progress,
         )
     return run.failed
 
@@ -173,9 +173,9 @@ def retrieval(
     found = source(chosen, dataset, data, questions, format, corpus)
     layout, asked = DATASETS.find(found.format), load_questions(found.format, found.questions)[:limit]
     place = corpus_of(found, chosen)
-    with progress_bar(not json) as report:
-        rows = asyncio.run(_measure(chosen, place, openie, asked, names, values, report))
-    traced = {
+    with progress_bar(not json) as progress:
+        rows = asyncio.run(_measure(chosen, place, openie, asked, names, values, progress))
+    measured = {
         "format": found.format,
         "corpus": place.name,
         "questions": len(asked),
@@ -184,7 +184,7 @@ def retrieval(
         "paradigms": to_plain(rows),
     }
     if json:
-        print_json(traced)
+        print_json(measured)
     else:
         show_retrieval(
             f"{place.name}: {len(asked)} questions", rows, layout.licence and f"{layout.licence}; {layout.citation}"
@@ -198,15 +198,15 @@ async def _measure(
     asked: Sequence[Any],
     names: Sequence[str],
     values: Mapping[str, str],
-    report: ProgressCallback,
+    progress: ProgressCallback,
 ) -> list[RetrievalScores]:
     from ragways.apps.ask import settings_of
     from ragways.assemble import opened
     from ragways.evaluation.retrieval import measure_retrieval
 
-    async with opened(await indexed(settings, corpus, names, report, openie=openie)) as use:
+    async with opened(await indexed(settings, corpus, names, progress, openie=openie)) as use:
         paradigms = {name: settings_of(name, names, settings, values) for name in names}
-        return await measure_retrieval(use, asked, paradigms, report=report)
+        return await measure_retrieval(use, asked, paradigms, progress=progress)
 
 
 # Where questions and their corpus come from
@@ -246,7 +246,12 @@ def corpus_of(found: DatasetFiles, settings: Settings) -> Path:
 
 
 async def indexed(
-    settings: Settings, corpus: Path, paradigms: Iterable[str], report: ProgressCallback, *, openie: Path | None = None
+    settings: Settings,
+    corpus: Path,
+    paradigms: Iterable[str],
+    progress: ProgressCallback,
+    *,
+    openie: Path | None = None,
 ) -> Settings:
     """The settings with an index of this corpus, kept in the cache, with the layers that the paradigms need."""
     from ragways.assemble import recipe_of
@@ -261,7 +266,7 @@ async def indexed(
         layers,
         graph=chosen.graph.model_copy(update={"method": "import", "file": str(openie)}) if openie else None,
     )
-    await build(chosen.index, [corpus], recipe, report=report)
+    await build(chosen.index, [corpus], recipe, progress=progress)
     return chosen
 
 

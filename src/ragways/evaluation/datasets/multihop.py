@@ -91,8 +91,8 @@ def graphrag_bench_questions(file: Path) -> list[Question]:
 
     `{"id", "source", "question", "answer", "question_type", "evidence": [statement, …]}`. The statements are in a
     model's words: of 5,923 about the medical text 29 stand in it as they are. They are looked for by their words, and
-    some three in ten are then found nowhere, so recall on this set stays below .7 and serves to compare ways with each
-    other alone.
+    some three in ten are then found nowhere, so recall on this set stays below .7 and serves to compare paradigms with
+    each other alone.
     """
     return [
         Question(

@@ -166,14 +166,14 @@ class Trials:
         rules: DuelRules,
         *,
         at_once: int = 16,
-        report: ProgressCallback = silent,
+        progress: ProgressCallback = silent,
     ) -> None:
         self._client = judge
         self._generator = generator
         self._folder = folder
         self._rules = rules
         self._at_once = at_once
-        self._report = report
+        self._progress = progress
         self._judge = duel_judge(judge.model.name if judge.model is not None else "", rules.mode)
 
     async def run(self, entries: DuelEntries, *, budget: float | None = None) -> None:
@@ -206,7 +206,7 @@ class Trials:
             nonlocal count
             log.append(await align(self._generator, pair))
             count += 1
-            self._report(Progress("aligning lengths", count, len(missing), _spent()))
+            self._progress(Progress("aligning lengths", count, len(missing), _spent()))
 
         await in_turn(map(one, missing), self._at_once)
 
@@ -225,7 +225,7 @@ class Trials:
             async for reply in ask_samples(self._client, prompt, samples, self._judge, known):
                 log.append(reply)
             count += 1
-            self._report(Progress(stage, count, len(missing), _spent()))
+            self._progress(Progress(stage, count, len(missing), _spent()))
 
         for at in range(0, len(missing), BATCH):
             await in_turn(map(one, missing[at : at + BATCH]), self._at_once)

@@ -155,7 +155,7 @@ async def generate(
     seed: int = 0,
     budget: float | None = None,
     without_model: bool = False,
-    report: ProgressCallback = silent,
+    progress: ProgressCallback = silent,
 ) -> GeneratedSet:
     """Up to `count` verified questions of each kind; the same index, seed and settings give the same set.
 
@@ -166,7 +166,7 @@ async def generate(
     model = None if without_model else use.model.model
     way: Way = "rule" if model is None else "model"
     wanted, notes = _possible(use, kinds, way)
-    making, stopped = _Making(QuestionSource(use), way, count, seed, report), ""
+    making, stopped = _Making(QuestionSource(use), way, count, seed, progress), ""
     with spending(Budget(usd=budget)):
         try:
             for kind in wanted:
@@ -224,7 +224,7 @@ class _Making:
     way: Way
     wanted: int
     seed: int
-    report: ProgressCallback
+    progress: ProgressCallback
     questions: list[Question] = field(default_factory=list)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     prompts: dict[str, str] = field(default_factory=dict)
@@ -244,7 +244,7 @@ class _Making:
         while (missing := self.wanted - self.passed(kind)) > 0 and number < limit and (by_model or number - last < DRY):
             batch = range(number, min(limit, number + (min(missing, AT_ONCE) if by_model else 1)))
             done = self.wanted - missing
-            self.report(Progress(f"asking {kind.name}", done, self.wanted, f"${current_meter().spent.usd:.4f}"))
+            self.progress(Progress(f"asking {kind.name}", done, self.wanted, f"${current_meter().spent.usd:.4f}"))
             results = await together(self._attempt(kind, f"{self.seed}/{kind.name}/{n}") for n in batch)
             number = batch.stop
             for attempt, (draft, reason) in zip(batch, results, strict=True):

@@ -205,7 +205,7 @@ def _choice(
 
 
 def drawn_ways(random: Random) -> list[str]:
-    """The ways in the order in which they are tried: drawn by weight, without putting back."""
+    """The ways to make a question harder, in the order they are tried: drawn by weight, without putting back."""
     left, order = dict(WEIGHTS), []
     while left:
         way = random.choices(list(left), list(left.values()))[0]

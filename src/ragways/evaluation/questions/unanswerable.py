@@ -82,8 +82,8 @@ def moved(source: QuestionSource, random: Random) -> QuestionDraft:
                 continue
             text = f"{asked} {stated(source, replace(fact, value=other))}?"
             # Of a day, no document may speak at all: it may stand in brackets, without a word for what happened.
-            traced = _day(other) or fact.wording.name in ("birth date", "death date")
-            absent = tuple((form, ("",) if traced else fact.wording.cues) for form in written_forms(other))
+            any_mention = _day(other) or fact.wording.name in ("birth date", "death date")
+            absent = tuple((form, ("",) if any_mention else fact.wording.cues) for form in written_forms(other))
         return null(text, names=(fact.subject.bare,), path=(fact.id, other), absent=absent, note="date moved")
     raise NothingToAsk
 
@@ -113,8 +113,8 @@ def _silent(source: QuestionSource, id: str, names: tuple[str, ...], wording: Wo
     if any(source.texts.speaking(name, wording.cues) for name in names):
         return False
     # A date may stand without a word for it: `Ada Holm (1770 – 1841) was`, `a 1941 film`.
-    traced = wording.sort == "date" or wording.name in ("birth place", "death place")
-    return not traced or not any(
+    bare_date = wording.sort == "date" or wording.name in ("birth place", "death place")
+    return not bare_date or not any(
         _dates(text, name, text.id == id) for name in names for text in source.texts.holding(name)
     )
 

@@ -91,8 +91,8 @@ def break_even_section(runs: Sequence[ReportedRun], metric: Metric | None) -> Br
 def _break_evens(run: ReportedRun, metric: Metric) -> list[RunBreakEven]:
     info = run.info
     uses = usage(run.records, built=info.construction if info is not None else None)
-    paid = any(used.total.tokens or (used.construction and used.construction.tokens) for used in uses.values())
-    if info is None or not info.construction or not paid or len(uses) < 2:
+    any_cost = any(used.total.tokens or (used.construction and used.construction.tokens) for used in uses.values())
+    if info is None or not info.construction or not any_cost or len(uses) < 2:
         return []
     named = {run.paradigms[name]: replace(used, paradigm=run.paradigms[name]) for name, used in uses.items()}
     compared = compare_all(gather(run.rows, metric.name), metric=metric.name, less_is_better=metric.less_is_better)

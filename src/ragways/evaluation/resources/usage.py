@@ -171,8 +171,8 @@ def _tools(rows: Sequence[Record]) -> dict[str, float]:
 
 def _cpu(rows: Sequence[Record], sampled: float | None) -> float | None:
     """As the records tell; where answers were made side by side only all of them together are known."""
-    told = _average([row.cpu for row in rows])
-    return sampled / len(rows) if told is None and sampled is not None and rows else told
+    recorded = _average([row.cpu for row in rows])
+    return sampled / len(rows) if recorded is None and sampled is not None and rows else recorded
 
 
 def _average(values: Sequence[float | None]) -> float | None:

@@ -188,8 +188,8 @@ def report_input(graph: CommunityGraph, group: Group, below: Mapping[str, Commun
     strength = {node.id: weight for node, weight in ranked}
     budget = min(tokens, max(_MINIMUM, round(graph.text_behind(group))))
     known = sorted((below[child] for child in group.children if child in below), key=lambda r: (-r.rating, r.title))
-    reports, traced = _packed((_report_line(report) for report in known), 2 * budget // 3)
-    budget -= traced
+    reports, used_by_reports = _packed((_report_line(report) for report in known), 2 * budget // 3)
+    budget -= used_by_reports
     entities, used = _packed((_entity_line(node) for node, _ in ranked), budget // 3)
     relations, _ = _packed(_relation_lines(graph, graph.relations(group, strength)), budget - used)
     return ReportInput("\n".join(entities), "\n".join(relations), "\n".join(reports))

@@ -262,7 +262,7 @@ class _Asking:
         else:
             self.reports.keep(group, outcome.value, cost)
         self.done += 1
-        context.report(Progress("reports", self.done))
+        context.progress(Progress("reports", self.done))
 
     def _fail(self, shown: ReportInput, error: str, reply: str = "") -> None:
         self.reports.context.work_cache.keep_failure(self.reports.kind, shown.hash, error, reply[:4000])

@@ -120,11 +120,11 @@ def make_graph(
     usual ones.
     """
     chapters = sorted(chapters, key=lambda chapter: chapter.number)
-    spoken = {chapter.number: _heard(chapter) for chapter in chapters}
-    merges = [*proposals(spoken, titles, common), *more(spoken)]
-    shown = spellings(spoken, titles)
-    hashes = {veto_hash(merge.name, merge.into) for merge in merges} | _spelling_hashes(spoken, shown)
-    resolver = Resolver(spoken, shown, merges, vetoes(hashes))
+    documents = {chapter.number: _heard(chapter) for chapter in chapters}
+    merges = [*proposals(documents, titles, common), *more(documents)]
+    shown = spellings(documents, titles)
+    hashes = {veto_hash(merge.name, merge.into) for merge in merges} | _spelling_hashes(documents, shown)
+    resolver = Resolver(documents, shown, merges, vetoes(hashes))
     return _Builder(resolver, common).build(chapters, frozenset(hashes))
 
 
@@ -136,10 +136,10 @@ def _heard(chapter: DocumentFacts) -> DocumentNames:
     return document
 
 
-def _spelling_hashes(spoken: Mapping[int, DocumentNames], shown: Mapping[str, str]) -> set[str]:
+def _spelling_hashes(documents: Mapping[int, DocumentNames], shown: Mapping[str, str]) -> set[str]:
     return {
         veto_hash(spelling, shown[name])
-        for document in spoken.values()
+        for document in documents.values()
         for name, use in document.names.items()
         for spelling in use.spellings
         if spelling.casefold() != shown[name].casefold()

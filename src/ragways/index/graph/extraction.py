@@ -140,7 +140,7 @@ class _Extraction:
                 self.kind, {passage.key: f.to_json() for passage, f in zip(pack, facts, strict=True)}, cost
             )
         self.done += len(pack)
-        self.context.report(Progress("facts", self.done, self.total))
+        self.context.progress(Progress("facts", self.done, self.total))
         return ()
 
     async def _ask(self, pack: Pack) -> list[PassageFacts]:

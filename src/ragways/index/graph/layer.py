@@ -82,11 +82,11 @@ def _graph(context: BuildContext, settings: GraphSettings) -> GraphData:
         wanted = set(hashes)
         return (apart & wanted) | context.work_cache.results(VETO, wanted).keys()
 
-    def near(spoken: Mapping[int, DocumentNames]) -> Iterable[Merge]:
+    def near(names: Mapping[int, DocumentNames]) -> Iterable[Merge]:
         if not settings.near:
             return ()
         return near_merges(
-            context, spoken, titles, settings.near_string, settings.near_cosine, context.once(_near_names)
+            context, names, titles, settings.near_string, settings.near_cosine, context.once(_near_names)
         )
 
     return make_graph(_chapters(context, settings, documents, corpus), titles, corpus.lexicon.common, vetoes, near)

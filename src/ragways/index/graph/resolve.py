@@ -83,13 +83,18 @@ def veto_hash(name: str, other: str) -> str:
 
 
 def proposals(
-    spoken: Mapping[int, DocumentNames], titles: Mapping[str, str], common: Callable[[str], bool]
+    documents: Mapping[int, DocumentNames], titles: Mapping[str, str], common: Callable[[str], bool]
 ) -> list[Merge]:
     """Every merge that the names suggest.
 
     `titles`: articles and redirects, folded, with the title they lead to. `common`: whether a word is an everyday one.
     """
-    found = {*_redirects(titles), *_bases(titles), *_aliases(spoken, titles), *_short_forms(spoken, titles, common)}
+    found = {
+        *_redirects(titles),
+        *_bases(titles),
+        *_aliases(documents, titles),
+        *_short_forms(documents, titles, common),
+    }
     return sorted(merge for merge in found if merge.name != merge.into and merge.name and merge.into)
 
 
@@ -111,10 +116,10 @@ def _bases(titles: Mapping[str, str]) -> Iterator[Merge]:
             yield Merge(EVERYWHERE, base, next(iter(full)), "the only article of this name")
 
 
-def _aliases(spoken: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> Iterator[Merge]:
+def _aliases(documents: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> Iterator[Merge]:
     """Other names that a document gives; an acronym holds everywhere, where no document means something else by it."""
     acronyms: dict[str, set[str]] = defaultdict(set)
-    for number, document in spoken.items():
+    for number, document in documents.items():
         for name, use in document.names.items():
             for alias in use.aliases:
                 short = fold(alias)
@@ -130,7 +135,7 @@ def _aliases(spoken: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> 
 
 
 def _short_forms(
-    spoken: Mapping[int, DocumentNames], titles: Mapping[str, str], common: Callable[[str], bool]
+    documents: Mapping[int, DocumentNames], titles: Mapping[str, str], common: Callable[[str], bool]
 ) -> Iterator[Merge]:
     """`Tamsett` is `Oriel Tamsett` in a document where nobody else is called so.
 
@@ -138,7 +143,7 @@ def _short_forms(
     """
     inside: dict[str, dict[int, str]] = defaultdict(dict)
     uses: Counter[str] = Counter()
-    for number, document in spoken.items():
+    for number, document in documents.items():
         long = _by_last_word(document)
         for name in document.names:
             if " " in name or len(name) < 3 or name in titles or name.isdecimal() or common(name):
@@ -149,12 +154,12 @@ def _short_forms(
                 into = {title}
             if len(into) == 1:
                 inside[name][number] = next(iter(into))
-    own = {number: fold(split_title(document.title)[0]) for number, document in spoken.items()}
+    own = {number: fold(split_title(document.title)[0]) for number, document in documents.items()}
     for name, places in inside.items():
         usual = 2 * len(places) >= uses[name]
         for number, full in places.items():
             if full == own[number]:
-                yield Merge(number, name, fold(spoken[number].title), "short form")
+                yield Merge(number, name, fold(documents[number].title), "short form")
             elif usual:
                 yield Merge(number, name, full, "short form")
         if usual and len(set(places.values())) == 1:
@@ -213,7 +218,7 @@ def _digits(name: str) -> str:
 
 def near_merges(
     context: BuildContext,
-    spoken: Mapping[int, DocumentNames],
+    documents: Mapping[int, DocumentNames],
     titles: Collection[str],
     minimum: float,
     cosine: float,
@@ -223,7 +228,7 @@ def near_merges(
     import numpy as np
 
     counts: Counter[str] = Counter()
-    for document in spoken.values():
+    for document in documents.values():
         for name, use in document.names.items():
             counts[name] += use.count
     pairs = alike(counts, titles, minimum)
@@ -266,7 +271,7 @@ class Resolver:
 
     def __init__(
         self,
-        spoken: Mapping[int, DocumentNames],
+        documents: Mapping[int, DocumentNames],
         spelling: Mapping[str, str],
         merges: Iterable[Merge],
         forbidden: Collection[str],
@@ -278,23 +283,23 @@ class Resolver:
         self._own: set[str] = set()
         self.spelling = spelling
         if forbidden:
-            self._split_spellings(spoken, forbidden)
+            self._split_spellings(documents, forbidden)
         self._kinds: dict[str, set[str]] = defaultdict(set)
         self._known: dict[tuple[int, str], set[str]] = defaultdict(set)
         self.recorded: dict[tuple[Key, str, str], Counter[str]] = defaultdict(Counter)
-        self._see_kinds(spoken)
+        self._see_kinds(documents)
 
-    def _split_spellings(self, spoken: Mapping[int, DocumentNames], forbidden: Collection[str]) -> None:
+    def _split_spellings(self, documents: Mapping[int, DocumentNames], forbidden: Collection[str]) -> None:
         """Spellings that fold to one name and still were told apart."""
-        for document in spoken.values():
+        for document in documents.values():
             for name, use in document.names.items():
                 for spelling in use.spellings:
                     main = self.spelling[name]
                     if spelling != main and veto_hash(spelling, main) in forbidden:
                         self._own.add(spelling)
 
-    def _see_kinds(self, spoken: Mapping[int, DocumentNames]) -> None:
-        for number, document in spoken.items():
+    def _see_kinds(self, documents: Mapping[int, DocumentNames]) -> None:
+        for number, document in documents.items():
             for use in document.names.values():
                 kinds = {exclusive_kind(type) for type in use.types} - {""}
                 if kinds:
@@ -345,10 +350,10 @@ class Resolver:
         )
 
 
-def spellings(spoken: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> dict[str, str]:
+def spellings(documents: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> dict[str, str]:
     """How each name is shown: as the article writes it, else as most of the corpus does."""
     counted: dict[str, Counter[str]] = defaultdict(Counter)
-    for document in spoken.values():
+    for document in documents.values():
         for name, use in document.names.items():
             counted[name].update(use.spellings)
     shown = {name: min(found.items(), key=lambda item: (-item[1], item[0]))[0] for name, found in counted.items()}

@@ -61,7 +61,7 @@ async def ask_themes(context: BuildContext, documents: Iterable[WindowedDocument
         nonlocal done
         await _ask(context, *item)
         done += 1
-        context.report(Progress("themes", done))
+        context.progress(Progress("themes", done))
         return ()
 
     for some in _batches(documents):

@@ -70,8 +70,8 @@ function score(td, found, metric, best, width) {
   if (best) value.setAttribute("aria-label", `${figure(found.mean)}, the best or not shown to differ from it`);
   const range = !known(found.low) ? "no interval" : found.low < 0 ? `${fixed(found.low, 2)} to ${fixed(found.high, 2)}` : `${fixed(found.low, 2)}–${fixed(found.high, 2)}`;
   const small = add(td, "small", `${range} · n ${found.n}${found.unscored ? ` · ${found.unscored} unscored` : ""}`);
-  const told = [found.unscored ? `unscored: ${reasons(found.why)}` : "", found.repeats ? `repeats: median ${figure(found.repeats.median)}, ${figure(found.repeats.minimum)} to ${figure(found.repeats.maximum)}` : ""];
-  if (told.some(Boolean)) small.title = shown(told.filter(Boolean).join("; "));
+  const notes = [found.unscored ? `unscored: ${reasons(found.why)}` : "", found.repeats ? `repeats: median ${figure(found.repeats.median)}, ${figure(found.repeats.minimum)} to ${figure(found.repeats.maximum)}` : ""];
+  if (notes.some(Boolean)) small.title = shown(notes.filter(Boolean).join("; "));
 }
 const reasons = (why) => Object.entries(why || {}).map(([reason, count]) => `${reason || "no reason given"}: ${count}`).join("; ");
 const paradigm = () => ({ label: "paradigm", head: true, value: (row) => row.paradigm, cell: (th, row) => named(th, row.paradigm) });

@@ -5,8 +5,8 @@ function drawTimeline() {
   for (const line of data.timeline) {
     const place = add(section, "div");
     if (data.timeline.length > 1) add(place, "h3", line.run);
-    const legend = add(place, "div", undefined, "legend"), frame = add(place, "div", undefined, "frame plot"), told = add(place, "p", "", "soft told");
-    told.setAttribute("role", "status");
+    const legend = add(place, "div", undefined, "legend"), frame = add(place, "div", undefined, "frame plot"), readout = add(place, "p", "", "soft readout");
+    readout.setAttribute("role", "status");
     let only = "";
     const seen = [...new Set(line.points.map((point) => point[1]))].filter((name) => place_of(name));
     legend.setAttribute("role", "group");
@@ -23,9 +23,9 @@ function drawTimeline() {
     }
     function paint() {
       frame.replaceChildren();
-      curves(frame, line, only, (text) => { told.textContent = shown(text); });
+      curves(frame, line, only, (text) => { readout.textContent = shown(text); });
       const mine = only && line.by_paradigm.find((one) => one.paradigm === only);
-      told.textContent = mine ? shown(`${only}: ${amount(mine.seconds)} s, ${amount(mine.cores)} cores on average, ${bytes(mine.memory)} at most`) : "Point at the picture, or choose a paradigm.";
+      readout.textContent = mine ? shown(`${only}: ${amount(mine.seconds)} s, ${amount(mine.cores)} cores on average, ${bytes(mine.memory)} at most`) : "Point at the picture, or choose a paradigm.";
     }
     paint();
     onResize(paint);
