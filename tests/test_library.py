@@ -254,7 +254,7 @@ def test_an_evaluation_has_tables_comparisons_a_report_and_frames(settings: Sett
     assert again.table().to_plain()[0]["recall@5"] == 1.0
     compared = evaluation.compare("recall@5", baseline="words")
     assert [(row.a, row.b) for row in compared.rows] == [("naive[k=1]", "words"), ("mine", "words")]
-    assert "difference" in repr(compared)
+    assert "verdict on the first" in repr(compared)
     page = evaluation.report(tmp_path / "report.html").read_text()
     assert "Who ate the cake?" in page
     frame = evaluation.to_pandas()

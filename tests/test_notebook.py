@@ -59,7 +59,7 @@ def test_what_it_shows(ran: nbformat.NotebookNode):
     assert outputs(ran, "corpus.stream").strip()
     assert "<table>" in outputs(ran, "corpus.compare")
     assert "<table>" in outputs(ran, "ragways.evaluate")
-    assert "naive" in outputs(ran, "evaluation.compare")
+    assert "verdict on the first" in outputs(ran, "evaluation.compare")
     assert "fused" in outputs(ran, "to_pandas")
     assert "report.html" in outputs(ran, "evaluation.report")
 
