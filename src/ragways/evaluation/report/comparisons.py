@@ -28,7 +28,7 @@ CORRECTED = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RunComparisons(Comparisons):
     """Comparisons of all paradigms of several runs. `unlike_questions`: ids under which the runs ask different
     questions, which are never paired.
