@@ -1,4 +1,4 @@
-"""The shape of the source: one name means one thing, no file imports itself by way of others, no file is a hallway."""
+"""The shape of the source: one name means one thing, no file imports itself by way of others, no file only forwards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def imports() -> dict[str, set[str]]:
                 if inner - names:
                     here.add(node.module)
         found[module(path)] = (here & names) - {module(path)}
-    # The front door offers what stands behind it by name; nothing is imported until it is asked for.
+    # The package offers its public names lazily: nothing is imported until it is asked for.
     found["ragways"] = set()
     return found
 
@@ -85,7 +85,7 @@ def test_no_two_public_classes_have_one_name():
     assert {name: sorted(where) for name, where in places.items() if len(where) > 1} == {}
 
 
-def test_no_file_is_a_hallway_or_a_hall():
+def test_no_file_is_very_short_or_very_long():
     lengths = {path: len(path.read_text().splitlines()) for path in FILES}
     usual = {path: lines for path, lines in lengths.items() if path.name not in ("__init__.py", "__main__.py")}
     assert {module(path): lines for path, lines in usual.items() if not SHORTEST <= lines <= LONGEST} == {}
