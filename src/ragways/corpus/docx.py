@@ -20,9 +20,9 @@ from ragways.corpus.source import MIB, LoadOptions, SourceFile, article_of, read
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-_MOST_UNPACKED = 64 * MIB
-_MOST_RATIO = 200
-_MOST_DEPTH = 200
+_MAX_UNPACKED = 64 * MIB
+_MAX_RATIO = 200
+_MAX_DEPTH = 200
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _FACTS = {"title": "title", "creator": "author", "created": "date", "category": "category", "language": "language"}
@@ -57,7 +57,7 @@ def _part(archive: zipfile.ZipFile, name: str) -> bytes | None:
         return None
     if info.flag_bits & 1:
         raise LoadError("is encrypted", "save a copy without a password")
-    allowed = min(_MOST_UNPACKED, max(MIB, info.compress_size * _MOST_RATIO))
+    allowed = min(_MAX_UNPACKED, max(MIB, info.compress_size * _MAX_RATIO))
     with archive.open(info) as stream:
         data = stream.read(allowed + 1)
     if len(data) > allowed:
@@ -108,7 +108,7 @@ class _Writer:
             name = element.tag.rpartition("}")[2]
             if event == "start":
                 self.depth += 1
-                if self.depth > _MOST_DEPTH:
+                if self.depth > _MAX_DEPTH:
                     raise LoadError("is nested too deep")
                 self._start(name)
                 continue

@@ -31,7 +31,7 @@ _NESTING = re.compile(
     r"tfoot|colgroup|rt|rp|optgroup|track|font)\b)([a-z]{1,20})",
     re.IGNORECASE,
 )
-_MOST_DEPTH = 10_000
+_MAX_DEPTH = 10_000
 _FACTS = {
     "author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
     "article:published_time": "date", "og:site_name": "source", "article:section": "category", "keywords": "category",
@@ -58,7 +58,7 @@ def _check_depth(source: str) -> None:
         step = 1 if not match[1] else -min(1, open_tags[name])
         open_tags[name] += step
         depth += step
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             raise LoadError("is nested too deep")
 
 

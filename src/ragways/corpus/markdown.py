@@ -157,8 +157,8 @@ _BLOCKS: dict[str, Callable[[TextBuilder], None]] = {
 
 # Front matter: the `key: value` lines between two `---` at the top, read by hand and bounded
 
-_MOST_LINES = 200
-_MOST_KEYS = 40
+_MAX_LINES = 200
+_MAX_KEYS = 40
 _NAMES = {"authors": "author", "lang": "language", "tags": "category", "categories": "category", "link": "url",
           "published": "date", "publisher": "source", "pubdate": "date", "published_at": "date"}  # fmt: skip
 
@@ -168,7 +168,7 @@ def front_matter(text: str) -> tuple[dict[str, str], str]:
     text = text.removeprefix("\ufeff")
     if not text.startswith(("---\n", "---\r\n")):
         return {}, text
-    lines = text[:40_000].split("\n", _MOST_LINES)[:_MOST_LINES]
+    lines = text[:40_000].split("\n", _MAX_LINES)[:_MAX_LINES]
     end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
     if not end:
         return {}, text
@@ -183,7 +183,7 @@ def _facts(lines: list[str]) -> dict[str, str]:
         entry = line.strip()
         if entry.startswith("- ") and last:
             facts[last] = "; ".join(filter(None, (facts[last], _plain(entry[2:]))))
-        elif ":" in entry and not line[:1].isspace() and not entry.startswith("#") and len(facts) < _MOST_KEYS:
+        elif ":" in entry and not line[:1].isspace() and not entry.startswith("#") and len(facts) < _MAX_KEYS:
             key, _, value = entry.partition(":")
             last = _NAMES.get(key.strip().lower(), key.strip().lower())
             facts.setdefault(last, _plain(value))

@@ -38,7 +38,7 @@ TOKENS = {
     "usd": ("usd", "cost"),
     "tokens": ("tokens", "total", "total_tokens"),
 }
-MOST_TITLE = 200
+MAX_TITLE = 200
 """Characters of a title at most."""
 
 
@@ -187,7 +187,7 @@ def _true(value: object) -> bool:
 def are_titles(passages: Iterable[ImportedPassage]) -> bool:
     """Texts that stand alone are titles where all of them are short lines."""
     alone = [passage.text for passage in passages if passage.alone]
-    return bool(alone) and all(len(text) <= MOST_TITLE and "\n" not in text for text in alone)
+    return bool(alone) and all(len(text) <= MAX_TITLE and "\n" not in text for text in alone)
 
 
 def titled(passage: ImportedPassage) -> ImportedPassage:
@@ -212,7 +212,7 @@ def _rank(gold: Gold, found: Sequence[ImportedPassage], texts: Sequence[str], or
     at = (
         order[_document(passage)]
         for passage, text in zip(found, texts, strict=True)
-        if _is(gold, passage) or (whole and (whole in text or (len(text) > MOST_TITLE and text in whole)))
+        if _is(gold, passage) or (whole and (whole in text or (len(text) > MAX_TITLE and text in whole)))
     )
     return min(at, default=None)
 

@@ -176,7 +176,7 @@ def _sentences(use: Resources, piece: Piece) -> list[tuple[int, int, str]]:
     return [(start, end, use.index.text(piece.document, start, end)) for start, end in spans]
 
 
-MOST_SEEN = 60_000
+MAX_SEEN = 60_000
 """Tokens of results after which the agent must answer, so that no conversation outgrows a model."""
 _REPLY = 2048
 
@@ -247,7 +247,7 @@ class _Work:
             if final is not None:
                 self.stopped = "answered"
                 return final
-            if not reply.tool_calls or self.notes.tokens > MOST_SEEN:
+            if not reply.tool_calls or self.notes.tokens > MAX_SEEN:
                 self.stopped = "no tool was called" if not reply.tool_calls else "enough was read"
                 break
         return await self._last()

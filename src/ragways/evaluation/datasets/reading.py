@@ -16,8 +16,8 @@ from typing import Any
 from ragways.core.errors import UsageError
 from ragways.evaluation.question import Gold, Question
 
-MOST_BYTES = 2 * 1024**3
-MOST_CELL = 32 * 1024**2
+MAX_BYTES = 2 * 1024**3
+MAX_CELL = 32 * 1024**2
 
 Row = dict[str, Any]
 """A row as the file holds it: what is in it is not known before a layout has read it."""
@@ -72,16 +72,16 @@ def _lines(text: str) -> list[Any]:
 
 
 def _table(text: str) -> list[Row]:
-    csv.field_size_limit(MOST_CELL)
+    csv.field_size_limit(MAX_CELL)
     return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
 
 
 def _text(file: Path) -> str:
     opener: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(file.suffix.lower(), open)
     with opener(file, "rb") as stream:
-        data: bytes = stream.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"{file} is larger than {MOST_BYTES:,} bytes", "take a part of it")
+        data: bytes = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{file} is larger than {MAX_BYTES:,} bytes", "take a part of it")
     return data.decode("utf-8-sig")
 
 

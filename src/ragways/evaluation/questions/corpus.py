@@ -14,7 +14,7 @@ from ragways.evaluation.question import plain_words
 from ragways.index.graph.names import coarse, fold, split_title, type_of_sentence
 from ragways.index.reader import Index
 
-MOST_CHARACTERS = 1_000_000_000
+MAX_CHARACTERS = 1_000_000_000
 _BORN = re.compile(r"\(\s*born\b|\bwas born\b")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _HEADLINE = re.compile(r"\b(?:is|was|are|were|to|ends|in the|list of|history of|timeline)\b", re.IGNORECASE)
@@ -52,9 +52,9 @@ class CorpusTexts:
                 self.redirects.append((title, document.redirect))
             elif document.text.strip() and id in chunks:
                 size += len(document.text)
-                if size > MOST_CHARACTERS:
+                if size > MAX_CHARACTERS:
                     raise UsageError(
-                        f"the corpus has more than {MOST_CHARACTERS:,} characters", "make questions on a part of it"
+                        f"the corpus has more than {MAX_CHARACTERS:,} characters", "make questions on a part of it"
                     )
                 self.all.append(CorpusText(id, document, tuple(chunks[id])))
         self.by_id = {text.id: text for text in self.all}

@@ -17,11 +17,11 @@ from ragways.index.graph.reader import GraphEntity, Triplet
 from ragways.index.pagerank import Adjacency, pagerank
 
 _NOT_ASKED = frozenset({"date", "quantity"})
-MOST_DOCUMENTS = 5
+MAX_DOCUMENTS = 5
 _WHOLE = re.compile(r"(?=.{30,400}$)(?!.* \| )[^\W\d_a-z\"“].*[.!?][\"”)]?")
 """A sentence, rather than a line of a box, a row of a table or a point of a list."""
 _TRIES = 20
-MOST_CHUNKS = 30
+MAX_CHUNKS = 30
 """Chunks that may name a bridge: what is named everywhere joins nothing."""
 HOPS = 50
 """Different edges that a walk must cross, else another is begun."""
@@ -40,7 +40,7 @@ _DEFINED = re.compile(
     r"\s(is|was|are|were)\s+(an?|the|one of the)\s+"
     r"((?:[^.;:()\n]|(?:(?<=\b[A-Z])|(?<=\b[A-Z][rst]))\.(?= )){4,200})(?=[.;:(\n]|$)"
 )
-MOST_CENTRES = 10
+MAX_CENTRES = 10
 FEWEST, MOST = 2, 3
 """Entities that a question about a stretch of the graph joins to its centre."""
 
@@ -124,7 +124,7 @@ def around(source: QuestionSource, entity: GraphEntity, minimum: int = 2) -> Ent
         sentence = sentence_with(source, chunk, name)
         if sentence:
             support[piece.document] = source.support(piece, sentence)
-        if len(support) == MOST_DOCUMENTS:
+        if len(support) == MAX_DOCUMENTS:
             break
     if len(support) < minimum:
         raise NothingToAsk
@@ -221,9 +221,9 @@ def _steps(source: QuestionSource, chunk: str, seen: set[str], bridges: list[str
     named = [id for id, _ in graph.mentioned([chunk], 50)]
     steps = []
     for entity in graph.entities(named).values():
-        if not 2 <= entity.chunks <= MOST_CHUNKS or entity.name in bridges or not nameable(source, entity):
+        if not 2 <= entity.chunks <= MAX_CHUNKS or entity.name in bridges or not nameable(source, entity):
             continue
-        others = [id for id, _ in graph.mentions([entity.id], MOST_CHUNKS) if ":".join(id.split(":")[:2]) not in seen]
+        others = [id for id, _ in graph.mentions([entity.id], MAX_CHUNKS) if ":".join(id.split(":")[:2]) not in seen]
         steps += [(entity.name, others[0])] if others else []
     return sorted(steps)
 
@@ -320,7 +320,7 @@ def connected_by_walk(source: QuestionSource, random: Random) -> QuestionDraft:
     for one, other in walk.edges:
         reached.setdefault(one, []).append(other)
         reached.setdefault(other, []).append(one)
-    for centre in sorted(reached, key=lambda n: (-len(reached[n]), n))[:MOST_CENTRES]:
+    for centre in sorted(reached, key=lambda n: (-len(reached[n]), n))[:MAX_CENTRES]:
         id = source.graph.ids[centre]
         entity = source.graph.entities([id])[id]
         if not central(source, entity):

@@ -16,7 +16,7 @@ from ragways.retrieval.resources import Resources
 
 T = TypeVar("T")
 K = TypeVar("K")
-MOST_CHAINS = 200_000
+MAX_CHAINS = 200_000
 SHORTEST = 80
 """Characters of a chunk worth asking about."""
 Chain = tuple[Fact, ...]
@@ -124,7 +124,7 @@ class QuestionSource:
                 for chain in chains
                 for fact in self.facts.about.get(chain[-1].leads_to, ())
                 if (last or fact.leads_to) and _goes_on(chain, fact)
-            ][:MOST_CHAINS]
+            ][:MAX_CHAINS]
         return dict(sorted(grouped(chains, lambda chain: tuple(fact.wording.name for fact in chain)).items()))
 
 

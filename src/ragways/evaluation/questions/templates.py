@@ -24,7 +24,7 @@ BRIDGED = 0.4
 """Of comparisons, the share that compares what two chains lead to, where the corpus has such chains."""
 WEIGHTS = {"reasoning": 0.4, "multi-context": 0.4, "comparative": 0.2}
 """How a question is evolved, with the share of each."""
-_MOST_PAIRS = 200
+_MAX_PAIRS = 200
 
 
 def factual(source: QuestionSource, random: Random) -> QuestionDraft:
@@ -267,7 +267,7 @@ def _comparative(source: QuestionSource, facts: list[Fact]) -> QuestionDraft | N
 
 
 def _pairs(facts: list[Fact]) -> list[tuple[Fact, Fact]]:
-    return list(combinations(facts, 2))[:_MOST_PAIRS]
+    return list(combinations(facts, 2))[:_MAX_PAIRS]
 
 
 _WAYS: dict[str, Callable[[QuestionSource, list[Fact]], QuestionDraft | None]] = {
