@@ -262,6 +262,17 @@ def test_a_corpus_without_entities_has_no_communities(tmp_path: Path):
     read.close()
 
 
+def test_the_last_document_can_be_removed_and_an_empty_folder_indexed(tmp_path: Path):
+    write(tmp_path / "corpus", {"light.txt": "The Skerry Light was lit by Orla Tamsett for the Harbour Guild."})
+    run(tmp_path / "index", tmp_path / "corpus")
+    assert asyncio.run(remove(tmp_path / "index", ["light"])).removed == 1
+    read = opened(tmp_path / "index")
+    assert read.levels() == []
+    read.close()
+    (tmp_path / "nothing").mkdir()
+    assert run(tmp_path / "other", tmp_path / "nothing").added == 0
+
+
 def test_a_model_must_be_set_to_write_reports(tmp_path: Path):
     write(tmp_path / "corpus", ORCHARD)
     with pytest.raises(NoModel):

@@ -294,7 +294,9 @@ def edges_among(links: Adjacency, nodes: Ints) -> tuple[Ints, Ints, NDArray[np.f
 
 
 def _split(nodes: Ints, labels: Ints) -> list[Ints]:
-    """Nodes by label, in rising order; the groups by their first node."""
+    """Nodes by label, in rising order; the groups by their first node. None where there is no node."""
+    if not len(nodes):
+        return []
     order = np.argsort(labels, kind="stable")
     borders = np.flatnonzero(np.diff(labels[order])) + 1
     return sorted((nodes[part] for part in np.split(order, borders)), key=lambda group: int(group[0]))
