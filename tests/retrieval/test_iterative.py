@@ -70,6 +70,21 @@ def test_it_ends_when_no_sub_question_comes(index: Index):
     assert end(trace) == "no sub-question"
 
 
+def test_the_first_search_is_for_the_question_itself_where_no_sub_question_comes(index: Index):
+    """As in the source (algorithm 4, line 10): what memory does not suffice for is looked up in any case."""
+    script = [KNOWN, lacks(""), SAID, ENOUGH]
+    answer, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)
+    assert answer.text == "In Port Averne. [1]"
+    assert step(trace, "answer in rounds").details["asked"] == [HOPS]
+
+
+def test_the_question_itself_counts_as_asked_in_later_rounds(index: Index):
+    script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks(HOPS)]
+    _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)
+    assert end(trace) == "the sub-question was asked before"
+    assert step(trace, "answer in rounds").details["asked"] == ["Where is Gull Rock?"]
+
+
 def test_it_ends_when_a_sub_question_comes_back(index: Index):
     script = [KNOWN, lacks("Where is Gull Rock?"), SAID, lacks("where is  GULL rock")]
     _, trace = asked(resources(index, script), PARADIGM, HOPS, base="naive", minimum=0.0)

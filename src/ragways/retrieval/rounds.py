@@ -109,7 +109,8 @@ def answer_in_rounds(
 ) -> Step[Query, Answer]:
     """Answer, judge, look up what is missing, answer again.
 
-    Ends when the answer suffices, after so many rounds, when no sub-question comes or one that was asked before. Each
+    The first search is for the sub-question or, where none comes, for the question itself. It ends when the answer
+    suffices, after so many rounds, and when, after the first, no sub-question comes or one that was asked before. Each
     round adds its k best behind those of the rounds before it: so a larger budget never loses what a smaller one had,
     and k is small enough that the first round leaves room for the others.
     """
@@ -123,7 +124,10 @@ def answer_in_rounds(
         for number in range(1, rounds + 1):
             verdict = await judge(use, query.text, said, asked.values())
             wanted = verdict.subquestion.strip()
-            if verdict.suffices or not plain(wanted) or plain(wanted) in asked:
+            if number == 1 and not plain(wanted):
+                wanted = query.text
+            before = asked.keys() | ({plain(query.text)} if number > 1 else set())
+            if verdict.suffices or not plain(wanted) or plain(wanted) in before:
                 stopped = _end(verdict.suffices, plain(wanted))
                 break
             asked[plain(wanted)] = wanted
