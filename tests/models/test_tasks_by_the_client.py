@@ -42,7 +42,7 @@ def test_a_reply_becomes_its_type(line):
     found, model, here = do(NOTE, [line])
     assert found == Note("fine", (1, 2))
     assert here.way == "model scripted"
-    assert here.details["prompt"] == NOTE.text.hash == here.children[0].details["prompt"]
+    assert here.prompt == NOTE.text.hash
     assert here.children[0].details["task"] == "note"
     assert model.calls[0].schema == schema_of(Note)
 

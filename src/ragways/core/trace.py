@@ -109,8 +109,8 @@ class Span:
     """One stretch of work. `usage` is its own spending; `total` adds that of the spans inside it.
 
     `spared` is what replies that were known already had cost when they were asked for. `input` and `output` say in a
-    few words what went in and what came out. `attachments` are typed values that a step leaves for whoever shows the
-    trace, such as the windows that a walk visited.
+    few words what went in and what came out. `prompt` is the hash of the prompt that a model was asked by.
+    `attachments` are typed values that a step leaves for whoever shows the trace, such as the windows of a walk.
     """
 
     name: str
@@ -118,6 +118,7 @@ class Span:
     attachments: list[object] = field(default_factory=list)
     input: str = ""
     output: str = ""
+    prompt: str = ""
     children: list[Span] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     spared: Usage = field(default_factory=Usage)
@@ -133,6 +134,11 @@ class Span:
     def worth(self) -> Usage:
         """What this would have cost had no reply been known already."""
         return sum((child.worth for child in self.children), self.usage + self.spared)
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """Of each task that a model was asked to do, the hash of its prompt."""
+        return {span.name: span.prompt for span in self.walk() if span.prompt}
 
     def walk(self) -> Iterator[Span]:
         yield self

@@ -324,6 +324,5 @@ def _name(resources: JudgeResources, by: Judge) -> str:
 
 
 def _made(resources: JudgeResources, by: Judge, trace: Span) -> JudgementOrigin:
-    prompts = {step.name: str(step.details["prompt"]) for step in trace.walk() if "prompt" in step.details}
     usage = trace.total
-    return JudgementOrigin(__version__, _name(resources, by), prompts, usage.tokens, usage.usd)
+    return JudgementOrigin(__version__, _name(resources, by), trace.prompts, usage.tokens, usage.usd)

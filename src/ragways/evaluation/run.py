@@ -313,7 +313,6 @@ def _steps(trace: Span) -> tuple[TraceStep, ...]:
 
 def _origin(use: Resources, result: Result) -> AnswerOrigin:
     """By what: version, embedder, model and the hashes of the prompts that were used."""
-    prompts = {span.name: str(span.details["prompt"]) for span in result.trace.walk() if "prompt" in span.details}
     model = use.model.model
     return AnswerOrigin(
         version=__version__,
@@ -322,5 +321,5 @@ def _origin(use: Resources, result: Result) -> AnswerOrigin:
         embedder=use.index.embedder,
         model=model.name if model is not None else "",
         preset=result.prompts,
-        prompts=prompts,
+        prompts=result.trace.prompts,
     )

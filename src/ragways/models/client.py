@@ -114,7 +114,7 @@ class ModelClient:
             return await self._by_rule(task.without, task, given, "rule")
         try:
             with span(task.name) as here:
-                here.details["prompt"] = task.text.hash
+                here.prompt = task.text.hash
                 outcome = await self._ask(task, given, here, on_text)
                 here.output = brief(outcome.value)
                 return outcome
@@ -204,7 +204,7 @@ class ModelClient:
         `keep_as`: the call under which the reply is kept. A reply got by asking again answers the first call, so the
         next run finds it at once.
         """
-        with span("model call", **({"task": task.name, "prompt": task.text.hash} if task else {})) as here:
+        with span("model call", **({"task": task.name} if task else {})) as here:
             key = self._key(call)
             if (kept := self._kept(key)) is not None:
                 try:

@@ -25,7 +25,6 @@ SEEDS, ENTITIES, PASSAGES = 8, 12, 8
 _CHARACTERS = 700  # of a sentence; one that is longer is a table
 _LINKS = 3  # lines that lead to one entity or passage
 _PASSAGE = 240  # characters of a passage that are shown
-_HIDDEN = "prompt"  # a detail of a step that is a hash, which tells a reader nothing
 _STEP, _LANE, _LABELS = 88, 46, 230
 _BOX, _ROW, _GAP, _HEAD = 270, 40, 130, 30
 _LETTERS = 32  # that a label has room for
@@ -364,8 +363,8 @@ def cost(span: Span) -> str:
 
 def facts(span: Span, names: Mapping[str, str]) -> str:
     """Settings of a step and what it counted: `k 10 · found 7`."""
-    shown = [(key, value) for key, value in span.details.items() if key != _HIDDEN]
-    return " · ".join(f"{key} {said}" for key, value in shown if (said := _plain(value, names)))
+    shown = ((key, _plain(value, names)) for key, value in span.details.items())
+    return " · ".join(f"{key} {text}" for key, text in shown if text)
 
 
 def _plain(value: object, names: Mapping[str, str]) -> str:

@@ -192,7 +192,7 @@ def agent(use: Resources, tools: Toolbox, *, rounds: int = 10, tokens: int = 800
         except BudgetExceeded as error:
             stopped = f"budget: {error.message}"
         here = current_span()
-        here.way = work.way
+        here.way, here.prompt = work.way, work.prompt.hash
         here.details.update(work.facts(), stopped=stopped or work.stopped)
         evidence = await pack(tokens)(work.notes.hits(query, final.articles if final else ()))
         if is_retrieval_only():
@@ -231,7 +231,7 @@ class _Work:
 
     def facts(self) -> dict[str, object]:
         calls = dict(sorted(self.notes.calls.items()))
-        return {"calls": calls, "repeated": self.notes.repeated, "rounds": self.number, "prompt": self.prompt.hash}
+        return {"calls": calls, "repeated": self.notes.repeated, "rounds": self.number}
 
     async def final(self) -> AgentAnswer:
         self.stopped = f"{self.rounds} rounds"

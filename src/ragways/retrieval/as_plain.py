@@ -18,7 +18,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "paradigm": result.paradigm,
         "settings": dict(result.settings),
         "prompts": result.prompts,
-        "prompt_hashes": prompt_hashes(result.trace),
+        "prompt_hashes": result.trace.prompts,
         "answer": answer.text,
         "abstained": answer.abstained,
         "way": answer.way,
@@ -64,7 +64,9 @@ def step_data(step: Span) -> dict[str, Any]:
     }
     if step.attachments:
         data["attachments"] = [_attachment(each) for each in step.attachments]
-    data |= {key: text for key, text in (("input", step.input), ("output", step.output)) if text}
+    data |= {
+        key: text for key, text in (("input", step.input), ("output", step.output), ("prompt", step.prompt)) if text
+    }
     if step.way:
         data["way"] = step.way
     if step.error:
@@ -82,12 +84,6 @@ def _attachment(value: object) -> dict[str, Any]:
 def task_ways(trace: Span) -> list[dict[str, str]]:
     """How each task was done: by which model, from the cache, or by a rule."""
     return [{"task": step.name, "way": step.way} for step in trace.walk() if step.way and step.name != "model call"]
-
-
-def prompt_hashes(trace: Span) -> dict[str, str]:
-    """Of each task that a model was asked to do, the hash of the prompt's text."""
-    return {step.name: str(step.details["prompt"]) for step in trace.walk() if step.details.get("prompt") and step.way
-            and step.name != "model call"}  # fmt: skip
 
 
 def _plain(value: object) -> object:

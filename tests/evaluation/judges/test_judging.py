@@ -130,5 +130,5 @@ def test_judged_values_stand_beside_the_computed_ones(tmp_path: Path):
     assert first.values["faithfulness"].value == 0.5
     assert "crag-fine" not in first.values
     assert Judgements(tmp_path).latest()["q0", "naive", 0, "faithfulness"].made.prompts.keys() == {
-        "judge claims", "judge support", "model call",
+        "judge claims", "judge support",
     }  # fmt: skip

@@ -266,11 +266,7 @@ class _Making:
             except UnusableReply:
                 return None, UNREADABLE
             finally:
-                self.prompts |= {
-                    s.name: str(s.details["prompt"])
-                    for s in here.walk()
-                    if "task" not in s.details and "prompt" in s.details
-                }
+                self.prompts |= here.prompts
         return draft, reason or PASSED
 
     def _keep(self, draft: QuestionDraft | None, reason: str, kind: Kind, attempt: int) -> bool:
