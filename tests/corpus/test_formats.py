@@ -129,6 +129,18 @@ def test_shapes_of_records(tmp_path: Path, value: object, found: dict[str, str])
     assert {document.key.removeprefix("r.json#"): document.text for document in read(path)} == found
 
 
+def test_lines_of_json_may_be_called_json(tmp_path: Path):
+    lines = '{"id": 4, "title": "Tollen", "context": "A light."}\n{"id": 5, "title": "Harl", "context": "A town."}\n'
+    path = tmp_path / "Corpus.json"
+    path.write_text(lines)
+    assert [(one.key, one.title, one.text) for one in read(path)] == [
+        ("Corpus.json#4", "Tollen", "A light."), ("Corpus.json#5", "Harl", "A town."),
+    ]  # fmt: skip
+    path.write_text(lines[:-20])
+    with pytest.raises(LoadError, match="no valid JSON in line 2"):
+        read(path)
+
+
 def test_records_without_text_are_named(tmp_path: Path):
     path = tmp_path / "r.jsonl"
     path.write_text('{"question": "x", "answer": 1}\n')

@@ -51,7 +51,7 @@ ROWS: dict[str, list[dict[str, object]]] = {
         {"id": "d1", "question": "When?", "answer": "1801", "hop_type": "bridge", "gold_support_chunk_ids": ["c1"]},
     ],
     "multihop-rag": [{"query": "Which?", "answer": "yes", "question_type": "comparison_query",
-                      "evidence_list": [{"title": "A", "fact": "x"}, {"title": "A", "fact": "y"}]}],
+                      "evidence_list": [{"title": "A", "fact": "x"}, {"title": "B"}, {"title": "A", "fact": "y"}]}],
     "graphrag-bench": [{"id": "g1", "question": "What?", "answer": "This", "question_type": "Fact Retrieval",
                         "evidence": ["A statement."]}],
     "2wiki-results": [{"question": "When?", "answer": "said", "evidence": ["A"], "ground_truth": ["A", "B"]}],
@@ -88,7 +88,7 @@ READ: dict[str, list[tuple[str, tuple[str, ...], str, tuple[Gold, ...]]]] = {
         ("h1", ("Here",), "bridge", (Gold(title="A"), Gold(title="C"))),
         ("d1", ("1801",), "bridge", (Gold(key="c1"),)),
     ],
-    "multihop-rag": [("0", ("yes",), "comparison", (Gold(title="A"),))],
+    "multihop-rag": [("0", ("yes",), "comparison", (Gold(title="A", text="x\ny"), Gold(title="B")))],
     "graphrag-bench": [("g1", ("This",), "Fact Retrieval", (Gold(statement="A statement."),))],
     "2wiki-results": [("0", (), "", (Gold(title="A"), Gold(title="B")))],
     "quality": [

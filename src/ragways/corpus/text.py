@@ -62,8 +62,10 @@ Record = dict[str, Any]
 
 
 def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
-    by_line = file.path.name.lower().endswith(_LINES)
-    records = _lines(file, options) if by_line else _records(_parse(read_all(file, options.max_bytes)), options.fields)
+    if file.path.name.lower().endswith(_LINES) or _has_lines(file, options):
+        records = _lines(file, options)
+    else:
+        records = _records(_parse(read_all(file, options.max_bytes)), options.fields)
     used: set[str] = set()
     unlike: tuple[str, ...] = ()
     for ordinal, record in enumerate(records, start=1):
@@ -104,6 +106,16 @@ def _parse(data: bytes) -> object:
         return json.loads(text)
     except ValueError as error:
         raise LoadError(f"is not valid JSON ({error})", "check that it is whole") from error
+
+
+def _has_lines(file: SourceFile, options: LoadOptions) -> bool:
+    """Whether a file that is called `.json` holds an object a line, as some data sets do."""
+    with opened(file) as stream:
+        first, second = (stream.readline(options.max_record + 1).strip() for _ in range(2))
+    try:
+        return second.startswith(b"{") and isinstance(json.loads(first.decode("utf-8-sig")), dict)
+    except ValueError:
+        return False
 
 
 def _lines(file: SourceFile, options: LoadOptions) -> Iterator[Record]:

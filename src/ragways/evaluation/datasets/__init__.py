@@ -220,8 +220,8 @@ KNOWN: dict[str, KnownFiles] = {
     "squality": KnownFiles("squality", ("dev.jsonl*", "test.jsonl*", "*.jsonl*")),
     "monaco": KnownFiles("monaco", ("monaco*.json*",)),
     "ultradomain": KnownFiles("ultradomain", ("*.jsonl*",)),
-    "ragrouter-bench": KnownFiles("ragrouter-bench", ("*[Qq]uestion*.json*", "*.json*")),
-    "windows": KnownFiles("windows", ("50qa*.csv*", "*.csv*"), ("wiki-articles*.json*",)),
+    "ragrouter-bench": KnownFiles("ragrouter-bench", ("Question.json*", "*[Qq]uestion*.json*")),
+    "windows": KnownFiles("windows", ("50qa*.csv*", "20qa*.csv*", "*.csv*"), ("wiki-articles*.json*", "wiki.json*")),
 }
 
 

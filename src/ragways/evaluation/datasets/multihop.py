@@ -70,7 +70,9 @@ def _hipporag_gold(row: Row) -> list[Gold]:
 def multihop_rag_questions(file: Path) -> list[Question]:
     """MultiHop-RAG: questions over news articles, with the articles that hold the evidence.
 
-    `{"query", "answer", "question_type": "inference_query", "evidence_list": [{"title", "url", "fact", …}]}`.
+    `{"query", "answer", "question_type": "inference_query", "evidence_list": [{"title", "url", "fact", …}]}`. An
+    article is one piece of gold evidence, found or not as a whole; the facts, what it says of the question, are its
+    text.
     """
     return [
         Question(
@@ -78,12 +80,18 @@ def multihop_rag_questions(file: Path) -> list[Question]:
             words(row["query"]),
             answers(row.get("answer")),
             words(row.get("question_type")).removesuffix("_query"),
-            tuple(
-                Gold(title=title) for title in dict.fromkeys(words(e["title"]) for e in row.get("evidence_list") or [])
-            ),
+            tuple(_multihop_rag_gold(row.get("evidence_list") or [])),
         )
         for number, row in enumerate(rows(file))
     ]
+
+
+def _multihop_rag_gold(evidence: list[Row]) -> Iterator[Gold]:
+    facts: dict[str, list[str]] = {}
+    for one in evidence:
+        facts.setdefault(words(one["title"]), []).append(words(one.get("fact")).strip())
+    for title, said in facts.items():
+        yield Gold(title=title, text="\n".join(dict.fromkeys(filter(None, said))))
 
 
 def graphrag_bench_questions(file: Path) -> list[Question]:
