@@ -261,6 +261,7 @@ def _flat(scored: Scored, metrics: Sequence[str]) -> dict[str, Any]:
         "paradigm": record.paradigm,
         "repeat": record.repeat,
         "answer": record.answer,
+        "explanation": record.explanation,
         "abstained": record.abstained,
         "error": record.error,
         "seconds": record.seconds,

@@ -123,7 +123,7 @@ def test_what_is_told_is_kept_and_what_is_not_is_not_made_up(tmp_path: Path):
     rows: list[dict[str, Any]] = [
         {"id": "q1", "answer": "Brack", "usage": {"prompt_tokens": 900, "completion_tokens": 20}, "latency_ms": 1500,
          "contexts": [{"title": "Harbour", "content": "Built by Brack.", "doc_id": "d1", "score": "0.5"}]},
-        {"id": "q2", "answer": 1883, "total_tokens": "77", "seconds": 2},
+        {"id": "q2", "answer": 1883, "rationale": "The storm of 1883.", "total_tokens": "77", "seconds": 2},
     ]  # fmt: skip
     first, second = brought(tmp_path, rows).records
     assert first.usage == AnswerUsage(input=900, output=20)
@@ -131,6 +131,7 @@ def test_what_is_told_is_kept_and_what_is_not_is_not_made_up(tmp_path: Path):
     assert first.evidence == (EvidenceItem(text="Built by Brack.", title="Harbour", id="d1", score=0.5),)
     assert first.wanted == (Gold(title="Harbour"), Gold(title="Storm"))
     assert (second.answer, second.usage, second.seconds) == ("1883", AnswerUsage(tokens=77), 2)
+    assert (first.explanation, second.explanation) == ("", "The storm of 1883.")
     assert (second.ranks, second.evidence) == ((), ()), "no evidence told: retrieval is unscored, not 0"
     assert first.cpu is None
 

@@ -86,8 +86,8 @@ def test_an_agent_looks_reads_and_answers_with_citations(use: Resources):
         calling(("final_answer", final(["3 February 1760"], [brack, "article:7"], "Anna Brack planned it."))),
     ]
     said, trace, model = asked(use, lines)
-    assert said.text.startswith("3 February 1760 [1]")
-    assert "Anna Brack planned it." in said.text
+    assert (said.text, said.explanation) == ("3 February 1760 [1]", "Anna Brack planned it.")
+    assert "Anna Brack planned it." in said.full_text
     assert not said.abstained
     assert said.way == "model scripted"
     assert said.evidence.items[0].piece.document == brack, "what the answer names comes first"

@@ -262,7 +262,7 @@ def _answer(result: Result) -> Any:  # noqa: ANN401
     answer = result.answer
     way = "extracted without a model" if answer.way == "rule" else answer.way
     style = "yellow" if answer.abstained else ""
-    return Text.assemble((printable(answer.text), style), "\n", (way if way else "", "dim italic"))
+    return Text.assemble((printable(answer.full_text), style), "\n", (way if way else "", "dim italic"))
 
 
 def _evidence(result: Result) -> Any:  # noqa: ANN401

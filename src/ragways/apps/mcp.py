@@ -216,9 +216,8 @@ class _Handlers:
         paradigm = given["paradigm"]
         chosen = self._settings.paradigms.get(paradigm, {})
         result = await ask(self._use, given["question"], paradigm, chosen, budget=self._budget)
-        kept = ("question", "paradigm", "answer", "abstained", "way", "citations", "evidence", "usage", "seconds")
-        data = result_data(result)
-        return {key: data[key] for key in kept}
+        left_out = ("settings", "prompts", "prompt_hashes", "steps", "tasks")
+        return {key: value for key, value in result_data(result).items() if key not in left_out}
 
     async def list_resources(
         self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None

@@ -204,16 +204,25 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is said, and on what it rests. `way` tells whether a model or a rule wrote it."""
+    """What is said, and on what it rests. `way` tells whether a model or a rule wrote it.
+
+    `explanation` is how the answer follows, where that is told apart from the answer itself.
+    """
 
     evidence: Evidence
     text: str
     citations: tuple[Citation, ...] = ()
     abstained: bool = False
     way: str = ""
+    explanation: str = ""
+
+    @property
+    def full_text(self) -> str:
+        """The answer and, below it, its explanation: what a person is shown."""
+        return f"{self.text}\n\n{self.explanation}" if self.explanation else self.text
 
     def __repr__(self) -> str:
-        return answer_text(self.text, self.citations, len(self.evidence.items), self.way)
+        return answer_text(self.full_text, self.citations, len(self.evidence.items), self.way)
 
     def _repr_html_(self) -> str:
         return answer_html(self)
@@ -272,4 +281,5 @@ def answer_html(answer: Answer) -> str:
     titles = {hit.piece.id: hit.piece.title for hit in answer.evidence.items}
     named = ((titles.get(citation.piece, citation.document), citation.quote) for citation in answer.citations)
     sources = "".join(f"<li><b>{escape(title)}</b>: {escape(shortened(quote, 300))}</li>" for title, quote in named)
-    return f"<p>{escape(answer.text)}</p>" + (f"<ul>{sources}</ul>" if sources else "")
+    said = "".join(f"<p>{escape(text)}</p>" for text in (answer.text, answer.explanation) if text)
+    return said + (f"<ul>{sources}</ul>" if sources else "")

@@ -1,8 +1,8 @@
 """What another system answered, read from whatever file it left: JSON, JSON lines or CSV, also compressed.
 
-A row is `{"id" or "question", "answer", "evidence": [text, or {"title", "text"}], "usage", "seconds", "abstained",
-"repeat", "error"}`; other usual names of these fields are known. A file may also be one object, from questions (or
-their ids) to answers. Where the gold evidence stands in what the system says it found needs no index.
+A row is `{"id" or "question", "answer", "explanation", "evidence": [text, or {"title", "text"}], "usage", "seconds",
+"abstained", "repeat", "error"}`; other usual names of these fields are known. A file may also be one object, from
+questions (or their ids) to answers. Where the gold evidence stands in what the system says it found needs no index.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ ANSWERS = (
     "answer", "response", "prediction", "predicted_answer", "pred", "rag_answer", "generated_answer", "final_answer",
     "llm_response", "output", "result",
 )  # fmt: skip
+EXPLANATIONS = ("explanation", "reasoning", "rationale")
 EVIDENCE = (
     "evidence", "contexts", "context", "retrieved", "retrieved_contexts", "retrieved_chunks", "retrieved_docs",
     "chunks", "passages", "documents", "source_sentences",
@@ -66,6 +67,7 @@ class ImportedAnswer:
     abstained: bool | None = None
     repeat: int | None = None
     error: str = ""
+    explanation: str = ""
 
 
 def read_answers(file: Path) -> list[ImportedAnswer]:
@@ -114,6 +116,7 @@ def _answer(row: Row) -> ImportedAnswer:
         None if abstained in (None, "") else _true(abstained),
         None if row.get("repeat") in (None, "") else int(row["repeat"]),
         words(row.get("error")),
+        words(_first(row, EXPLANATIONS)),
     )
 
 

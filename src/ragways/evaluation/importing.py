@@ -127,6 +127,7 @@ def _record(
         name,
         repeat,
         answer=one.answer or "",
+        explanation=one.explanation,
         abstained=abstained and not error,
         way="imported",
         wanted=question.gold,

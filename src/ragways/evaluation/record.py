@@ -117,6 +117,7 @@ class AnswerOrigin:
 class Record:
     """One answer of a run.
 
+    `answer` is the answer itself and `explanation` how it follows, where the paradigm tells the two apart.
     `paradigm` is the name of the variant that answered; `gold` are the accepted answers; `wanted` is the gold evidence
     and `ranks` where each of it was found; `absent` counts gold evidence whose documents are not in the index, so that
     nobody could have found it. `cpu` is None where answers were made side by side and cannot be told apart; `error`
@@ -146,6 +147,7 @@ class Record:
     seed: int = 0
     error: str = ""
     made: AnswerOrigin = AnswerOrigin()
+    explanation: str = ""
 
     # A field that this version does not know makes a line one of another version's.
     __pydantic_config__: ClassVar = {"extra": "forbid"}

@@ -271,6 +271,7 @@ class _Runner:
         return replace(
             unanswered,
             answer=answer.text,
+            explanation=answer.explanation,
             abstained=answer.abstained,
             way=answer.way,
             ranks=tuple(self._gold.ranks(question, answer.evidence.hits)),

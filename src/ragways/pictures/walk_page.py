@@ -197,7 +197,7 @@ def _section(result: Result, pictures: Sequence[Picture]) -> str:
     drawn = "".join(_path_section(each) if isinstance(each, PathPicture) else _graph_section(each) for each in pictures)
     return (
         f'<section id="{said(result.paradigm)}"><h2>{said(result.paradigm)}</h2>'
-        f'<p class="answer">{said(result.answer.text)}</p>'
+        f'<p class="answer">{said(result.answer.full_text)}</p>'
         f'<p class="soft">{said(found)} · {said(cost(result.trace))} · {said(result.answer.way)}</p>'
         f"{drawn}<h3>Steps</h3>{_steps(result.trace.children)}</section>"
     )

@@ -57,7 +57,7 @@ def defuse() -> Step[Answer, Answer]:
     """
 
     async def run(answer: Answer) -> Answer:
-        return replace(answer, text=defused(answer.text))
+        return replace(answer, text=defused(answer.text), explanation=defused(answer.explanation))
 
     return Step("defuse", run)
 
@@ -145,7 +145,7 @@ def _canonical(arguments: str) -> str:
 
 
 def said(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> Answer:
-    """The answer on its first line, with the numbers of the evidence it names; then how it follows."""
+    """The answer with the numbers of the evidence it names, and how it follows."""
     if not final.known:
         return Answer(evidence, ABSTENTION, abstained=True, way=way)
     wanted = set(terms(f"{' '.join(final.known)} {final.explanation}"))
@@ -167,8 +167,8 @@ def said(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> An
     current_span().details["references"] = [one for one in final.articles if one in known]
     current_span().details["references_not_seen"] = sum(one not in known for one in final.articles)
     marks = "".join(f"[{number}]" for number in numbers)
-    lines = [f"{'; '.join(final.known)} {marks}".strip(), final.explanation.strip()]
-    return Answer(evidence, defused("\n\n".join(filter(None, lines))), tuple(citations), way=way)
+    text, explanation = f"{'; '.join(final.known)} {marks}".strip(), final.explanation.strip()
+    return Answer(evidence, defused(text), tuple(citations), way=way, explanation=defused(explanation))
 
 
 def _sentences(use: Resources, piece: Piece) -> list[tuple[int, int, str]]:

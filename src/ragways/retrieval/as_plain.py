@@ -20,6 +20,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "prompts": result.prompts,
         "prompt_hashes": result.trace.prompts,
         "answer": answer.text,
+        "explanation": answer.explanation,
         "abstained": answer.abstained,
         "way": answer.way,
         "evidence": evidence_data(answer),

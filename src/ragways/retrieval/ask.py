@@ -114,8 +114,8 @@ async def ask(
     """Answer one question in one way: by a paradigm of the table, by one's own, or by steps that end in an answer.
 
     `settings` are the paradigm's; steps have theirs already. `on_text` gets the answer while it is written. What it got
-    since the last restart is in the end the answer's text, for every paradigm: one that cannot stream gives it at once.
-    Any number of questions may be asked at once on the same resources.
+    since the last restart is in the end the answer's full text, for every paradigm: one that cannot stream gives it at
+    once. Any number of questions may be asked at once on the same resources.
     """
     question = check_question(question)
     name, chosen, step = _chosen(use, paradigm, settings or {})
@@ -129,7 +129,7 @@ async def ask(
             kind = type(answer).__name__
             raise UsageError(f"{name} gives {kind}, not an Answer", "end it with answer(use), or use retrieve")
         if (stream := current_stream()) is not None:
-            stream.update(answer.text)
+            stream.update(answer.full_text)
     return Result(question, name, chosen, answer, trace, use.prompts)
 
 

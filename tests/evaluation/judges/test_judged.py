@@ -54,6 +54,36 @@ def test_context_recall_asks_for_the_gold_answer():
     assert fenced(model.calls[0]) == ["Ada Holm"]
 
 
+EXPLAINED = {"answer": "Ada Holm [1]", "explanation": "Ness Light dates from 1912. Holm was born in Vik. [2]"}
+
+
+@pytest.mark.parametrize(
+    ("judge", "expected"),
+    [("crag", {"crag-coarse": 1, "crag-fine": 1}), ("factual", {"factual-precision": 1, "factual-recall": 1})],
+)
+def test_a_right_answer_with_two_sentences_of_explanation_is_right(judge: str, expected: dict[str, float]):
+    found = scored(judge, record(**EXPLAINED), agreeable())
+    assert {name: found[name].value for name in expected} == expected
+    joined = record(answer="\n\n".join(EXPLAINED.values()))
+    assert scored(judge, joined, agreeable())[next(iter(expected))].value < 1  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", ["correct", "bertscore", "coverage"])
+def test_what_is_held_against_the_gold_answer_does_not_depend_on_the_explanation(name: str):
+    with_it, without = (
+        scored(name, record(**{**EXPLAINED, **more}), agreeable()) for more in ({}, {"explanation": ""})
+    )
+    assert {key: one.value for key, one in with_it.items()} == {key: one.value for key, one in without.items()}
+
+
+def test_what_is_held_against_evidence_or_question_shows_the_explanation_too():
+    whole = "Ada Holm\nNess Light dates from 1912. Holm was born in Vik."
+    for name, task in (("faithfulness", "judge_claims"), ("answer-relevancy", "judge_questions")):
+        model = agreeable()
+        scored(name, record(**EXPLAINED), model)
+        assert [fenced(call)[0] for call in model.calls if call.schema_name == task] == [whole]
+
+
 def test_factual_precision_recall_and_f1():
     def split(call):
         return claims("x", "y", "z") if "Vik" in fenced(call)[0] else claims("g", "h")

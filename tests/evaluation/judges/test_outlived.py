@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.core.plain import from_plain
+from ragways.core.plain import from_plain, to_plain
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.judge import fingerprint
 from ragways.evaluation.judging import FILE, Judgement, Judgements, Tally
+from ragways.evaluation.record import FILE as RECORDS
 from ragways.evaluation.record import Record, Records
 from ragways.evaluation.score import score_all
 from ragways.models import task as prompts
@@ -134,6 +135,15 @@ def test_the_mark_is_that_of_what_is_read_again(tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("run")
     Records(folder).append(one)
     assert [fingerprint(read) for read in Records(folder)] == [fingerprint(one)]
+
+
+def test_a_run_from_before_explanations_is_read_and_its_judgements_hold(tmp_path: Path):
+    one = record()
+    row = {name: value for name, value in to_plain(one).items() if name != "explanation"}
+    (tmp_path / RECORDS).write_text(json.dumps(row) + "\n")
+    assert list(Records(tmp_path)) == [one]
+    assert fingerprint(one) == "d26bc4ddc5431232", "as the version before wrote it"
+    assert fingerprint(record(explanation="Because.")) != fingerprint(one)
 
 
 def test_the_mark_knows_a_border_and_not_what_no_judge_sees():

@@ -1,8 +1,9 @@
 """Judges by claims: a text is split into claims, and each is checked against another text.
 
 CRAG's scores (Yang et al. 2024), for which a wrong answer is worse than none, come from one matching of the answer's
-claims with the gold ones: asked for each score apart, a judge contradicts itself. On a question without an answer,
-abstaining is the right answer. Where several answers are accepted, the one that the answer comes nearest to counts.
+claims with the gold ones: asked for each score apart, a judge contradicts itself. They are those of the answer itself:
+an explanation beside it was not asked for. On a question without an answer, abstaining is the
+right answer. Where several answers are accepted, the one that the answer comes nearest to counts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from ragways.core.plain import to_plain
 from ragways.core.runtime import together
-from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_of, evidence_of
+from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_alone, answer_of, evidence_of
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
 from ragways.evaluation.question import compared, normal
 from ragways.evaluation.record import Record
@@ -52,8 +53,8 @@ async def _context_recall(resources: JudgeResources, record: Record) -> Mapping[
 async def _factual(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     precision, recall = await together(
         (
-            supported(resources, record, answer_of(record), "\n".join(accepted(record))),
-            supported(resources, record, accepted(record)[0], answer_of(record)),
+            supported(resources, record, answer_alone(record), "\n".join(accepted(record))),
+            supported(resources, record, accepted(record)[0], answer_alone(record)),
         )
     )
     return {"factual-precision": precision, "factual-recall": recall, "factual-f1": _f1(precision, recall)}
@@ -150,13 +151,13 @@ def coarse(precision: float, recall: float) -> float:
 
 
 async def _score(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
-    if record.abstained or not answer_of(record):
+    if record.abstained or not answer_alone(record):
         return _unanswered(record)
-    if unanswerable(record):
-        return _both(-1.0, -1.0, {}) if await claims_of(resources, record, answer_of(record)) else _unanswered(record)
-    claims = await claims_of(resources, record, answer_of(record))
+    claims = await claims_of(resources, record, answer_alone(record))
     if not claims:
         return _unanswered(record)
+    if unanswerable(record):
+        return _both(-1.0, -1.0, {})
     best = await _best(resources, record, claims)
     if best is None:
         return {name: Score(None, f"{NO_CLAIMS} in the gold answer") for name in ("crag-coarse", "crag-fine")}
@@ -180,7 +181,7 @@ def nearest(record: Record) -> list[str]:
     once: dict[str, str] = {}
     for gold in accepted(record):
         once.setdefault(normal(gold) or gold, gold)
-    pairs = {gold: compared(answer_of(record), gold) for gold in once.values()}
+    pairs = {gold: compared(answer_alone(record), gold) for gold in once.values()}
     return sorted(pairs, key=lambda gold: f" {pairs[gold][1]} " not in f" {pairs[gold][0]} ")
 
 

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from ragways.evaluation.judges.judge import (
     Judge,
     JudgeResources,
+    answer_alone,
     answer_of,
     evidence_texts,
     gold_texts,
@@ -179,7 +180,7 @@ def greedy(text: Sequence[Vectors], reference: Sequence[Vectors]) -> TokenMatch 
 
 
 async def _answer(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
-    text, *golds = await of_tokens(resources.embedder, [answer_of(record), *record.gold])
+    text, *golds = await of_tokens(resources.embedder, [answer_alone(record), *record.gold])
     matches = [
         (match, gold) for gold, tokens in zip(record.gold, golds, strict=True) if (match := greedy([text], [tokens]))
     ]
@@ -266,7 +267,7 @@ async def best_cosines(embedder: Embedder, texts: Sequence[str], among: Sequence
 
 
 async def _coverage(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
-    answer = sentences(answer_of(record))
+    answer = sentences(answer_alone(record))
     golds = [found for gold in record.gold if (found := sentences(gold))]
     if not answer or not golds:
         return {"coverage": Score(None, "no words to compare")}

@@ -53,7 +53,8 @@ def fingerprint(record: Record) -> str:
     """A hash of all that judges see of a record: it changes with the answer, the evidence and the gold."""
     seen = {
         "question": [record.text, record.type.casefold()],
-        "answer": [record.answer, record.abstained],
+        # Without an explanation as before there were any, so that older judgements hold.
+        "answer": [record.answer, record.abstained, *filter(None, [record.explanation])],
         "gold": [list(record.gold), gold_texts(record)],
         "evidence": [[piece.title, piece.date, piece.text] for piece in record.evidence],
         "cited": [[citation.sentence, citation.quote] for citation in record.citations],
@@ -62,9 +63,19 @@ def fingerprint(record: Record) -> str:
     return content_hash(json.dumps(seen, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8"))[:16]
 
 
+def answer_alone(record: Record) -> str:
+    """The answer itself, as it is held against the gold one: without explanation and without the marks of citations."""
+    return _unmarked(record.answer)
+
+
 def answer_of(record: Record) -> str:
-    """The answer without the marks of its citations; its lines stay lines."""
-    return "\n".join(filter(None, map(unmarked, record.answer.splitlines())))
+    """The answer and its explanation, as a reader sees them and as they are held against evidence and question."""
+    return "\n".join(filter(None, (answer_alone(record), _unmarked(record.explanation))))
+
+
+def _unmarked(text: str) -> str:
+    """Without the marks of citations; its lines stay lines."""
+    return "\n".join(filter(None, map(unmarked, text.splitlines())))
 
 
 def passages(record: Record) -> list[str]:

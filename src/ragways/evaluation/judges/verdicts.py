@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from ragways.core.runtime import together
 from ragways.evaluation.judges.embedding import best_cosines
-from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_of, passages, sentences
+from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_alone, answer_of, passages, sentences
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
 from ragways.evaluation.question import unmarked
 from ragways.evaluation.record import Record
@@ -35,7 +35,7 @@ VERDICTS = ("correct", "incorrect", "incomplete")
 async def _correct(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
     ruling = _by_rule(record)
     if ruling is None:
-        given = CorrectInput(record.text, answer_of(record), accepted(record))
+        given = CorrectInput(record.text, answer_alone(record), accepted(record))
         ruling = (await resources.model.do(CORRECT, given)).value
     details = {"verdict": ruling.verdict, "why": ruling.why}
     return {f"judged-{name}": Score(float(ruling.verdict == name), details=details) for name in VERDICTS}
@@ -43,7 +43,7 @@ async def _correct(resources: JudgeResources, record: Record) -> Mapping[str, Sc
 
 def _by_rule(record: Record) -> Ruling | None:
     """An abstention needs no judge: it is right where there is no answer, and lacks one everywhere else."""
-    if record.abstained or not answer_of(record):
+    if record.abstained or not answer_alone(record):
         return Ruling("abstained", "correct" if unanswerable(record) else "incomplete")
     return None
 

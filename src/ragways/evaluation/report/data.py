@@ -249,7 +249,7 @@ def _answer(row: Scored, pieces: _Pieces) -> dict[str, Any]:
     said: dict[str, Any] = {
         "paradigm": record.paradigm,
         "repeat": record.repeat,
-        "answer": cut(record.answer, ANSWER),
+        "answer": cut("\n\n".join(filter(None, (record.answer, record.explanation))), ANSWER),
         "values": {name: _round(score.value) for name, score in row.values.items() if score.value is not None},
         "seconds": round(record.seconds, 3),
     }
