@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import pytest
 
 from ragways.core import log as jsonl
 from ragways.core.errors import UsageError
-from ragways.evaluation.record import FILE, Record, Records, begin
+from ragways.evaluation.question import Gold, Question
+from ragways.evaluation.record import FILE, Record, Records, RunInfo, begin, questions_hash
 from tests.apps.conftest import CORPUS, Run, home, one_line, ragways  # noqa: F401 - fixtures
 from tests.fakes import write
 
@@ -77,6 +78,21 @@ def test_settings_seed_and_model_are_those_it_began_with(tmp_path: Path):
     for changes in others:
         with pytest.raises(UsageError):
             begin(tmp_path, **{"seed": 1, "model": "m", **changes})
+
+
+def test_the_hash_of_a_run_is_that_of_its_questions_and_gold(indexed: Run, home: Path):  # noqa: F811
+    asked = [Question("a", "Who built it?", ("Anna",), gold=(Gold(key="a.md"),)), Question("b", "When?", ("1900",))]
+    same = questions_hash(asked)
+    assert questions_hash(reversed(asked)) == same
+    assert questions_hash([*asked, *asked]) == same
+    for change in ({"text": "Who?"}, {"answers": ("Bea",)}, {"gold": (Gold(key="b.md"),)}, {"id": "c"}):
+        assert questions_hash([replace(asked[0], **change), asked[1]]) != same
+    for count in (1, 2):  # a run that goes on with more questions
+        questions = put(home / "q.jsonl", QUESTIONS[:count])
+        assert indexed("eval", "run", "--questions", questions, "--paradigms", "words", "--out", "run").code == 0
+        info = RunInfo.read(home / "run")
+        assert info is not None
+        assert info.questions == questions_hash(Records(home / "run"))
 
 
 def test_lines_that_are_no_records_are_counted_and_kept(tmp_path: Path):

@@ -6,11 +6,12 @@ stopped goes on where it was, and only as what it is: with the same seed, model,
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from ragways.core.errors import UsageError
 from ragways.core.plain import from_plain, to_plain
 from ragways.core.trace import Usage
 from ragways.core.types import Citation
-from ragways.evaluation.question import Gold
+from ragways.evaluation.question import Gold, Question
 from ragways.index.export import replacing
 from ragways.index.work_cache import Spent
 
@@ -194,12 +195,27 @@ class Records:
 # The run that records belong to
 
 
+def questions_hash(questions: Iterable[Question | Record]) -> str:
+    """A hash of questions with their gold answers and evidence, whatever their order. A record tells of its own: runs
+    of equal hashes can be compared question by question, and no others.
+    """
+    rows = {json.dumps(to_plain(_asked(one))) for one in questions}
+    return hashlib.sha256("\n".join(sorted(rows)).encode()).hexdigest()[:16]
+
+
+def _asked(one: Question | Record) -> tuple[str, str, str, tuple[str, ...], tuple[Gold, ...]]:
+    if isinstance(one, Question):
+        return one.id, one.text, one.type, one.answers, one.gold
+    return one.question, one.text, one.type, one.gold, one.wanted
+
+
 @dataclass(frozen=True)
 class RunInfo:
     """What a run is: written when it begins, checked when it goes on.
 
     `id` tells replies of this run from those of others; `index` is what the index held; `variants` are the settings of
-    each name in the records; `data` says where the questions come from, `construction` what each layer had cost.
+    each name in the records; `data` says where the questions come from, `construction` what each layer had cost;
+    `questions` is the hash of what was asked and its gold (`questions_hash`).
     """
 
     id: str
@@ -211,6 +227,7 @@ class RunInfo:
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     construction: Mapping[str, Spent] = field(default_factory=dict)
+    questions: str = ""
 
     @classmethod
     def read(cls, folder: Path) -> RunInfo | None:
@@ -234,6 +251,7 @@ def begin(
     variants: Mapping[str, Mapping[str, Any]] | None = None,
     data: Mapping[str, Any] | None = None,
     construction: Mapping[str, Spent] | None = None,
+    questions: str = "",
 ) -> RunInfo:
     """Begin a run in a folder, or go on with the one that is there.
 
@@ -242,7 +260,7 @@ def begin(
     """
     known = RunInfo.read(folder)
     new = RunInfo(secrets.token_hex(8), __version__, seed, prompts, model, index, variants or {}, data or {},
-                  construction or {})  # fmt: skip
+                  construction or {}, questions)  # fmt: skip
     if known is not None:
         _check_same(folder, known, new)
         new = replace(new, id=known.id, variants={**known.variants, **new.variants}, data={**known.data, **new.data},

@@ -35,6 +35,7 @@ from ragways.evaluation.record import (
     TraceStep,
     begin,
     locked,
+    questions_hash,
 )
 from ragways.evaluation.resources.sampler import Sampler, samples_of
 from ragways.evaluation.score import ParadigmScores, Scored, score_run, scored
@@ -170,6 +171,7 @@ async def evaluate(
             variants={variant.name: dict(variant.settings) for variant in variants},
             data=data,
             construction={layer.name: layer.spent for layer in layer_status(use.index.folder) if layer.built},
+            questions=questions_hash([*records.here(), *questions]),
         )
         runner = _Runner(use, records, info, at_once, len(questions) * len(variants) * repeats, progress)
         with spending(Budget(usd=budget)), Sampler(samples_of(folder)) as sampler:

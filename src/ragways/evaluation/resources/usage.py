@@ -68,13 +68,13 @@ class Construction:
 
 @dataclass(frozen=True, slots=True)
 class ParadigmUsage:
-    """What the answers of a paradigm took. Means are of the `answered` records; what the `failed` ones cost, no record
-    tells.
+    """What the answers of a paradigm took. Means are of the `answered` records.
 
     Tokens and `usd` are those the answers are worth, whether or not a reply was known already; `spent` is the USD that
-    the run did pay. `retrieval` and `generation` are of all answers but `unsplit` ones, whose steps do not tell them
-    apart; None where none does. `evidence` are tokens of the evidence that was shown, `tools` the calls of each tool
-    per answer, `cpu` CPU seconds of an answer, `peak_memory` bytes or None where nothing was sampled.
+    the run did pay, for the `failed` records too. `retrieval` and `generation` are of all answers but `unsplit` ones,
+    whose steps do not tell them apart; None where none does. `evidence` are tokens of the evidence that was shown,
+    `tools` the calls of each tool per answer, `cpu` CPU seconds of an answer, `peak_memory` bytes or None where nothing
+    was sampled.
     """
 
     paradigm: str
@@ -153,7 +153,7 @@ def _usage(name: str, rows: Sequence[Record], cpu: float | None) -> ParadigmUsag
         seconds_p50=p50,
         seconds_p95=p95,
         cpu=_cpu(answered, cpu),
-        spent=sum(row.usage.spent if row.usage.spent is not None else row.usage.usd or 0.0 for row in answered),
+        spent=sum(row.usage.spent if row.usage.spent is not None else row.usage.usd or 0.0 for row in rows),
     )
 
 
