@@ -14,6 +14,7 @@ from ragways.apps.cli import app
 from ragways.apps.settings_file import settings_text
 from ragways.evaluation.datasets import DATASETS
 from ragways.evaluation.judges import JUDGES
+from ragways.evaluation.metric import REFUSALS
 from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.questions.generate import KINDS
 from ragways.index.layers import LAYERS
@@ -22,7 +23,7 @@ from ragways.retrieval.ask import PARADIGMS
 HERE = Path(__file__).parent
 NEEDED = {
     "gold": "a gold answer", "answer": "a question with an answer", "null": "a question without one",
-    "ranks": "gold evidence", "evidence": "that something was found", "said": "an answer", "citations": "citations",
+    "ranks": "gold evidence", "evidence": "that something was found", "citations": "citations",
 }  # fmt: skip
 NOTE = "<!-- Made by docs/generate.py from the code; change that, then run `make docs`. -->\n"
 
@@ -66,11 +67,14 @@ def settings_page() -> str:
 def evaluation_page() -> str:
     lines = [NOTE, "# Evaluation\n", (HERE / "evaluation.intro.md").read_text(), "## Metrics\n"]
     lines += ["Metrics are values: `Recall @ 5` is `recall@5`, at any rank.\n"]
-    lines += ["| metric | family | what it says | needs |", "|---|---|---|---|"]
+    lines += ["| metric | family | what it says | needs | a refusal |", "|---|---|---|---|---|"]
     for metric in METRICS.values():
         name = f"`{metric.name}`" + (" (less is better)" if metric.less_is_better else "")
         needs = ", ".join(NEEDED[need] for need in metric.needs) or "nothing"
-        lines.append(f"| {name} | {metric.family} | {metric.summary} | {needs} |")
+        refusal = REFUSALS[metric.refusal]
+        if metric.source_refusal is not None:
+            refusal += f"; in the source it {REFUSALS[metric.source_refusal]}"
+        lines.append(f"| {name} | {metric.family} | {metric.summary} | {needs} | {refusal} |")
     lines += ["", "## Judges\n", "| judge | by | what it does |", "|---|---|---|"]
     lines += [f"| `{judge.name}` | {judge.by} | {judge.summary} |" for judge in JUDGES.values()]
     lines += ["", "## Data sets\n", "| format | what | licence | citation |", "|---|---|---|---|"]

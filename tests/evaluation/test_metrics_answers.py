@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from ragways.apps.evaluation.score import show_scores
 from ragways.core.errors import UsageError
+from ragways.core.types import ABSTENTION
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.metric import Metric, accepted, unanswerable
 from ragways.evaluation.metrics import METRICS, find_metric, record_metrics
@@ -36,6 +38,22 @@ def test_a_null_question_needs_no_words_for_its_answer(gold: tuple[str, ...], ty
     assert (value("hallucinated", right), value("hallucinated", wrong)) == (0, 1)
     for name in ("em", "f1", "abstained"):
         assert METRICS[name].score(right).why == "the question has no answer"
+
+
+def test_a_refusal_counts_as_the_metric_declares():
+    one = Record(
+        "q", "?", "", ("Anna Brack of Insufficient information",), "naive", 0, ABSTENTION, True, ranks=(1, None)
+    )
+    said = replace(one, abstained=False)
+    for metric in record_metrics():
+        expected = {"zero": 0, "wrong": 0, "left out": None, "as text": metric.score(said).value,
+                    "no matter": metric.score(said).value}  # fmt: skip
+        if metric.refusal != "defined":
+            assert metric.score(one).value == expected[metric.refusal], metric.name
+    assert value("abstained", one) == 1
+    assert {metric.name for metric in METRICS.values() if metric.refusal == "defined"} == {
+        "abstained", "hallucinated", "judged-incorrect", "judged-incomplete", "crag-coarse", "crag-fine",
+    }  # fmt: skip
 
 
 def test_an_empty_answer_beside_another_does_not_make_a_question_unanswerable():

@@ -19,7 +19,7 @@ from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, Span, current_meter, span, spending
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.judge import Judge, JudgeResources, fingerprint, same_family
-from ragways.evaluation.metric import Metric, Score
+from ragways.evaluation.metric import ABSTAINED, AS_TEXT, Metric, Score, refused
 from ragways.evaluation.record import Record
 
 FILE = "judgements.jsonl"
@@ -27,6 +27,8 @@ SHOWN = 2000
 """Characters kept of a reply that could not be read."""
 NO_JUDGE = "no judge"
 """Why a metric that needs a model is unscored where none is set."""
+
+_REFUSALS = {metric.name: metric.refusal for judge in JUDGES.values() for metric in judge.metrics}
 
 JudgementKey = tuple[str, str, int, str]
 """Question, paradigm, repeat, metric."""
@@ -98,7 +100,12 @@ def current_judgements(
     if not known or record.error:
         return {}
     now = fingerprint(record)
-    return {name: one for name, one in known.items() if one.is_of(now)}
+    return {name: one for name, one in known.items() if one.is_of(now) and not _outdated(one)}
+
+
+def _outdated(one: Judgement) -> bool:
+    """A refusal that older versions left out, of a metric that counts it."""
+    return one.why == ABSTAINED and _REFUSALS.get(one.metric, "left out") != "left out"
 
 
 @dataclass
@@ -280,9 +287,16 @@ async def _scores(
     return [
         (metric, Score(None, why), JudgementOrigin())
         if (why := missing[metric.name])
-        else (metric, found[metric.name], made)
+        else (metric, _left_out(metric, record, found[metric.name]), made)
         for metric in asked
     ]
+
+
+def _left_out(metric: Metric, record: Record, score: Score) -> Score:
+    """A refusal that is left out of the mean keeps the value that it has as text, for whoever counts it."""
+    if metric.refusal != "left out" or not refused(record) or score.value is None:
+        return score
+    return Score(None, ABSTAINED, {**score.details, AS_TEXT: score.value})
 
 
 async def _asked(resources: JudgeResources, record: Record, by: Judge) -> Mapping[str, Score]:
@@ -290,6 +304,8 @@ async def _asked(resources: JudgeResources, record: Record, by: Judge) -> Mappin
         # Even where a rule would do (an abstention): a mean of those alone would be that of no judge at all.
         if by.by == "model" and resources.model.model is None:
             raise NoModel("no model is set to judge", "set one under [judge] or [model] in the settings")
+        if refused(record) and all(metric.refusal == "zero" for metric in by.metrics):
+            return {metric.name: Score(0.0, details={"refused": True}) for metric in by.metrics}
         return await by.score(resources, record)
     except BudgetExceeded:
         raise

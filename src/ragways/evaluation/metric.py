@@ -1,4 +1,4 @@
-"""A metric as a value: it prints and parses as its name, and says which gold it needs."""
+"""A metric as a value: it prints and parses as its name, and says which gold it needs and how a refusal counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,24 @@ from ragways.core.types import ABSTENTION
 from ragways.evaluation.record import Record
 
 Family = Literal["exact", "retrieval", "embedding", "judged"]
-Need = Literal["gold", "answer", "null", "ranks", "evidence", "said", "citations"]
+Need = Literal["gold", "answer", "null", "ranks", "evidence", "citations"]
+Refusal = Literal["defined", "wrong", "zero", "as text", "left out", "no matter"]
+Refusals = Literal["declared", "source"]
+"""As each metric declares it (`refusal`), or as the source of the metric counts (`source_refusal`)."""
+
+REFUSALS: Mapping[Refusal, str] = {
+    "defined": "is part of what it measures",
+    "wrong": "is wrong, and right on a null question",
+    "zero": "is 0",
+    "as text": "is compared as any text",
+    "left out": "is left out and counted as unscored",
+    "no matter": "makes no difference",
+}
+"""What becomes of an answer that refuses, in words."""
+ABSTAINED = "abstained"
+"""Why a refusal that is left out has no value."""
+AS_TEXT = "as_text"
+"""Among the details of a refusal that is left out: the value it has where it is compared as any text."""
 
 NO_ANSWER = "insufficient information"
 """The gold answer, normalised, of a question that the corpus does not answer."""
@@ -21,6 +38,11 @@ def unanswerable(record: Record) -> bool:
     if record.type.casefold() == "null":
         return True
     return bool(record.gold) and all(gold.casefold().strip().strip(" .") in (NO_ANSWER, "") for gold in record.gold)
+
+
+def refused(record: Record) -> bool:
+    """Whether there is no answer to speak of: it abstains, or says nothing."""
+    return record.abstained or not record.answer.strip()
 
 
 def accepted(record: Record) -> tuple[str, ...]:
@@ -35,7 +57,6 @@ _NEEDS: dict[Need, tuple[Callable[[Record], bool], str]] = {
     "null": (unanswerable, "the question has an answer"),
     "ranks": (lambda r: bool(r.ranks), "no gold evidence"),
     "evidence": (lambda r: bool(r.evidence), "nothing was found"),
-    "said": (lambda r: bool(r.answer.strip()) and not r.abstained, "abstained"),
     "citations": (lambda r: bool(r.citations), "nothing was cited"),
 }
 
@@ -51,7 +72,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """`of` computes it from a record alone; a metric without it is scored by a judge (`ragways eval judge`)."""
+    """`of` computes it from a record alone; a metric without it is scored by a judge (`ragways eval judge`).
+
+    `refusal` says how a refusal counts, `source_refusal` how it does in the source that the metric comes from.
+    """
 
     name: str
     family: Family
@@ -59,6 +83,8 @@ class Metric:
     needs: tuple[Need, ...] = ()
     less_is_better: bool = False
     of: Callable[[Record], float | None] | None = field(default=None, compare=False, repr=False)
+    refusal: Refusal = "defined"
+    source_refusal: Refusal | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -67,12 +93,22 @@ class Metric:
         """Why this record cannot be scored; empty where it can."""
         if record.error:
             return "failed"
-        return next((why for have, why in map(_NEEDS.__getitem__, self.needs) if not have(record)), "")
+        why = next((why for have, why in map(_NEEDS.__getitem__, self.needs) if not have(record)), "")
+        unsaid = self.refusal == "left out" and self.source_refusal is None and refused(record)
+        return why or (ABSTAINED if unsaid else "")
 
     def score(self, record: Record) -> Score:
         """From the record alone."""
         why = self.missing(record)
         if why or self.of is None:
             return Score(None, why or "not judged")
+        if self.refusal == "zero" and refused(record):
+            return Score(0.0)
         value = self.of(record)
         return Score(value, "" if value is not None else "the record does not tell")
+
+    def counted(self, score: Score, record: Record, refusals: Refusals) -> Score:
+        """The score of a record with a refusal counted as is asked for; all other scores as they are."""
+        if refusals == "source" and self.source_refusal == "as text" and refused(record) and AS_TEXT in score.details:
+            return Score(score.details[AS_TEXT], details=score.details)
+        return score

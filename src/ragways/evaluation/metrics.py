@@ -55,9 +55,11 @@ def _compared(answer: str, record: Record) -> list[tuple[str, str]]:
 _EXACT = (
     Metric("accuracy", "exact",
            "an accepted answer stands in the answer (a short one, yes or no, soon does); on a null question: abstained",
-           ("gold",), of=_accuracy),
-    Metric("em", "exact", "the answer is an accepted one, word for word", ("gold", "answer"), of=_exact_match),
-    Metric("f1", "exact", "words shared with the best accepted answer", ("gold", "answer"), of=_token_f1),
+           ("gold",), of=_accuracy, refusal="wrong"),
+    Metric("em", "exact", "the answer is an accepted one, word for word", ("gold", "answer"), of=_exact_match,
+           refusal="zero"),
+    Metric("f1", "exact", "words shared with the best accepted answer", ("gold", "answer"), of=_token_f1,
+           refusal="zero"),
     Metric("abstained", "exact", "questions with an answer that were not answered", ("gold", "answer"),
            less_is_better=True, of=lambda record: float(record.abstained)),
     Metric("hallucinated", "exact", "questions without an answer that were answered all the same", ("gold", "null"),
@@ -95,9 +97,9 @@ def _strict(record: Record) -> float:
 
 _MULTIHOP_RAG = (
     Metric("accuracy-official", "exact", "MultiHop-RAG's own scorer: any word shared with the gold answer", ("gold",),
-           of=_official),
+           of=_official, refusal="as text"),
     Metric("accuracy-strict", "exact", "the whole answer is the gold answer; on a null question: abstained", ("gold",),
-           of=_strict),
+           of=_strict, refusal="wrong"),
 )  # fmt: skip
 
 
@@ -129,7 +131,7 @@ def _is_valid(citation: Citation, piece: EvidenceItem | None) -> bool | None:
 
 
 _CITATIONS = Metric("citations-valid", "exact", "citations whose quote stands in the evidence they name",
-                    ("citations",), of=_valid_citations)  # fmt: skip
+                    ("citations",), of=_valid_citations, refusal="left out")  # fmt: skip
 
 
 # --- Rankings: functions of the ranks (from 1) at which gold evidence was found, None where it was not -------------
@@ -199,7 +201,8 @@ class Cut:
     def metric(self) -> Metric:
         """The same as a metric of a record."""
         summary = f"{FAMILIES[self.family][1]} among the first {self.k}"
-        return Metric(str(self), "retrieval", summary, ("ranks",), of=lambda record: self.score(record.ranks))
+        return Metric(str(self), "retrieval", summary, ("ranks",), of=lambda record: self.score(record.ranks),
+                      refusal="no matter")  # fmt: skip
 
 
 USUAL = tuple(map(Cut.parse, ("recall@2", "recall@5", "all-evidence@8", "mrr@10", "map@10", "hits@4", "hits@10")))

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from ragways.evaluation.judging import Judgement, JudgementKey, Judgements, current_judgements
-from ragways.evaluation.metric import Metric, Score
+from ragways.evaluation.metric import Metric, Refusals, Score
 from ragways.evaluation.metrics import METRICS, record_metrics
 from ragways.evaluation.record import Record, Records, RunInfo
 from ragways.evaluation.resources.sampler import ResourceSample, samples_of
@@ -40,13 +40,19 @@ class Scored:
     values: dict[str, Score]
 
 
-def scored(folder: Path, *more: Metric) -> Iterator[Scored]:
-    """Every record of a run with its values; `more` are metrics beside the usual ones (`recall@20`)."""
-    return score_all(Records(folder), Judgements(folder).latest(), more)
+def scored(folder: Path, *more: Metric, refusals: Refusals = "declared") -> Iterator[Scored]:
+    """Every record of a run with its values; `more` are metrics beside the usual ones (`recall@20`).
+
+    `refusals`: a refusal counts as each metric declares, or as the metric's source counts it.
+    """
+    return score_all(Records(folder), Judgements(folder).latest(), more, refusals)
 
 
 def score_all(
-    records: Iterable[Record], judged: dict[JudgementKey, Judgement] | None = None, more: Iterable[Metric] = ()
+    records: Iterable[Record],
+    judged: dict[JudgementKey, Judgement] | None = None,
+    more: Iterable[Metric] = (),
+    refusals: Refusals = "declared",
 ) -> Iterator[Scored]:
     """Records with their values; `judged` are the judgements that are known of them.
 
@@ -60,7 +66,9 @@ def score_all(
     for record in records:
         values = {metric.name: metric.score(record) for metric in alone}
         own = current_judgements(known, record, names)
-        values |= {name: own[name].score if name in own else METRICS[name].score(record) for name in names}
+        for name in names:
+            found = own[name].score if name in own else METRICS[name].score(record)
+            values[name] = METRICS[name].counted(found, record, refusals)
         yield Scored(record, values)
 
 
@@ -137,10 +145,12 @@ def score(
     return [_of_paradigm(name, rows, used[name]) for name, rows in by_paradigm.items()]
 
 
-def score_run(folder: Path, *more: Metric) -> list[ParadigmScores]:
-    """The scores of the run in a folder, with all that the folder tells."""
+def score_run(folder: Path, *more: Metric, refusals: Refusals = "declared") -> list[ParadigmScores]:
+    """The scores of the run in a folder, with all that the folder tells. `refusals` as in `scored`."""
     info = RunInfo.read(folder)
-    return score(scored(folder, *more), built=info.construction if info else None, samples=samples_of(folder))
+    return score(
+        scored(folder, *more, refusals=refusals), built=info.construction if info else None, samples=samples_of(folder)
+    )
 
 
 def _of_paradigm(name: str, rows: Sequence[Scored], used: ParadigmUsage) -> ParadigmScores:

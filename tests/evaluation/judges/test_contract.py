@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import UsageError
+from ragways.core.types import ABSTENTION
 from ragways.evaluation.judges import JUDGES, find_judge
-from ragways.evaluation.judges.judge import Judge
-from ragways.evaluation.judging import Judgements, judge
+from ragways.evaluation.judges.judge import Judge, fingerprint
+from ragways.evaluation.judging import Judgement, JudgementOrigin, Judgements, judge
 from ragways.evaluation.metrics import METRICS
-from ragways.evaluation.record import Record
+from ragways.evaluation.record import Record, Records
+from ragways.evaluation.score import ParadigmScores, score_run
 from ragways.models.call import Call
 from ragways.models.task import Prompt
 from ragways.testing.scripted import ScriptedModel
@@ -66,7 +68,6 @@ def test_a_record_without_what_a_metric_needs_is_unscored_and_nobody_is_asked(by
         "gold": record(gold=()),
         "answer": record(gold=("Insufficient information.",)),
         "evidence": record(evidence=()),
-        "said": record(abstained=True),
         "citations": record(citations=()),
     }
     for metric in by.metrics:
@@ -77,6 +78,50 @@ def test_a_record_without_what_a_metric_needs_is_unscored_and_nobody_is_asked(by
             one = found["q1", "naive", 0, metric.name]
             assert (one.value, bool(one.why)) == (None, True), need
             assert not model.calls
+
+
+@every_judge
+def test_a_refusal_counts_as_the_metric_declares(by: Judge, tmp_path: Path):
+    refusal = record(answer=ABSTENTION, abstained=True)
+    model = agreeable()
+    found = judged(tmp_path / "refused", by, model, [refusal])
+    text = judged(tmp_path / "text", by, agreeable(), [record(answer=ABSTENTION)])
+    answered = judged(tmp_path / "answered", by, agreeable(), [record()])
+    for metric in by.metrics:
+        key = ("q1", "naive", 0, metric.name)
+        expected = {"zero": 0, "wrong": 0, "as text": text[key].value, "no matter": answered[key].value}
+        if metric.refusal == "left out":
+            assert (found[key].value, found[key].why) == (None, "abstained")
+        elif metric.refusal != "defined":
+            assert found[key].value == expected[metric.refusal] is not None
+        in_source = metric.counted(found[key].score, refusal, "source").value
+        assert in_source == (text if metric.source_refusal == "as text" else found)[key].value
+        assert model.calls == [] or metric.refusal == "no matter", "a rule settles it"
+
+
+def test_refusals_are_in_the_means_and_those_of_older_versions_come_back(tmp_path: Path):
+    records, judges = [record(), record(question="q2", abstained=True)], [JUDGES["factual"], JUDGES["support"]]
+    for one in records:
+        Records(tmp_path).append(one)
+    held = Judgements(tmp_path)
+    for metric in JUDGES["factual"].metrics:  # as it was once written: no value, settled
+        made = JudgementOrigin(of=fingerprint(records[1]))
+        held.append(Judgement("q2", "naive", 0, "factual", metric.name, None, "abstained", made=made))
+    asyncio.run(judge(resources(agreeable()), records, judges, held))
+    (own,), (source,) = score_run(tmp_path), score_run(tmp_path, refusals="source")
+    (of_answers,) = score_run_of(tmp_path / "answers", records[:1], judges)
+    for name in ("factual-precision", "factual-recall", "factual-f1"):
+        assert own.metrics[name].n == 2
+        assert own.metrics[name].mean == pytest.approx(of_answers.metrics[name].mean / 2)  # type: ignore[operator]
+    assert (own.metrics["support-soft"].n, own.metrics["support-soft"].why) == (1, {"abstained": 1})
+    assert (source.metrics["support-soft"].n, source.metrics["support-soft"].why) == (2, {})
+
+
+def score_run_of(folder: Path, records: list[Record], judges: list[Judge]) -> list[ParadigmScores]:
+    for one in records:
+        Records(folder).append(one)
+    asyncio.run(judge(resources(agreeable()), records, judges, Judgements(folder)))
+    return score_run(folder)
 
 
 @every_model_judge

@@ -11,4 +11,4 @@ def brevity(record: Record) -> float:
     return 1 / max(1, len(record.answer.split()))
 
 
-BREVITY = Metric("brevity", "exact", "1 divided by the words of the answer", ("said",), of=brevity)
+BREVITY = Metric("brevity", "exact", "1 divided by the words of the answer", of=brevity, refusal="left out")

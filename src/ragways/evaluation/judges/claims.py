@@ -73,7 +73,11 @@ FAITHFULNESS = Judge(
     "model",
     (
         Metric(
-            "faithfulness", "judged", "share of the answer's claims that the evidence supports", ("said", "evidence")
+            "faithfulness",
+            "judged",
+            "share of the answer's claims that the evidence supports",
+            ("evidence",),
+            refusal="left out",
         ),
     ),
     _faithfulness,
@@ -86,7 +90,7 @@ CONTEXT_RECALL = Judge(
     "model",
     (
         Metric("context-recall", "judged", "share of the first gold answer's claims that the evidence supports",
-               ("gold", "answer", "evidence")),
+               ("gold", "answer", "evidence"), refusal="no matter"),
     ),
     _context_recall,
     (CLAIMS, SUPPORT),
@@ -98,10 +102,10 @@ FACTUAL = Judge(
     "model",
     (
         Metric("factual-precision", "judged", "share of the answer's claims that a gold answer supports",
-               ("gold", "answer", "said")),
+               ("gold", "answer"), refusal="zero"),
         Metric("factual-recall", "judged", "share of the first gold answer's claims that the answer supports",
-               ("gold", "answer", "said")),
-        Metric("factual-f1", "judged", "harmonic mean of the two", ("gold", "answer", "said")),
+               ("gold", "answer"), refusal="zero"),
+        Metric("factual-f1", "judged", "harmonic mean of the two", ("gold", "answer"), refusal="zero"),
     ),
     _factual,
     (CLAIMS, SUPPORT),

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
+from ragways.core.types import ABSTENTION
 from ragways.evaluation.judges.judge import (
     Judge,
     JudgeResources,
@@ -180,7 +181,7 @@ def greedy(text: Sequence[Vectors], reference: Sequence[Vectors]) -> TokenMatch 
 
 
 async def _answer(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
-    text, *golds = await of_tokens(resources.embedder, [answer_alone(record), *record.gold])
+    text, *golds = await of_tokens(resources.embedder, [answer_alone(record) or ABSTENTION, *record.gold])
     matches = [
         (match, gold) for gold, tokens in zip(record.gold, golds, strict=True) if (match := greedy([text], [tokens]))
     ]
@@ -231,12 +232,20 @@ BERTSCORE = Judge(
     "embedder",
     (
         Metric(
-            "bertscore-p", "embedding", f"tokens of the answer in the gold answer{_BLIND}", ("gold", "answer", "said")
+            "bertscore-p",
+            "embedding",
+            f"tokens of the answer in the gold answer{_BLIND}",
+            ("gold", "answer"),
+            refusal="as text",
         ),
         Metric(
-            "bertscore-r", "embedding", f"tokens of the gold answer in the answer{_BLIND}", ("gold", "answer", "said")
+            "bertscore-r",
+            "embedding",
+            f"tokens of the gold answer in the answer{_BLIND}",
+            ("gold", "answer"),
+            refusal="as text",
         ),
-        Metric("bertscore-f1", "embedding", f"harmonic mean of the two{_BLIND}", ("gold", "answer", "said")),
+        Metric("bertscore-f1", "embedding", f"harmonic mean of the two{_BLIND}", ("gold", "answer"), refusal="as text"),
     ),
     _answer,
 )
@@ -247,10 +256,11 @@ CONTEXT_BERTSCORE = Judge(
     "embedder",
     (
         Metric("context-bertscore-p", "embedding", f"tokens of what was found in the gold evidence{_BLIND}",
-               ("answer", "evidence")),
+               ("answer", "evidence"), refusal="no matter"),
         Metric("context-bertscore-r", "embedding", f"tokens of the gold evidence in what was found{_BLIND}",
-               ("answer", "evidence")),
-        Metric("context-bertscore-f1", "embedding", f"harmonic mean of the two{_BLIND}", ("answer", "evidence")),
+               ("answer", "evidence"), refusal="no matter"),
+        Metric("context-bertscore-f1", "embedding", f"harmonic mean of the two{_BLIND}", ("answer", "evidence"),
+               refusal="no matter"),
     ),
     _context,
 )  # fmt: skip
@@ -267,7 +277,7 @@ async def best_cosines(embedder: Embedder, texts: Sequence[str], among: Sequence
 
 
 async def _coverage(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
-    answer = sentences(answer_alone(record))
+    answer = sentences(answer_alone(record) or ABSTENTION)
     golds = [found for gold in record.gold if (found := sentences(gold))]
     if not answer or not golds:
         return {"coverage": Score(None, "no words to compare")}
@@ -276,7 +286,7 @@ async def _coverage(resources: JudgeResources, record: Record) -> Mapping[str, S
 
 
 async def _support(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
-    answer = sentences(answer_of(record))
+    answer = sentences(answer_of(record) or ABSTENTION)
     found = list(dict.fromkeys(sentence for text in evidence_texts(record) for sentence in sentences(text)))
     if not answer or not found:
         return {name: Score(None, "no words to compare") for name in ("support-hard", "support-soft")}
@@ -293,7 +303,7 @@ COVERAGE = Judge(
     "embedder",
     (
         Metric("coverage", "embedding", "mean, over gold sentences, of the best cosine to a sentence of the answer",
-               ("gold", "answer", "said")),
+               ("gold", "answer"), refusal="as text"),
     ),
     _coverage,
 )  # fmt: skip
@@ -304,9 +314,9 @@ SUPPORT = Judge(
     "embedder",
     (
         Metric("support-hard", "embedding", f"answer sentences with cosine {THRESHOLD} or more to one of the evidence",
-               ("said", "evidence")),
+               ("evidence",), refusal="left out", source_refusal="as text"),
         Metric("support-soft", "embedding", "mean, over answer sentences, of the best cosine to one of the evidence",
-               ("said", "evidence")),
+               ("evidence",), refusal="left out", source_refusal="as text"),
     ),
     _support,
 )  # fmt: skip

@@ -53,7 +53,8 @@ JUDGED_CORRECT = Judge(
     "correct, incorrect or incomplete, by the gold answers",
     "model",
     (
-        Metric("judged-correct", "judged", "answers judged correct; an abstention is, on a null question", ("gold",)),
+        Metric("judged-correct", "judged", "answers judged correct; an abstention is, on a null question", ("gold",),
+               refusal="wrong"),
         Metric("judged-incorrect", "judged", "answers judged wrong", ("gold",), less_is_better=True),
         Metric("judged-incomplete", "judged", "answers judged to lack something, abstentions among them", ("gold",),
                less_is_better=True),
@@ -95,7 +96,7 @@ CONTEXT_PRECISION = Judge(
     "model",
     (
         Metric("context-precision", "judged", "mean precision at the ranks of pieces that help to the gold answer",
-               ("gold", "answer", "evidence")),
+               ("gold", "answer", "evidence"), refusal="no matter"),
     ),
     _with_gold,
     (USEFUL,),
@@ -107,7 +108,8 @@ CONTEXT_PRECISION_UNREFERENCED = Judge(
     "model",
     (
         Metric("context-precision-unreferenced", "judged",
-               "mean precision at the ranks of pieces that help to the answer given", ("said", "evidence")),
+               "mean precision at the ranks of pieces that help to the answer given", ("evidence",),
+               refusal="left out"),
     ),
     _without_gold,
     (USEFUL,),
@@ -136,7 +138,8 @@ RELEVANCY = Judge(
     "model",
     (
         Metric("answer-relevancy", "judged",
-               f"mean cosine of the question to {QUESTION_COUNT} written from the answer; 0 if it evades", ("said",)),
+               f"mean cosine of the question to {QUESTION_COUNT} written from the answer; 0 if it evades", ("answer",),
+               refusal="zero"),
     ),
     _relevancy,
     (QUESTIONS,),
@@ -192,7 +195,7 @@ CITATION_CORRECTNESS = Judge(
     "model",
     (
         Metric("citation-correctness", "judged", "share of cited sentences that what they cite supports",
-               ("said", "citations")),
+               ("citations",), refusal="left out"),
     ),
     _citations,
     (CITATIONS,),
