@@ -136,6 +136,37 @@ def test_global_reads_no_more_than_its_budget_and_takes_the_nearest(index: Index
     assert answer.evidence.items == ()
 
 
+def test_global_says_whether_it_read_all_reports_or_the_nearest(index: Index):
+    """A budget makes it a search of the nearest; 0 is the source's map-reduce over all reports."""
+    total = index.communities.tokens_of_level(0)
+    shown: list[str] = []
+
+    def point(call: Any) -> Any:
+        shown.append(call.messages[-1].content)
+        return {"points": [{"text": f"Point {len(shown)}.", "rating": len(shown), "reports": [1]}]}
+
+    def read(script: list[Any], **values: Any) -> tuple[object, set[str]]:
+        shown.clear()
+        with ScriptedModel([*script, {"answered": False, "sentences": []}]) as model:
+            answer, trace = asked(index, COMMUNITY_GLOBAL, model=model, **values)
+        details = next(step.details for step in trace.walk() if step.name == "report points")
+        return details["read"], {hit.found[0].note.partition(";")[0] for hit in answer.evidence.hits.items}
+
+    part = f"the 2 nearest of 3 reports, up to {total - 1} tokens"
+    assert read([point], reports=total - 1) == (part, {part})
+    assert read([point], reports=total) == ("all 3 reports", {"all 3 reports"})
+    assert read([point] * 3, reports=0, batch=1) == ("all 3 reports", {"all 3 reports"})
+    assert sum(title in text for text in shown for title in (c.title for c in index.communities.of_level(0))) == 3
+
+
+def test_global_over_all_reports_takes_the_finest_level(index: Index, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Communities, "levels", lambda self: [0, 1, 2])
+    monkeypatch.setattr(Communities, "tokens_of_level", lambda self, level: 8_000 + 4_000 * level)
+    for reports, level in ((9_000, 0), (13_000, 1), (0, 2)):
+        _, trace = asked(index, COMMUNITY_GLOBAL, reports=reports)
+        assert next(s.details for s in trace.walk() if s.name == "report points")["level"] == level
+
+
 def test_global_may_be_asked_for_a_level(index: Index):
     there, _ = asked(index, COMMUNITY_GLOBAL, level=3)
     coarse, _ = asked(index, COMMUNITY_GLOBAL, level=0)

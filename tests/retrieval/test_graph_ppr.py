@@ -15,7 +15,9 @@ from ragways.index.reader import Index
 from ragways.retrieval import pagerank
 from ragways.retrieval.knowledge_graph import Likeness, Seeds, link_entities, matching
 from ragways.retrieval.pagerank import GRAPH_PPR as PARADIGM
-from ragways.retrieval.pagerank import spread
+from ragways.retrieval.pagerank import HYBRID, spread
+from ragways.retrieval.paradigm import Paradigm
+from ragways.retrieval.rounds import ITERATIVE
 from tests.retrieval.graph_corpus import (
     HOPS,
     TWO,
@@ -52,15 +54,15 @@ def seeds_of(index: Index, names: list[str]) -> dict[str, float]:
     return dict(sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:20])
 
 
-def networkx_pagerank(index: Index, seeds: dict[str, float]) -> dict[str, float]:
+def networkx_pagerank(index: Index, seeds: dict[str, float], weight: str | None = "weight") -> dict[str, float]:
     graph = networkx.Graph()
     graph.add_nodes_from(index.graph.ids)
     links = index.graph.adjacency
     for node, id in enumerate(index.graph.ids):
-        for other, weight in zip(*links.neighbours(node), strict=True):
-            graph.add_edge(id, index.graph.ids[int(other)], weight=float(weight))
+        for other, heavy in zip(*links.neighbours(node), strict=True):
+            graph.add_edge(id, index.graph.ids[int(other)], weight=float(heavy))
     found: dict[str, float] = networkx.pagerank(
-        graph, alpha=0.85, personalization=seeds, dangling=seeds, max_iter=1000, tol=1e-12
+        graph, alpha=0.85, personalization=seeds, dangling=seeds, max_iter=1000, tol=1e-12, weight=weight
     )
     return found
 
@@ -73,14 +75,15 @@ def test_seeds_are_the_nearest_entities_of_each_name(index: Index):
     assert dict(seeds.nodes) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("exact", [True, False])
-def test_pagerank_is_that_of_networkx(index: Index, monkeypatch: pytest.MonkeyPatch, exact: bool):
+def test_pagerank_is_that_of_networkx(index: Index, monkeypatch: pytest.MonkeyPatch, exact: bool, weighted: bool):
     if not exact:
         monkeypatch.setattr(pagerank, "EXACT", 0)
     seeds = seeds_of(index, NAMES)
     start = Seeds(Query(TWO), Likeness(index.graph, (), None), list(seeds.items()))  # type: ignore[arg-type]
-    reached = asyncio.run(spread(resources(index), keep=20)(start)).mass
-    expected = networkx_pagerank(index, seeds)
+    reached = asyncio.run(spread(resources(index), keep=20, weighted=weighted)(start)).mass
+    expected = networkx_pagerank(index, seeds, "weight" if weighted else None)
     order = sorted(expected, key=lambda id: (-round(expected[id], 9), id))
     if exact:
         assert reached == pytest.approx({id: expected[id] for id in reached}, abs=1e-7)
@@ -113,6 +116,34 @@ def test_evidence_is_the_source_text_of_the_triplets_between_what_was_reached(in
     )
     assert "; seed Ness Light and Bertil Oakes" in answer.evidence.items[0].found[0].note
     falls(answer)
+
+
+@pytest.mark.parametrize("paradigm", [PARADIGM, HYBRID, ITERATIVE], ids=lambda paradigm: paradigm.name)
+def test_the_paradigms_of_the_source_can_leave_weights_out(index: Index, paradigm: Paradigm):
+    """Source R's PageRank has no weights; `--set weighted=false` is how its experiment asks for that."""
+    shares = []
+    for weighted in ("true", "false"):
+        _, trace = asked(resources(index), paradigm, TWO, weighted=weighted)
+        shares.append(step(trace, "pagerank").attachments[0])
+    assert shares[0] != shares[1]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4])
+def test_triplets_are_sorted_by_similarity_and_only_then_cut(index: Index, limit: int):
+    """Algorithm 3 of source R. The heaviest triplets are not the most similar: cut by weight, others would stay."""
+    use = resources(index, [{"entities": NAMES}, ANSWER])
+    answer, trace = asked(use, PARADIGM, TWO, triplets=limit)
+    mass = networkx_pagerank(index, seeds_of(index, NAMES))
+    alike, chunks = similarities(index, NAMES), stated(index)
+    rows = [
+        (-round(max(alike.get(s, 0.0), alike.get(o, 0.0)), 5), -round(mass[s] + mass[o], 7), -weight, id)
+        for id, s, o, weight, _ in relations(index)
+    ]
+    expected = {chunk for *_, id in sorted(rows)[:limit] for chunk in chunks[id]}
+    heaviest = {chunk for *_, weight, id in sorted(rows, key=lambda row: row[2:])[:limit] for chunk in chunks[id]}
+    assert expected != heaviest
+    assert set(ids(answer)) == expected
+    assert step(trace, "sources").details["triplets"] == limit
 
 
 def test_without_a_model_names_are_those_the_graph_knows(index: Index):

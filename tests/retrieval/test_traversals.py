@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -302,9 +303,9 @@ def test_hits_are_sentences_in_the_order_of_the_walk(name: str):
 # The model as guide
 
 
-def guided(g: Graph, replies: list[object], **client) -> tuple[Hits, Span, ScriptedModel]:
+def guided(g: Graph, replies: Sequence[object], **client) -> tuple[Hits, Span, ScriptedModel]:
     with ScriptedModel(replies) as model:
-        hits, trace = walk("llm-guided", g, most=15, least=8, model=ModelClient(model, **client))
+        hits, trace = walk("llm-guided", g, most=0, least=8, model=ModelClient(model, **client))
     return hits, trace, model
 
 
@@ -326,9 +327,33 @@ def test_the_model_takes_two_hops_and_stops():
     shown = [call.messages[-1].content for call in model.calls]
     assert "question" in shown[0]
     assert hits.items[0].piece.text in shown[0]
-    assert all(f"[{n}] D" in shown[0] for n in range(1, 6))
-    assert "[6] D" not in shown[0]
-    assert all(hit.piece.text in shown[2] for hit in hits.items)
+    assert all(f"[{n}] (similarity {near.windows[w]:.2f}) D" in shown[0] for n, w in enumerate(best[:5], start=1))
+    assert "[6]" not in shown[0]
+    assert "Found so far, 3 sentences in all:" in shown[0]
+
+
+def test_the_model_sees_the_first_five_sentences_and_how_many_there_are():
+    g = wide()
+    hits, _, model = guided(g, [{"choice": 1}] * 3 + [{"choice": 0}])
+    asked = model.calls[-1].messages[-1].content
+    [(total, shown)] = re.findall(r"(\d+) sentences in all:\n\n(.+?)\n\nPassages", asked, re.DOTALL)
+    assert int(total) == len(hits.items) > 6
+    texts = [hit.piece.text for hit in hits.items]
+    assert [text for text in texts if text in shown] == texts[:5]
+
+
+def test_the_model_alone_decides_when_it_is_enough():
+    """No cap of 15; without a model there is one, and the budget of the evidence is an end for every walk."""
+    g = graph(11, level=False, documents=8, longest=12, edges=5, words=1000)
+    hits, trace, _ = guided(g, [{"choice": 1}] * 16 + [{"choice": 0, "reason": "enough"}])
+    assert len(hits.items) > 15
+    assert path_of(trace).stopped == "model scripted: enough"
+    assert len(walk("llm-guided", g, most=0, least=100)[0].items) == 15
+    budget = sum(hit.piece.tokens for hit in hits.items[:12])
+    use = Resources(g.index, OneQuestion(g.question), ModelClient(ScriptedModel([{"choice": 1}] * 16)))  # type: ignore[arg-type]
+    cut, trace = asyncio.run(_traced(traversals.llm_guided(use, tokens=budget)))
+    assert path_of(trace).stopped == f"{budget:,} tokens gathered"
+    assert 12 <= len(cut.items) <= 14
 
 
 def test_an_unusable_reply_leads_to_the_window_most_similar_to_the_question():

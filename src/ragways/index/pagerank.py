@@ -49,6 +49,11 @@ class Adjacency:
         return _row_sums(self.indptr, np.asarray(self.weights, dtype=np.float64))
 
     @cached_property
+    def unweighted(self) -> Adjacency:
+        """The same graph with every edge counting as much as any other. Made once, as its transitions are."""
+        return Adjacency(self.indptr, self.indices, np.ones(len(self.indices), dtype=np.float32))
+
+    @cached_property
     def transitions(self) -> Transitions:
         """Made once for a graph: it takes as long as a few questions."""
         return Transitions.of(self)

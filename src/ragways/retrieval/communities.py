@@ -51,40 +51,48 @@ def report_points(
 ) -> Step[Query, Hits]:
     """The reports of a level, shuffled and read in batches, each asked for rated points; those rated 0 are dropped.
 
-    `reports` bounds the tokens of reports that are read: where a level has more, those nearest the question are taken.
-    A level of -1 is the finest whose reports all fit, or the coarsest where none does.
+    `reports` bounds the tokens of reports that are read: where a level has more, those nearest the question are taken,
+    and the search is no longer global; trace and notes say so. With 0 every report of the level is read, as source T's
+    global search does, at whatever it costs. A level of -1 is the finest whose reports all fit, or the coarsest where
+    none does.
     """
 
     async def run(query: Query) -> Hits:
-        chosen = await _choose(use, query, level, reports)
+        chosen, read = await _choose(use, query, level, reports)
         batches = _batches(chosen, batch, seed)
         replies = await together(_ask(use, query, each) for each in batches)
         unusable = sum(reply is None for reply in replies)
-        current_span().details.update(reports=len(chosen), batches=len(batches), unusable=unusable)
+        current_span().details.update(read=read, reports=len(chosen), batches=len(batches), unusable=unusable)
         if unusable and unusable == len(replies):
             raise UnusableReply("points: no batch of reports gave a usable reply", "use a stronger model for this task")
         hits = []
         for number, (each, reply) in enumerate(zip(batches, replies, strict=True), start=1):
-            hits += [_hit(point, each, number) for point in (reply.points if reply else ()) if _counts(point)]
+            note = f"{read}; batch {number}"
+            hits += [_hit(point, each, note) for point in (reply.points if reply else ()) if _counts(point)]
         return _with_ranks(ranked(query, hits))
 
     return Step("report points", run, level=level, reports=reports, batch=batch, seed=seed)
 
 
-async def _choose(use: Resources, query: Query, level: int, tokens: int) -> list[Chosen]:
+async def _choose(use: Resources, query: Query, level: int, tokens: int) -> tuple[list[Chosen], str]:
+    """The reports to read, and which these are, in words."""
     communities = use.index.communities
     wanted = _level(use, tokens) if level < 0 else level
     there = [community for community in communities.of_level(wanted) if community.way]
     current_span().details["level"] = wanted
-    if sum(community.tokens for community in there) > tokens:
-        there = _fitting(await _by_nearness(use, query, there), tokens)
+    read = f"all {len(there):,} reports"
+    if tokens and sum(community.tokens for community in there) > tokens:
+        near = _fitting(await _by_nearness(use, query, there), tokens)
+        read = f"the {len(near):,} nearest of {len(there):,} reports, up to {tokens:,} tokens"
+        there = near
     found = communities.reports([community.id for community in there])
-    return [Chosen(community, found[community.id]) for community in there]
+    return [Chosen(community, found[community.id]) for community in there], read
 
 
 def _level(use: Resources, tokens: int) -> int:
     communities = use.index.communities
-    fitting = [level for level in communities.levels() if communities.tokens_of_level(level) <= tokens]
+    levels = communities.levels()
+    fitting = [level for level in levels if not tokens or communities.tokens_of_level(level) <= tokens]
     return fitting[-1] if fitting else 0
 
 
@@ -148,7 +156,7 @@ def _counts(point: RatedPoint) -> bool:
     return point.rating > 0 and bool(point.text.strip())
 
 
-def _hit(point: RatedPoint, batch: Sequence[Chosen], number: int) -> Hit:
+def _hit(point: RatedPoint, batch: Sequence[Chosen], note: str) -> Hit:
     text = point.text.strip()
     sources = [batch[n - 1] for n in point.reports]
     main = sources[0]
@@ -163,7 +171,7 @@ def _hit(point: RatedPoint, batch: Sequence[Chosen], number: int) -> Hit:
         count_tokens(text),
     )
     titles = "; ".join(source.report.title for source in sources)
-    return Hit(piece, float(point.rating), (Found("points", 0, float(point.rating), f"batch {number}: {titles}"),))
+    return Hit(piece, float(point.rating), (Found("points", 0, float(point.rating), f"{note}: {titles}"),))
 
 
 def _with_ranks(hits: Hits) -> Hits:
@@ -307,11 +315,12 @@ def build_community_global(
     use: Resources,
     *,
     level: Annotated[int, Ge(-1)] = -1,
-    reports: Count = 9000,
+    reports: Tokens = 9000,
     batch: Count = 3500,
     seed: int = 0,
     tokens: Tokens = 2500,
 ) -> Strategy:
+    """`reports`: tokens of the nearest reports that are read; 0 reads all of them."""
     return (
         report_points(use, level=level, reports=reports, batch=batch, seed=seed)
         >> pack(tokens)
@@ -321,7 +330,8 @@ def build_community_global(
 
 COMMUNITY_GLOBAL = Paradigm(
     name="community-global",
-    summary="Reports of communities read in batches for rated points; the best points make the answer.",
+    summary="The nearest reports of communities, as many as a budget holds (reports=0: all), read in batches for rated "
+    "points; the best points make the answer.",
     source="T, U",
     needs=frozenset({"vectors", "graph", "communities"}),
     build=build_community_global,

@@ -13,6 +13,7 @@ from ragways.core.step import Step, fuse
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.graph.reader import Graph, Triplet
+from ragways.index.pagerank import Adjacency
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import (
     EntityScores,
@@ -57,25 +58,34 @@ class Spread:
 
 
 def spread(
-    use: Resources, *, damping: float = 0.85, rounds: int = 100, minimum: float = 1e-5, keep: int = 100
+    use: Resources,
+    *,
+    damping: float = 0.85,
+    rounds: int = 100,
+    minimum: float = 1e-5,
+    keep: int = 100,
+    weighted: bool = True,
 ) -> Step[Seeds, Spread]:
     """Personalised PageRank on the undirected graph of entities; kept are the `keep` best that have at least `minimum`,
-    and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which.
+    and the seeds. Exact on a small graph, near the seeds on a large one; the trace says which. `weighted`: mass goes
+    along edges in proportion to their weights, as often as relations join two entities; source R's goes evenly.
     """
 
     async def run(seeds: Seeds) -> Spread:
         graph = use.index.graph
-        kept = _kept(graph, seeds, damping=damping, rounds=rounds, minimum=minimum, keep=keep)
+        links = graph.adjacency if weighted else graph.adjacency.unweighted
+        kept = _kept(graph, links, seeds, damping=damping, rounds=rounds, minimum=minimum, keep=keep)
         here = current_span()
         here.details.update(way="exact" if len(graph.ids) <= EXACT else "push", nodes=len(kept))
         here.attachments.append(EntityScores("strongest", rounded(kept.items())))
         return Spread(seeds, kept)
 
-    return Step("pagerank", run, damping=damping, rounds=rounds, minimum=minimum, keep=keep)
+    return Step("pagerank", run, damping=damping, rounds=rounds, minimum=minimum, keep=keep, weighted=weighted)
 
 
 def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spread, Hits]:
-    """The source text of the triplets between the entities that were reached, most similar ends first.
+    """The source text of the triplets between the entities that were reached, most similar ends first: sorted, and
+    only then cut to `limit` triplets.
 
     All triplets of one seed are equally similar, so among the chunks of equals those come first whose triplets hold the
     larger shares in sum: they say most about what PageRank leads to.
@@ -85,10 +95,10 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
         import numpy as np
 
         graph, mass = use.index.graph, reached.mass
-        numbers = graph.relation_arrays.between(nodes(graph, mass), limit)
+        numbers = graph.relation_arrays.between(nodes(graph, mass))
         near = np.maximum(*of_ends(graph, numbers, reached.seeds.likeness.of(mass)))
         share = np.add(*of_ends(graph, numbers, mass))
-        rank = np.lexsort((numbers, -graph.relation_arrays.weights[numbers], -share, -near))
+        rank = np.lexsort((numbers, -graph.relation_arrays.weights[numbers], -share, -near))[:limit]
         numbers, near, share = numbers[rank], near[rank], share[rank]
         stating, which = graph.relation_arrays.sources(numbers)
         found, first, total = summed(stating, share[which])
@@ -191,16 +201,19 @@ def by_pagerank(
     rounds: int = 100,
     nodes: int = 100,
     triplets: int = 500,
+    weighted: bool = True,
 ) -> Step[Query, Hits]:
     """Graph retrieval as a whole: entities of the question, PageRank, source text."""
     return (
         link_entities(use, near=near, minimum=minimum, limit=seeds)
-        >> spread(use, damping=damping, rounds=rounds, keep=nodes)
+        >> spread(use, damping=damping, rounds=rounds, keep=nodes, weighted=weighted)
         >> sources(use, limit=triplets)
     )
 
 
-def _kept(graph: Graph, seeds: Seeds, *, damping: float, rounds: int, minimum: float, keep: int) -> dict[str, float]:
+def _kept(
+    graph: Graph, links: Adjacency, seeds: Seeds, *, damping: float, rounds: int, minimum: float, keep: int
+) -> dict[str, float]:
     import numpy as np
 
     from ragways.index.pagerank import pagerank, push
@@ -211,9 +224,9 @@ def _kept(graph: Graph, seeds: Seeds, *, damping: float, rounds: int, minimum: f
     for id, score in seeds.nodes:
         start[graph.ordinals[id]] = score
     if len(start) <= EXACT:
-        mass = pagerank(graph.adjacency, start, damping=damping, rounds=rounds)
+        mass = pagerank(links, start, damping=damping, rounds=rounds)
     else:
-        mass = push(graph.adjacency, start, damping=damping, epsilon=NEAR)
+        mass = push(links, start, damping=damping, epsilon=NEAR)
     border = max(minimum, float(np.partition(mass, -keep)[-keep])) if keep < len(mass) else minimum
     # Nodes are in the order of their ids, so equals go by id.
     able = np.flatnonzero(mass >= border)
@@ -244,11 +257,12 @@ def build_graph_ppr(
     share: float = 1e-5,
     nodes: Count = 100,
     triplets: Count = 500,
+    weighted: bool = True,
     tokens: Tokens = 8000,
 ) -> Strategy:
     return (
         link_entities(use, near=near, minimum=minimum, limit=seeds)
-        >> spread(use, damping=damping, rounds=rounds, minimum=share, keep=nodes)
+        >> spread(use, damping=damping, rounds=rounds, minimum=share, keep=nodes, weighted=weighted)
         >> sources(use, limit=triplets)
         >> pack(tokens)
         >> answer(use)
@@ -299,10 +313,12 @@ def build_hybrid(
     k: Count = 100,
     minimum: float = 0.4,
     nodes: Count = 100,
+    weighted: bool = True,
     smoothing: Count = 60,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    both = fuse(dense(use, k=k, minimum=minimum), by_pagerank(use, minimum=minimum, nodes=nodes), k=smoothing)
+    walk = by_pagerank(use, minimum=minimum, nodes=nodes, weighted=weighted)
+    both = fuse(dense(use, k=k, minimum=minimum), walk, k=smoothing)
     return both >> pack(tokens) >> answer(use)
 
 

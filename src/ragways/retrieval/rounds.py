@@ -187,9 +187,13 @@ def build_iterative(
     rounds: Count = 3,
     k: Count = 10,
     minimum: float = 0.4,
+    weighted: bool = True,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    retriever = dense(use, k=k, minimum=minimum) if base == "naive" else by_pagerank(use, minimum=minimum)
+    if base == "naive":
+        retriever = dense(use, k=k, minimum=minimum)
+    else:
+        retriever = by_pagerank(use, minimum=minimum, weighted=weighted)
     return answer_in_rounds(use, retriever, rounds=rounds, k=k, tokens=tokens)
 
 

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import chain
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from ragways.core.errors import UnusableReply
 from ragways.core.step import Step
 from ragways.core.types import Hits, Query
 from ragways.models.client import ModelClient
+from ragways.models.tokens import count_tokens
 from ragways.retrieval.answer import answer
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
@@ -28,6 +31,10 @@ from ragways.tasks.search import CHOOSE_HOP, ChooseHopInput, HopChoice, HopPrevi
 Follow = Callable[[WindowWalk, Query], Awaitable[None]]
 Point = NDArray[np.float64]
 _BEATEN = "the best sentence beats the best window"
+_SHOWN = 5
+"""Gathered sentences that the guiding model sees."""
+_BY_RULE = 15
+"""Sentences where no model says when it is enough."""
 
 
 def basic_retrieval(use: Resources, *, max_sentences: int = 15, min_sentences: int = 5) -> Step[Query, Hits]:
@@ -131,22 +138,38 @@ def triangulation_full(use: Resources, *, max_sentences: int = 15) -> Step[Query
 
 
 def llm_guided(
-    use: Resources, *, max_sentences: int = 15, min_sentences: int = 8, previews: int = 5, characters: int = 200
+    use: Resources,
+    *,
+    max_sentences: int = 0,
+    min_sentences: int = 8,
+    previews: int = 5,
+    characters: int = 200,
+    tokens: int = 8000,
 ) -> Step[Query, Hits]:
-    """The model sees the question, what is gathered and the beginnings of the neighbours most similar to the question,
-    and picks one or stops. A reply that cannot be used leads to the most similar one. Without a model that is the rule
-    at every hop, and it ends as `query_traversal` does.
+    """The model sees the question, the first five sentences gathered, and the beginnings of the neighbours most similar
+    to the question with their similarities, and picks one or stops. A reply that cannot be used leads to the most
+    similar one. With `max_sentences` at 0 the model alone decides when it is enough, as long as what is gathered has
+    fewer than `tokens`: what comes after would not be read. Without a model the most similar one is the rule at every
+    hop, and it ends as `query_traversal` does, with 15 sentences at most unless told otherwise.
     """
+    limit = max_sentences or (_BY_RULE if use.model.model is None else max(1, tokens))
 
     async def follow(walk: WindowWalk, query: Query) -> None:
-        going, texts = walk.begin(), WindowTexts(use.index, walk.windows)
+        going, texts, used = walk.begin(), WindowTexts(use.index, walk.windows), 0
         # A window with nothing new to read is not worth a call.
         while going and not walk.must_stop(ahead := [pair for pair in walk.ahead() if walk.new(pair[0])]):
+            used += sum(count_tokens(texts.sentence(sentence)) for sentence in walk.hops[-1].sentences)
+            if used >= tokens:
+                walk.stopped = f"{tokens:,} tokens gathered"
+                return
             shown = sorted((window for window, _ in ahead), key=lambda w: (-walk.to_window(w), w))[:previews]
             given = ChooseHopInput(
                 query.text,
-                gathered=tuple(texts.sentence(sentence) for sentence in walk.gathered),
-                previews=tuple(HopPreview(texts.title(w), texts.window(w)[:characters]) for w in shown),
+                gathered=tuple(texts.sentence(sentence) for sentence in walk.gathered[:_SHOWN]),
+                total=len(walk.gathered),
+                previews=tuple(
+                    HopPreview(texts.title(w), texts.window(w)[:characters], walk.to_window(w)) for w in shown
+                ),
                 enough=_enough(walk, ahead, min_sentences),
             )
             choice, why = await _choose(use.model, given)
@@ -160,10 +183,11 @@ def llm_guided(
         "llm-guided",
         use,
         follow,
-        max_sentences=max_sentences,
+        max_sentences=limit,
         min_sentences=min_sentences,
         previews=previews,
         characters=characters,
+        tokens=tokens,
     )
 
 
@@ -282,14 +306,20 @@ def build_triangulation_full(use: Resources, *, max_sentences: Count = 15, token
 def build_llm_guided(
     use: Resources,
     *,
-    max_sentences: Count = 15,
+    max_sentences: Annotated[int, Ge(0)] = 0,
     min_sentences: Count = 8,
     previews: Count = 5,
     characters: Count = 200,
     tokens: Tokens = 8000,
 ) -> Strategy:
+    """`max_sentences`: 0 leaves the end to the model, within `tokens`; without a model it is 15."""
     walk = llm_guided(
-        use, max_sentences=max_sentences, min_sentences=min_sentences, previews=previews, characters=characters
+        use,
+        max_sentences=max_sentences,
+        min_sentences=min_sentences,
+        previews=previews,
+        characters=characters,
+        tokens=tokens,
     )
     return walk >> pack(tokens) >> answer(use, "walk")
 

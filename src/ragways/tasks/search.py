@@ -234,18 +234,24 @@ KEYWORDS: Task[KeywordsInput, Keywords] = Task(
 
 @dataclass(frozen=True, slots=True)
 class HopPreview:
-    """A window that the walk can go to: the title of its document, the beginning of its text."""
+    """A window that the walk can go to: the title of its document, the beginning of its text, and how similar it is
+    to the question.
+    """
 
     title: str
     text: str
+    similarity: float
 
 
 @dataclass(frozen=True, slots=True)
 class ChooseHopInput:
-    """The sentences gathered so far and the windows ahead; `enough` is what similarity says, for the rule."""
+    """The first of the `total` sentences gathered so far, and the windows ahead; `enough` is what similarity says, for
+    the rule.
+    """
 
     question: str
     gathered: Sequence[str]
+    total: int
     previews: Sequence[HopPreview]
     enough: bool
 
@@ -259,8 +265,12 @@ class HopChoice:
 
 
 def _render_hop(given: ChooseHopInput) -> Mapping[str, object]:
-    shown = [f"[{number}] {preview.title}: {preview.text}" for number, preview in enumerate(given.previews, start=1)]
-    return {"question": given.question, "gathered": "\n".join(given.gathered), "passages": "\n\n".join(shown)}
+    shown = [
+        f"[{number}] (similarity {preview.similarity:.2f}) {preview.title}: {preview.text}"
+        for number, preview in enumerate(given.previews, start=1)
+    ]
+    gathered = "\n".join(given.gathered)
+    return {"question": given.question, "gathered": gathered, "total": given.total, "passages": "\n\n".join(shown)}
 
 
 def _check_hop(reply: HopChoice, given: ChooseHopInput) -> str | None:

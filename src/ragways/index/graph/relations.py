@@ -75,11 +75,12 @@ class RelationArrays:
         right = self.from_object[places_of(self.by_object, nodes)[0]]
         return self._heaviest(np.concatenate([left, right[~inside[self.subjects[right]]]]), limit)
 
-    def between(self, entities: Iterable[int], limit: int) -> Ints:
-        """Relations with both ends among these entities: the `limit` heaviest, heaviest first."""
+    def between(self, entities: Iterable[int], limit: int | None = None) -> Ints:
+        """Relations with both ends among these entities: all of them, or the `limit` heaviest; heaviest first."""
         nodes, inside = self._chosen(entities)
         found = self.from_subject[places_of(self.by_subject, nodes)[0]]
-        return self._heaviest(found[inside[self.objects[found]]], limit)
+        found = found[inside[self.objects[found]]]
+        return self._heaviest(found, len(found) if limit is None else limit)
 
     def sources(self, numbers: Ints) -> tuple[Ints, Ints]:
         """The chunks that state these relations, one after the other; and for each, which of `numbers` it states."""
