@@ -10,7 +10,7 @@ from ragways.evaluation.metrics import Cut
 
 ranx = pytest.importorskip("ranx")
 
-NAMES = {"recall": "recall", "hits": "hit_rate", "mrr": "mrr", "map": "map"}
+NAMES = {"recall": "recall", "hits": "hit_rate", "mrr": "mrr", "map": "map", "ndcg": "ndcg", "precision": "precision"}
 
 
 @pytest.mark.parametrize("family", list(NAMES))

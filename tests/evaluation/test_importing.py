@@ -151,7 +151,7 @@ def test_a_table_may_hold_evidence_as_json(tmp_path: Path):
 def test_refusing_is_abstaining_and_no_answer_is_a_failure(tmp_path: Path):
     rows = [
         {"id": "q1", "answer": None},
-        {"id": "q2", "answer": "Insufficient information"},
+        {"id": "q2", "answer": "The context does not mention when it fell."},
         {"id": "q3", "answer": "Nobody knows", "abstained": True},
         {"id": "q3", "answer": "", "error": "timeout"},
     ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import string
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from ragways.core.types import ABSTENTION
 from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.metric import Metric, accepted, unanswerable
 from ragways.evaluation.metrics import METRICS, find_metric, record_metrics
-from ragways.evaluation.question import compared, normal
+from ragways.evaluation.question import compared, normal, squad_normal
 from ragways.evaluation.record import Record
 from ragways.evaluation.score import score, score_all
 
@@ -33,7 +35,7 @@ def value(name: str, one: Record) -> float | None:
 @pytest.mark.parametrize("type", ["null", "Null"])
 def test_a_null_question_needs_no_words_for_its_answer(gold: tuple[str, ...], type: str):
     right, wrong = record("", gold, type, abstained=True), record("Anna Brack", gold, type)
-    for name in ("accuracy", "accuracy-strict", "accuracy-official"):
+    for name in ("accuracy", "accuracy-stated", "accuracy-strict", "accuracy-official"):
         assert (value(name, right), value(name, wrong)) == (1, 0), name
     assert (value("hallucinated", right), value("hallucinated", wrong)) == (0, 1)
     for name in ("em", "f1", "abstained"):
@@ -54,6 +56,59 @@ def test_a_refusal_counts_as_the_metric_declares():
     assert {metric.name for metric in METRICS.values() if metric.refusal == "defined"} == {
         "abstained", "hallucinated", "judged-incorrect", "judged-incomplete", "crag-coarse", "crag-fine",
     }  # fmt: skip
+
+
+def squad(text: str) -> str:
+    """SQuAD's evaluate-v1.1.py, as it is: lower, punctuation, articles, white space."""
+    kept = "".join(sign for sign in text.lower() if sign not in set(string.punctuation))
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [("US", "U.S."), ("Rock-n-Roll", "rocknroll"), ("4,000", "4000"), ("O'Neill", "ONeill"), ("AC/DC", "acdc"),
+     ("The Beatles", "beatles!"), ("U. S.", "U.S."), ("rock n roll", "rock-n-roll")],
+)  # fmt: skip
+def test_em_and_f1_compare_as_squad_does(answer: str, gold: str):
+    one = record(answer, (gold,))
+    assert value("em", one) == (squad(answer) == squad(gold))
+    shared = len(set(squad(answer).split()) & set(squad(gold).split()))
+    assert value("f1", one) == pytest.approx(2 * shared / (len(squad(answer).split()) + len(squad(gold).split())))
+
+
+@given(
+    st.text(st.sampled_from("aA bThe.,-'’é_[0]!"), min_size=1), st.text(st.sampled_from("aA bThe.,-'’é_!"), min_size=1)
+)
+def test_squads_normal_form_is_squads(text: str, gold: str):
+    assert squad_normal(text) == squad(re.sub(r"\[\d+\]", " ", text))
+    if squad(gold):
+        assert value("em", record(gold.upper(), (gold,))) == 1
+
+
+def test_an_accent_is_the_same_however_it_is_typed():
+    one = record("Jose\u0301 Marti\u0301", ("Jos\u00e9 Mart\u00ed",))
+    assert [value(name, one) for name in ("accuracy", "accuracy-stated", "em", "f1", "accuracy-strict")] == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "stated"),
+    [
+        ("Not Paris but Lyon", "Paris", 0), ("Not Paris but Lyon", "Lyon", 1), ("Lyon, not Paris", "Paris", 0),
+        ("It isn't Paris, it's Lyon.", "Paris", 0), ("Paris is not the capital; Lyon is.", "Paris", 0),
+        ("Paris wasn’t it", "Paris", 0), ("Lyon rather than Paris", "Paris", 0), ("Neither Paris nor Lyon", "Lyon", 0),
+        ("Paris or Lyon", "Paris", 0), ("Either Paris or Lyon", "Lyon", 0), ("There is no doubt: yes", "no", 0),
+        ("No doubt it was", "no", 0), ("Paris", "Paris", 1), ("The capital is Paris. [1]", "Paris", 1),
+        ("There is no doubt: yes", "yes", 1), ("No, it was not.", "no", 1), ("Yes [1]", "yes", 1),
+        ("Not only Paris", "Paris", 1), ("Paris and Lyon", "Paris and Lyon", 1), ("the U.S. Navy", "U.S.", 1),
+        ("He did not stay long and died in Paris.", "Paris", 1), ("It was \"Don't Stop\"", "Don't Stop", 1),
+        ("The answer is A", "A", 1),
+    ],
+)  # fmt: skip
+def test_only_what_is_stated_is_right_for_the_stricter_accuracy(answer: str, gold: str, stated: float):
+    assert value("accuracy-stated", record(answer, (gold,))) == stated
+    if gold not in ("yes", "no"):
+        assert value("accuracy", record(answer, (gold,))) == 1, "the lenient one takes the words"
+    assert value("accuracy-stated", record(answer, (gold,), abstained=True)) == 0
 
 
 def test_an_empty_answer_beside_another_does_not_make_a_question_unanswerable():

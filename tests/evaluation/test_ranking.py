@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +34,7 @@ def test_what_is_no_metric(text: str):
 def test_without_gold_it_is_unscored_and_not_zero(metric: Cut):
     assert metric.score([]) is None
     assert metric.score([None, None]) == 0
-    assert metric.score([1]) == 1
+    assert metric.score([1]) == (1 / metric.k if metric.family == "precision" else 1)
 
 
 def test_by_hand():
@@ -46,6 +49,29 @@ def test_by_hand():
         "hits@2": 1.0,
         "map@5": pytest.approx((1 + 2 / 3) / 3),
     }
+
+
+@given(st.sets(st.integers(1, 20), max_size=6), st.integers(0, 3), st.integers(1, 15))
+def test_ndcg_and_precision_are_those_of_judged_lists(found: set[int], missed: int, k: int):
+    """Another way round: a list of judgements, its gains against those of the same judgements sorted (as scikit-learn
+    and trec_eval compute them), and the mean of the first k.
+    """
+    ranks = [*found, *[None] * missed]
+    if not ranks:
+        return
+    judged = np.zeros(40)
+    judged[[rank - 1 for rank in found]] = 1
+    judged[30 : 30 + missed] = 1  # relevant, and ranked below everything that was returned
+    discount = 1 / np.log2(np.arange(40) + 2)
+    discount[k:] = 0
+    assert Cut("ndcg", k).score(ranks) == pytest.approx(judged @ discount / (np.sort(judged)[::-1] @ discount))
+    assert Cut("precision", k).score(ranks) == pytest.approx(judged[:k].mean())
+
+
+def test_ndcg_and_precision_by_hand():
+    assert Cut.parse("nDCG@5").score([1, 3, None]) == pytest.approx((1 + 1 / 2) / (1 + 1 / math.log2(3) + 1 / 2))
+    assert Cut.parse("nDCG@5").score([1, 1]) == 1, "two pieces in the first hit: no order is better"
+    assert Cut.parse("precision@5").score([1, 1, 4, None]) == pytest.approx(2 / 5)
 
 
 @given(RANKS, st.integers(1, 10))

@@ -22,7 +22,6 @@ from ragways.tasks.search import (
     QuestionEntitiesInput,
     SubquestionsInput,
     bridges,
-    refuses,
     uncovered,
 )
 
@@ -71,18 +70,6 @@ def test_sub_questions_by_rule_ask_what_is_missing_of_the_names_found():
 def test_the_verdict_by_rule(answer: str, passages: tuple[str, ...], asked: tuple[str, ...], verdict: AnswerVerdict):
     said = do(JUDGE_ANSWER, JudgeAnswerInput(QUESTION, answer, passages, asked, terms))
     assert said == verdict
-
-
-@pytest.mark.parametrize(
-    "text", ["", ABSTENTION, "Unknown.", "I don't know.", "We cannot tell.", "That cannot be determined from the text."]
-)
-def test_a_refusal_is_known_by_its_words(text: str):
-    assert refuses(text)
-
-
-@pytest.mark.parametrize("text", ["Port Averne.", "The Unknown Soldier.", "No one but Ada Holm.", "It knows no end."])
-def test_an_answer_is_no_refusal(text: str):
-    assert not refuses(text)
 
 
 def test_keywords_and_entities_by_rule_come_from_the_names_that_are_known():

@@ -22,7 +22,7 @@ from ragways.core.plain import to_plain
 from ragways.evaluation.imported_answers import ImportedAnswer, are_titles, ranks, titled
 from ragways.evaluation.question import Question, plain_words
 from ragways.evaluation.record import FILE, AnswerOrigin, AnswerUsage, EvidenceItem, Record, Records, locked
-from ragways.tasks.search import refuses
+from ragways.tasks.refusal import refuses
 
 NOWHERE = AnswerOrigin()
 _NAME = re.compile(r"\w[\w.+-]{0,59}")

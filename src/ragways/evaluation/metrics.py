@@ -11,14 +11,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import log2
 
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.registry import Registry
 from ragways.core.types import ABSTENTION, Citation
 from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.metric import Metric, accepted, unanswerable
-from ragways.evaluation.question import compared
+from ragways.evaluation.question import compared, normal, squad_normal
 from ragways.evaluation.record import EvidenceItem, Record
+from ragways.evaluation.stated import states
 
 # --- The answer against the accepted ones, after normalising ------------------------------------------------------
 
@@ -34,12 +36,18 @@ def _accuracy(record: Record) -> float:
     return float(not record.abstained and any(f" {gold} " in f" {answer} " for answer, gold in pairs))
 
 
+def _stated_accuracy(record: Record) -> float:
+    if unanswerable(record):
+        return float(record.abstained)
+    return float(not record.abstained and any(states(record.answer, gold) for gold in accepted(record)))
+
+
 def _exact_match(record: Record) -> float:
-    return float(any(answer == gold for answer, gold in _compared(record.answer, record)))
+    return float(any(answer == gold for answer, gold in _compared(record.answer, record, squad_normal)))
 
 
 def _token_f1(record: Record) -> float:
-    return max(_f1(answer.split(), gold.split()) for answer, gold in _compared(record.answer, record))
+    return max(_f1(answer.split(), gold.split()) for answer, gold in _compared(record.answer, record, squad_normal))
 
 
 def _f1(answer: list[str], gold: list[str]) -> float:
@@ -47,19 +55,22 @@ def _f1(answer: list[str], gold: list[str]) -> float:
     return 2 * shared / (len(answer) + len(gold)) if shared else 0.0
 
 
-def _compared(answer: str, record: Record) -> list[tuple[str, str]]:
+def _compared(answer: str, record: Record, form: Callable[[str], str] = normal) -> list[tuple[str, str]]:
     """The answer and each accepted one, as they are compared."""
-    return [compared(answer, gold) for gold in accepted(record)]
+    return [compared(answer, gold, form) for gold in accepted(record)]
 
 
 _EXACT = (
     Metric("accuracy", "exact",
            "an accepted answer stands in the answer (a short one, yes or no, soon does); on a null question: abstained",
            ("gold",), of=_accuracy, refusal="wrong"),
-    Metric("em", "exact", "the answer is an accepted one, word for word", ("gold", "answer"), of=_exact_match,
-           refusal="zero"),
-    Metric("f1", "exact", "words shared with the best accepted answer", ("gold", "answer"), of=_token_f1,
-           refusal="zero"),
+    Metric("accuracy-stated", "exact",
+           "an accepted answer is stated: neither denied nor one of several offered; yes or no comes first",
+           ("gold",), of=_stated_accuracy, refusal="wrong"),
+    Metric("em", "exact", "the answer is an accepted one, word for word (as SQuAD compares)", ("gold", "answer"),
+           of=_exact_match, refusal="zero"),
+    Metric("f1", "exact", "words shared with the best accepted answer (as SQuAD compares)", ("gold", "answer"),
+           of=_token_f1, refusal="zero"),
     Metric("abstained", "exact", "questions with an answer that were not answered", ("gold", "answer"),
            less_is_better=True, of=lambda record: float(record.abstained)),
     Metric("hallucinated", "exact", "questions without an answer that were answered all the same", ("gold", "null"),
@@ -164,12 +175,31 @@ def _average_precision(ranks: Ranks, k: int) -> float:
     return sum(relevant[rank] / rank for rank in found) / len(ranks)
 
 
+def _relevant(ranks: Ranks) -> list[int]:
+    """The ranks of relevant hits: two pieces of gold in one hit are one."""
+    return sorted({rank for rank in ranks if rank is not None})
+
+
+def _precision(ranks: Ranks, k: int) -> float:
+    return sum(rank <= k for rank in _relevant(ranks)) / k
+
+
+def _ndcg(ranks: Ranks, k: int) -> float:
+    """Against the best order of as many relevant hits as there are: those found, and one for each piece not found."""
+    found = _relevant(ranks)
+    gain = sum(1 / log2(rank + 1) for rank in found if rank <= k)
+    best = min(k, len(found) + sum(rank is None for rank in ranks))
+    return gain / sum(1 / log2(place + 1) for place in range(1, best + 1))
+
+
 FAMILIES: dict[str, tuple[Callable[[Ranks, int], float], str]] = {
     "recall": (_recall, "share of the gold evidence"),
     "all-evidence": (_all, "questions with all gold evidence"),
     "hits": (_hits, "questions with some gold evidence"),
     "mrr": (_reciprocal, "one over the rank of the first gold evidence"),
     "map": (_average_precision, "mean precision at each piece of gold evidence"),
+    "ndcg": (_ndcg, "gain of hits with gold evidence, discounted by rank, of the best that could be"),
+    "precision": (_precision, "share of hits with gold evidence"),
 }
 """Metrics of a ranking by name: the function of ranks and k, and what it measures."""
 
@@ -206,6 +236,8 @@ class Cut:
 
 
 USUAL = tuple(map(Cut.parse, ("recall@2", "recall@5", "all-evidence@8", "mrr@10", "map@10", "hits@4", "hits@10")))
+"""The cuts that retrieval alone is scored by."""
+RUN_CUTS = (*USUAL, Cut("ndcg", 10), Cut("precision", 5))
 """The cuts that every run is scored by."""
 
 
@@ -219,7 +251,7 @@ METRICS: Registry[Metric] = Registry(
         *_EXACT,
         *_MULTIHOP_RAG,
         _CITATIONS,
-        *(cut.metric for cut in USUAL),
+        *(cut.metric for cut in RUN_CUTS),
         *(metric for judge in JUDGES.values() for metric in judge.metrics),
     ),
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import string
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -13,6 +15,7 @@ _NOT_WORDS = re.compile(r"\W+")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _MARKS = re.compile(r"\[\d+\]")
 _OTHER = re.compile(r"[^\w\s]")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +71,41 @@ def normal(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", _words(text)).split())
 
 
-def compared(said: str, gold: str) -> tuple[str, str]:
-    """Both as they are compared. A gold answer of which nothing would be left ("A", the first of four options; "+")
-    keeps its articles or, where it is a sign alone, all there is, and so does the answer held against it.
+@lru_cache(maxsize=4096)
+def squad_normal(text: str) -> str:
+    """As SQuAD's own scorer has it, after NFC and without the marks of citations: lower case, ASCII punctuation taken
+    out ("U.S." is "us"), then the articles.
     """
-    for form in (normal, _words, _spaced):
-        if wanted := form(gold):
-            return form(said), wanted
-    return normal(said), gold.casefold().strip()  # the mark of a citation, which no answer is
+    return " ".join(_ARTICLES.sub(" ", _squad_words(text)).split())
+
+
+def compared(said: str, gold: str, form: Callable[[str], str] = normal) -> tuple[str, str]:
+    """Both as they are compared, in this normal form.
+
+    A gold answer of which nothing would be left ("A", the first of four options; "+") keeps its articles
+    or, where it is a sign alone, all there is, and so does the answer held against it.
+    """
+    for each in (form, _squad_words if form is squad_normal else _words, _spaced):
+        if wanted := each(gold):
+            return each(said), wanted
+    return form(said), gold.casefold().strip()  # the mark of a citation, which no answer is
 
 
 def _words(text: str) -> str:
-    return " ".join(_OTHER.sub(" ", _MARKS.sub(" ", text.casefold())).split())
+    return " ".join(_OTHER.sub(" ", _MARKS.sub(" ", composed(text).casefold())).split())
+
+
+def _squad_words(text: str) -> str:
+    return " ".join(_MARKS.sub(" ", composed(text).lower()).translate(_NO_PUNCTUATION).split())
 
 
 def _spaced(text: str) -> str:
-    return " ".join(_MARKS.sub(" ", text.casefold()).split())
+    return " ".join(_MARKS.sub(" ", composed(text).casefold()).split())
+
+
+def composed(text: str) -> str:
+    """NFC: an accent is one sign with its letter, however it was typed."""
+    return unicodedata.normalize("NFC", text)
 
 
 def unmarked(text: str) -> str:

@@ -16,6 +16,7 @@ from ragways.retrieval.pagerank import by_pagerank
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import dense, pack
+from ragways.tasks.refusal import refuses
 from ragways.tasks.search import (
     JUDGE_ANSWER,
     SUBQUESTION_LIMIT,
@@ -23,7 +24,6 @@ from ragways.tasks.search import (
     AnswerVerdict,
     JudgeAnswerInput,
     SubquestionsInput,
-    refuses,
 )
 
 

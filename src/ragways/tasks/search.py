@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragways.core.types import ABSTENTION
 from ragways.models.task import Task
 from ragways.tasks.extract import ASKING, Terms
+from ragways.tasks.refusal import refuses
 
 SUBQUESTION_LIMIT = 3
 """Sub-questions of one round."""
@@ -106,18 +106,6 @@ SUBQUESTIONS = Task(
     render=_render_subquestions,
     max_output=512,
 )
-
-_REFUSAL = re.compile(
-    rf"^\W*({re.escape(ABSTENTION)}|unknown|(i am |i'm )?(sorry|unable)|(i|we) (do not|don['’]t|cannot|can['’]t) |"
-    r"(there is )?(no|not enough) (information|answer|evidence)|it is not (known|possible))|"
-    r"\b(cannot|can['’]t|could not) be (answered|determined|known)\b",
-    re.IGNORECASE,
-)
-
-
-def refuses(answer: str) -> bool:
-    """Whether a text declines to answer, in its own words or in ours."""
-    return not answer.strip() or bool(_REFUSAL.search(answer))
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from ragways.tasks.questions import (
     GroundedInput,
     SameInput,
 )
-from ragways.tasks.search import refuses
+from ragways.tasks.refusal import refuses
 
 
 def rule_fault(draft: QuestionDraft, source: QuestionSource) -> str:

@@ -1,0 +1,93 @@
+"""Whether a text declines to answer, known by its words, ours and those of other systems.
+
+A name may begin like a refusal ("Unknown Pleasures", "Sorry, Wrong Number"). So a word or two refuse only where they
+are all that is said, and a sentence only where it says what could not be done, or what the sources do not say.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ragways.core.types import ABSTENTION
+
+LONGEST = 1000
+"""Characters that are looked at: a refusal begins with it."""
+
+_KNOWN = (
+    r"(?:(?:relevant|specific|direct|clear|available|further|sufficient|enough) )*"
+    r"(?:information|context|data|details?|answer|mention|evidence(?! (?:that|of)\b))"
+)
+_SOURCE = (
+    r"(?:context|information|passages?|documents?|texts?|sources?|evidence|articles?|excerpts?|data|materials?|results?|"
+    r"knowledge base)"
+)
+_NOT = r"(?:not|n['’]t)"
+_CANNOT = rf"(?:can ?not|can['’]t|could ?{_NOT}|(?:(?:am|are|was|were|['’]m|['’]re) )?(?:not able|unable) to)"
+_ANSWER = (
+    r"(?:answer|determine|find|provide|say|tell(?! a\b)|help|assist|give|identify|locate|verify|confirm|respond|infer|"
+    r"conclude|know)\b"
+)
+_UNDONE = rf"(?:can ?not|can['’]t|could ?{_NOT}) be (?:answered|determined|known|found|established|inferred)\b"
+_UNTOLD = r"(?:available|known|possible|clear|found|mentioned|specified|stated|provided|given|included)\b"
+
+_WHOLLY = re.compile(
+    r"(?:the )?(?:answer )?(?:is |was )?(?:"
+    + "|".join(
+        (
+            r"unknown|unanswerable|undetermined|unclear|uncertain|n ?/ ?a|idk",
+            rf"not (?:{_UNTOLD}|applicable|answerable|sure|certain)",
+            rf"(?:there is )?(?:no|not enough|insufficient) {_KNOWN}(?: (?:was |is )?{_UNTOLD})?",
+            rf"(?:(?:i|we) )?{_CANNOT} {_ANSWER}(?: it| that| this)?",
+            r"(?:i (?:have )?)?no idea|(?:i['’]?m|i am) (?:sorry|unsure)|no (?:response|results?)",
+        )
+    )
+    + ")"
+)
+"""All of an answer."""
+
+_LEAD = re.compile(
+    r"(?:(?:(?:i['’]m |i am )?(?:very |so )?sorry|(?:i |my )?apolog\w+|unfortunately|regrettably)\b[,.:]? ?|"
+    r"as an ai\b[^,.]{0,30}, ?|"
+    rf"(?:based on|according to|given|from|in) [^,.]{{0,40}}\b{_SOURCE}\b[^,.]{{0,40}}[,:] ?)"
+    r"(?:but )?"
+)
+"""What may stand before a refusal."""
+
+_REFUSING = re.compile(
+    "|".join(
+        (
+            rf"{re.escape(ABSTENTION.casefold())}\b",
+            rf"(?:(?:i|we) ?)?{_CANNOT} {_ANSWER}",
+            rf"(?:i|we) (?:do|did) ?{_NOT} know *(?:$|[.,;!]|(?:the|who|what|when|where|which|whether|if|this|that|"
+            r"about|for|how (?:many|much|old|long|far|big|tall|often))\b)",
+            rf"(?:i|we) (?:do|did) ?{_NOT} (?:have (?:enough|sufficient|any|the|access|that|this)|"
+            r"find (?:any|the|enough)|see any)\b",
+            r"(?:i|we) ?(?:am|are|['’]m|['’]re) (?:not sure|unsure|not aware|not certain|uncertain)\b",
+            rf"there(?: is|['’]s| was) (?:no|not enough|not sufficient|insufficient) {_KNOWN}\b",
+            rf"(?:no|not enough|insufficient) {_KNOWN} (?:(?:is|was) )?(?:{_UNTOLD}|"
+            r"(?:to answer|to determine|in the|about|on)\b)",
+            rf"(?:the|this|these|those|none of the|neither of the) (?:\w+ ){{0,3}}{_SOURCE}\b[^.,;]{{0,40}}? "
+            rf"(?:(?:do|does|did) ?{_NOT} (?:\w+ )?(?:mention|contain|provide|include|say|state|specify|answer|give|"
+            r"indicate|have|tell|address|discuss|cover|support|name)|"
+            r"(?:is|are) (?:not (?:enough|sufficient)|insufficient)|lacks?|"
+            r"(?:mentions?|contains?|provides?|says?|gives?|includes?) (?:nothing|no))\b",
+            r"none of the (?:\w+ ){1,3}(?:mention|contain|provide|say|state|answer|give|include)s?\b",
+            rf"it(?: is|['’]s| was) (?:{_NOT} {_UNTOLD}|impossible to {_ANSWER}|unclear\b|unknown\b)",
+            rf"(?:(?:this|that|the|your|it)(?: \w+){{0,5}} )?{_UNDONE}",
+            rf"the answer (?:is|was) (?:{_NOT} {_UNTOLD}|unknown|unavailable)\b",
+        )
+    )
+)
+_TURN = re.compile(r"\b(?:but|however|nevertheless|nonetheless|the answer is)\b")
+"""What an answer after all begins with."""
+
+
+def refuses(answer: str) -> bool:
+    """Whether a text declines to answer. One that goes on to answer all the same does not; an empty one does."""
+    text = " ".join(answer[:LONGEST].casefold().replace("_", " ").split()).strip("\"'“”*([{ ")
+    whole = text.strip(".!?)]}\"'“”* ")
+    if not whole or _WHOLLY.fullmatch(whole):
+        return True
+    lead = _LEAD.match(text)
+    refusal = _REFUSING.match(text) or (_REFUSING.match(text, lead.end()) if lead else None)
+    return refusal is not None and not _TURN.search(text, refusal.end())
