@@ -287,4 +287,4 @@ def test_the_timeline_says_nothing_of_nobody(browser: Browser, data: dict[str, A
     assert browser.ask(readout) == "Point at the picture, or choose a paradigm."
     browser.click("#timeline .legend button")
     assert browser.ask(readout).startswith(f"{data['paradigms'][0]}: ")
-    assert "before the first answer" in browser.ask("document.querySelector('#timeline table').textContent")
+    assert "opening and warming up" in browser.ask("document.querySelector('#timeline table').textContent")

@@ -121,8 +121,9 @@ class Record:
     `answer` is the answer itself and `explanation` how it follows, where the paradigm tells the two apart.
     `paradigm` is the name of the variant that answered; `gold` are the accepted answers; `wanted` is the gold evidence
     and `ranks` where each of it was found; `absent` counts gold evidence whose documents are not in the index, so that
-    nobody could have found it. `cpu` is None where answers were made side by side and cannot be told apart; `error`
-    says why there is no answer; `made` by which version, model and prompts it was made.
+    nobody could have found it. `cpu` is None where answers were made side by side and cannot be told apart;
+    `replies_known` counts replies of a model that came from our cache, so that `seconds` are not those of asking for
+    them; `error` says why there is no answer; `made` by which version, model and prompts it was made.
     """
 
     question: str
@@ -145,6 +146,7 @@ class Record:
     settings: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     cpu: float | None = None
+    replies_known: int = 0
     seed: int = 0
     error: str = ""
     made: AnswerOrigin = AnswerOrigin()

@@ -11,6 +11,7 @@ from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.metrics import USUAL, Cut
 from ragways.evaluation.question import Question
+from ragways.evaluation.resources.alone import alone
 from ragways.evaluation.score import MetricScore
 from ragways.evaluation.statistics.inference import interval
 from ragways.retrieval.answer import retrieval_only
@@ -80,16 +81,21 @@ async def measure_retrieval(
     metrics: Sequence[Cut] = USUAL,
     progress: ProgressCallback = silent,
 ) -> list[RetrievalScores]:
-    """Ask every question of each paradigm (by name, with its settings), without answering; returns their scores."""
+    """Ask every question of each paradigm (by name, with its settings), without answering; returns their scores.
+
+    Each is measured as if it ran alone: nothing that another has loaded or embedded is known to it, but the questions.
+    """
     gold = GoldIndex(use.index)
     # At once, which is quicker; what paradigms embed besides, names or sub-questions, is timed apart.
     await use.embed([question.text for question in questions])
     scores = []
     for name, settings in paradigms.items():
         measured = _Measured({str(metric): [] for metric in metrics})
-        for done, question in enumerate(questions):
-            progress(Progress(f"asking {name}", done, len(questions)))
-            await _measure_one(use, question, name, settings, gold, metrics, measured)
+        with retrieval_only():
+            async with alone(use, name, settings, questions[0].text, keep_vectors=True) as own:
+                for done, question in enumerate(questions):
+                    progress(Progress(f"asking {name}", done, len(questions)))
+                    await _measure_one(own, question, name, settings, gold, metrics, measured)
         scores.append(measured.scores(name))
     return scores
 
@@ -104,8 +110,7 @@ async def _measure_one(
     measured: _Measured,
 ) -> None:
     started, embedded = time.process_time(), use.embedding
-    with retrieval_only():
-        result = await ask(use, question.text, name, settings)
+    result = await ask(use, question.text, name, settings)
     embedding = use.embedding - embedded
     measured.embedding_ms.append(embedding * 1000)
     measured.cpu_ms.append((time.process_time() - started - embedding) * 1000)

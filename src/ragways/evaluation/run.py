@@ -1,7 +1,8 @@
 """A run: questions × variants × repeats over one index, a record each. Stopped, it goes on where it was.
 
-Variants are run one after the other, so that what the machine does meanwhile can be put down to one of them. The
-questions of one are asked side by side where a model is waited for; without one there is nothing to wait for.
+Variants are run one after the other, each as if it ran alone, so that what the machine does meanwhile can be put down
+to one of them. The questions of one are asked side by side where a model is waited for; without one there is nothing to
+wait for.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ from ragways.evaluation.record import (
     locked,
     questions_hash,
 )
+from ragways.evaluation.resources.alone import alone
 from ragways.evaluation.resources.sampler import Sampler, samples_of
 from ragways.evaluation.score import ParadigmScores, Scored, score_run, scored
 from ragways.index.health import layer_status
+from ragways.index.reader import Index
 from ragways.models.client import trial
 from ragways.retrieval.ask import PARADIGMS, Result, ask
 from ragways.retrieval.paradigm import Paradigm, Strategy, parse_settings
@@ -173,14 +176,18 @@ async def evaluate(
             construction={layer.name: layer.spent for layer in layer_status(use.index.folder) if layer.built},
             questions=questions_hash([*records.here(), *questions]),
         )
-        runner = _Runner(use, records, info, at_once, len(questions) * len(variants) * repeats, progress)
+        runner = _Runner(use.index, records, info, at_once, len(questions) * len(variants) * repeats, progress)
         with spending(Budget(usd=budget)), Sampler(samples_of(folder)) as sampler:
             for variant in variants:
                 work = [_Ask(question, variant, repeat) for repeat in range(repeats) for question in questions]
                 left = [each for each in work if each.key not in answered]
-                if left:
+                runner.pass_over(len(work) - len(left))
+                if not left:
+                    continue
+                sampler.label = ""
+                async with alone(use, variant.paradigm, variant.settings, left[0].question.text) as own:
                     sampler.label = variant.name
-                await runner.ask_all(left, len(work))
+                    await runner.ask_all(own, left)
     return Run(folder, runner.failed, tuple(metrics))
 
 
@@ -215,28 +222,29 @@ class _Ask:
 class _Runner:
     def __init__(
         self,
-        use: Resources,
+        index: Index,
         records: Records,
         info: RunInfo,
         at_once: int,
         total: int,
         progress: ProgressCallback,
     ) -> None:
-        self._use, self._records, self._info = use, records, info
-        self._gold = GoldIndex(use.index)
+        self._records, self._info, self._gold = records, info, GoldIndex(index)
         self._at_once, self._total, self._progress = at_once, total, progress
         self._done = self.failed = 0
 
-    async def ask_all(self, work: Sequence[_Ask], of: int) -> None:
-        """Ask what is left `of` so many."""
-        self._done += of - len(work)
-        await in_turn(map(self._one, work), self._at_once)
+    def pass_over(self, count: int) -> None:
+        """So many were answered before."""
+        self._done += count
 
-    async def _one(self, asked: _Ask) -> None:
+    async def ask_all(self, use: Resources, work: Sequence[_Ask]) -> None:
+        await in_turn((self._one(use, asked) for asked in work), self._at_once)
+
+    async def _one(self, use: Resources, asked: _Ask) -> None:
         self._tell(asked.variant.name)
         if self._at_once == 1:
-            self._use.forget()
-        record = await self._record(asked)
+            use.forget()
+        record = await self._record(use, asked)
         self._records.append(record)
         self.failed += bool(record.error)
         self._done += 1
@@ -246,7 +254,7 @@ class _Runner:
         note = f"{self._done:,} of {self._total:,}  {paradigm}  ${current_meter().spent.usd:.4f}"
         self._progress(Progress("asking", self._done, self._total, note))
 
-    async def _record(self, asked: _Ask) -> Record:
+    async def _record(self, use: Resources, asked: _Ask) -> Record:
         question, seed = asked.question, self._info.seed + asked.repeat
         unanswered = Record(
             question=question.id,
@@ -263,13 +271,13 @@ class _Runner:
         with spending() as meter:
             try:
                 with trial(f"{self._info.id} {asked.repeat}", seed or None):
-                    result = await ask(self._use, question.text, asked.variant.paradigm, asked.variant.settings)
+                    result = await ask(use, question.text, asked.variant.paradigm, asked.variant.settings)
             except BudgetExceeded:
                 raise
             except RagwaysError as error:
                 used = AnswerUsage.of(meter.spent, spent=meter.spent.usd)
                 return replace(unanswered, error=str(error), usage=used, seconds=time.perf_counter() - started)
-        answer = result.answer
+        cpu, answer = time.process_time() - cpu, result.answer
         return replace(
             unanswered,
             answer=answer.text,
@@ -284,8 +292,9 @@ class _Runner:
             tools=dict(sorted(Counter(_tools(result.trace)).items())),
             settings=dict(result.settings),
             seconds=round(result.seconds, 4),
-            cpu=time.process_time() - cpu if self._at_once == 1 else None,
-            made=_origin(self._use, result),
+            cpu=cpu if self._at_once == 1 else None,
+            replies_known=sum(step.spared.calls for step in result.trace.walk()),
+            made=_origin(use, result),
         )
 
 

@@ -74,6 +74,14 @@ class Index:
             index = cls(Store.open(folder))
         return index
 
+    def again(self) -> Index:
+        """Another reader of the same, with nothing loaded yet; this one where the index was written to since."""
+        other = Index.open(self.folder)
+        if other.generation == self.generation:
+            return other
+        other.close()
+        return self
+
     def close(self) -> None:
         for layer in (*self._layers.values(), *map(self.__dict__.get, ("graph", "communities"))):
             if layer is not None and hasattr(layer, "close"):

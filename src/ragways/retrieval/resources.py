@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ragways.index.reader import Index
@@ -54,6 +54,10 @@ class Resources:
     def forget(self) -> None:
         """Forget the vectors made so far, so that the next question is timed as if it were the first."""
         self._vectors.clear()
+
+    def over(self, index: Index, *, keep_vectors: bool = False) -> Resources:
+        """The same over another reader of the index, with the vectors made so far or with none."""
+        return replace(self, index=index, _vectors=dict(self._vectors) if keep_vectors else {})
 
     async def embed_question(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = (await self.embed([text]))[0]

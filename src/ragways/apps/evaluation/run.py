@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -57,6 +59,9 @@ def run(
     at_once: AtOnceOption = None,
     budget: BudgetOption = None,
     limit: LimitOption = None,
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Each paradigm in a process of its own, whose memory is then its own.")
+    ] = False,
     index: IndexOption = None,
     settings: SettingsOption = None,
     trust: TrustOption = False,
@@ -86,15 +91,36 @@ def run(
     corpus = corpus_of(found, chosen) if dataset is not None and index is None else None
     described = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
             "per_type": per_type, "limit": limit}  # fmt: skip
-    with progress_bar(not json) as progress:
-        failed = asyncio.run(
-            _run(chosen, asked, variants, records, repeats, seed, described, corpus, at_once, budget, progress)
-        )
+    if apart:
+        failed = _each_apart(variants, records, budget)
+    else:
+        with progress_bar(not json) as progress:
+            failed = asyncio.run(
+                _run(chosen, asked, variants, records, repeats, seed, described, corpus, at_once, budget, progress)
+            )
     show_run(out, json)
     if not json:
         _tell(records)
     if failed:
         raise typer.Exit(PARTLY)
+
+
+def _each_apart(variants: Sequence[Variant], records: Records, budget: float | None) -> int:
+    """This command once more for each variant, one after the other; returns for how many an answer failed."""
+    arguments = [one for one in sys.argv[1:] if one != "--apart"]
+    before, failed = _spent(records), 0
+    for variant in variants:
+        left = [] if budget is None else ["--budget", str(max(0.0, budget - _spent(records) + before))]
+        command = [sys.executable, "-m", "ragways", *arguments, "--paradigms", variant.name, *left, "--json"]
+        code = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode  # noqa: S603 - our own
+        if code not in (0, PARTLY):
+            raise typer.Exit(code)
+        failed += code == PARTLY
+    return failed
+
+
+def _spent(records: Records) -> float:
+    return sum(record.usage.spent or 0.0 for record in records.here())
 
 
 def _tell(records: Records) -> None:

@@ -125,7 +125,7 @@ def show_scores(rows: Sequence[ParadigmScores]) -> None:
         console().print(printable(line), style="dim", markup=False, soft_wrap=True)
     for table in _judged_tables(rows):
         show_table(table, compact=True)
-    for line in _unscored(rows):
+    for line in (*_untimed(rows), *_unscored(rows)):
         console().print(printable(line), style="dim", markup=False, soft_wrap=True)
 
 
@@ -196,6 +196,12 @@ def _repeats(rows: Sequence[ParadigmScores]) -> Iterator[str]:
         ]
         if spread:
             yield f"{row.paradigm}, median and range of {row.repeats} repeats: {', '.join(spread)}"
+
+
+def _untimed(rows: Sequence[ParadigmScores]) -> Iterator[str]:
+    for row in rows:
+        if row.resources.untimed:
+            yield f"{row.paradigm}: {row.resources.untimed:,} answers had replies from our cache and are in no seconds"
 
 
 def _unscored(rows: Sequence[ParadigmScores]) -> Iterator[str]:

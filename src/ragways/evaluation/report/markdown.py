@@ -236,16 +236,19 @@ def _costs(report: EvaluationReport) -> Iterator[str]:
     yield "## What an answer takes"
     yield ""
     columns = _amounts(
-        "answers", "failed", "seconds p50", "p95", "CPU s", "MiB at most", "evidence tokens", "calls", "tokens in",
-        "out", "retrieval", "generation", "USD", "index tokens each", "index USD each",
+        "answers", "failed", "from our cache", "seconds p50", "p95", "CPU s", "MiB at most", "evidence tokens", "calls",
+        "tokens in", "out", "retrieval", "generation", "USD", "index tokens each", "index USD each",
     )  # fmt: skip
     yield from _table(["paradigm", *columns], list(map(_cost, report.rows)))
+    if any(row.resources.untimed for row in report.rows):
+        yield "Seconds are those of answers without a reply from our cache."
+        yield ""
 
 
 def _cost(row: ReportRow) -> list[Cell]:
     used, total, built = row.resources, row.resources.total, row.resources.construction
     return [
-        row.paradigm, used.answered, row.failed, used.seconds_p50, used.seconds_p95, used.cpu,
+        row.paradigm, used.answered, row.failed, used.untimed, used.seconds_p50, used.seconds_p95, used.cpu,
         used.peak_memory / 2**20 if used.peak_memory else None, used.evidence, total.calls, total.input, total.output,
         used.retrieval.tokens if used.retrieval else None, used.generation.tokens if used.generation else None,
         total.usd, built.tokens_per_question if built else None, built.usd_per_question if built else None,
@@ -270,7 +273,7 @@ def _timeline(report: EvaluationReport) -> Iterator[str]:
         yield f"## CPU and memory in {markdown_text(line.run)}"
         yield ""
         rows: list[list[Cell]] = [
-            [load.paradigm or "before the first answer", load.seconds, load.cpu, load.cores, load.memory / 2**20]
+            [load.paradigm or "opening and warming up", load.seconds, load.cpu, load.cores, load.memory / 2**20]
             for load in line.by_paradigm
         ]
         yield from _table(["at work", *_amounts("seconds", "CPU seconds", "cores on average", "MiB at most")], rows)

@@ -74,7 +74,8 @@ class ParadigmUsage:
     the run did pay, for the `failed` records too. `retrieval` and `generation` are of all answers but `unsplit` ones,
     whose steps do not tell them apart; None where none does. `evidence` are tokens of the evidence that was shown,
     `tools` the calls of each tool per answer, `cpu` CPU seconds of an answer, `peak_memory` bytes or None where nothing
-    was sampled.
+    was sampled. Seconds are those of answers whose every reply was asked for: `untimed` others had replies from our
+    cache.
     """
 
     paradigm: str
@@ -90,6 +91,7 @@ class ParadigmUsage:
     seconds: float | None = None
     seconds_p50: float | None = None
     seconds_p95: float | None = None
+    untimed: int = 0
     cpu: float | None = None
     peak_memory: int | None = None
     spent: float = 0.0
@@ -136,7 +138,7 @@ def usage(
 def _usage(name: str, rows: Sequence[Record], cpu: float | None) -> ParadigmUsage:
     answered = [row for row in rows if not row.error]
     parts = [both for row in answered if (both := split(row.steps, row.usage)) is not None]
-    timed = [row.seconds for row in answered if row.seconds]
+    timed = [row.seconds for row in answered if row.seconds and not row.replies_known]
     p50, p95 = _percentiles(timed)
     return ParadigmUsage(
         paradigm=name,
@@ -152,6 +154,7 @@ def _usage(name: str, rows: Sequence[Record], cpu: float | None) -> ParadigmUsag
         seconds=_average(timed),
         seconds_p50=p50,
         seconds_p95=p95,
+        untimed=sum(row.replies_known > 0 for row in answered),
         cpu=_cpu(answered, cpu),
         spent=sum(row.usage.spent if row.usage.spent is not None else row.usage.usd or 0.0 for row in rows),
     )

@@ -3,6 +3,7 @@ function drawCosts() {
   const some = (of) => rows.some((row) => known(of(row)) && of(row) !== 0);
   const columns = [
     ["answers", "answers that did not fail", (row) => row.resources.answered, whole], ["failed", "what these cost is not in the figures", (row) => row.failed, whole],
+    ["from our cache", "answers with replies from our cache: their seconds are in no figure", (row) => row.resources.untimed, whole],
     ["seconds p50", "half of the answers took no longer", (row) => row.resources.seconds_p50, amount], ["seconds p95", "19 of 20 answers took no longer", (row) => row.resources.seconds_p95, amount],
     ["CPU s", "CPU seconds of an answer", (row) => row.resources.cpu, amount], ["most memory", "in memory at most while it was at work", (row) => row.resources.peak_memory, bytes],
     ["evidence tokens", "tokens of evidence shown to the model", (row) => row.resources.evidence, whole], ["model calls", "per answer", (row) => row.resources.total.calls, amount],

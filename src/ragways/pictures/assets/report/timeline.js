@@ -32,7 +32,7 @@ function drawTimeline() {
     const details = add(place, "details");
     add(details, "summary", "As a table");
     grid(details, "CPU and memory by paradigm", [
-      { label: "at work", head: true, value: (one) => one.paradigm, cell: (th, one) => one.paradigm ? named(th, one.paradigm) : add(th, "span", "before the first answer") },
+      { label: "at work", head: true, value: (one) => one.paradigm, cell: (th, one) => one.paradigm ? named(th, one.paradigm) : add(th, "span", "opening and warming up") },
       { label: "seconds", value: (one) => one.seconds, show: amount }, { label: "CPU seconds", value: (one) => one.cpu, show: amount },
       { label: "cores on average", value: (one) => one.cores, show: amount }, { label: "most memory", value: (one) => one.memory, show: bytes },
     ], line.by_paradigm);
@@ -83,6 +83,6 @@ function curves(frame, line, only, tell) {
     const point = line.points.find((one) => one[0] >= at);
     if (!point || at < 0) return;
     ruler.setAttribute("x1", x(at)); ruler.setAttribute("x2", x(at));
-    tell(`${clock(at)}: ${point[1] || "before the first answer"}, ${amount(point[2])} cores, ${bytes(point[3])}`);
+    tell(`${clock(at)}: ${point[1] || "opening and warming up"}, ${amount(point[2])} cores, ${bytes(point[3])}`);
   });
 }

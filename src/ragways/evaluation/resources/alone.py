@@ -1,0 +1,56 @@
+"""Each paradigm measured as if it ran alone, so that what it takes does not depend on what ran before it.
+
+What the one before has loaded and kept is let go of, and what any question would have loaded is loaded before the first
+one is timed. Memory that the process once took it keeps: whose peaks are to be compared runs in a process of its own
+(`ragways eval run --apart`).
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from typing import Any
+
+from ragways.models.client import ModelClient
+from ragways.retrieval.ask import ask
+from ragways.retrieval.paradigm import Paradigm
+from ragways.retrieval.resources import Resources
+
+
+@asynccontextmanager
+async def alone(
+    use: Resources,
+    paradigm: str | Paradigm,
+    settings: Mapping[str, Any],
+    question: str,
+    *,
+    keep_vectors: bool = False,
+) -> AsyncIterator[Resources]:
+    """Resources of which nothing but what this paradigm needs is loaded: the index read anew, no vector known.
+
+    To warm up, the question is asked once by rules, which takes no model call and is recorded nowhere. `keep_vectors`:
+    texts that were embedded before stay so, where embedding is timed apart.
+    """
+    for forget in _memos():
+        forget()
+    gc.collect()
+    index = use.index.again()
+    try:
+        with suppress(Exception):  # what cannot be done by rules loads what it needs with its first question
+            await ask(replace(use.over(index), model=ModelClient(None)), question, paradigm, settings)
+        yield use.over(index, keep_vectors=keep_vectors)
+    finally:
+        if index is not use.index:
+            index.close()
+
+
+def _memos() -> Iterator[Callable[[], None]]:
+    """What functions of retrieval remember of texts they have seen."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("ragways.retrieval.")]
+    for module in modules:
+        for value in list(vars(module).values()):
+            if callable(clear := getattr(value, "cache_clear", None)):
+                yield clear
