@@ -19,8 +19,10 @@ from ragways.evaluation.metrics import METRICS, record_metrics
 from ragways.evaluation.record import Record, Records, RunInfo
 from ragways.evaluation.resources.sampler import ResourceSample, samples_of
 from ragways.evaluation.resources.usage import LayerCosts, ParadigmUsage, usage
-from ragways.evaluation.statistics.inference import interval
+from ragways.evaluation.statistics.inference import interval, shared_clusters
+from ragways.evaluation.statistics.values import source_documents
 
+Documents = Mapping[str, tuple[str, ...]]
 UNTYPED = "(none)"
 """What questions without a type are called where others have one."""
 SIGNED = frozenset({"crag-coarse", "crag-fine"})
@@ -142,7 +144,8 @@ def score(
         by_paradigm[row.record.paradigm].append(row)
     records = [row.record for rows in by_paradigm.values() for row in rows]
     used = usage(records, built=built, samples=samples)
-    return [_of_paradigm(name, rows, used[name]) for name, rows in by_paradigm.items()]
+    documents = source_documents(records)
+    return [_of_paradigm(name, rows, used[name], documents) for name, rows in by_paradigm.items()]
 
 
 def score_run(folder: Path, *more: Metric, refusals: Refusals = "declared") -> list[ParadigmScores]:
@@ -153,8 +156,8 @@ def score_run(folder: Path, *more: Metric, refusals: Refusals = "declared") -> l
     )
 
 
-def _of_paradigm(name: str, rows: Sequence[Scored], used: ParadigmUsage) -> ParadigmScores:
-    whole = _of_some(rows)
+def _of_paradigm(name: str, rows: Sequence[Scored], used: ParadigmUsage, documents: Documents) -> ParadigmScores:
+    whole = _of_some(rows, documents)
     return ParadigmScores(
         paradigm=name,
         records=len(rows),
@@ -163,29 +166,29 @@ def _of_paradigm(name: str, rows: Sequence[Scored], used: ParadigmUsage) -> Para
         failed=whole.failed,
         failed_questions=whole.failed_questions,
         metrics=whole.metrics,
-        by_type=_by_type(rows),
+        by_type=_by_type(rows, documents),
         resources=used,
     )
 
 
-def _by_type(rows: Sequence[Scored]) -> dict[str, TypeScores]:
+def _by_type(rows: Sequence[Scored], documents: Documents) -> dict[str, TypeScores]:
     by: dict[str, list[Scored]] = defaultdict(list)
     for row in rows:
         by[row.record.type or UNTYPED].append(row)
-    return {} if set(by) == {UNTYPED} else {type: _of_some(some) for type, some in sorted(by.items())}
+    return {} if set(by) == {UNTYPED} else {type: _of_some(some, documents) for type, some in sorted(by.items())}
 
 
-def _of_some(rows: Sequence[Scored]) -> TypeScores:
+def _of_some(rows: Sequence[Scored], documents: Documents) -> TypeScores:
     answered = [row for row in rows if not row.record.error]
     with_answer = {row.record.question for row in answered}
     return TypeScores(
         failed=len(rows) - len(answered),
         failed_questions=len({row.record.question for row in rows} - with_answer),
-        metrics={name: _of_metric(answered, name) for name in rows[0].values},
+        metrics={name: _of_metric(answered, name, documents) for name in rows[0].values},
     )
 
 
-def _of_metric(rows: Sequence[Scored], name: str) -> MetricScore:
+def _of_metric(rows: Sequence[Scored], name: str, documents: Documents) -> MetricScore:
     by_question: dict[str, list[float]] = defaultdict(list)
     by_repeat: dict[int, list[float]] = defaultdict(list)
     why: Counter[str] = Counter()
@@ -199,7 +202,8 @@ def _of_metric(rows: Sequence[Scored], name: str) -> MetricScore:
     without = {row.record.question for row in rows} - by_question.keys()
     # The mean of its repeats for each question, so that repeats do not make an interval look narrow.
     values = [sum(some) / len(some) for some in by_question.values()]
-    low, high = interval(values, share=name not in SIGNED) if values else (None, None)
+    # Questions on one document are not independent, unless there are so few documents that nothing else can be said.
+    low, high = interval(values, share=name not in SIGNED, clusters=shared_clusters(list(by_question), documents))
     return MetricScore(
         mean=sum(values) / len(values) if values else None,
         low=low,

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.plain import to_plain
-from ragways.evaluation.statistics import inference
 from ragways.evaluation.statistics.comparison import compare
-from ragways.evaluation.statistics.inference import ENUMERATED, FEW, FLIPS, interval, means, sign_flip
+from ragways.evaluation.statistics.inference import ENUMERATED, FLIPS, interval, sign_flip
+from ragways.evaluation.statistics.values import Unscored, Value
 
 NUMBERS = st.floats(-5, 5, allow_nan=False).map(lambda x: round(x, 2))
 
@@ -143,8 +143,9 @@ def test_repeats_of_one_question_are_averaged_first():
 
 def test_nothing_is_dropped_in_silence():
     nan = float("nan")
-    a, b = {"1": 1.0, "2": 0.0, "3": nan, "4": 1.0}, {"1": 0.0, "2": 0.0, "3": 1.0, "5": 1.0}
-    found = compare(a, b, why_a={"5": "unreadable", "6": "no gold"}, why_b={"6": "no gold"})
+    none = Unscored("no gold")
+    a: dict[str, Value] = {"1": 1.0, "2": 0.0, "3": nan, "4": 1.0, "5": Unscored("unreadable"), "6": none}
+    found = compare(a, {"1": 0.0, "2": 0.0, "3": 1.0, "5": 1.0, "6": none})
     assert found.n == 2
     assert found.dropped == 4
     assert found.missing_a == {"no gold": 1, "not a number": 1, "unreadable": 1}
@@ -170,63 +171,29 @@ def test_rounding_is_no_difference():
 # Intervals
 
 
-def slow_means(values: list[float], draws: int, seed: int) -> list[float]:
-    chance = Random(seed)
-    return [sum(chance.choices(values, k=len(values))) / len(values) for _ in range(draws)]
-
-
-@pytest.mark.parametrize("kind", ["yes and no", "thirds", "any number"])
-def test_cheap_draws_have_the_distribution_of_slow_ones(kind: str):
-    chance = Random(5)
-    values = {
-        "yes and no": [float(chance.random() < 0.3) for _ in range(150)],
-        "thirds": [chance.randrange(4) / 3 for _ in range(150)],
-        "any number": [chance.random() for _ in range(150)],
-    }[kind]
-    assert (len(set(values)) <= FEW) == (kind != "any number")
-    quick, slow = means(values, draws=4000), slow_means(values, 4000, 1)
-    error = float(np.std(values)) / len(values) ** 0.5
-    for share in (0.025, 0.25, 0.5, 0.75, 0.975):
-        assert np.quantile(quick, share) == pytest.approx(np.quantile(slow, share), abs=error / 5)
-    assert np.std(quick) == pytest.approx(error, rel=0.06)
-
-
-def test_draws_that_are_kept_are_those_that_are_not(monkeypatch: pytest.MonkeyPatch):
-    values = list(np.random.default_rng(8).random(300))
-    kept = means(values)
-    monkeypatch.setattr(inference, "KEPT", 0)
-    assert means(values) == pytest.approx(kept)
-
-
 @given(st.lists(NUMBERS, min_size=1, max_size=30), st.randoms(use_true_random=False))
-def test_an_interval_lies_among_the_values_and_not_on_their_order(values, chance):
+def test_an_interval_holds_the_mean_and_hangs_not_on_the_order(values, chance):
     low, high = interval(values)
     if low is None or high is None:
         assert len(values) < 2 or max(values) - min(values) <= 1e-9
     else:
-        assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
+        assert low <= sum(values) / len(values) + 1e-9
+        assert high >= sum(values) / len(values) - 1e-9
     shuffled = list(values)
     chance.shuffle(shuffled)
-    assert interval(shuffled) == (low, high)
+    again = interval(shuffled)
+    assert again == (low, high) if low is None else list(again) == pytest.approx([low, high])
 
 
 def test_an_interval_covers_the_truth_about_as_often_as_it_says():
     chance = np.random.default_rng(6)
     covered = 0
-    for n in range(300):
-        low, high = interval(list((chance.random(80) < 0.6).astype(float)), seed=n)
+    for _ in range(300):
+        low, high = interval(list((chance.random(80) < 0.6).astype(float)))
         assert low is not None
         assert high is not None
         covered += low <= 0.6 <= high
     assert 0.90 <= covered / 300 <= 0.985
-
-
-def test_many_values_are_drawn_in_parts():
-    values = list(np.random.default_rng(7).random(70_000))
-    found = means(values, draws=12)
-    assert found.shape == (12,)
-    assert np.std(found) < 0.005
-    assert float(np.mean(found)) == pytest.approx(0.5, abs=0.005)
 
 
 @pytest.mark.parametrize("values", [[], [0.25], [1.0], [0.5] * 20, [0.1 + 0.2, 0.3]])
@@ -239,7 +206,9 @@ def test_only_shares_are_taken_for_shares():
     assert interval([0.0] * 20) == (None, None), "differences, say: they could be negative as well"
     assert list(interval([1.0] * 20, share=True)) == pytest.approx([0.8389, 1.0], abs=1e-4)
     assert list(interval([0.0] * 20, share=True)) == pytest.approx([0.0, 0.1611], abs=1e-4)
-    assert interval([0.0, 1.0, 0.5], share=True) == interval([0.0, 1.0, 0.5])
+    low, high = interval([0.0, 1.0, 1.0, 0.9], share=True)
+    assert low is not None
+    assert (low, high) == (0.0, 1.0), "no mean of shares lies outside of these"
 
 
 @given(st.integers(2, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

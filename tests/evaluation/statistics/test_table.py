@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
+from ragways.evaluation.question import Gold
 from ragways.evaluation.statistics.comparison import compare_all
 from ragways.evaluation.statistics.inference import holm
 from ragways.evaluation.statistics.values import Unscored, Value, averaged, count, gather, over_repeats
@@ -113,6 +114,7 @@ class OneRecord:
     paradigm: str
     repeat: int
     error: str = ""
+    wanted: tuple[Gold, ...] = ()
 
 
 @dataclass

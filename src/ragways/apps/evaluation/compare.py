@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragways.evaluation.statistics.comparison import PairComparison
     from ragways.evaluation.statistics.values import Repeats, ScoreCounts
 
+TO = "\nto "
 REASONS = 12
 """Reasons for missing values that are shown; JSON has them all."""
 
@@ -55,7 +56,7 @@ def _show(compared: RunComparisons) -> None:
             style="yellow",
             markup=False,
         )
-    for line in _reasons(compared.counts):
+    for line in (*_one_sided(compared.rows), *_reasons(compared.counts)):
         out.print(printable(line), style="dim", markup=False)
 
 
@@ -105,7 +106,17 @@ def _cells(pair: PairComparison) -> tuple[str | None, ...]:
     interval = "no interval" if pair.low is None else f"{pair.low:+.3f} to {pair.high:+.3f}"
     won = f"{pair.wins:,}/{pair.ties:,}\n/{pair.losses:,}"
     detectable = "" if pair.detectable.effect is None else f"{pair.detectable.effect:.3f}"
-    return f"{pair.difference:+.3f}\n{interval}", p_text(pair.adjusted), won, gaps, f"{pair.verdict}\n{detectable}"
+    return f"{pair.difference_text(TO)}\n{interval}", p_text(pair.adjusted), won, gaps, f"{pair.verdict}\n{detectable}"
+
+
+def _one_sided(pairs: Iterable[PairComparison]) -> Iterator[str]:
+    """Where values are missing on one side, what the difference could be."""
+    for pair in pairs:
+        if pair.one_sided and pair.least is not None:
+            yield (
+                f"{pair.a} against {pair.b}: on {pair.one_sided:,} questions one of them has no value; "
+                f"the difference lies between {pair.difference_text(' and ')}, as these would have come out"
+            )
 
 
 def _reasons(counts: Mapping[str, ScoreCounts]) -> Iterator[str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.report.runs import read_runs
-from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
+from ragways.evaluation.score import SIGNED, MetricScore, ParadigmScores, Scored
 from ragways.evaluation.statistics.comparison import Comparisons, compare_all
-from ragways.evaluation.statistics.values import gather
+from ragways.evaluation.statistics.values import gather, source_documents
 
 TELLING = (
     "accuracy", "judged-correct", "crag-fine", "f1", "faithfulness", "recall@5", "all-evidence@8", "hallucinated",
@@ -43,15 +43,34 @@ def compare_runs(folders: Sequence[Path], metric: Metric, *, baseline: str = "")
     Of several runs, paradigms are told apart by run. UsageError where there are not two paradigms.
     """
     runs = read_runs(folders, metric)
-    values = gather((row for run in runs for row in run.rows), metric.name)
-    if len(values) < 2:
+    rows = [row for run in runs for row in run.rows]
+    names = {row.record.paradigm for row in rows}
+    if len(names) < 2:
         raise UsageError(
-            f"there is only one paradigm to compare: {next(iter(values), 'none')}",
+            f"there is only one paradigm to compare: {next(iter(names), 'none')}",
             "ask more of them (ragways eval run --paradigms) or name a second run",
         )
-    compared = compare_all(values, metric=metric.name, less_is_better=metric.less_is_better, baseline=baseline)
+    compared = compare_scored(rows, metric, baseline=baseline)
     unlike = {id for run in runs for id, name in run.questions.items() if id != name}
     return RunComparisons(**vars(compared), unlike_questions=len(unlike))
+
+
+def compare_scored(
+    rows: Sequence[Scored],
+    metric: Metric,
+    *,
+    baseline: str = "",
+    documents: Mapping[str, tuple[str, ...]] | None = None,
+) -> Comparisons:
+    """The paradigms of scored records on one metric. `documents`, where they are known already: `source_documents`."""
+    return compare_all(
+        gather(rows, metric.name),
+        metric=metric.name,
+        less_is_better=metric.less_is_better,
+        baseline=baseline,
+        documents=source_documents(row.record for row in rows) if documents is None else documents,
+        span=(-1.0, 1.0) if metric.name in SIGNED else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +99,8 @@ def comparison_section(
     asked = len({row.record.question for row in rows})
     ordered = telling_first(metrics)
     chosen = ordered[: max(1, min(COMPARISONS // pairs, COMPARED_QUESTIONS // (pairs * asked)))]
-    tables = tuple(
-        compare_all(gather(rows, one.name), metric=one.name, less_is_better=one.less_is_better, baseline=baseline)
-        for one in chosen
-    )
+    documents = source_documents(row.record for row in rows)
+    tables = tuple(compare_scored(rows, one, baseline=baseline, documents=documents) for one in chosen)
     return ComparisonSection(tables, tuple(one.name for one in ordered[len(chosen) :]))
 
 

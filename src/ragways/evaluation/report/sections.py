@@ -12,13 +12,12 @@ from ragways.evaluation.duel.entries import AlignedLog, DuelRules, duel_entries
 from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply, times_asked
 from ragways.evaluation.duel.result import DuelResult, duel_result
 from ragways.evaluation.metric import Metric
+from ragways.evaluation.report.comparisons import compare_scored
 from ragways.evaluation.report.runs import ReportedRun
 from ragways.evaluation.resources.sampler import ResourceSample, samples_of
 from ragways.evaluation.resources.usage import ParadigmUsage, usage
 from ragways.evaluation.resources.worth import BreakEven, break_evens
 from ragways.evaluation.score import Scored
-from ragways.evaluation.statistics.comparison import compare_all
-from ragways.evaluation.statistics.values import gather
 
 COSTS = {
     "tokens": "tokens per answer",
@@ -95,7 +94,7 @@ def _break_evens(run: ReportedRun, metric: Metric) -> list[RunBreakEven]:
     if info is None or not info.construction or not any_cost or len(uses) < 2:
         return []
     named = {run.paradigms[name]: replace(used, paradigm=run.paradigms[name]) for name, used in uses.items()}
-    compared = compare_all(gather(run.rows, metric.name), metric=metric.name, less_is_better=metric.less_is_better)
+    compared = compare_scored(run.rows, metric)
     return [
         RunBreakEven(**_values(even), run=run.name) for even in break_evens(named, compared.rows, info.construction)
     ]

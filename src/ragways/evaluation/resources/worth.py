@@ -20,8 +20,10 @@ _QUALITY: dict[Quality, str] = {
     "better": "at better quality",
     "worse": "at worse quality",
     "no difference shown": "no difference in quality shown",
+    "depends on missing values": "quality not known, values are missing",
     "not compared": "quality not compared",
 }
+_UNPAID: frozenset[Quality] = frozenset({"worse", "depends on missing values", "not compared"})
 _TURNED: dict[Quality, Quality] = {"better": "worse", "worse": "better"}
 
 
@@ -109,7 +111,7 @@ def break_even(
     built = sum(layers[name] for name in own)
     construction = built - sum(layers_against[name] for name in others)
     saved = cost_against - cost
-    questions = None if quality in ("worse", "not compared") else _questions(construction, saved)
+    questions = None if quality in _UNPAID else _questions(construction, saved)
     pays: Pays = (
         "never" if questions is None else "from the first question" if questions == 0 else "after some questions"
     )
@@ -131,7 +133,7 @@ def _words(found: BreakEven, built: float) -> str:
     head = f"{name} (for {found.paradigm})" if found.layers else name
     free = f"costs no {found.unit}" if found.layers and not built else ""
     quality = _QUALITY[found.quality]
-    if found.quality in ("worse", "not compared"):
+    if found.quality in _UNPAID:
         tail = f"no break-even against {found.against}: {quality}"
     elif found.pays == "never":
         more = _amount(-found.saved, found.unit)

@@ -7,7 +7,7 @@ every count that a reader needs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
@@ -16,24 +16,33 @@ from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.table import Cell, Column, Table
 from ragways.evaluation.statistics.inference import (
     ALPHA,
-    DRAWS,
+    FEWEST,
     ROUNDING,
     SEED,
+    Clusters,
     DetectableEffect,
+    cluster_sums,
+    cluster_values,
     detectable_effect,
     holm,
     in_words,
-    means,
+    overlap,
+    shared_clusters,
     sign_flip,
+    studentised,
 )
 from ragways.evaluation.statistics.values import (
     NOT_ASKED,
     Repeats,
     ScoreCounts,
+    Value,
     Values,
     averaged,
     count,
+    filled,
+    lacking,
     over_repeats,
+    span_of,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +51,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-Quality = Literal["better", "worse", "no difference shown", "not compared"]
+Quality = Literal["better", "worse", "no difference shown", "depends on missing values", "not compared"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,12 @@ class Comparison:
     """`difference` is a's mean less b's over the n questions that both have; None where nothing could be computed.
 
     `missing_a` and `missing_b` count, by reason, the questions left out because that side has no value for them;
-    `dropped` is the number of questions left out, of which either or both sides had none.
+    `dropped` is the number of questions left out, of which either or both sides had none. `one_sided` questions lack a
+    value, or that of a repeat, on a side that was asked: `least` and `most` are what the difference would be, over
+    these questions too, were all that is missing as bad, or as good, for a as can be. `low`, `high` and p hold whatever
+    is missing.
+
+    `documents` is not 0 where questions share documents: so many, each taken as one.
     """
 
     n: int
@@ -68,38 +82,62 @@ class Comparison:
     dropped: int = 0
     missing_a: Mapping[str, int] = field(default_factory=dict)
     missing_b: Mapping[str, int] = field(default_factory=dict)
+    one_sided: int = 0
+    least: float | None = None
+    most: float | None = None
+    p_least: float | None = None
+    p_most: float | None = None
+    documents: int = 0
+    yes_no: bool = False
 
 
 def compare(
-    a: Mapping[str, float | Sequence[float]],
-    b: Mapping[str, float | Sequence[float]],
+    a: Mapping[str, Value | Sequence[Value]],
+    b: Mapping[str, Value | Sequence[Value]],
     *,
     seed: int = SEED,
     level: float = 0.95,
-    why_a: Mapping[str, str] | None = None,
-    why_b: Mapping[str, str] | None = None,
+    documents: Mapping[str, tuple[str, ...]] | None = None,
+    span: tuple[float, float] | None = None,
 ) -> Comparison:
-    """Compare values by question; several of one question are averaged first. `why_a`: questions without a value."""
-    import numpy as np
+    """Compare values by question; several of one question are averaged first.
 
-    first, gaps_a = averaged(_rows(a))
-    second, gaps_b = averaged(_rows(b))
-    gaps_a, gaps_b = {**(why_a or {}), **gaps_a}, {**(why_b or {}), **gaps_b}
-    every = sorted(first.keys() | second.keys() | gaps_a.keys() | gaps_b.keys())
-    shared = [question for question in every if question in first and question in second]
+    `documents` names those of questions that share some (`source_documents`). `span` is between which values the metric
+    lies, as far as what is missing could be; as the values suggest where it is not given.
+    """
+    rows_a, rows_b = _rows(a), _rows(b)
+    (means_a, gaps_a), (means_b, gaps_b) = averaged(rows_a), averaged(rows_b)
+    every = sorted(rows_a.keys() | rows_b.keys())
+    shared = [question for question in every if question in means_a and question in means_b]
+    # A question that one side was not asked says nothing of how it would have done; one that it failed on does.
+    told = [q for q in every if (q in means_a or q in means_b) and rows_a.get(q) and rows_b.get(q)]
     counted = Comparison(
         n=len(shared),
         dropped=len(every) - len(shared),
-        missing_a=_reasons(every, first, gaps_a),
-        missing_b=_reasons(every, second, gaps_b),
+        missing_a=_reasons(every, means_a, gaps_a),
+        missing_b=_reasons(every, means_b, gaps_b),
+        one_sided=sum(any(lacking(value) for value in (*rows_a[q], *rows_b[q])) for q in told),
+        yes_no=all(value in (0, 1) for q in shared for value in (means_a[q], means_b[q])),
     )
     if not shared:
         return counted
-    values_a, values_b = np.array([first[q] for q in shared]), np.array([second[q] for q in shared])
-    return _compared(counted, values_a, values_b, seed=seed, level=level)
+    found = _compared(counted, [means_a[q] for q in shared], [means_b[q] for q in shared])
+    low, high = span or span_of([*rows_a.values(), *rows_b.values()])
+    clusters = shared_clusters(told, documents or {})
+    inferred = [
+        _infer(
+            _differences([filled(rows_a[q], for_a) for q in told], [filled(rows_b[q], for_b) for q in told]),
+            clusters,
+            yes_no=found.yes_no,
+            level=level,
+            seed=seed,
+        )
+        for for_a, for_b in ([(low, high), (high, low)] if counted.one_sided else [(low, low)])
+    ]
+    return _bounded(found, inferred[0], inferred[-1], documents=len({names[0] for names in clusters}), level=level)
 
 
-def _rows(values: Mapping[str, float | Sequence[float]]) -> dict[str, Sequence[float]]:
+def _rows(values: Mapping[str, Value | Sequence[Value]]) -> dict[str, Sequence[Value]]:
     return {q: value if isinstance(value, Sequence) else (value,) for q, value in values.items()}
 
 
@@ -107,41 +145,103 @@ def _reasons(every: Sequence[str], found: Mapping[str, float], gaps: Mapping[str
     return dict(sorted(Counter(gaps.get(q, NOT_ASKED) for q in every if q not in found).items()))
 
 
-def _compared(counted: Comparison, values_a: Floats, values_b: Floats, *, seed: int, level: float) -> Comparison:
+def _differences(values_a: Sequence[float], values_b: Sequence[float]) -> Floats:
     import numpy as np
 
-    differences = values_a - values_b
+    first, second = np.array(values_a), np.array(values_b)
+    differences: Floats = first - second
     # What rounding left of a difference of means over repeats is none.
-    differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(values_a), np.abs(values_b))] = 0.0
-    low = high = deviation = None
-    if counted.n > 1:
-        deviation = float(differences.std(ddof=1))
-    if counted.n > 1 and np.ptp(differences) > ROUNDING:  # all alike tell nothing of how they might differ
-        drawn = means(differences, draws=DRAWS, seed=seed)
-        low, high = map(float, np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]))
-    p, exact = sign_flip(differences, seed=seed)
+    differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))] = 0.0
+    return differences
+
+
+def _compared(counted: Comparison, values_a: Sequence[float], values_b: Sequence[float]) -> Comparison:
+    """What is seen on the questions that both have."""
+    differences = _differences(values_a, values_b)
     return replace(
         counted,
-        mean_a=float(values_a.mean()),
-        mean_b=float(values_b.mean()),
+        mean_a=sum(values_a) / counted.n,
+        mean_b=sum(values_b) / counted.n,
         difference=float(differences.mean()),
-        low=low,
-        high=high,
-        p=p,
-        exact=exact,
-        deviation=deviation,
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),
         losses=int((differences < 0).sum()),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Inferred:
+    """What differences tell; `deviation` is that of independent ones: by document where questions share them."""
+
+    mean: float
+    p: float
+    exact: bool
+    low: float | None
+    high: float | None
+    deviation: float | None
+
+
+def _infer(differences: Floats, clusters: Clusters, *, yes_no: bool, level: float, seed: int) -> _Inferred:
+    import numpy as np
+
+    sums, units, wider = differences, differences, 1.0
+    if clusters:
+        sums, units = cluster_sums(differences, clusters)[0], cluster_values(differences, clusters)
+        wider = overlap(differences, clusters)
+        sums[np.abs(sums) <= ROUNDING * float(np.abs(differences).max())] = 0.0
+    p, exact = sign_flip(sums, seed=seed, overlap=wider)
+    low, high = studentised(units, level=level, least=1.0 if yes_no else 0.0)
+    if yes_no and low is not None and high is not None:
+        low, high = max(-1.0, low), min(1.0, high)
+    deviation = float(units.std(ddof=1)) if len(units) > 1 else None
+    return _Inferred(float(differences.mean()), p, exact, low, high, deviation)
+
+
+def _bounded(found: Comparison, least: _Inferred, most: _Inferred, *, documents: int, level: float) -> Comparison:
+    """With what holds whatever is missing: the interval from that of the one bound to that of the other, and their
+    larger p, or 1 where they lie to both sides of 0.
+    """
+    aside = least.mean > 0 or most.mean < 0 or not found.one_sided
+    known = least.low is not None and most.high is not None
+    p = max(least.p, most.p) if aside else 1.0
+    bounded = replace(
+        found,
+        low=least.low if known else None,
+        high=most.high if known else None,
+        p=p,
+        exact=least.exact and most.exact,
+        deviation=max((one.deviation for one in (least, most) if one.deviation is not None), default=None),
+        least=least.mean,
+        most=most.mean,
+        p_least=least.p,
+        p_most=most.p,
+        documents=documents,
+    )
+    return _agreeing(bounded, shown=p <= 1 - level + ROUNDING)
+
+
+def _agreeing(one: Comparison, *, shown: bool) -> Comparison:
+    """With an interval that holds 0 just where no difference was shown.
+
+    The two are made in different ways, and may part by a hair. An end is then drawn to 0: to hold 0 where the test does
+    not reject makes the interval wider, and to end at 0 where it does is as sure as the test.
+    """
+    if one.low is None or one.high is None or one.least is None or one.most is None:
+        return one
+    if not shown:
+        return replace(one, low=min(one.low, 0.0), high=max(one.high, 0.0))
+    if one.least > 0:
+        return replace(one, low=max(one.low, ROUNDING * one.least))
+    return replace(one, high=min(one.high, ROUNDING * one.most))
+
+
 @dataclass(frozen=True, kw_only=True)
 class PairComparison(Comparison):
     """The comparison of paradigm `a` with paradigm `b`, as one of several.
 
-    `adjusted` is p after Holm's correction over all pairs. `verdict` is on `a`, by that p; "better" minds whether less
-    is better. `detectable` is the minimum true difference that would mostly be found.
+    `adjusted` is p after Holm's correction over all pairs; the intervals of all pairs hold together (Bonferroni), and
+    each holds 0 just where no difference is shown. `verdict` is on `a`, by that p; "better" minds whether less is
+    better. `detectable` is the minimum true difference that would mostly be found.
     """
 
     a: str
@@ -150,11 +250,17 @@ class PairComparison(Comparison):
     verdict: Quality
     detectable: DetectableEffect
 
+    def difference_text(self, between: str = " to ") -> str | None:
+        """The difference, or between what it lies where values are missing on one side; None where there is none."""
+        if self.least is None or self.most is None:
+            return None
+        return f"{self.least:+.3f}" + (f"{between}{self.most:+.3f}" if self.one_sided else "")
+
 
 @dataclass(frozen=True)
 class Comparisons:
     """All pairs of one metric; `counts` and `repeats` are by paradigm; `sentence` says what so many questions would
-    mostly miss.
+    mostly miss, and whether they share documents.
     """
 
     metric: str
@@ -171,7 +277,7 @@ class Comparisons:
         columns = [
             Column("first"),
             Column("second"),
-            Column("difference", "+.3f", "right"),
+            Column("difference", align="right"),
             Column("95 % interval", align="right"),
             Column("p (Holm)", ".3g", "right"),
             Column("verdict on the first"),
@@ -191,7 +297,7 @@ class Comparisons:
 
 def _cells(row: PairComparison) -> list[Cell]:
     between = f"{row.low:+.3f} to {row.high:+.3f}" if row.low is not None else None
-    return [row.a, row.b, row.difference, between, row.adjusted, row.verdict, row.n, row.dropped]
+    return [row.a, row.b, row.difference_text(), between, row.adjusted, row.verdict, row.n, row.dropped]
 
 
 def compare_all(
@@ -204,15 +310,29 @@ def compare_all(
     seed: int = SEED,
     scale: float = 100.0,
     unit: str = "points",
+    documents: Mapping[str, tuple[str, ...]] | None = None,
+    span: tuple[float, float] | None = None,
 ) -> Comparisons:
-    """Every pair of paradigms, or each against the baseline; those that lack a value on a question lose the pair."""
+    """Every pair of paradigms, or each against the baseline, on the questions of which both have a value.
+
+    What only one of them lacks, though it was asked, could turn a verdict: there is none then. `documents` names
+    those of questions that share some (`source_documents`); `span` is between which values the metric lies.
+    """
     if baseline and baseline not in values:
         raise UsageError(f"no answers of {baseline!r} are among them", did_you_mean(baseline, values))
     questions = {question for rows in values.values() for question in rows}
     pairs = [(name, baseline) for name in values if name != baseline] if baseline else list(combinations(values, 2))
-    means = {name: averaged({q: rows.get(q, ()) for q in questions}) for name, rows in values.items()}
-    found = [compare(means[a][0], means[b][0], seed=seed, why_a=means[a][1], why_b=means[b][1]) for a, b in pairs]
+    every = {name: {q: rows.get(q, ()) for q in questions} for name, rows in values.items()}
+    scored = {name: averaged(rows)[0].keys() for name, rows in values.items()}
+    # A pair without a question in common was not compared, and does not make the others' p larger.
+    many = sum(bool(scored[a] & scored[b]) for a, b in pairs)
+    between = span or span_of(row for rows in values.values() for row in rows.values())
+    found = [
+        compare(every[a], every[b], seed=seed, level=1 - alpha / max(1, many), documents=documents, span=between)
+        for a, b in pairs
+    ]
     rows = _corrected(pairs, found, less_is_better=less_is_better, alpha=alpha)
+    detectable = in_words([row.detectable for row in rows], scale=scale, unit=unit)
     return Comparisons(
         metric=metric,
         less_is_better=less_is_better,
@@ -221,32 +341,50 @@ def compare_all(
         rows=rows,
         counts={name: count(rows, questions) for name, rows in values.items()},
         repeats={name: over_repeats(rows) for name, rows in values.items()},
-        sentence=in_words([row.detectable for row in rows], scale=scale, unit=unit),
+        sentence=" ".join(filter(None, (detectable, _shared_documents(questions, documents or {})))),
     )
+
+
+def _shared_documents(questions: Collection[str], documents: Mapping[str, tuple[str, ...]]) -> str:
+    """In words, what is made of questions on one document; empty where none share one."""
+    units = {documents.get(question, (f"question {question}",))[0] for question in questions}
+    if len(units) == len(questions):
+        return ""
+    if len(units) < FEWEST:
+        return f"The questions come from {len(units):,} documents: what is shown holds for these alone."
+    return f"Questions on one document count as one: {len(questions):,} questions, {len(units):,} documents."
 
 
 def _corrected(
     pairs: list[tuple[str, str]], found: list[Comparison], *, less_is_better: bool, alpha: float
 ) -> tuple[PairComparison, ...]:
-    # A pair without a question in common was not compared, and does not make the others' p larger.
     made = [at for at, one in enumerate(found) if one.p is not None]
     adjusted = dict(zip(made, holm([found[at].p or 0.0 for at in made]), strict=True))
     return tuple(
         PairComparison(
-            **vars(one),
+            **vars(_agreeing(one, shown=adjusted.get(at, 1.0) <= alpha)),
             a=a,
             b=b,
             adjusted=adjusted.get(at),
             verdict=_verdict(one, adjusted.get(at), less_is_better, alpha),
-            detectable=detectable_effect(one.n, one.deviation, alpha=alpha, comparisons=len(made)),
+            detectable=detectable_effect(
+                one.n,
+                one.deviation,
+                alpha=alpha,
+                comparisons=len(made),
+                clusters=one.documents,
+                differing=one.wins + one.losses if one.yes_no and one.ties < one.n else None,
+            ),
         )
         for at, ((a, b), one) in enumerate(zip(pairs, found, strict=True))
     )
 
 
 def _verdict(one: Comparison, adjusted: float | None, less_is_better: bool, alpha: float) -> Quality:
-    if adjusted is None or one.difference is None:
+    if adjusted is None or one.least is None:
         return "not compared"
-    if adjusted > alpha:
-        return "no difference shown"
-    return "better" if (one.difference > 0) != less_is_better else "worse"
+    if adjusted <= alpha:
+        return "better" if (one.least > 0) != less_is_better else "worse"
+    # Had what is missing been all good or all bad, one of them at least would have been a difference.
+    turned = one.one_sided and min(one.p_least or 1.0, one.p_most or 1.0) <= alpha
+    return "depends on missing values" if turned else "no difference shown"

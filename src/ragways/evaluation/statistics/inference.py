@@ -1,16 +1,19 @@
 """What a figure is worth: intervals of means, p of paired differences, and what so many questions would miss.
 
-An interval is a percentile bootstrap over questions, seeded, or Wilson's for shares of yes and no. p is that of a
-sign-flip permutation test: were two paradigms alike, each question's difference could as well have had the other sign.
-On metrics of yes and no that is McNemar's exact test. Several p are corrected by Holm's step-down procedure.
+An interval is Student's with a correction for skewness, or Wilson's for shares of yes and no. p is that of a sign-flip
+permutation test: were two paradigms alike, each question's difference could as well have had the other sign. On metrics
+of yes and no that is McNemar's exact test. Several p are corrected by Holm's step-down procedure.
+
+Questions on one document are not independent. Where they are grouped by it (`clusters`), signs are flipped by document
+and an interval is that of documents drawn again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -21,13 +24,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SEED = 7
-DRAWS = 2000
-FEW = 12
-"""Distinct values up to which it is cheaper to draw how often each comes than to draw the questions one by one."""
-KEPT = 2000
-"""Values up to which the draws are kept for the next metric or pair of as many: 32 MB at most, for two sizes."""
-_AT_ONCE = 1 << 18
-"""Values drawn at once: what fits a processor's cache. Ten thousand questions would take 160 MB otherwise."""
 FLIPS = 20_000
 ENUMERATED = 16
 """Differences other than 0 up to which every choice of signs is looked at: 65,536 of them."""
@@ -37,85 +33,140 @@ ROUNDING = 1e-9
 """Means over repeats, and sums in another order, that differ by no more than this share are the same."""
 ALPHA = 0.05
 POWER = 0.8
+Clusters = Sequence[tuple[str, ...]]
+"""The cluster of each value, and by what else it depends on values of other clusters. Empty: all are independent."""
+FEWEST = 6
+"""Clusters below which no test by their signs could show anything at the usual level: 2 / 2⁵ > 0.05."""
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 10: "ten", 20: "twenty"}
 
 
+# Intervals
+
+
 def interval(
-    values: Sequence[float], *, share: bool = False, level: float = 0.95, seed: int = SEED
+    values: Sequence[float], *, share: bool = False, level: float = 0.95, clusters: Clusters = ()
 ) -> tuple[float, float] | tuple[None, None]:
     """The interval of the mean in which it falls when the questions are drawn again.
 
-    One question tells nothing of others, and of values that are all alike every draw is alike: both have no interval,
-    rather than one of no width. `share`: the values lie between 0 and 1. Where each *is* 0 or 1 the interval is
-    Wilson's, which has a width even then: the bootstrap's held a share of 0.95 in but 64 % of samples of 20.
+    One question tells nothing of others, and values that are all alike do not tell how they might differ: both have no
+    interval, rather than one of no width. `share`: the values lie between 0 and 1. Where each *is* 0 or 1 the interval
+    is Wilson's, which has a width even then. `clusters` are those of the values (`shared_clusters`).
     """
     import numpy as np
 
     if len(values) < 2:
         return None, None
-    if share and all(value in (0, 1) for value in values):
-        return _wilson(sum(values), len(values), level)
-    if max(values) - min(values) <= ROUNDING:
+    data = np.asarray(values, dtype=np.float64)
+    units = cluster_values(data, clusters) if clusters else data
+    if len(units) < 2:
         return None, None
-    low, high = np.quantile(means(values, seed=seed), [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    if share and all(value in (0, 1) for value in values):
+        return _wilson(float(data.mean()), len(data), units, level)
+    low, high = studentised(units, level=level)
+    if low is None or high is None:
+        return None, None
+    return (max(0.0, low), min(1.0, high)) if share else (low, high)
 
 
-def _wilson(right: float, n: int, level: float) -> tuple[float, float]:
+def _wilson(right: float, n: int, units: Floats, level: float) -> tuple[float, float]:
+    """Wilson's interval of a share. Clusters count as so many independent questions as would tell as much."""
     z = NormalDist().inv_cdf((1 + level) / 2)
-    middle = (right + z * z / 2) / (n + z * z)
-    half = z * math.sqrt(right * (n - right) / n + z * z / 4) / (n + z * z)
+    size = float(n)
+    if len(units) < n:
+        z = t_quantile((1 + level) / 2, len(units) - 1)
+        spread = float(units.var(ddof=1)) / len(units)
+        size = min(size, right * (1 - right) / spread) if spread and 0 < right < 1 else float(len(units))
+    middle = (right + z * z / (2 * size)) / (1 + z * z / size)
+    half = z * math.sqrt(right * (1 - right) / size + z * z / (4 * size * size)) / (1 + z * z / size)
     # Rounding must not leave a share of 1 a little above its own interval.
-    return (0.0 if right == 0 else middle - half), (1.0 if right == n else middle + half)
+    return (0.0 if right == 0 else max(0.0, middle - half)), (1.0 if right == 1 else min(1.0, middle + half))
 
 
-def means(values: Sequence[float] | Floats, *, draws: int = DRAWS, seed: int = SEED) -> Floats:
-    """The means of as many values, drawn with putting back, so many times. They do not depend on the values' order."""
+def shared_clusters(questions: Sequence[str], documents: Mapping[str, tuple[str, ...]]) -> Clusters:
+    """The documents of each question, or a name of its own; empty where none share one, or the documents are too few.
+
+    Of few documents nothing can be said about others: questions are taken one by one then, and figures hold for these
+    documents alone.
+    """
+    clusters = [documents.get(question) or (f"question {question}",) for question in questions]
+    return clusters if FEWEST <= len({names[0] for names in clusters}) < len(clusters) else []
+
+
+def cluster_sums(values: Floats, clusters: Clusters) -> tuple[Floats, Floats]:
+    """The sum of the values of each cluster, and how many there are in it."""
     import numpy as np
 
-    data = np.sort(np.asarray(values, dtype=np.float64))
-    chance = np.random.default_rng(seed)
-    distinct, counts = np.unique(data, return_counts=True)
-    if len(distinct) == 1:
-        return np.full(draws, distinct[0])
-    if len(distinct) <= FEW:
-        # How often each value comes when n are drawn with putting back is multinomial: the same distribution.
-        drawn = chance.multinomial(len(data), counts / len(data), size=draws)
-        return np.asarray(drawn @ distinct / len(data))
-    if len(data) <= KEPT:
-        return np.asarray(_weights(len(data), draws, seed) @ data)
-    found = np.empty(draws)
-    for at, drawn in _drawn(len(data), draws, chance):
-        found[at : at + len(drawn)] = data.take(drawn).mean(axis=1)
-    return found
+    _, place = np.unique([names[0] for names in clusters], return_inverse=True)
+    return np.bincount(place, weights=values).astype(np.float64), np.bincount(place).astype(np.float64)
 
 
-def _drawn(n: int, draws: int, chance: np.random.Generator) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Numbers below n, n of them a draw: some draws at a time, and the number of the first of them."""
-    rows = max(1, _AT_ONCE // n)
-    for at in range(0, draws, rows):
-        yield at, chance.integers(0, n, size=(min(rows, draws - at), n))
+def cluster_values(values: Floats, clusters: Clusters) -> Floats:
+    """A value for each cluster, of the same mean: how far the mean of all would move without it, so many times."""
+    sums, sizes = cluster_sums(values, clusters)
+    mean = float(values.mean())
+    scale = overlap(values - mean, clusters) * len(sums) / len(values)
+    return mean + (sums - mean * sizes) * scale
 
 
-@lru_cache(maxsize=2)
-def _weights(n: int, draws: int, seed: int) -> Floats:
-    """How much each of n values weighs in each draw. All metrics and pairs of a run have the same n, or nearly so."""
+def overlap(values: Floats, clusters: Clusters) -> float:
+    """How much more a sum of values varies than its clusters tell, since those of different ones may share a document:
+    1 where none do. The variance of a sum is that of all pairs of values which have a document in common.
+    """
+    own: dict[str, float] = defaultdict(float)
+    every: dict[str, float] = defaultdict(float)
+    twice = 0.0
+    for value, names in zip(values.tolist(), clusters, strict=True):
+        own[names[0]] += value
+        for name in names:
+            every[name] += value
+        twice += (len(names) - 1) * value * value
+    told = sum(value * value for value in own.values())
+    return math.sqrt(max(1.0, (sum(value * value for value in every.values()) - twice) / told)) if told else 1.0
+
+
+def studentised(values: Floats, *, level: float = 0.95, least: float = 0.0) -> tuple[float, float] | tuple[None, None]:
+    """The interval of the mean of independent values: Student's, and where it reaches further that of Hall (1992), who
+    transforms t by a cubic of the skewness.
+
+    Two values are added first, one to each side of the mean, as far from it as values that differ from the median lie
+    from that (at least `least`): what is rare may not have come yet. Agresti and Min (2005) do so for yes and no.
+    """
     import numpy as np
 
-    weights = np.empty((draws, n))
-    for at, drawn in _drawn(n, draws, np.random.default_rng(seed)):
-        flat = drawn + np.arange(len(drawn))[:, None] * n
-        counts = np.bincount(flat.ravel(), minlength=len(drawn) * n)
-        weights[at : at + len(drawn)] = counts.reshape(len(drawn), n)
-    weights /= n
-    return weights
+    if len(values) < 2:
+        return None, None
+    middle, seen = float(np.median(values)), float(values.mean())
+    apart = np.abs(values - middle)
+    apart = apart[apart > ROUNDING * max(1.0, abs(middle))]
+    size = max(least, math.sqrt(float((apart**2).mean())) if len(apart) else 0.0)
+    if not size:
+        return None, None
+    padded = np.concatenate([np.sort(values), [seen - size, seen + size]])
+    n, spread = len(padded), float(padded.var())
+    skewness = float(((padded - seen) ** 3).mean()) / spread**1.5 / math.sqrt(n)
+    error, t = math.sqrt(spread / (n - 1)), t_quantile((1 + level) / 2, n - 1)
+    return seen - error * max(t, _unskewed(t, skewness)), seen - error * min(-t, _unskewed(-t, skewness))
 
 
-def sign_flip(differences: Sequence[float] | Floats, *, flips: int = FLIPS, seed: int = SEED) -> tuple[float, bool]:
+def _unskewed(t: float, skewness: float) -> float:
+    """The inverse of Hall's transformation: the t of skewed values that is as rare as this one of even ones."""
+    if abs(skewness) < 1e-6:
+        return t
+    inner = 1 + skewness * (t - skewness / 6)
+    return 3 / skewness * (math.copysign(abs(inner) ** (1 / 3), inner) - 1)
+
+
+# p of differences
+
+
+def sign_flip(
+    differences: Sequence[float] | Floats, *, flips: int = FLIPS, seed: int = SEED, overlap: float = 1.0
+) -> tuple[float, bool]:
     """Two-sided p of the mean difference, and whether it is exact rather than drawn.
 
     The share of choices of signs whose sum is at least as far from 0 as the one seen; of drawn ones with 1 added above
-    and below, so that p is never 0. Differences of 0 have no sign and change nothing.
+    and below, so that p is never 0. Differences of 0 have no sign and change nothing. The sum is as many times less
+    far from 0 as it varies more than the differences tell (`overlap`).
     """
     import numpy as np
 
@@ -124,9 +175,9 @@ def sign_flip(differences: Sequence[float] | Floats, *, flips: int = FLIPS, seed
     if not len(apart):
         return 1.0, True
     sizes = np.abs(apart)
-    if len(apart) <= COUNTED and np.ptp(sizes) <= ROUNDING * sizes[0]:
+    if overlap == 1 and len(apart) <= COUNTED and np.ptp(sizes) <= ROUNDING * sizes[0]:
         return _binomial(len(apart), int((apart < 0).sum())), True
-    threshold = abs(float(apart.sum())) - ROUNDING * float(sizes.sum())
+    threshold = abs(float(apart.sum())) / overlap - ROUNDING * float(sizes.sum())
     if len(apart) <= ENUMERATED:
         return float((np.abs(_every_sum(apart)) >= threshold).mean()), True
     beyond = int((np.abs(_drawn_sums(apart, flips, seed)) >= threshold).sum())
@@ -182,6 +233,9 @@ def holm(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
+# What would be missed
+
+
 @dataclass(frozen=True, slots=True)
 class DetectableEffect:
     """The minimum detectable effect. `effect`: the least true difference of means that is found with this power; None
@@ -199,20 +253,42 @@ class DetectableEffect:
 
 
 def detectable_effect(
-    n: int, deviation: float | None, *, alpha: float = ALPHA, power: float = POWER, comparisons: int = 1
+    n: int,
+    deviation: float | None,
+    *,
+    alpha: float = ALPHA,
+    power: float = POWER,
+    comparisons: int = 1,
+    clusters: int = 0,
+    differing: int | None = None,
 ) -> DetectableEffect:
     """For n pairs whose differences have this standard deviation, two-sided.
 
     With several comparisons the level is that of Holm's first step, alpha / comparisons: what is least there is enough
-    at every later step.
+    at every later step. `clusters`: so many there are, and the deviation is that of their values. `differing`: the
+    outcomes are yes and no, and so many pairs differ.
     """
     level = alpha / max(1, comparisons)
     needed = math.ceil(1 - math.log2(level))
+    units = clusters or n
     effect = None
-    if deviation and n >= max(2, needed):
-        spread = t_quantile(1 - level / 2, n - 1) + t_quantile(power, n - 1)
-        effect = spread * deviation / math.sqrt(n)
+    if differing is not None and not clusters and n >= needed:
+        effect = _yes_no_effect(n, differing, level, power)
+    elif deviation and units >= max(2, needed):
+        spread = t_quantile(1 - level / 2, units - 1) + t_quantile(power, units - 1)
+        effect = spread * deviation / math.sqrt(units)
     return DetectableEffect(n, effect, needed, power, alpha, max(1, comparisons))
+
+
+def _yes_no_effect(n: int, differing: int, level: float, power: float) -> float:
+    """The effect that McNemar's test finds. Its questions differ beside those that differ anyway; and the test, being
+    exact, wants one question more than the normal curve does (wins less losses move in steps of two).
+    """
+    spread = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
+    usual = (differing + 2) * n / (n + 2)
+    # n · effect = 1 + spread · sqrt(usual + n · effect), solved for the root.
+    root = (spread + math.sqrt(spread * spread + 4 * (1 + usual))) / 2
+    return min(1.0, (root * root - usual) / n)
 
 
 def t_quantile(share: float, degrees: int) -> float:

@@ -6,8 +6,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from statistics import median
 from typing import Protocol
+
+from ragways.core.types import title_name
+from ragways.evaluation.question import Gold
 
 NO_REASON = "no reason given"
 NOT_ASKED = "not asked"
@@ -53,6 +57,8 @@ class _Record(Protocol):
     def repeat(self) -> int: ...
     @property
     def error(self) -> str: ...
+    @property
+    def wanted(self) -> Sequence[Gold]: ...
 
 
 class _Score(Protocol):
@@ -81,6 +87,36 @@ def gather(scored: Iterable[ScoredRecord], metric: str) -> dict[str, dict[str, l
         paradigm: {question: [values[repeat] for repeat in sorted(values)] for question, values in questions.items()}
         for paradigm, questions in found.items()
     }
+
+
+def source_documents(records: Iterable[_Record]) -> dict[str, tuple[str, ...]]:
+    """By question, the documents that it shares with others: a cluster is made of those whose first one is the same.
+
+    Questions that share none are left out. Of several documents that which most questions are about comes first: to put
+    all together that are joined by any chain of documents would make one cluster of a whole set.
+    """
+    about: dict[str, set[str]] = defaultdict(set)
+    for record in records:
+        for gold in record.wanted:
+            if name := gold.key or title_name(gold.title) or gold.text or gold.quote:
+                about[name].add(record.question)
+    shared = {name: questions for name, questions in about.items() if len(questions) > 1}
+    first: dict[str, str] = {}
+    waiting = [(-len(questions), name) for name, questions in shared.items()]
+    heapify(waiting)
+    while waiting:
+        size, name = heappop(waiting)
+        left = shared[name] - first.keys()
+        if len(left) == -size:
+            first.update(dict.fromkeys(left, name))
+        elif left:
+            heappush(waiting, (-len(left), name))
+    found = {question: [name] for question, name in first.items()}
+    for name, questions in sorted(shared.items()):
+        for question in questions:
+            if name != first[question]:
+                found[question].append(name)
+    return {question: tuple(names) for question, names in found.items()}
 
 
 def _value(one: ScoredRecord, metric: str) -> Value:
@@ -122,12 +158,30 @@ def averaged(values: Values) -> tuple[dict[str, float], dict[str, str]]:
     found: dict[str, float] = {}
     gaps: dict[str, str] = {}
     for question, row in values.items():
-        numbers = [float(value) for value in row if lacking(value) is None]  # type: ignore[arg-type]
+        numbers = known(row)
         if numbers:
             found[question] = math.fsum(numbers) / len(numbers)
         else:
             gaps[question] = _why(row)
     return found, gaps
+
+
+def known(row: Sequence[Value]) -> list[float]:
+    """Those of the repeats that were scored."""
+    return [float(value) for value in row if lacking(value) is None]  # type: ignore[arg-type]
+
+
+def filled(row: Sequence[Value], value: float) -> float:
+    """The mean over all repeats, had those without a value this one."""
+    numbers = known(row)
+    return math.fsum([*numbers, *[value] * (len(row) - len(numbers))]) / len(row)
+
+
+def span_of(rows: Iterable[Sequence[Value]]) -> tuple[float, float]:
+    """Between which values a metric lies: 0 and 1, or −1 and 1, as most do; else the least and the largest seen."""
+    numbers = [number for row in rows for number in known(row)]
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    return (0.0, 1.0) if low >= 0 and high <= 1 else (-1.0, 1.0) if low >= -1 and high <= 1 else (low, high)
 
 
 def _why(row: Sequence[Value]) -> str:

@@ -23,7 +23,7 @@ function drawComparisons() {
     grid(place, `${table.metric}${table.less_is_better ? " (less is better)" : ""}: the first less the second, on the questions both have`, [
       { label: "first", head: true, value: (row) => row.a, cell: (th, row) => named(th, row.a) },
       { label: "second", text: true, value: (row) => row.b, cell: (td, row) => named(td, row.b) },
-      { label: "difference", title: "with a 95 % interval (paired bootstrap)", value: (row) => row.difference, cell: difference },
+      { label: "difference", title: "with a 95 % interval; between its bounds where values are missing on one side", value: (row) => row.difference, cell: difference },
       { label: "p", title: "sign-flip test, after Holm's correction over all pairs of this metric", value: (row) => row.adjusted, show: chance, down: false },
       { label: "verdict", text: true, value: (row) => row.verdict, cell: verdict },
       { label: "won / tied / lost", value: (row) => row.wins - row.losses, cell: (td, row) => { td.textContent = `${row.wins} / ${row.ties} / ${row.losses}`; } },
@@ -36,8 +36,8 @@ function drawComparisons() {
     function difference(td, row) {
       if (row.difference === null) { add(td, "span", "–", "soft"); return; }
       const top = add(td, "div", undefined, "scored");
-      whisker(top, { mean: row.difference, low: row.low, high: row.high }, -reach, reach, 120, 0);
-      add(top, "span", signed(row.difference), "value");
+      whisker(top, { mean: row.one_sided ? (row.least + row.most) / 2 : row.difference, low: row.low, high: row.high }, -reach, reach, 120, 0);
+      add(top, "span", row.one_sided ? `${signed(row.least)} to ${signed(row.most)}` : signed(row.difference), "value");
       add(td, "small", row.low === null ? "no interval" : `${signed(row.low)} to ${signed(row.high)}`);
     }
   }
@@ -50,6 +50,6 @@ function verdict(td, row) {
 // The same comparison, seen from the other side.
 function turned(row) {
   const minus = (value) => known(value) ? -value : value;
-  return { ...row, a: row.b, b: row.a, difference: minus(row.difference), low: minus(row.high), high: minus(row.low), wins: row.losses, losses: row.wins,
+  return { ...row, a: row.b, b: row.a, difference: minus(row.difference), low: minus(row.high), high: minus(row.low), least: minus(row.most), most: minus(row.least), wins: row.losses, losses: row.wins,
     missing_a: row.missing_b, missing_b: row.missing_a, mean_a: row.mean_b, mean_b: row.mean_a, verdict: { better: "worse", worse: "better" }[row.verdict] ?? row.verdict };
 }
