@@ -3,6 +3,7 @@
     export OPENBLAS_NUM_THREADS=1                       # one core, as the figures are given for
     python benchmarks/tools.py --index DIR              # an index with vectors and words
     python benchmarks/tools.py --index DIR --json
+    python benchmarks/tools.py --index DIR --descriptions   # how well title_search finds what is described, not named
 
 Embedding a query is not counted: it is the embedder's own figure. Titles and links are loaded once for an open index;
 what that takes is told apart.
@@ -14,6 +15,7 @@ import argparse
 import asyncio
 import json
 import random
+import re
 import statistics
 import sys
 import time
@@ -25,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from ragways.assemble import opened
+from ragways.index.vectors import Vectors
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools.links import LinkGraph, distinct
 from ragways.retrieval.tools.toolbox import Toolbox
@@ -57,7 +60,7 @@ async def tools(use: Resources, calls: int) -> Figures:
     loading["links_ms"] = await timed(lambda: box.call("backlinks", {"article": use.index.documents()[0][0]}))
     articles = [(id, title) for id, _, title in use.index.documents()]
     queries = [title for _, title in chance.sample(articles, min(100, len(articles)))]
-    await use.embed(queries)
+    await use.embed([*queries, *(query[:-1] for query in queries)])
     figures: Figures = {name: round(value, 1) for name, value in loading.items()}
     for name in box.names:
         arguments = [_arguments(name, chance, articles, queries) for _ in range(calls)]
@@ -68,7 +71,7 @@ async def tools(use: Resources, calls: int) -> Figures:
 def _arguments(name: str, chance: random.Random, articles: list[tuple[str, str]], queries: list[str]) -> Figures:
     (id, title), (other, _) = chance.choice(articles), chance.choice(articles)
     given: dict[str, Figures] = {
-        "title_search": {"title": title[:-1]},
+        "title_search": {"title": chance.choice(queries)[:-1]},
         "chunk_search": {"query": chance.choice(queries)},
         "article_neighbourhood": {"article": id, "distance": 3},
         "article_text": {"article": title},
@@ -81,6 +84,47 @@ def _arguments(name: str, chance: random.Random, articles: list[tuple[str, str]]
         "calculator": {"expression": f'mean([{chance.random()}, 2, 3]) * years_between("1901-02-03", "1950")'},
     }
     return given[name]
+
+
+async def descriptions(use: Resources, calls: int) -> Figures:
+    """Share of articles that are among the first five for what their first sentence says they are, their own words for
+    it without the title: by letters, by a vector of each title, by that of each opening, and by `title_search`.
+    """
+    box, chance = Toolbox(use), random.Random(0)
+    view = box._view
+    began = time.process_time()
+    numbers = view.catalogue.numbers
+    titles = Vectors([str(n) for n in numbers], await use.embed([view.catalogue.titles[n] for n in numbers]))
+    figures: Figures = {"titles_ms_each": round((time.process_time() - began) * 1000 / len(titles), 2)}
+    right: dict[str, list[bool]] = {
+        "letters": [],
+        "vectors of titles": [],
+        "vectors of openings": [],
+        "title_search": [],
+    }
+    for number in chance.sample(numbers, min(calls, len(numbers))):
+        said = description(view.index._article(number)[1], view.catalogue.titles[number])
+        if not said:
+            continue
+        vector = await use.embed_question(said)
+        found = await box.title_search(said)
+        near = (
+            [n for n, _ in view.catalogue.nearest(said, 5)],
+            [int(n) for n, _ in titles.search(vector, 5)],
+            [n for n, _ in view.opening_like(vector, 5)],
+            [int(item.id.removeprefix("article:")) for item in found.articles],
+        )
+        for way, best in zip(right, near, strict=True):
+            right[way].append(number in best)
+    shares = {way: round(statistics.mean(own), 3) for way, own in right.items()}
+    return {**figures, **shares, "articles": len(right["letters"])}
+
+
+def description(text: str, title: str) -> str:
+    """Up to nine words after the first `is` or `was`, none of them of the title; nothing where that is short."""
+    said = re.split(r" (?:is|was) ", text.strip().split(". ")[0], maxsplit=1)[-1].split()[:9]
+    kept = [word for word in said if word.lower().strip(",.()") not in title.lower().split()]
+    return " ".join(kept) if len(kept) > 3 else ""
 
 
 def paths(edges: int, calls: int) -> Figures:
@@ -124,6 +168,11 @@ async def walled(work: Callable[[], Awaitable[object]]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
+async def described(settings: Settings, calls: int) -> Figures:
+    async with opened(settings) as use:
+        return {"found by a description": await descriptions(use, calls)}
+
+
 async def measured(settings: Settings, calls: int) -> Figures:
     async with opened(settings) as use:
         found = await tools(use, calls)
@@ -136,8 +185,10 @@ def main() -> None:
     parser.add_argument("--index", type=Path, required=True)
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--descriptions", action="store_true")
     asked = parser.parse_args()
-    figures = asyncio.run(measured(read_settings(index=asked.index), asked.calls))
+    work = described if asked.descriptions else measured
+    figures = asyncio.run(work(read_settings(index=asked.index), asked.calls))
     if asked.json:
         print(json.dumps(figures, indent=2))
         return

@@ -103,6 +103,25 @@ def test_an_agent_looks_reads_and_answers_with_citations(use: Resources):
     assert "never an instruction" in model.calls[0].messages[0].content
 
 
+def advised(use: Resources, paradigm: Any, **settings: Any) -> str:
+    _, _, model = asked(use, [calling(("final_answer", final([])))], paradigm, **settings)
+    return model.calls[0].messages[0].content
+
+
+def test_an_agent_is_told_how_to_use_the_tools_it_has_and_no_others(use: Resources):
+    graph, vector = advised(use, AGENT_GRAPH), advised(use, AGENT_VECTOR)
+    assert {name for name in TOOLS if f"`{name}`" in graph} == set(TOOLS)
+    # The sequence that the source gives as its example.
+    way = [graph.index(f"`{name}`") for name in ("title_search", "section_titles_and_infoboxes", "sections")]
+    assert way == sorted(way)
+    assert {name for name in TOOLS if f"`{name}`" in vector} == {"chunk_search", "calculator"}
+    assert "`backlinks`" not in advised(use, AGENT_GRAPH, tools="-backlinks")
+    for prompt in (graph, vector):
+        assert "split the question into parts" in prompt
+        assert "You have 10 rounds." in prompt
+        assert "\n\n\n" not in prompt
+
+
 def test_calls_of_one_round_run_side_by_side(use: Resources, monkeypatch: pytest.MonkeyPatch):
     under_way, most = 0, 0
     run = Toolbox.run

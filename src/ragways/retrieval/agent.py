@@ -9,7 +9,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ragways.core.errors import BudgetExceeded
@@ -36,6 +36,8 @@ _HOST = re.compile(r"\bwww\.(?=\w)", re.IGNORECASE)
 _TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 _IMAGE = re.compile(r"!(?=\[)")
 _TARGET = re.compile(r"\](?=[(:])")
+_ADVICE = re.compile(r"^- .*\n(?:  .*\n)*", re.MULTILINE)
+_QUOTED = re.compile(r"`(\w+)`")
 
 
 def defused(text: str) -> str:
@@ -227,7 +229,8 @@ class _Work:
         self.notes = Notes(self.use, self.tools)
         self.prompt = Prompt.load("agent")
         system, user = self.prompt.fill({"question": self.query.text, "rounds": self.rounds})
-        self.messages = [replace(system, content=f"{system.content}\n\n{FENCE_RULE}"), user]
+        advised = for_tools(system.content, self.tools.names)
+        self.messages = [replace(system, content=f"{advised}\n\n{FENCE_RULE}"), user]
 
     def facts(self) -> dict[str, object]:
         calls = dict(sorted(self.notes.calls.items()))
@@ -284,6 +287,15 @@ class _Work:
             outcome = await self.use.model.do(AGENT_ANSWER, given)
             self.way = outcome.way
             return outcome.value
+
+
+def for_tools(prompt: str, names: Collection[str]) -> str:
+    """A prompt without the advice, an item of its list, that speaks of a tool the agent does not have."""
+
+    def kept(item: re.Match[str]) -> str:
+        return item[0] if {name for name in _QUOTED.findall(item[0]) if name in TOOLS} <= set(names) else ""
+
+    return _ADVICE.sub(kept, prompt)
 
 
 def _read(text: str) -> AgentAnswer | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,6 +83,21 @@ def test_costs_share_out_what_the_index_cost(run: Path, data: dict[str, Any]):
     assert row["cost"]["tokens"] == pytest.approx(tokens, abs=0.01)
     assert row["cost"]["tokens_with_index"] == pytest.approx(tokens + 90_000 / 24, abs=0.01)
     assert row["resources"]["answered"] + row["failed"] == row["records"]
+
+
+def test_calls_of_tools_are_a_distribution_over_questions(run: Path, data: dict[str, Any]):
+    """A mean of one call may be one for each question, or ten for a tenth of them."""
+    [row] = data["tools"]
+    records = [one.record for one in scored(run) if one.record.paradigm == "agent" and not one.record.error]
+    assert row["answers"] == len(records)
+    for tool in ("chunk_search", "sections"):
+        expected = Counter(record.tools.get(tool, 0) for record in records)
+        assert row["distribution"][tool] == [expected[calls] for calls in range(max(expected) + 1)]
+        assert len(expected) > 1
+        assert row["calls"][tool] == sum(calls * answers for calls, answers in expected.items())
+    text = markdown(evaluation_report([run]))
+    [cells] = re.findall(r"^\| agent +\| chunk\\_search \|(.+)\|$", text, re.MULTILINE)
+    assert [int(cell) for cell in cells.split("|")] == row["distribution"]["chunk_search"]
 
 
 def test_duels_are_those_of_the_duel(run: Path, data: dict[str, Any]):

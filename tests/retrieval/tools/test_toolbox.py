@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from ragways.assemble import opened
 from ragways.core.errors import ToolError
 from ragways.retrieval.tools.reading import TOKENS, page
-from ragways.retrieval.tools.results import quotes
+from ragways.retrieval.tools.results import Articles, quotes
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
+from ragways.settings import Settings
 
 run = asyncio.run
+VOLCANO = "the volcano of the archipelago"
 
 
 def titles(result: Any) -> list[str]:
@@ -42,6 +45,81 @@ def test_title_search_has_an_end_that_can_be_reached(linked: Toolbox):
         seen += titles(found)
         offset = found.next_offset
     assert len(seen) == len(set(seen)) >= 4
+
+
+def test_title_search_finds_by_meaning_what_shares_no_letters_with_its_title(linked: Toolbox):
+    """Vectors here are of words: the rock is described by those its article opens with, none of which is in a title."""
+    found = run(linked.title_search("nobody speaks", k=2))
+    assert (found.articles[0].title, found.articles[0].way) == ("Lonely Rock", "by meaning")
+    assert "by letters" in {item.way for item in run(linked.title_search("Harbor", k=5)).articles}
+    words = "nobody speaks of Anna"
+    everything = titles(run(linked.title_search(words, k=20)))
+    assert [title for at in range(6) for title in titles(run(linked.title_search(words, 1, at)))] == everything[:6]
+    assert "Anna Brack" in everything[:2], "letters count beside meaning"
+
+
+def test_title_search_finds_the_volcano_of_the_bundled_corpus(demo_settings: Settings):
+    """By the embedder that ships with ragways. By letters, or by vectors of titles alone, it is not found."""
+
+    async def search() -> Articles:
+        async with opened(demo_settings) as use:
+            box = Toolbox(use)
+            assert "Mount Cendle" not in [
+                box._view.catalogue.titles[n] for n, _ in box._view.catalogue.nearest(VOLCANO, 5)
+            ]
+            return await box.title_search(VOLCANO)
+
+    found = run(search())
+    assert (found.articles[0].title, found.articles[0].way) == ("Mount Cendle", "by meaning")
+
+
+def test_what_is_linked_to_and_not_there_is_a_stub(tmp_path):
+    from tests.retrieval.tools.conftest import dump, indexed, resources
+
+    pages = {
+        "Quay": "The '''Quay''' was painted by [[Ebbe Dorn|the blind painter]].\n\nBread is sold.\n",
+        "Mill": "The '''Mill''' is old. [[Ebbe Dorn]] lived there, and [[Ebbe Dorn|Dorn]]'s cat.\n",
+        "Hill": "The '''Hill''' is green.\n",
+    }
+    use = resources(indexed(tmp_path, {"wiki.xml": dump(pages, {})}))
+    box = Toolbox(use)
+    for result in (run(box.article_text("Ebbe Dorn")), run(box.section_titles_and_infoboxes("ebbe_dorn"))):
+        assert "is a stub: the corpus has no article of that title, and 2 that link to it" in result.note
+        known = {link.title: link.named for link in result.linked_from or ()}
+        assert known == {"Quay": ("the blind painter",), "Mill": ("Ebbe Dorn", "Dorn")}
+    found = run(box.backlinks("Ebbe Dorn"))
+    assert sorted(text[:8] for text in texts(found)) == ["The Mill", "The Quay"]
+    assert "is a stub" in found.note
+    near = run(box.article_neighbourhood("Ebbe Dorn")).articles
+    assert {(item.title, item.way) for item in near} == {("Mill", "links here"), ("Quay", "links here")}
+    assert run(box.article_neighbourhood("Ebbe Dorn", direction="out")).articles == ()
+    assert "is a stub" in run(box.title_search("Ebbe Dorn")).note
+    data = json.loads(run(box.call("article_text", '{"article": "Ebbe Dorn"}')))
+    assert {"id": id_of(box, "Quay"), "title": "Quay", "named": ["the blind painter"]} in data["linked_from"]
+    with pytest.raises(ToolError):
+        run(box.article_text("Nobody at all"))
+    use.index.close()
+
+
+def test_a_window_of_many_long_sections_comes_in_pages(tmp_path):
+    from tests.retrieval.tools.conftest import indexed, resources
+
+    parts = "".join(f"## Part {n}\n\n{f'word{n} ' * 300}\n\nSecond.\n\n" for n in range(9))
+    use = resources(indexed(tmp_path, {"long.md": f"# Long\n\n{parts}"}))
+    box = Toolbox(use)
+    middle = run(box.section_titles_and_infoboxes("Long")).sections[5].id
+    seen: list[int] = []
+    pages = 0
+    offset: int | None = 0
+    while offset is not None:
+        found = run(box.section_window(middle, around=3, offset=offset))
+        assert sum(quote.tokens for quote in quotes(found)) <= TOKENS
+        seen += [part.distance for part in found.sections]
+        pages, offset = pages + 1, found.next_offset
+    assert seen == [-3, -2, -1, 0, 1, 2, 3]
+    assert pages > 1
+    assert run(box.section_window(middle, around=1, offset=9)).note
+    use.index.close()
 
 
 def test_chunk_search_gives_each_paragraph_once_best_first(linked: Toolbox):
@@ -86,7 +164,10 @@ def test_reading_an_article_its_outline_and_its_sections(linked: Toolbox):
     assert "4 May 1801" in quotes(outline)[0].text
     history = outline.sections[1].id
     assert texts(run(linked.sections([history])))[-1] == "It was built again."
-    assert texts(run(linked.section_window(outline.sections[2].id)))[0].startswith("The harbour light")
+    near = run(linked.section_window(outline.sections[2].id)).sections
+    assert [(part.title, part.distance, part.paragraphs) for part in near] == [("History", -1, 2), ("Trade", 0, 1)]
+    first = [quote.text for quote in quotes(run(linked.section_window(outline.sections[2].id)))]
+    assert first == ["The harbour light burned down in the storm.", "Fish and salt."], "of each its first paragraph"
     last = run(linked.sections([history])).paragraphs[-1]
     window = run(linked.paragraph_window(last.id, around=1))
     assert [quote.text for quote in window.paragraphs][1:] == ["It was built again.", "Fish and salt."]

@@ -17,6 +17,8 @@ PAIRS = 30
 """Pairs of paradigms that are listed one by one."""
 BREAK_EVENS = 20
 """Break-evens that are listed."""
+MOST_CALLS = 8
+"""Calls of a tool for one question that have a column of their own; more are counted with them."""
 FRONTS = (
     "The fronts are of means alone: whether two paradigms were shown to differ is not looked at here, so other "
     "questions may place others on them."
@@ -291,6 +293,15 @@ def _tools(report: EvaluationReport) -> Iterator[str]:
         [row.paradigm,
          *(f"{row.calls.get(tool, 0) / row.answers:.2f} ({row.calls.get(tool, 0):,})" for tool in names)]
         for row in report.tools
+    ])  # fmt: skip
+    most = min(MOST_CALLS, max(len(spread) for row in report.tools for spread in row.distribution.values()) - 1)
+    yield "Answers by how often a tool was called for them:"
+    yield ""
+    columns = [f"{calls}{' or more' if calls == MOST_CALLS else ''}" for calls in range(most + 1)]
+    yield from _table(["paradigm", "tool", *_right(*columns)], [
+        [row.paradigm, tool,
+         *(sum(spread[n : n + 1] if n < MOST_CALLS else spread[n:]) for n in range(most + 1))]
+        for row in report.tools for tool, spread in row.distribution.items()
     ])  # fmt: skip
 
 

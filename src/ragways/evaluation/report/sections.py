@@ -242,21 +242,25 @@ def _by_label(stretches: Sequence[_Stretch], names: Mapping[str, str]) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
-    """Calls of each tool by one paradigm, in all of its answers."""
+    """Calls of each tool by one paradigm, in all of its answers. `distribution[tool][n]` answers called it n times."""
 
     paradigm: str
     answers: int
     calls: Mapping[str, int]
+    distribution: Mapping[str, tuple[int, ...]]
 
 
 def tool_section(rows: Sequence[Scored]) -> tuple[ToolCalls, ...]:
     """Of the paradigms that called any."""
-    answers: Counter[str] = Counter()
-    calls: dict[str, Counter[str]] = {}
+    answers: dict[str, list[Mapping[str, int]]] = {}
     for row in rows:
-        record = row.record
-        if not record.error:
-            answers[record.paradigm] += 1
-            if record.tools:
-                calls.setdefault(record.paradigm, Counter()).update(record.tools)
-    return tuple(ToolCalls(name, answers[name], dict(sorted(own.items()))) for name, own in calls.items())
+        if not row.record.error:
+            answers.setdefault(row.record.paradigm, []).append(row.record.tools)
+    found = []
+    for paradigm, called in answers.items():
+        tools = sorted({tool for one in called for tool in one})
+        times = {tool: Counter(one.get(tool, 0) for one in called) for tool in tools}
+        spread = {tool: tuple(own[n] for n in range(max(own) + 1)) for tool, own in times.items()}
+        total = {tool: sum(n * answers for n, answers in own.items()) for tool, own in times.items()}
+        found += [ToolCalls(paradigm, len(called), total, spread)] if tools else []
+    return tuple(found)

@@ -112,8 +112,9 @@ class _Plan:
         """The articles that the question names, in its order."""
         chosen: list[str] = []
         for name in names_in(self._box._view.links, self._query.text):
-            found = await self._use(self._box.title_search, name, k=5)
-            for item in found.articles if found else ():
+            found = await self._use(self._box.title_search, name, k=10)
+            # A name in a question is written: titles that share its letters go first.
+            for item in sorted(found.articles if found else (), key=lambda item: item.way == "by meaning"):
                 if fits(name, item.title) and item.id not in chosen:
                     chosen.append(item.id)
                     break

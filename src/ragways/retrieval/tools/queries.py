@@ -28,6 +28,7 @@ _TEXTS = """SELECT number, text FROM documents
 _LINKED = "SELECT DISTINCT document, name FROM links ORDER BY document, name"
 _LINKS_TO = """SELECT document, start FROM links
     WHERE name IN (SELECT value FROM json_each(?)) AND document != ? ORDER BY document, ordinal"""
+_LINKS_NAMED = "SELECT document, start, end FROM links WHERE name = ? ORDER BY document, ordinal LIMIT 1000"
 _LINKS_BETWEEN = """SELECT document, start FROM links
     WHERE document = ? AND name IN (SELECT value FROM json_each(?)) ORDER BY ordinal LIMIT 20"""
 
@@ -83,6 +84,10 @@ class Queries:
     def links_to(self, names: Iterable[str], besides: int) -> list[tuple[int, int]]:
         """Document and place of every link to one of these names, except those of one document."""
         return self._all(_LINKS_TO, json.dumps(sorted(names)), besides)
+
+    def links_named(self, name: str) -> list[tuple[int, int, int]]:
+        """Document and place of the links to a name, whether it has an article or not."""
+        return self._all(_LINKS_NAMED, name)
 
     def links_between(self, document: int, names: Iterable[str]) -> list[tuple[int, int]]:
         """The first links of a document to one of these names."""

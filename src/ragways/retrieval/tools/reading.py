@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -13,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import MissingLayer, ToolError
+from ragways.core.types import title_name
 from ragways.index.reader import Index
 from ragways.index.store import number_of, path_of
-from ragways.index.vectors import Scored
+from ragways.index.vectors import Scored, best
 from ragways.models.tokens import count_text
-from ragways.retrieval.tools.links import ArticleLinks, Catalogue, shown
+from ragways.retrieval.tools.links import ArticleLinks, Catalogue, Place, shown
 from ragways.retrieval.tools.queries import PartRow, Queries
 from ragways.retrieval.tools.results import (
     Articles,
@@ -28,7 +30,10 @@ from ragways.retrieval.tools.results import (
     Outline,
     Paragraphs,
     PathStep,
+    SectionPreview,
     SectionTitle,
+    SectionWindow,
+    StubLink,
 )
 
 STRETCH = 2000
@@ -53,6 +58,22 @@ class CorpusView:
     @cached_property
     def links(self) -> ArticleLinks:
         return ArticleLinks(self.queries, self.catalogue)
+
+    @cached_property
+    def _openings(self) -> tuple[list[str], NDArray[np.int64]]:
+        """Articles, and where among the vectors of chunks the first chunk of each stands."""
+        first: dict[str, int] = {}
+        for row, id in enumerate(self.index.vectors.ids):
+            first.setdefault(f"article:{number_of(id)}", row)
+        return list(first), np.fromiter(first.values(), dtype=np.int64, count=len(first))
+
+    def opening_like(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
+        """The k articles whose first chunk is nearest a vector: it says what the article is about, and as chunks are
+        usually made its title stands before it. So a search by meaning needs no vectors of its own.
+        """
+        ids, rows = self._openings
+        scores = (self.index.vectors.matrix @ vector)[rows]
+        return [(number_of(id), round(score, 4)) for id, score in best(ids, scores, k, 0.0)]
 
     def listed(self, article: int, **more: object) -> Listed:
         return Listed(f"article:{article}", self.catalogue.titles[article], **more)  # type: ignore[arg-type]
@@ -110,10 +131,25 @@ class Embed(Protocol):
     async def __call__(self, text: str, /) -> NDArray[np.float32]: ...
 
 
-def by_title(view: CorpusView, title: str, k: int, offset: int) -> Articles:
-    found = view.catalogue.nearest(title, offset + k + 1)
-    listed = tuple(view.listed(number, score=score) for number, score in found[offset : offset + k])
-    return Articles(listed, offset + k if len(found) > offset + k else None, "" if found else "no title is like that")
+async def by_title(view: CorpusView, embed: Embed, title: str, k: int, offset: int) -> Articles:
+    """By letters and by meaning, in turn, the surer way first; where an article is called just so, by letters alone."""
+    wanted = offset + k + 1
+    lettered = view.catalogue.nearest(title, wanted)
+    found = [view.listed(number, score=score) for number, score in lettered]
+    exact = view.catalogue.by_name(title_name(title)) is not None
+    if not exact and title.strip() and "vectors" in view.index.layers:
+        meant, written = dict(view.opening_like(await embed(title), wanted)), dict(lettered)
+        ways = sorted((meant, written), key=lambda way: -max(way.values(), default=0.0))
+        in_turn = dict.fromkeys(number for both in zip_longest(*ways) for number in both if number is not None)
+        found = [
+            view.listed(number, score=written[number], way="by letters")
+            if number in written
+            else view.listed(number, score=meant[number], way="by meaning")
+            for number in in_turn
+        ]
+    stub = _stub(view, title)
+    note = stub.note if stub else "" if found else "no title is like that"
+    return Articles(tuple(found[offset : offset + k]), offset + k if len(found) > offset + k else None, note)
 
 
 async def by_meaning(view: CorpusView, embed: Embed, query: str, k: int, offset: int) -> Paragraphs:
@@ -153,12 +189,16 @@ _PARAGRAPH = re.compile(r"(article:[0-9]{1,18}):(s[0-9]{1,9}:p[0-9]{1,9})(:[ct][
 
 
 def whole(view: CorpusView, article: str, offset: int) -> Paragraphs:
+    if stub := _stub(view, article):
+        return Paragraphs((), None, stub.note, stub.links(view))
     number = view.catalogue.find(article)
     quotes, following = page(view.quotes(number, view.queries.paragraphs(number)), offset, MOST)
     return Paragraphs(quotes, following, _past(quotes, offset))
 
 
 def outline(view: CorpusView, article: str, offset: int) -> Outline:
+    if stub := _stub(view, article):
+        return Outline(Listed("", stub.title), (), (), None, stub.note, stub.links(view))
     number = view.catalogue.find(article)
     rows = view.queries.sections(number)
     titles = tuple(
@@ -182,12 +222,23 @@ def sections(view: CorpusView, ids: Sequence[str], offset: int) -> Paragraphs:
     return Paragraphs(quotes, following, _past(quotes, offset))
 
 
-def section_window(view: CorpusView, id: str, around: int, offset: int) -> Paragraphs:
+def section_window(view: CorpusView, id: str, around: int, offset: int) -> SectionWindow:
+    """What the sections around one begin with; to read them whole is another tool's work."""
     number, at = _section(view, id)
-    count = len(view.queries.sections(number))
-    near = [(number, near) for near in range(max(0, at - around), min(count, at + around + 1))]
-    quotes, following = page(_in_sections(view, near), offset, MOST)
-    return Paragraphs(quotes, following, _past(quotes, offset))
+    rows = view.queries.sections(number)
+    near = range(max(0, at - around), min(len(rows), at + around + 1))[offset:]
+    shown: list[SectionPreview] = []
+    room = TOKENS
+    for place in near:
+        _, path, start, end, title, _ = rows[place]
+        inside = view.queries.paragraphs_in(number, start, end)
+        first = next(iter(view.quotes(number, inside[:1])), None)
+        room -= first.tokens if first else 0
+        if shown and room < 0:
+            break
+        shown.append(SectionPreview(f"article:{number}:{path}", title, place - at, len(inside), first))
+    following = offset + len(shown) if len(shown) < len(near) else None
+    return SectionWindow(tuple(shown), following, "" if shown else "there is nothing from that offset on")
 
 
 def paragraph_window(view: CorpusView, id: str, around: int, offset: int) -> Paragraphs:
@@ -243,10 +294,17 @@ def _past(quotes: Sequence[Excerpt], offset: int) -> str:
 
 LONGEST = 6
 """ArticleLinks in a chain."""
+_LINKING = 20
+"""Articles that are named as linking to a stub; all of them can be read by backlinks."""
+_NAMES = 5
 _PARTIAL = "the corpus has few links of its own and is large: titles were looked for in the first part of it only"
 
 
 def neighbourhood(view: CorpusView, article: str, distance: int, direction: str, k: int, offset: int) -> Articles:
+    if stub := _stub(view, article):
+        linking = [] if direction == "out" else list(dict.fromkeys(source for source, _, _ in stub.places))
+        near = tuple(view.listed(source, distance=1, way="links here") for source in linking[offset : offset + k])
+        return Articles(near, offset + k if len(linking) > offset + k else None, stub.note)
     number = view.catalogue.find(article)
     links = view.links
     node = links.node(number)
@@ -263,8 +321,12 @@ def neighbourhood(view: CorpusView, article: str, distance: int, direction: str,
 
 
 def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs:
+    if stub := _stub(view, article):
+        places = [(source, start) for source, start, _ in stub.places]
+        quotes, following = page(_linking(view, places, offset + k + 1), offset, k)
+        return Paragraphs(quotes, following, stub.note)
     number = view.catalogue.find(article)
-    quotes, following = page(_linking(view, number, offset + k + 1), offset, k)
+    quotes, following = page(_linking(view, view.links.to(number), offset + k + 1), offset, k)
     note = "" if quotes else f"no other article links to article:{number}"
     return Paragraphs(quotes, following, note or _partial(view))
 
@@ -281,10 +343,48 @@ def shortest_path(view: CorpusView, start: str, end: str, limit: int) -> LinkPat
     return LinkPath(len(chain) - 1, tuple(map(view.listed, articles)), hops, _partial(view))
 
 
-def _linking(view: CorpusView, article: int, limit: int) -> Iterator[Excerpt]:
-    """The paragraphs that link to an article, each once."""
+@dataclass(frozen=True)
+class _Stub:
+    """A title that has no article here though others link to it; `places` are document, start and end of the links."""
+
+    title: str
+    places: Sequence[tuple[int, int, int]]
+
+    @property
+    def note(self) -> str:
+        count = len({source for source, _, _ in self.places})
+        return (
+            f"{shown(self.title)} is a stub: the corpus has no article of that title, and {count:,} that link to it; "
+            "backlinks reads what they say of it"
+        )
+
+    def links(self, view: CorpusView) -> tuple[StubLink, ...]:
+        """The first articles that link to it, and what each calls it."""
+        names: dict[int, dict[str, None]] = {}
+        for source, start, end in self.places:
+            if source in names or len(names) < _LINKING:
+                called = " ".join(view.index.text(f"article:{source}", start, end).split())
+                names.setdefault(source, {})[called[:_FIELD]] = None
+        return tuple(
+            StubLink(f"article:{source}", view.catalogue.titles[source], tuple(called)[:_NAMES])
+            for source, called in names.items()
+        )
+
+
+def _stub(view: CorpusView, text: str) -> _Stub | None:
+    """What a title stands for that is linked to and has no article; None for any other text."""
+    title = " ".join(text.split())
+    name = title_name(title)
+    if not name or view.catalogue.by_name(name) is not None:
+        return None
+    places = [place for place in view.queries.links_named(name) if place[0] in view.catalogue.titles]
+    return _Stub(title, places) if places else None
+
+
+def _linking(view: CorpusView, places: Iterable[Place], limit: int) -> Iterator[Excerpt]:
+    """The paragraphs that these links stand in, each once."""
     seen = set()
-    for source, place in view.links.to(article):
+    for source, place in places:
         row = view.queries.paragraph_at(source, place)
         if row is None or (source, row[1]) in seen:
             continue

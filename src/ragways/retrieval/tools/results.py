@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING
 
 from ragways.core.types import Piece
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An article. `distance` is in links, `score` tells how near a title is, `way` how a neighbour is linked."""
+    """An article. `distance` is in links, `score` tells how near it is, `way` by what: letters of its title or meaning;
+    of a neighbour, how it is linked.
+    """
 
     id: str
     title: str
@@ -46,6 +48,15 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
+class StubLink:
+    """An article that links to one which is not in the corpus, and what it calls that."""
+
+    id: str
+    title: str
+    named: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Articles:
     articles: tuple[Listed, ...]
     next_offset: int | None = None
@@ -54,9 +65,12 @@ class Articles:
 
 @dataclass(frozen=True, slots=True)
 class Paragraphs:
+    """`linked_from` is what is known of a stub, an article that others link to and that is not in the corpus."""
+
     paragraphs: tuple[Excerpt, ...]
     next_offset: int | None = None
     note: str = ""
+    linked_from: tuple[StubLink, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +79,24 @@ class SectionTitle:
     title: str
     level: int
     characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class SectionPreview:
+    """A section near another: `distance` is -1 for the one before it. `first` is its first paragraph of so many."""
+
+    id: str
+    title: str
+    distance: int
+    paragraphs: int
+    first: Excerpt | None
+
+
+@dataclass(frozen=True, slots=True)
+class SectionWindow:
+    sections: tuple[SectionPreview, ...]
+    next_offset: int | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +110,14 @@ class InfoboxFacts:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
+    """`linked_from` is what is known of a stub, which has neither sections nor infoboxes."""
+
     article: Listed
     sections: tuple[SectionTitle, ...]
     infoboxes: tuple[InfoboxFacts, ...]
     next_offset: int | None = None
     note: str = ""
+    linked_from: tuple[StubLink, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +145,7 @@ class Calculation:
     value: str
 
 
-ToolResult = Articles | Paragraphs | Outline | LinkPath | Calculation
+ToolResult = Articles | Paragraphs | SectionWindow | Outline | LinkPath | Calculation
 
 _FOR_EVIDENCE = ("start", "end", "tokens", "date")
 
@@ -123,7 +158,7 @@ def data(value: object) -> object:
         return {"kind": value.kind, "fields": dict(value.fields)}
     if isinstance(value, tuple):
         return [data(item) for item in value]
-    if isinstance(value, Listed | Articles | Paragraphs | SectionTitle | Outline | PathStep | LinkPath | Calculation):
+    if is_dataclass(value) and not isinstance(value, type):
         return dict(_items(value))
     return value
 
@@ -139,6 +174,8 @@ def quotes(result: ToolResult) -> tuple[Excerpt, ...]:
     """What a result quotes, in its order: this is what can be evidence."""
     if isinstance(result, Paragraphs):
         return result.paragraphs
+    if isinstance(result, SectionWindow):
+        return tuple(section.first for section in result.sections if section.first is not None)
     if isinstance(result, Outline):
         return tuple(box.source for box in result.infoboxes if box.source is not None)
     if isinstance(result, LinkPath):

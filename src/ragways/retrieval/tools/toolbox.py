@@ -28,6 +28,7 @@ from ragways.retrieval.tools.results import (
     LinkPath,
     Outline,
     Paragraphs,
+    SectionWindow,
     ToolOutcome,
     ToolResult,
     data,
@@ -115,13 +116,14 @@ class Toolbox:
 
     async def title_search(
         self,
-        title: Annotated[str, Field(max_length=500, description="a title, or a name as it may stand in one")],
+        title: Annotated[str, Field(max_length=500, description="a title, a name, or a few words for what it is")],
         k: Few = 5,
         offset: Offset = 0,
     ) -> Articles:
-        """Find articles by title: those whose titles are most like a name. Use it first for each person, place, work or
-        thing that the question names; it gives the ids that other tools take."""
-        return reading.by_title(self._view, title, k, offset)
+        """Find articles by title: those whose titles are most like a name, and those about what the words mean. Use it
+        first for each person, place, work or thing that the question names or describes; it gives the ids that other
+        tools take."""
+        return await reading.by_title(self._view, self._embed, title, k, offset)
 
     async def chunk_search(
         self,
@@ -180,13 +182,15 @@ class Toolbox:
         id: Annotated[str, Field(max_length=300, description="id of a section, as article:1234:s8")],
         around: Around = 1,
         offset: Offset = 0,
-    ) -> Paragraphs:
-        """Read a section together with those before and after it."""
+    ) -> SectionWindow:
+        """See what stands around a section: those before and after it, each with its first paragraph and how many
+        paragraphs it has. Use it to tell which of them to read with sections."""
         return reading.section_window(self._view, id, around, offset)
 
     async def backlinks(self, article: Article, k: Few = 10, offset: Offset = 0) -> Paragraphs:
         """Read what other articles say about an article: the paragraphs elsewhere that link to it. Use it for
-        facts that its own article does not state, such as who else took part."""
+        facts that its own article does not state, such as who else took part, and for a title that others link to and
+        that has no article here."""
         return reading.backlinks(self._view, article, k, offset)
 
     async def shortest_path(

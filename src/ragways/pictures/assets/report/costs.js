@@ -41,6 +41,7 @@ function drawTools() {
       const svg = draw(td, "svg", { width: 92, height: 8, viewBox: "0 0 92 8", "aria-hidden": "true" }, "bar");
       draw(svg, "rect", { x: 0, y: 1, width: Math.max(1.5, calls / row.answers / most * 92), height: 6, rx: 2 }, colour(row.paradigm));
       add(td, "small", `${calls.toLocaleString("en")} in all`);
+      td.title = row.distribution[tool].map((answers, times) => `${times} calls: ${answers.toLocaleString("en")} answers`).join("\n");
     } })),
     { label: "all tools", value: (row) => Object.values(row.calls).reduce((sum, calls) => sum + calls, 0) / row.answers, show: (value) => value.toFixed(2) },
   ], data.tools, { sort: tools.length + 2 });
