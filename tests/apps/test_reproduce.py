@@ -11,13 +11,29 @@ from pathlib import Path
 import pytest
 
 from ragways.core.errors import UsageError
+from ragways.evaluation.duel.entries import DuelRules
 from ragways.evaluation.judges import find_judge
-from ragways.evaluation.record import Records
-from ragways.evaluation.resources.usage import MeanUsage, ParadigmUsage
-from ragways.evaluation.score import MetricScore, ParadigmScores, TypeScores
-from ragways.reproduce.experiment import locate, mean, seconds, tokens, total
+from ragways.evaluation.record import AnswerUsage, Record, Records
+from ragways.evaluation.resources.usage import MeanUsage, ParadigmUsage, construction
+from ragways.evaluation.score import MetricScore, ParadigmScores, RepeatRange, TypeScores
+from ragways.index.work_cache import Spent
+from ragways.reproduce.differences import differences, recreated
+from ragways.reproduce.experiment import LocatedData, locate
+from ragways.reproduce.figures import (
+    Figure,
+    VariantRun,
+    construction_tokens,
+    mean,
+    median_interval,
+    median_tokens,
+    seconds,
+    tokens,
+    tokens_with_construction,
+    total,
+)
 from ragways.reproduce.sources import EXPERIMENTS
 from ragways.retrieval.ask import PARADIGMS
+from ragways.settings import read_settings
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
 
@@ -38,7 +54,9 @@ def multihop(folder: Path) -> Path:
             rows.append({
                 "query": f"Who built the light of Tollen {n}, {type}?", "question_type": f"{type}_query",
                 "answer": "Insufficient information." if type == "null" else f"Anna Brack {n}",
-                "evidence_list": [] if type == "null" else [{"title": article["title"], "fact": "x"}],
+                "evidence_list": [] if type == "null" else [
+                    {"title": article["title"], "fact": f"built by Anna Brack {n}"}
+                ],
             })  # fmt: skip
     (folder / "MultiHopRAG.json").write_text(json.dumps(rows))
     return folder
@@ -68,25 +86,47 @@ def test_what_is_missing_is_named(experiment, tmp_path: Path):
         locate(experiment, tmp_path / "nowhere")
 
 
-def test_figures_are_read_off_a_row():
-    used = ParadigmUsage("naive", 8, 0, 8, MeanUsage(calls=2.0, tokens=1200.0), None, None, 0, None, seconds=1.5)
-    metrics = {"accuracy": MetricScore(0.5, n=8), "f1": MetricScore()}
+def records(*tokens_of: tuple[float, ...]) -> list[Record]:
+    """A record a repeat of each question, which took so many tokens."""
+    return [
+        Record(f"q{n}", "?", "", (), "naive", repeat, usage=AnswerUsage(calls=1, input=tokens), seconds=tokens / 1000)
+        for n, repeats in enumerate(tokens_of)
+        for repeat, tokens in enumerate(repeats)
+    ]
+
+
+def test_figures_are_read_off_a_run_with_interval_and_range():
+    built = construction(["graph"], {"graph": Spent(3, 700, 100, 0.5, 1.0)}, questions=4)
+    used = ParadigmUsage("naive", 8, 0, 8, MeanUsage(), None, None, 0, None, construction=built)
+    metrics = {"accuracy": MetricScore(0.5, 0.2, 0.8, n=8), "f1": MetricScore(),
+               "crag-fine": MetricScore(0.25, -0.5, 0.5, n=8, repeats=RepeatRange(0.2, 0.1, 0.4))}  # fmt: skip
     row = ParadigmScores(
         "naive", 8, 8, 1, 0, 0, metrics, {"null": TypeScores(0, 0, {"accuracy": MetricScore(1.0, n=2)})}, used
     )
-    assert mean("accuracy")(row) == 50
-    assert mean("accuracy", of_type="null")(row) == 100
-    assert mean("accuracy", of_type="temporal")(row) is None
-    assert mean("f1")(row) is None
-    assert total("accuracy")(row) == 4
-    assert [value.n(row) for value in (mean("accuracy"), total("accuracy"), mean("accuracy", of_type="null"))] == [
-        8,
-        8,
-        2,
-    ]
-    assert mean("accuracy", of_type="temporal").n(row) == 0
-    assert (tokens(row), seconds(row)) == (1200, 1.5)
-    assert tokens(replace(row, resources=replace(used, total=MeanUsage(calls=0, tokens=0)))) is None
+    run = VariantRun(row, records((1000, 1200), (2000, 2200), (600, 3000)))
+    assert mean("accuracy")(run) == Figure(50, 20, 80, 8)
+    assert mean("accuracy", of_type="null")(run) == Figure(100, n=2)
+    assert mean("accuracy", of_type="temporal")(run) == mean("f1")(run) == Figure(n=0)
+    assert total("accuracy")(run).value == 4
+    assert total("crag-fine")(run) == Figure(1.6, -4, 4, 8, 0.8, 3.2)
+    found = tokens(run)
+    assert found.value == pytest.approx((3600 / 3 + 6400 / 3) / 2)
+    assert (found.minimum, found.maximum) == pytest.approx((1200, 6400 / 3))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 1700 < found.high
+    assert median_tokens(run).value == (1000 + 2200) / 2
+    assert construction_tokens(run) == Figure(800)
+    assert tokens_with_construction(run).value == pytest.approx((3600 / 3 + 6400 / 3) / 2 + 200)
+    known = VariantRun(row, [replace(one, replies_known=1, usage=AnswerUsage(calls=0)) for one in run.records])
+    assert seconds(known) == tokens(known) == Figure(n=0)
+    assert seconds(run).n == 3
+
+
+def test_the_interval_of_a_median_by_the_binomial_distribution():
+    assert median_interval([3, 1, 2, 5, 4]) == (None, None)
+    assert median_interval([6, 3, 1, 2, 5, 4]) == (1, 6)
+    assert median_interval(range(1, 21)) == (6, 15)  # a table of the sign test: 5 of 20 at most
 
 
 def test_the_thesis_without_a_model(ragways: Run, home: Path):
@@ -97,25 +137,34 @@ def test_the_thesis_without_a_model(ragways: Run, home: Path):
     assert result["questions"] == 8
     assert [row["published_name"] for row in result["rows"]][:2] == ["KG-Graph", "Recursive"]
     naive = next(row for row in result["rows"] if row["paradigm"] == "naive")
-    assert naive["published"][0] == 76.0
-    assert naive["ours"][0] is not None
+    figures = dict(zip((column["label"] for column in result["columns"]), naive["ours"], strict=True))
+    assert naive["published"][0] == {"value": 76.0, "minimum": None, "maximum": None}
     assert naive["answered"] == 8
-    assert "no model is set" in result["differs"][0]
-    assert "order" not in result["differs"][0]
-    assert result["differs"][1] == (
-        "questions: 8 were asked here, cut by --limit 8 (comparison 2, inference 2, null 2, temporal 2)"
+    assert {label: figures[label]["n"] for label in ("all %", "infer.", "null", "seconds")} == {
+        "all %": 8, "infer.": 2, "null": 2, "seconds": 8,
+    }  # fmt: skip
+    assert figures["all %"]["low"] < figures["all %"]["value"] < figures["all %"]["high"]
+    assert figures["BERTScore F1"]["n"] == 6, "null questions have no evidence"
+    assert 0 < figures["BERTScore F1"]["low"] < figures["BERTScore F1"]["value"]
+    assert figures["seconds"]["low"] <= figures["seconds"]["value"]
+    differs = {one["about"]: one for one in result["differs"]}
+    assert "no model is set" in differs["answers"]["here"]
+    assert differs["graph.method"] == {"about": "graph.method", "here": "rules", "there": "model"}
+    assert "graph.vectors" not in differs, "all entities have vectors, as there"
+    assert differs["questions"]["here"] == (
+        "8 were asked, cut by --limit 8 (comparison 2, inference 2, null 2, temporal 2)"
     )
-    assert not any("draw of 50" in line for line in result["differs"])
-    counted = dict(zip((column["label"] for column in result["columns"]), naive["n"], strict=True))
-    assert counted == {"all %": 8, "infer.": 2, "comp.": 2, "temp.": 2, "null": 2, "tokens": None, "seconds": None}
+    assert [Path(file).name for file in result["files"]] == ["MultiHopRAG.json", "corpus.json"]
     assert result["warnings"] == []
     records = list(Records(home / result["run"]))
+    assert {record.made.preset for record in records} == {"native"}
     assert {record.type for record in records} == {"inference", "comparison", "temporal", "null"}
     kept = (home / result["run"] / "corpus" / "documents.jsonl").read_text().splitlines()
     assert 0 < len(kept) <= 6, "only documents that hold evidence"
     again = ragways("reproduce", "thesis", "--data", "data", "--limit", "8")
     assert "published, with GPT-4o mini" in again.out
     assert "n 2" in again.out
+    assert "differs  graph.method: here rules; there model" in again.out
     assert f"ragways eval compare {result['run']}" in again.out
     assert len(list(Records(home / result["run"]))) == len(records), "nothing is asked twice"
     one_line(ragways("reproduce", "thesys", "--data", "data"), 2, "did you mean thesis?")
@@ -127,35 +176,145 @@ def test_questions_without_any_gold_are_warned_of(ragways: Run, home: Path):
     (home / "data").mkdir()
     corpus = [{"title": one["title"], "text": one["body"]} for one in ARTICLES]
     (home / "data" / "corpus.json").write_text(json.dumps(corpus))
-    rows = [{"id": f"{n}", "question": f"Who built Tollen {n}?", "right_answer": f"Anna Brack {n}"} for n in range(3)]
+    rows = [
+        {"id": f"2hop__{n}", "question": f"Who built Tollen {n}?", "right_answer": f"Anna Brack {n}"} for n in range(3)
+    ]
     (home / "data" / "questions.json").write_text(json.dumps(rows))
     done = ragways("reproduce", "router-bench", "--data", "data", "--limit", "2", "--json")
     assert done.code == 0, done.err
     (warning,) = done.data[0]["warnings"]
     assert "no question of questions.json has a gold answer" in warning
     assert "read as hipporag" in warning
-    assert all(row["n"][-2] in (0, None) for row in done.data[0]["rows"])
+    assert all(row["ours"][0]["n"] in (0, None) for row in done.data[0]["rows"])
     assert (
         "warning  no question of questions.json"
         in ragways("reproduce", "router-bench", "--data", "data", "--limit", "2").out
     )
 
 
-def test_the_windows_without_a_model(ragways: Run, home: Path):
-    (home / "data").mkdir()
+def questions_of_windows(file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["id", "input", "expectedOutput", "context", "additionalMetadata"])
+        for n in (3, 5):
+            rows.writerow([f"{n}", f"Who built the light of Tollen {n}?", f"Anna Brack {n}",
+                           json.dumps([ARTICLES[n]["body"]]), '{"evolutions": ["Reasoning"]}'])  # fmt: skip
+
+
+def test_the_windows_without_a_model_on_both_sets_as_their_repository_has_them(ragways: Run, home: Path):
     articles = {one["title"]: {"title": one["title"], "content": one["body"]} for one in ARTICLES}
-    (home / "data" / "wiki-articles.json").write_text(json.dumps({"metadata": {}, "articles": articles}))
-    with (home / "data" / "50qa.csv").open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["id", "input", "expectedOutput", "context"])
-        rows.writerow(["1", "Who built the light of Tollen 3?", "Anna Brack 3", json.dumps([ARTICLES[3]["body"]])])
-    done = ragways("reproduce", "windows", "--data", "data", "--json")
+    questions_of_windows(home / "repository" / "datasets" / "20qa-themes-gpt4omini-reasoning.csv")
+    questions_of_windows(home / "repository" / "datasets" / "50qa-seq-multihop.csv")
+    (home / "repository" / "data").mkdir()
+    (home / "repository" / "data" / "wiki.json").write_text(json.dumps({"metadata": {}, "articles": articles}))
+    done = ragways("reproduce", "windows", "--data", "repository", "--json")
     assert done.code == 0, done.err
-    labels = [column["label"] for column in done.data[0]["columns"]]
-    ours = dict(zip(labels, done.data[0]["rows"][0]["ours"], strict=True))
-    assert ours["gold @ 15"] is not None
-    assert ours["precision"] is None
-    assert any("context-precision: needs a judge" in line for line in done.data[0]["not_run"])
+    assert [result["data"] for result in done.data] == ["50qa", "20qa"]
+    for result, precision in zip(done.data, (0.93, 0.87), strict=True):
+        labels = [column["label"] for column in result["columns"]]
+        ours, published = (dict(zip(labels, result["rows"][0][side], strict=True)) for side in ("ours", "published"))
+        assert ours["gold @ 15"]["value"] == 1.0
+        assert ours["gold @ 15"]["n"] == 2
+        assert ours["precision"]["value"] is None
+        assert published["precision"]["value"] == precision
+        assert any("context-precision: needs a judge" in line for line in result["not_run"])
+
+
+def passages(folder: Path, ids: str, **more: object) -> None:
+    """Questions in the layout that MuSiQue shares with others."""
+    folder.mkdir(parents=True)
+    corpus = [{"title": one["title"], "text": one["body"]} for one in ARTICLES]
+    (folder / "corpus.json").write_text(json.dumps(corpus))
+    rows = [{"id": f"{ids}{n}", "question": f"Who built Tollen {n}?", "answer": f"Anna Brack {n}", **more}
+            for n in range(4)]  # fmt: skip
+    (folder / "questions.json").write_text(json.dumps(rows))
+
+
+def test_a_set_is_known_by_what_it_holds_and_not_by_the_names_of_its_files(tmp_path: Path):
+    router, agentic, unbiased = (EXPERIMENTS[name] for name in ("router-bench", "agentic", "unbiased"))
+    passages(tmp_path / "2wiki-dev400", "d", hop_type="bridge")
+    (tmp_path / "README.md").write_text("Benchmark data, which is no corpus.")
+    with pytest.raises(UsageError, match=r"questions\.json is hipporag, but not MuSiQue"):
+        locate(router, tmp_path)
+    with pytest.raises(UsageError, match=r"questions\.json is not laid out as 2wiki-results"):
+        locate(agentic, tmp_path)
+    with pytest.raises(UsageError, match="holds no data of unbiased"):
+        locate(unbiased, tmp_path)
+    passages(tmp_path / "multihop", "2hop__")
+    (found,) = locate(router, tmp_path)
+    assert (found.data.name, found.questions_file) == ("MuSiQue", tmp_path / "multihop" / "questions.json")
+    assert found.corpus_file == tmp_path / "multihop" / "corpus.json"
+    own = tmp_path / "RAGRouter_MuSiQue"
+    own.mkdir()
+    (own / "Question.json").write_text('{"id": 1, "question": "Who?", "answer": "Brack", "type": "single_hop"}\n' * 2)
+    (found,) = locate(router, tmp_path)
+    assert (found.data.format, [one.type for one in found.questions]) == ("ragrouter-bench", ["factual"] * 2)
+    (tmp_path / "corpus").mkdir()
+    (found,) = locate(unbiased, tmp_path)
+    assert found.files == (str(tmp_path / "corpus"),)
+
+
+def test_the_router_benchmark_as_it_is_published_by_type_with_a_model(
+    ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = home / "data" / "GraphRAGBench_Medical"
+    folder.mkdir(parents=True)
+    types = ("single_hop", "multi_hop", "summary")
+    rows = [{"id": n, "question": f"Who built Tollen {n}?", "answer": f"Anna Brack {n}", "type": types[n % 3],
+             "supporting_facts": [{"doc_id": n, "text": f"built by Anna Brack {n}"}]} for n in range(3)]  # fmt: skip
+    corpus = [{"id": n, "title": one["title"], "context": one["body"]} for n, one in enumerate(ARTICLES)]
+    for name, lines in (("Question.json", rows), ("Corpus.json", corpus)):
+        (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with LoopbackServer() as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        done = ragways("reproduce", "router-bench", "--data", "data", "--json")
+    assert done.code == 0, done.err
+    (result,) = done.data
+    assert result["data"] == "Medical"
+    assert result["not_run"] == []
+    labels = [column["label"] for column in result["columns"]]
+    graph = next(row for row in result["rows"] if row["published_name"] == "GraphRAG")
+    assert graph["settings"] == {"weighted": False}
+    ours, theirs = (dict(zip(labels, graph[side], strict=True)) for side in ("ours", "published"))
+    assert [theirs[f"{type} %"]["value"] for type in ("factual", "reasoning", "summary")] == [55.0, 56.0, 43.6]
+    assert [ours[f"{type} %"]["n"] for type in ("factual", "reasoning", "summary")] == [1, 1, 1]
+    assert theirs["tokens + built"]["value"] == pytest.approx(71.63e6 / 1896)
+    assert ours["to build"]["value"] > 0, "the graph was made by the model"
+    assert ours["tokens + built"]["value"] == pytest.approx(ours["tokens"]["value"] + ours["to build"]["value"] / 3)
+    assert ours["tokens"]["n"] == 3
+    differs = {one["about"]: one for one in result["differs"]}
+    assert differs["model"] == {"about": "model", "here": "loopback", "there": "DeepSeek-V3"}
+    assert not {"answers", "graph.method", "questions' origin"} & set(differs)
+
+
+def test_the_agents_run_three_times_with_median_and_range(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
+    (home / "data").mkdir()
+    (home / "data" / "corpus.json").write_text(json.dumps(ARTICLES))
+    rows = [
+        {"ex_num": n, "question": f"Who built Tollen {n}?", "validated_answer": [f"Anna Brack {n}"]} for n in (1, 2)
+    ]
+    (home / "data" / "monaco.json").write_text(json.dumps(rows))
+    with LoopbackServer() as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        done = ragways("reproduce", "agentic", "--data", "data", "--json")
+        shown = ragways("reproduce", "agentic", "--data", "data").out
+    assert done.code == 0, done.err
+    (result,) = done.data
+    assert result["runs"] == 3
+    assert {(record.paradigm, record.repeat) for record in Records(home / result["run"])} >= {
+        ("agent-graph (vector+graph)", repeat) for repeat in range(3)
+    }
+    labels = [column["label"] for column in result["columns"]]
+    row = next(row for row in result["rows"] if row["published_name"] == "zero-shot")
+    ours, theirs = (dict(zip(labels, row[side], strict=True)) for side in ("ours", "published"))
+    assert theirs["fine truth"] == {"value": 40.5, "minimum": 39, "maximum": 45}
+    assert ours["tokens p50"]["minimum"] <= ours["tokens p50"]["value"] <= ours["tokens p50"]["maximum"]
+    assert ours["exact %"]["minimum"] is not None
+    assert "median of 3 runs and their range" in shown
+    assert "40.5 (39.0–45.0)" in shown
 
 
 def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: Path, monkeypatch: pytest.MonkeyPatch):
@@ -165,7 +324,7 @@ def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: 
     done = ragways("reproduce", "unbiased", "--data", "data", "--limit", "3", "--json")
     assert done.code == 0, done.err
     assert done.data[0]["not_run"] == ["the duels: need a judge, set model or judge"]
-    assert done.data[0]["duels"] is None
+    assert done.data[0]["duels"] == []
     made = home / "reproduced" / "unbiased-a-corpus" / "questions.jsonl"
     assert len(made.read_text().splitlines()) == 3
     (home / "asked" / "unbiased-a-corpus").mkdir(parents=True)
@@ -174,7 +333,33 @@ def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: 
         monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
         monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
         done = ragways("reproduce", "unbiased", "--data", "data", "--limit", "2", "--out", "asked", "--json")
+        shown = ragways("reproduce", "unbiased", "--data", "data", "--limit", "2", "--out", "asked").out
     assert done.code == 0, done.err
-    pairs = done.data[0]["duels"]["pairs"]
-    assert len(pairs) == 6
-    assert {pair["verdict"]["outcome"] for pair in pairs} == {"no verdict"}, "two questions show nothing"
+    (result,) = done.data
+    assert len(result["duels"]) == 6
+    assert {duel["verdict"].partition(":")[0] for duel in result["duels"]} == {"no verdict"}, (
+        "two questions show nothing"
+    )
+    assert {duel["published"] for duel in result["duels"]} == {None, 0.21, 0.11}
+    old = [duel["forced"] for duel in result["duels"]]
+    assert {(one["wins_a"], one["wins_b"], one["unread"]) for one in old} == {(2, 0, 0)}, "the server says the first"
+    assert old[0]["a"] == "community-global (MGRAG)", "named first, it stands first"
+    settings = {one["about"] for one in result["differs"]}
+    assert not {"graph.gleaning", "graph.vectors", "graph.relation_vectors", "graph.method"} & settings
+    assert "old way" in shown
+    assert "no verdict" in shown
+
+
+def test_settings_of_the_user_go_before_the_sources_and_are_declared(tmp_path: Path):
+    wanted = read_settings(environment={}, graph={"vectors": "none"}, answer={"prompts": "shared"})
+    chosen = recreated(wanted, EXPERIMENTS["unbiased"], tmp_path)
+    assert (chosen.graph.vectors, chosen.graph.relation_vectors, chosen.answer.prompts) == ("none", True, "shared")
+    located = LocatedData(EXPERIMENTS["unbiased"].data[-1], None, tmp_path)
+    found = {
+        one.about: str(one) for one in differences(chosen, EXPERIMENTS["unbiased"], located, [], None, 1, DuelRules())
+    }
+    assert found["graph.vectors"] == "graph.vectors: here none; there all"
+    assert found["answer.prompts"] == "answer.prompts: here shared; there each paradigm's own"
+    assert found["corpus"] == "corpus: here the one given; there UltraDomain's Mix, Agriculture and Music"
+    with_model = recreated(read_settings(environment={}, model={"name": "m"}), EXPERIMENTS["unbiased"], tmp_path)
+    assert (with_model.graph.method, with_model.graph.gleaning) == ("model", 1)

@@ -20,6 +20,7 @@ SCHEMAS = {
     "choose hop": "3aa32aa64351",
     "duel answer": "616e304f55a3",
     "duel difference": "eda92259d1cf",
+    "duel forced": "d14e3667219e",
     "duel differential": "5b5b302fe4a7",
     "duel score": "5b5b302fe4a7",
     "facts": "4e0043b0a92d",

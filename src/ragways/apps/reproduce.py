@@ -12,7 +12,12 @@ from ragways.apps.terminal import JsonOption, SettingsOption, TrustOption, chose
 
 if TYPE_CHECKING:
     from ragways.core.table import Table
-    from ragways.reproduce.reproduce import ReproducedColumn, Reproduction
+    from ragways.reproduce.experiment import PublishedFigure
+    from ragways.reproduce.figures import Figure
+    from ragways.reproduce.reproduce import ReproducedDuel, Reproduction
+
+ABREAST = 5
+"""Columns of one table; more stand in a table below it."""
 
 
 def reproduce(
@@ -26,7 +31,7 @@ def reproduce(
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run a source's experiment with its preset; without a model, what can be run without one."""
+    """Run a source's experiment with its settings, and say in what it differs; without a model, what can run so."""
     from ragways.apps.terminal import print_json, progress_bar
     from ragways.core.plain import to_plain
     from ragways.core.trace import Budget, spending
@@ -51,11 +56,16 @@ def reproduce(
 def _show(result: Reproduction) -> None:
     from ragways.apps.terminal import console, show_table
 
-    show_table(_table(result), compact=True)
+    for at in range(0, len(result.columns), ABREAST):
+        show_table(_table(result, at), compact=True)
+    if result.duels:
+        show_table(_duels(result), compact=True)
     out = console()
     for style, what, lines in (
-        ("yellow", "warning", result.warnings),
+        ("", "data", result.files),
+        ("yellow", "warning", (*result.warnings, *(result.duel_result.warnings if result.duel_result else ()))),
         ("", "differs", result.differs),
+        ("", "they say", result.notes),
         ("yellow", "not run", result.not_run),
     ):
         for line in lines:
@@ -63,30 +73,87 @@ def _show(result: Reproduction) -> None:
     out.print(f"see it all: ragways eval report {result.run} --html report.html\n", markup=False, soft_wrap=True)
 
 
-def _table(result: Reproduction) -> Table:
-    """A row a variant: ours, of how many questions, and below the published figure."""
+def _table(result: Reproduction, at: int) -> Table:
+    """Some columns; a row a variant: ours, its interval, of how many questions, and below the published figure."""
     from ragways.core.table import Column, Table
 
-    heads = [Column(column.label.replace(" ", "\n", 1), align="right") for column in result.columns]
+    some = slice(at, at + ABREAST)
+    columns, last = result.columns[some], at + ABREAST >= len(result.columns)
+    heads = [Column(column.label.replace(" ", "\n", 1), align="right") for column in columns]
     rows = []
     for row in result.rows:
-        figures = zip(row.ours, row.n, row.published, result.columns, strict=True)
-        cells = [
-            f"{_number(ours, column)}\n{'' if n is None else f'n {n:,}'}\n{_number(theirs, column)}"
-            for ours, n, theirs, column in figures
-        ]
+        figures = zip(row.ours[some], row.published[some], columns, strict=True)
+        cells = [f"{_ours(ours, column.digits)}\n{_theirs(theirs, column.digits)}" for ours, theirs, column in figures]
         failed = f", {row.failed} failed" if row.failed else ""
-        rows.append([f"{row.paradigm}{failed}\n\n{row.published_name}", *cells])
+        rows.append([f"{row.paradigm}{failed}\n\n\n{row.published_name}", *cells])
+    runs = f"; median of {result.runs} runs and their range" if result.runs > 1 else ""
     return Table.of(
         ["variant", *heads],
         rows,
-        title=f"{result.title}: {result.data}, {result.questions} questions",
+        title="" if at else f"{result.title}: {result.data}, {result.questions} questions",
         notes=[
-            f"above: ours, and n, the questions scored; below: published, with {result.published_with}",
+            f"above: ours{runs}, its 95 % interval, and n questions; below: published, with {result.published_with}",
             f"whether variants differ: ragways eval compare {result.run}",
+        ]
+        if last
+        else [],
+    )
+
+
+def _ours(own: Figure, digits: int) -> str:
+    spread = "" if own.minimum is None else f" ({_number(own.minimum, digits)}–{_number(own.maximum, digits)})"
+    to = " to " if own.low is not None and own.low < 0 else "–"
+    between = "" if own.low is None else f"{_number(own.low, digits)}{to}{_number(own.high, digits)}"
+    return f"{_number(own.value, digits)}{spread}\n{between}\n{'' if own.n is None else f'n {own.n:,}'}"
+
+
+def _theirs(theirs: PublishedFigure | None, digits: int) -> str:
+    if theirs is None or theirs.minimum is None:
+        return _number(theirs.value if theirs else None, digits)
+    return f"{_number(theirs.value, digits)} ({_number(theirs.minimum, digits)}–{_number(theirs.maximum, digits)})"
+
+
+def _duels(result: Reproduction) -> Table:
+    """A row two variants: by the unbiased procedure in all and by level, and by the old one."""
+    from ragways.core.table import Column, Table
+
+    levels = list(dict.fromkeys(one.level for duel in result.duels for one in duel.levels))
+    heads = ["relative\nwin rate", *(f"on\n{level}" for level in levels), "published", "old way:\nfirst wins"]
+    return Table.of(
+        ["pair", *(Column(head, align="right") for head in heads), "verdict"],
+        [_duel(duel, levels) for duel in result.duels],
+        title="in pairs: above 0 the first of a pair wins more questions than the second",
+        notes=[
+            "old way: one order, no equal lengths, one reply, and somebody must win; the share won by who stood first",
         ],
     )
 
 
-def _number(value: float | None, column: ReproducedColumn) -> str:
-    return "–" if value is None else f"{value:,.{column.digits}f}"
+def _duel(duel: ReproducedDuel, levels: list[str]) -> list[str]:
+    by_level = {one.level: one.figures for one in duel.levels}
+    cells = [
+        _rate(found.rate, found.low, found.high, found.n) if (found := by_level.get(level)) is not None else "–"
+        for level in levels
+    ]
+    old = duel.forced
+    asked = old.wins_a + old.wins_b
+    return [
+        f"{duel.a}\n{duel.b}",
+        _rate(duel.rate, duel.low, duel.high, None),
+        *cells,
+        "–" if duel.published is None else f"{duel.published:+.0%}",
+        f"{old.a}\n{_rate(old.share, old.low, old.high, asked, signed=False)}",
+        duel.verdict,
+    ]
+
+
+def _rate(value: float | None, low: float | None, high: float | None, n: int | None, *, signed: bool = True) -> str:
+    if value is None:
+        return "–"
+    sign = "+" if signed else ""
+    between = "" if low is None or high is None else f"\n{low:{sign}.0%} to {high:{sign}.0%}"
+    return f"{value:{sign}.0%}{between}" + ("" if n is None else f"\nn {n:,}")
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"

@@ -1,44 +1,43 @@
-"""A source's experiment as a declaration: what it ran, on what, with which parameters, and what it reported.
+"""A source's experiment as a declaration: what it ran, on what, with which settings, and what it reported.
 
-A column says how a figure is read off a run; the published one stands beside ours, whatever differs between them.
+A column says how a figure is read off a run; the published one stands beside ours. What is not as it was there is a
+`Difference`, which is printed with the figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Literal
 
 from ragways.core.errors import UsageError
+from ragways.evaluation.datasets import load_questions
 from ragways.evaluation.metric import Metric
-from ragways.evaluation.score import MetricScore, ParadigmScores
+from ragways.evaluation.question import Question
+from ragways.reproduce.figures import Reading
 
-Value = Callable[[ParadigmScores], float | None]
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something that is not as it was in the source: what it is about, how it is here, and how it was there."""
+
+    about: str
+    here: str
+    there: str
+
+    def __str__(self) -> str:
+        return f"{self.about}: here {self.here}; there {self.there}"
 
 
-@dataclass(frozen=True)
-class MetricValue:
-    """The mean of a metric, over all questions or those of a type; as a sum over the questions where `summed`."""
+@dataclass(frozen=True, slots=True)
+class PublishedFigure:
+    """A figure of the source; `minimum` and `maximum` over its runs, None where it tells of one."""
 
-    metric: str
-    scale: float = 100.0
-    of_type: str = ""
-    summed: bool = False
-
-    def __call__(self, row: ParadigmScores) -> float | None:
-        figure = self._figure(row)
-        return None if figure.mean is None else figure.mean * (figure.n if self.summed else self.scale)
-
-    def n(self, row: ParadigmScores) -> int:
-        """Over how many questions it is one."""
-        return self._figure(row).n
-
-    def _figure(self, row: ParadigmScores) -> MetricScore:
-        if not self.of_type:
-            return row.metrics.get(self.metric, MetricScore())
-        found = row.by_type.get(self.of_type)
-        return found.metrics.get(self.metric, MetricScore()) if found is not None else MetricScore()
+    value: float
+    minimum: float | None = None
+    maximum: float | None = None
 
 
 @dataclass(frozen=True)
@@ -48,16 +47,12 @@ class PublishedColumn:
     """
 
     label: str
-    value: Value
-    published: Mapping[str, float] = field(default_factory=dict)
+    read: Reading
+    published: Mapping[str, PublishedFigure] = field(default_factory=dict)
     digits: int = 1
     judge: str = ""
     metric: Metric | None = None
     """One beside the usual ones that the run must be scored by."""
-
-    def n(self, row: ParadigmScores) -> int | None:
-        """Questions that the figure is a mean over; None where it is one over all answers (tokens, seconds)."""
-        return self.value.n(row) if isinstance(self.value, MetricValue) else None
 
 
 @dataclass(frozen=True)
@@ -77,90 +72,137 @@ class PublishedVariant:
 
 @dataclass(frozen=True)
 class ExperimentData:
-    """Files of one data set, by the names they go by; no corpus means that the questions hold it or lie beside it."""
+    """A data set: the names that its files go by, and how it is told from others that go by the same names.
+
+    No `questions` means that they are generated; no `corpus`, that the questions hold it or lie beside it. `folder`:
+    what the folder must be called, where the files' names do not tell. `corpus_anywhere`: the corpus need not lie in
+    the folder of the questions, because its name is its own. `given_alone`: only in the very folder that was given.
+    `marks` looks at the questions; `types` gives their types the source's names.
+    """
 
     name: str
     format: str
-    questions: tuple[str, ...]
+    questions: tuple[str, ...] = ()
     corpus: tuple[str, ...] = ()
     columns: tuple[PublishedColumn, ...] = ()
+    folder: tuple[str, ...] = ()
+    corpus_anywhere: bool = False
+    given_alone: bool = False
+    marks: Callable[[Sequence[Question]], bool] = bool
+    types: Mapping[str, str] = field(default_factory=dict)
+    differs: tuple[Difference, ...] = ()
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a source ran. The questions are those of the data, sampled `per_type`, or `generated` over the corpus,
-    so many of each kind. `differs` says what is not as it was there.
+    """What a source ran.
+
+    `graph` are the source's settings of the graph layer, where it has one. The questions are those of the data, sampled
+    `per_type`, or `generated` over the corpus, so many of each kind. `notes` is what the source reports besides;
+    `duel_rates` are its relative win rates by two names. `differs` is what is never as it was there: what depends on
+    the settings and the data is found out when it runs.
     """
 
     name: str
     title: str
     model: str
+    embedder: str
+    judge: str
     variants: tuple[PublishedVariant, ...]
     data: tuple[ExperimentData, ...]
     columns: tuple[PublishedColumn, ...]
-    differs: tuple[str, ...]
+    questions: str
+    differs: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
     chunking: Literal["section", "thesis", "router-bench", "agentic"] = "section"
+    graph: Mapping[str, Any] = field(default_factory=dict)
     per_type: int | None = None
     evidence_only: bool = False
+    repeats: int = 1
     generated: Mapping[str, int] = field(default_factory=dict)
-    duel: bool = False
+    duel_rates: Mapping[tuple[str, str], float] | None = None
 
     def columns_on(self, data: ExperimentData) -> tuple[PublishedColumn, ...]:
         return (*data.columns, *self.columns)
 
 
+def published(names: Sequence[str], *values: float | tuple[float, float, float] | None) -> dict[str, PublishedFigure]:
+    """A column of a source's table, in the order of its variants; three values are median, least and most of its runs,
+    None is where it says nothing.
+    """
+    figures = zip(names, values, strict=True)
+    return {
+        name: PublishedFigure(*value) if isinstance(value, tuple) else PublishedFigure(value)
+        for name, value in figures
+        if value is not None
+    }
+
+
+# Which data there is
+
+
 @dataclass(frozen=True)
 class LocatedData:
-    """A data set that was found, with its files."""
+    """A data set that was found: its files, and its questions where it brings them."""
 
     data: ExperimentData
-    questions: Path | None
-    corpus: Path | None
+    questions_file: Path | None
+    corpus_file: Path | None
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(str(file) for file in (self.questions_file, self.corpus_file) if file is not None)
 
 
 def locate(experiment: Experiment, folder: Path) -> list[LocatedData]:
-    """The data sets of an experiment that lie in a folder or in folders of it; an error names what was looked for."""
+    """The data sets of an experiment that lie in a folder or in folders of it, each once.
+
+    A file is taken for what it is and not for what it is called: its questions are read, and must be those of the set.
+    An error names what was looked for, and what was passed over and why.
+    """
     places = [folder, *sorted(place for place in folder.iterdir() if place.is_dir())] if folder.is_dir() else []
-    found = []
+    found: dict[str, LocatedData] = {}
+    passed_over: list[str] = []
     for data in experiment.data:
-        for place in places:
-            questions, corpus = _first(place, data.questions), _first(place, data.corpus)
-            if (questions or not data.questions) and (corpus or not data.corpus):
-                found.append(LocatedData(data, questions, corpus))
-                break
+        if data.name not in found:
+            first = next(_candidates(data, places, passed_over), None)
+            if first is not None:
+                found[data.name] = first
     if not found:
-        wanted = "; or ".join(
-            f"{data.name}: {' and '.join(' or '.join(names) for names in (data.questions, data.corpus) if names)}"
-            for data in experiment.data
+        wanted = "; or ".join(dict.fromkeys(map(_wanted, experiment.data)))
+        over = f" ({'; '.join(dict.fromkeys(passed_over))})" if passed_over else ""
+        raise UsageError(f"{folder} holds no data of {experiment.name}{over}", f"put there {wanted}")
+    return list(found.values())
+
+
+def _candidates(data: ExperimentData, places: Sequence[Path], passed_over: list[str]) -> Iterator[LocatedData]:
+    for place in places[:1] if data.given_alone else places:
+        if data.folder and not any(fnmatch(place.resolve().name.casefold(), name) for name in data.folder):
+            continue
+        corpus = next(
+            (file for one in (places if data.corpus_anywhere else [place]) for file in _files(one, data.corpus)), None
         )
-        raise UsageError(f"{folder} holds no data of {experiment.name}", f"put there {wanted}")
-    return found
+        if corpus is None and data.corpus:
+            continue
+        if not data.questions:
+            yield LocatedData(data, None, corpus)
+        for file in _files(place, data.questions):
+            try:
+                questions = load_questions(data.format, file)
+            except UsageError:
+                passed_over.append(f"{file} is not laid out as {data.format}")
+                continue
+            if data.marks(questions):
+                yield LocatedData(data, file, corpus, tuple(questions))
+            else:
+                passed_over.append(f"{file} is {data.format}, but not {data.name}")
 
 
-def _first(place: Path, names: tuple[str, ...]) -> Path | None:
-    return next((file for name in names for file in sorted(place.glob(name))), None)
+def _files(place: Path, names: tuple[str, ...]) -> Iterator[Path]:
+    return (file for name in names for file in sorted(place.glob(name)))
 
 
-def published(names: Sequence[str], *values: float | None) -> dict[str, float]:
-    """A column of a source's table, in the order of its variants; None where it says nothing."""
-    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
-
-
-def mean(metric: str, *, scale: float = 100.0, of_type: str = "") -> MetricValue:
-    """The mean of a metric, over all questions or those of a type."""
-    return MetricValue(metric, scale, of_type)
-
-
-def total(metric: str) -> MetricValue:
-    """The sum of a metric over the questions, as CRAG's truthfulness is."""
-    return MetricValue(metric, summed=True)
-
-
-def tokens(row: ParadigmScores) -> float | None:
-    """Tokens a question, in and out; nothing where no model was asked."""
-    used = row.resources.total
-    return used.tokens if used.calls else None
-
-
-def seconds(row: ParadigmScores) -> float | None:
-    return row.resources.seconds
+def _wanted(data: ExperimentData) -> str:
+    files = " and ".join(" or ".join(names) for names in (data.questions, data.corpus) if names)
+    return f"{data.name}: {files}" + (f" in a folder called {' or '.join(data.folder)}" if data.folder else "")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +19,25 @@ from ragways.evaluation.duel.trials import Trials
 from ragways.evaluation.judges import find_judge
 from ragways.evaluation.question import Question, without_gold
 from ragways.evaluation.questions.generate import generate, write
+from ragways.evaluation.record import Record
 from ragways.evaluation.run import Run, Variant, evaluate
 from ragways.evaluation.sampling import documents, kept_documents, sample, write_documents
-from ragways.evaluation.score import ParadigmScores
+from ragways.evaluation.score import score_run
 from ragways.index.build import build
 from ragways.index.layers import check_layers
-from ragways.reproduce.experiment import Experiment, LocatedData, PublishedVariant
+from ragways.reproduce.differences import differences, recreated
+from ragways.reproduce.duels import ForcedDuel, LevelDuel, ask_forced, duels_by_level, published_rate
+from ragways.reproduce.experiment import (
+    Difference,
+    Experiment,
+    LocatedData,
+    PublishedColumn,
+    PublishedFigure,
+    PublishedVariant,
+)
+from ragways.reproduce.figures import Figure, VariantRun
 from ragways.retrieval.ask import PARADIGMS
-from ragways.settings import ChunkingSettings, Settings
-
-NO_MODEL = "answers: taken from the evidence by rule, as no model is set; their level cannot be compared with theirs"
+from ragways.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +50,55 @@ class ReproducedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ReproducedRow:
-    """A variant: for each column what we measured (`ours`), over how many questions (`n`), and what was published; None
-    where there is none.
-    """
+    """A variant: for each column what we measured (`ours`) and what was published; None where there is nothing."""
 
     published_name: str
     paradigm: str
     settings: Mapping[str, Any]
     answered: int
     failed: int
-    n: tuple[int | None, ...]
-    ours: tuple[float | None, ...]
-    published: tuple[float | None, ...]
+    ours: tuple[Figure, ...]
+    published: tuple[PublishedFigure | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReproducedDuel:
+    """Two variants in pairs: our relative win rate with its interval, the published one, the rates by level of the
+    questions, and what the old procedure says, where the first stands first and somebody must win.
+    """
+
+    a: str
+    b: str
+    rate: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    published: float | None
+    levels: tuple[LevelDuel, ...]
+    forced: ForcedDuel
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """Our figures beside the published ones, and what must be known to read them: what `differs`, what was not run."""
+    """Our figures beside the published ones, and what must be known to read them: which `files` they come from, in what
+    they differ, what the source says besides (`notes`), and what was not run.
+    """
 
     experiment: str
     title: str
     data: str
+    files: tuple[str, ...]
     published_with: str
+    runs: int
     columns: tuple[ReproducedColumn, ...]
     rows: tuple[ReproducedRow, ...]
-    differs: tuple[str, ...]
+    differs: tuple[Difference, ...]
+    notes: tuple[str, ...]
     run: str
     questions: int
     not_run: tuple[str, ...]
-    duels: DuelResult | None
+    duels: tuple[ReproducedDuel, ...]
+    duel_result: DuelResult | None
     warnings: tuple[str, ...]
 
 
@@ -83,7 +112,7 @@ async def reproduce(
     seed: int = 0,
     progress: ProgressCallback = silent,
 ) -> Reproduction:
-    """Run an experiment on a data set with the source's preset; without a model, what can be run without one.
+    """Run an experiment on a data set with the source's settings; without a model, what can be run without one.
 
     The run, its index and its questions are kept in a folder of `out`; run again, nothing is asked twice. `limit`: only
     so many questions; `seed`: of the sample.
@@ -91,59 +120,67 @@ async def reproduce(
     folder = out / f"{experiment.name}-{located.data.name.lower().replace(' ', '-')}"
     skipped = [variant for variant in experiment.variants if variant.needs_model and not settings.model.name]
     variants = [variant for variant in experiment.variants if variant not in skipped]
-    questions, corpus = _prepared(experiment, located, folder, limit, seed)
-    chunking = ChunkingSettings(preset=experiment.chunking)
-    chosen = settings.model_copy(update={"index": folder / "index", "chunking": chunking})
+    questions, corpus, absent = _prepared(experiment, located, folder, limit, seed)
+    chosen = recreated(settings, experiment, folder / "index")
     needs = {need for variant in variants for need in PARADIGMS.find(variant.paradigm).needs}
     await build(chosen.index, [corpus], recipe_of(chosen, check_layers(sorted({"vectors", *needs}))), progress=progress)
     if experiment.generated:
         questions = await _generated(chosen, experiment.generated, folder / "questions.jsonl", limit, seed, progress)
+    columns, rules = experiment.columns_on(located.data), DuelRules()
+    repeats = experiment.repeats if chosen.model.name else 1  # by rule, each would be like the first
     async with opened(chosen) as use:
         at_once = chosen.model.concurrency if use.model.model is not None else 1
         asked = [Variant(variant.label, variant.paradigm, variant.settings) for variant in variants]
-        columns = experiment.columns_on(located.data)
-        cuts = [column.metric for column in columns if column.metric is not None]
-        run = await evaluate(use, questions, asked, folder, seed=seed, at_once=at_once, metrics=cuts, progress=progress)
+        run = await evaluate(
+            use, questions, asked, folder, repeats=repeats, seed=seed, at_once=at_once, progress=progress
+        )
     unjudged = await _judge(chosen, run, [column.judge for column in columns if column.judge], progress)
-    duels, undone = await _duel(chosen, experiment, variants, run, progress)
-    scores = {row.paradigm: row for row in run.scores()}
-    shown = (*variants, *(variant for variant in experiment.variants if variant not in variants))
+    duels, result, undone = await _duel(chosen, experiment, variants, run, rules, progress)
     return Reproduction(
         experiment=experiment.name,
         title=experiment.title,
         data=located.data.name,
+        files=located.files,
         published_with=experiment.model,
+        runs=repeats,
         columns=tuple(ReproducedColumn(column.label, column.digits) for column in columns),
-        rows=tuple(_row(experiment, located, variant, scores.get(variant.label)) for variant in shown),
-        differs=(*(() if settings.model.name else (NO_MODEL,)), _asked_here(questions, limit), *experiment.differs),
+        rows=_rows(experiment, columns, run),
+        differs=tuple(differences(chosen, experiment, located, questions, limit, repeats, rules)),
+        notes=experiment.notes,
         run=str(folder),
         questions=len(questions),
         not_run=(*(f"{variant.published}: needs a model" for variant in skipped), *unjudged, *undone),
         duels=duels,
-        warnings=_warnings(experiment, located, questions),
+        duel_result=result,
+        warnings=tuple(_warnings(experiment, located, questions, absent)),
     )
 
 
 def _prepared(
     experiment: Experiment, located: LocatedData, folder: Path, limit: int | None, seed: int
-) -> tuple[list[Question], Path]:
-    """The questions, sampled as the source did, and the corpus, cut down to their evidence if the source did that."""
+) -> tuple[list[Question], Path, int]:
+    """The questions, sampled as the source did, and the corpus, cut down to their evidence if the source did that; then
+    how much of the evidence no document holds, too.
+    """
+    absent = 0
     questions: list[Question] = []
-    if located.questions is not None and not experiment.generated:
-        questions = load_questions(located.data.format, located.questions)
+    if located.questions and not experiment.generated:
+        types = located.data.types
+        questions = [replace(one, type=types.get(one.type, one.type)) for one in located.questions]
         if experiment.per_type is not None:
             questions = list(sample(questions, per_type=experiment.per_type, seed=seed).questions)
         elif limit is not None:
             questions = list(sample(questions, count=limit, seed=seed).questions)
         questions = questions[:limit]
-    corpus = located.corpus
+    corpus = located.corpus_file
     if corpus is None:
-        assert located.questions is not None  # noqa: S101 - a data set without a corpus holds it in its questions
-        corpus = write_corpus(DATASETS.find(located.data.format), located.questions, folder / "corpus")
+        assert located.questions_file is not None  # noqa: S101 - a data set without a corpus holds it in its questions
+        corpus = write_corpus(DATASETS.find(located.data.format), located.questions_file, folder / "corpus")
     if experiment.evidence_only:
         kept = kept_documents(questions, documents(corpus), seed=seed)
         corpus = write_documents(documents(corpus), kept.keys, folder / "corpus" / "documents.jsonl")
-    return questions, corpus
+        absent = len(kept.missing)
+    return questions, corpus, absent
 
 
 async def _generated(
@@ -177,50 +214,86 @@ async def _duel(
     experiment: Experiment,
     variants: Sequence[PublishedVariant],
     run: Run,
+    rules: DuelRules,
     progress: ProgressCallback,
-) -> tuple[DuelResult | None, list[str]]:
-    """The answers in unbiased pairs, where the source did that; says in words why if it could not be done."""
-    if not experiment.duel:
-        return None, []
+) -> tuple[tuple[ReproducedDuel, ...], DuelResult | None, list[str]]:
+    """The answers in unbiased pairs and in the old way, where the source did that; says in words why if it could not
+    be done.
+    """
+    if experiment.duel_rates is None:
+        return (), None, []
     if not (settings.judge.name or settings.model.name):
-        return None, ["the duels: need a judge, set model or judge"]
-    rules = DuelRules()
-    entries = duel_entries(list(run.records), rules, [variant.label for variant in variants])
+        return (), None, ["the duels: need a judge, set model or judge"]
+    records = list(run.records)
+    entries = duel_entries(records, rules, [variant.label for variant in variants])
     by = duel_judge(settings.judge.name or settings.model.name, rules.mode)
     async with judge_client_of(settings) as judge, client_of(settings) as generator:
         at_once = (settings.judge if settings.judge.name else settings.model).concurrency
         await Trials(judge, generator, run.folder, rules, at_once=at_once, progress=progress).run(entries)
-    return duel_result(entries, run.folder, by, rules), []
+        names = [variant.label for variant in variants]
+        forced = await ask_forced(judge, records, names, run.folder, at_once=at_once, progress=progress)
+    result = duel_result(entries, run.folder, by, rules)
+    levels = tuple(duels_by_level(entries, run.folder, by, rules))
+    theirs = {variant.label: variant.published for variant in variants}
+    duels = [_reproduced(experiment.duel_rates, theirs, one, result, levels) for one in forced]
+    return tuple(duels), result, []
 
 
-def _row(
-    experiment: Experiment, located: LocatedData, variant: PublishedVariant, scores: ParadigmScores | None
-) -> ReproducedRow:
-    columns = experiment.columns_on(located.data)
-    return ReproducedRow(
-        published_name=variant.published,
-        paradigm=variant.paradigm,
-        settings=variant.settings,
-        answered=scores.records - scores.failed if scores is not None else 0,
-        failed=scores.failed if scores is not None else 0,
-        n=tuple(column.n(scores) if scores is not None else None for column in columns),
-        ours=tuple(column.value(scores) if scores is not None else None for column in columns),
-        published=tuple(column.published.get(variant.published) for column in columns),
+def _reproduced(
+    rates: Mapping[tuple[str, str], float],
+    theirs: Mapping[str, str],
+    forced: ForcedDuel,
+    result: DuelResult,
+    levels: Sequence[LevelDuel],
+) -> ReproducedDuel:
+    """In the order in which a duel has the two, which is that of their names."""
+    pair = next(one for one in result.pairs if {one.a, one.b} == {forced.a, forced.b})
+    return ReproducedDuel(
+        a=pair.a,
+        b=pair.b,
+        rate=pair.rate,
+        low=pair.low,
+        high=pair.high,
+        verdict=pair.verdict.words,
+        published=published_rate(rates, theirs[pair.a], theirs[pair.b]),
+        levels=tuple(one for one in levels if (one.a, one.b) == (pair.a, pair.b)),
+        forced=forced,
     )
 
 
-def _asked_here(questions: Sequence[Question], limit: int | None) -> str:
-    """How many were really asked, of which types: a figure of one question is 0 or 100 and nothing between."""
-    types = Counter(question.type or "no type" for question in questions)
-    counts = ", ".join(f"{type} {count:,}" for type, count in sorted(types.items()))
-    cut = f", cut by --limit {limit:,}" if limit is not None else ""
-    return f"questions: {len(questions):,} were asked here{cut} ({counts})"
+def _rows(experiment: Experiment, columns: Sequence[PublishedColumn], run: Run) -> tuple[ReproducedRow, ...]:
+    """A refusal counts as the source of each metric counts it. Variants that were not run stand last."""
+    cuts = [column.metric for column in columns if column.metric is not None]
+    scores = {row.paradigm: row for row in score_run(run.folder, *cuts, refusals="source")}
+    records: dict[str, list[Record]] = defaultdict(list)
+    for record in run.records:
+        if not record.error:
+            records[record.paradigm].append(record)
+    rows = []
+    for variant in sorted(experiment.variants, key=lambda one: one.label not in scores):
+        own = scores.get(variant.label)
+        did = VariantRun(own, records[variant.label]) if own is not None else None
+        rows.append(
+            ReproducedRow(
+                published_name=variant.published,
+                paradigm=variant.paradigm,
+                settings=variant.settings,
+                answered=own.records - own.failed if own is not None else 0,
+                failed=own.failed if own is not None else 0,
+                ours=tuple(column.read(did) if did is not None else Figure() for column in columns),
+                published=tuple(column.published.get(variant.published) for column in columns),
+            )
+        )
+    return tuple(rows)
 
 
-def _warnings(experiment: Experiment, located: LocatedData, questions: Sequence[Question]) -> tuple[str, ...]:
-    if experiment.generated or located.questions is None or not without_gold(questions):
-        return ()
-    return (
-        f"no question of {located.questions.name} has a gold answer or gold evidence, so nothing could be scored; "
-        f"it was read as {located.data.format}: is it laid out so?",
-    )
+def _warnings(
+    experiment: Experiment, located: LocatedData, questions: Sequence[Question], absent: int
+) -> Iterator[str]:
+    if absent:
+        yield f"{absent:,} pieces of gold evidence are in no document of the corpus given: nobody could find them"
+    if not experiment.generated and located.questions_file is not None and without_gold(questions):
+        yield (
+            f"no question of {located.questions_file.name} has a gold answer or gold evidence, so nothing could be "
+            f"scored; it was read as {located.data.format}: is it laid out so?"
+        )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ragways.models.task import Task
 
@@ -138,4 +138,24 @@ DUEL_ANSWER = Task(
     check=_check_answer,
     temperature=0.7,
     max_output=4096,
+)
+
+
+Side = Literal["first", "second"]
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedChoice:
+    """The better answer for each aspect, and overall."""
+
+    comprehensiveness: Side
+    diversity: Side
+    empowerment: Side
+    directness: Side
+    winner: Side
+
+
+# How answers were compared before: in one order, and one of them must win. It is asked to show what that is worth.
+DUEL_FORCED: Task[DuelInput, ForcedChoice] = Task(
+    "duel forced", prompt="duel-forced", reply=ForcedChoice, temperature=0.7, max_output=256
 )

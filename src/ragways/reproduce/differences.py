@@ -1,0 +1,79 @@
+"""The settings that an experiment runs with, and all in which it is not as it was in the source."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ragways.evaluation.duel.entries import DuelRules
+from ragways.evaluation.question import Question
+from ragways.reproduce.experiment import Difference, Experiment, LocatedData
+from ragways.settings import ChunkingSettings, Settings
+
+
+def recreated(settings: Settings, experiment: Experiment, index: Path) -> Settings:
+    """The settings with those of the source, where the user has not set another value; without a model, the graph is
+    made by rules.
+    """
+    graph = {name: value for name, value in experiment.graph.items() if name not in settings.graph.model_fields_set}
+    if not settings.model.name:
+        graph.pop("method", None)
+    answer = {} if "prompts" in settings.answer.model_fields_set else {"prompts": "native"}
+    return settings.model_copy(
+        update={
+            "index": index,
+            "chunking": ChunkingSettings(preset=experiment.chunking),
+            "graph": settings.graph.model_copy(update=graph),
+            "answer": settings.answer.model_copy(update=answer),
+        }
+    )
+
+
+def differences(
+    settings: Settings,
+    experiment: Experiment,
+    located: LocatedData,
+    questions: Sequence[Question],
+    limit: int | None,
+    repeats: int,
+    rules: DuelRules,
+) -> Iterator[Difference]:
+    """What is found out from the settings it ran with and the questions it asked, then what is declared."""
+    yield from _models(settings, experiment)
+    yield Difference("questions", _asked_here(questions, limit), experiment.questions)
+    for name, there in experiment.graph.items():
+        here = getattr(settings.graph, name)
+        if here != there and not (name == "gleaning" and settings.graph.method != "model"):
+            yield Difference(f"graph.{name}", str(here), str(there))
+    if settings.answer.prompts != "native":
+        yield Difference("answer.prompts", settings.answer.prompts, "each paradigm's own")
+    if repeats != experiment.repeats:
+        yield Difference("runs", str(repeats), str(experiment.repeats))
+    if experiment.duel_rates is not None and (rules.trials, rules.samples) != (25, 2):
+        yield Difference("duels", f"{rules.trials} trials of {rules.samples} replies", "25 trials of 2")
+    yield from (*located.data.differs, *experiment.differs)
+
+
+def _models(settings: Settings, experiment: Experiment) -> Iterator[Difference]:
+    model, judge = settings.model.name, settings.judge.name or settings.model.name
+    if not model:
+        by_rule = "taken from the evidence by rule, as no model is set: their level cannot be compared"
+        yield Difference("answers", by_rule, f"by {experiment.model}")
+    elif model != experiment.model:
+        yield Difference("model", model, experiment.model)
+    if judge and judge != experiment.judge:
+        yield Difference("judge", judge, experiment.judge)
+    embedder = settings.embedder.name or {"minilm": "all-MiniLM-L6-v2"}.get(
+        settings.embedder.kind, settings.embedder.kind
+    )
+    if embedder != experiment.embedder:
+        yield Difference("embedder", embedder, experiment.embedder)
+
+
+def _asked_here(questions: Sequence[Question], limit: int | None) -> str:
+    """How many were really asked, of which types: a figure of one question is 0 or 100 and nothing between."""
+    types = Counter(question.type or "no type" for question in questions)
+    counts = ", ".join(f"{type} {count:,}" for type, count in sorted(types.items()))
+    cut = f", cut by --limit {limit:,}" if limit is not None else ""
+    return f"{len(questions):,} were asked{cut} ({counts})"
