@@ -133,7 +133,7 @@ AGENTIC = Experiment(
     notes=("truthfulness is a sum over questions: compare it only over as many questions as theirs (510)",),
     differs=(
         Difference("corpus", "the articles given", "a dump of the whole English Wikipedia"),
-        Difference("prompts", "our own words", "the source's, with an example of a good order of tools"),
+        Difference("prompts", "our own words, which say how to use the tools", "the source's"),
     ),
 )  # fmt: skip
 
