@@ -116,9 +116,11 @@ async def embedder_of(settings: Settings, own: OwnEmbedder | None = None) -> Emb
     return as_embedder(await made if inspect.isawaitable(made) else made)
 
 
-def client_of(settings: Settings, cache: ReplyCache | None = None, *, own: OwnModel | None = None) -> ModelClient:
+def client_of(
+    settings: Settings, cache: ReplyCache | None = None, *, own: OwnModel | None = None, temperature: float = 0.0
+) -> ModelClient:
     """The client of the model that is given, or else of the one that is set, or of none."""
-    return _client(settings, settings.model, "model", cache, own)
+    return _client(settings, settings.model, "model", cache, own, temperature)
 
 
 def judge_client_of(settings: Settings, cache: ReplyCache | None = None) -> ModelClient:
@@ -129,7 +131,12 @@ def judge_client_of(settings: Settings, cache: ReplyCache | None = None) -> Mode
 
 
 def _client(
-    settings: Settings, chosen: ModelSettings, section: str, cache: ReplyCache | None, own: OwnModel | None
+    settings: Settings,
+    chosen: ModelSettings,
+    section: str,
+    cache: ReplyCache | None,
+    own: OwnModel | None,
+    temperature: float = 0.0,
 ) -> ModelClient:
     from ragways.models.adapt import as_model
     from ragways.models.client import ModelClient
@@ -149,6 +156,7 @@ def _client(
         requests_per_minute=chosen.requests_per_minute,
         tokens_per_minute=chosen.tokens_per_minute,
         patience=chosen.patience,
+        temperature=temperature,
     )
 
 
@@ -219,7 +227,9 @@ async def opened(
         yield Resources(
             index,
             chosen,
-            await stack.enter_async_context(client_of(settings, work_cache, own=model)),
+            await stack.enter_async_context(
+                client_of(settings, work_cache, own=model, temperature=settings.answer.temperature)
+            ),
             threshold=settings.answer.threshold,
             sentences=settings.answer.sentences,
             prompts=settings.answer.prompts,

@@ -94,8 +94,13 @@ class AnswerSettings(Section):
         0.5, ge=0, le=1, description="0 answers whatever it can, 1 abstains unless the evidence is plain"
     )
     sentences: int = Field(3, ge=1, le=20, description="most sentences of an answer made without a model")
-    prompts: Literal["shared", "native"] = Field(
-        "shared", description="shared: one answer prompt for all, so that only retrieval differs; native: each its own"
+    prompts: Literal["shared", "native", "short"] = Field(
+        "shared",
+        description="shared: one answer prompt for all, so that only retrieval differs; native: each its own; "
+        "short: a word or a name, yes or no, as exact metrics need",
+    )
+    temperature: float = Field(
+        0.0, ge=0, le=2, description="of the model in answering; tasks with one of their own keep it"
     )
 
 

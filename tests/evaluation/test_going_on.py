@@ -73,7 +73,8 @@ def test_settings_seed_and_model_are_those_it_began_with(tmp_path: Path):
     }
     assert begin(tmp_path, seed=1, model="m").id == first.id
     others: list[dict[str, Any]] = [
-        {"seed": 2}, {"model": "n"}, {"prompts": "native"}, {"variants": {"naive": {"k": 11}}}
+        {"seed": 2}, {"model": "n"}, {"prompts": "native"}, {"temperature": 0.3},
+        {"variants": {"naive": {"k": 11}}}
     ]  # fmt: skip
     for changes in others:
         with pytest.raises(UsageError):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ragways.assemble import opened
 from ragways.core import log as jsonl
 from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.trace import span
@@ -21,6 +22,7 @@ from ragways.models.client import ModelClient, trial
 from ragways.models.task import Task
 from ragways.models.tokens import Price, Prices
 from ragways.retrieval.resources import Resources
+from ragways.settings import AnswerSettings, Settings
 from ragways.tasks.answers import RecallInput
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
@@ -72,6 +74,22 @@ async def asked(folder: Path, model: Slow, *, out: str = "run", cache: MemoryCac
         return (await evaluate(use, QUESTIONS, [Variant("words", "words")], folder / out, **options)).records
     finally:
         index.close()
+
+
+def test_the_temperature_of_the_settings_is_sent_and_part_of_what_a_run_is(folder: Path):
+    model, run = Slow(), folder / "run"
+
+    async def one(temperature: float) -> None:
+        settings = Settings(index=folder / "index", answer=AnswerSettings(temperature=temperature))
+        async with opened(settings, embedder=WordHashes(), model=model) as use:  # type: ignore[arg-type]
+            await evaluate(use, QUESTIONS[:1], [Variant("words", "words")], run)
+
+    asyncio.run(one(0.3))
+    assert [call.temperature for call in model.calls] == [0.3]
+    assert RunInfo.read(run).temperature == 0.3  # type: ignore[union-attr]
+    assert [record.made.temperature for record in Records(run)] == [0.3]
+    with pytest.raises(UsageError, match=r"temperature 0\.3"):
+        asyncio.run(one(0.0))
 
 
 def test_questions_are_asked_side_by_side_and_none_is_lost(folder: Path):

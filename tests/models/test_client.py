@@ -89,6 +89,24 @@ def test_a_cached_reply_costs_nothing_and_needs_no_budget():
     asyncio.run(main())
 
 
+def test_another_temperature_is_another_call_and_a_call_keeps_its_own():
+    cache = MemoryCache()
+
+    async def said(temperature: float, call: Call, *script: str) -> tuple[str, list[float]]:
+        with ScriptedModel(list(script)) as model:
+            reply = await ModelClient(model, cache=cache, temperature=temperature).complete(call)
+        return reply.text, [one.temperature for one in model.calls]
+
+    async def main():
+        assert await said(0.0, CALL, "cold") == ("cold", [0.0])
+        assert await said(0.3, CALL, "warm") == ("warm", [0.3])
+        assert await said(0.3, CALL) == ("warm", [])
+        assert await said(0.0, CALL) == ("cold", [])
+        assert await said(0.3, replace(CALL, temperature=0.7), "hot") == ("hot", [0.7])
+
+    asyncio.run(main())
+
+
 def test_a_damaged_cache_is_asked_past():
     cache = MemoryCache()
     cache.put(CALL.key("scripted"), "{broken")

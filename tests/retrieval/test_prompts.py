@@ -1,4 +1,4 @@
-"""Two presets of prompts: one for all, or some paradigms' own; which it was is in every result."""
+"""Presets of prompts: one for all, some paradigms' own, or all brief; which it was is in every result."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from ragways.core.types import ABSTENTION
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.task import Prompt
@@ -76,6 +77,40 @@ def test_native_loops_note_what_was_asked(index: Index):
 def test_a_paradigm_without_a_way_of_its_own_uses_the_shared_one(index: Index):
     result, _ = answered(index, "native", "naive")
     assert result_data(result)["prompt_hashes"]["answer"] == Prompt.load("answer").hash
+
+
+@pytest.mark.parametrize(
+    ("paradigm", "script", "settings"),
+    [("naive", (), {}), ("kg", (NAMES,), {}), ("recursive", ({"questions": []},), {"rounds": 1})],
+)
+def test_short_asks_every_paradigm_for_the_bare_answer(
+    index: Index, paradigm: str, script: tuple[object, ...], settings
+):
+    bare = {"answered": True, "sentences": [{"text": "Port Averne", "passages": [1]}]}
+    use = Resources(index, WordHashes(), ModelClient(ScriptedModel([*script, bare])), threshold=0.0, prompts="short")
+    result = asyncio.run(ask(use, HOPS, paradigm, settings))
+    assert result.answer.text == "Port Averne [1]"
+    data = result_data(result)
+    assert data["prompts"] == "short"
+    assert data["prompt_hashes"]["answer"] == Prompt.load("short-answer").hash
+    system = use.model.model.calls[-1].messages[0].content  # type: ignore[union-attr]
+    assert all(word in system for word in ("one word", "`yes` or\n`no`", "Insufficient information"))
+
+
+@pytest.mark.parametrize("text", ["Insufficient information", "insufficient information.", "Unknown"])
+def test_short_knows_an_abstention_that_is_written_as_an_answer(index: Index, text: str):
+    said = {"answered": True, "sentences": [{"text": text, "passages": []}]}
+    for preset, abstained in (("short", True), ("shared", False)):
+        use = Resources(index, WordHashes(), ModelClient(ScriptedModel([said])), threshold=0.0, prompts=preset)  # type: ignore[arg-type]
+        answer = asyncio.run(ask(use, HOPS, "naive")).answer
+        assert (answer.abstained, answer.text == ABSTENTION) == (abstained, abstained or text == ABSTENTION)
+
+
+def test_short_answers_from_memory_are_short_too(index: Index):
+    script = [{"answered": True, "answer": "Port Averne"}, {"suffices": True, "subquestion": ""}]
+    use = Resources(index, WordHashes(), ModelClient(ScriptedModel(script)), threshold=0.0, prompts="short")
+    result = asyncio.run(ask(use, HOPS, "iterative", {"rounds": 1, "base": "naive"}))
+    assert (result.answer.text, result.trace.prompts["recall"]) == ("Port Averne", Prompt.load("short-recall").hash)
 
 
 def test_points_show_their_rating():

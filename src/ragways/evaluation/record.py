@@ -109,6 +109,7 @@ class AnswerOrigin:
     embedder: str = ""
     model: str = ""
     preset: str = ""
+    temperature: float = 0.0
     prompts: Mapping[str, str] = field(default_factory=dict)
     imported: str = ""
     file: str = ""
@@ -230,6 +231,7 @@ class RunInfo:
     data: Mapping[str, Any] = field(default_factory=dict)
     construction: Mapping[str, Spent] = field(default_factory=dict)
     questions: str = ""
+    temperature: float = 0.0
 
     @classmethod
     def read(cls, folder: Path) -> RunInfo | None:
@@ -254,15 +256,16 @@ def begin(
     data: Mapping[str, Any] | None = None,
     construction: Mapping[str, Spent] | None = None,
     questions: str = "",
+    temperature: float = 0.0,
 ) -> RunInfo:
     """Begin a run in a folder, or go on with the one that is there.
 
     Returns what the run is and writes it. Raises UsageError where the folder holds a run with another seed, model,
-    index or settings: its answers would be another run's.
+    temperature, index or settings: its answers would be another run's.
     """
     known = RunInfo.read(folder)
     new = RunInfo(secrets.token_hex(8), __version__, seed, prompts, model, index, variants or {}, data or {},
-                  construction or {}, questions)  # fmt: skip
+                  construction or {}, questions, temperature)  # fmt: skip
     if known is not None:
         _check_same(folder, known, new)
         new = replace(new, id=known.id, variants={**known.variants, **new.variants}, data={**known.data, **new.data},
@@ -275,8 +278,8 @@ def begin(
 
 def _check_same(folder: Path, known: RunInfo, new: RunInfo) -> None:
     """Whether a run may go on as it is meant to; an error says what is another now."""
-    named = {"seed": (known.seed, new.seed), "prompts": (known.prompts, new.prompts), "model": (known.model, new.model)}
-    for name, (before, now) in named.items():
+    for name in ("seed", "prompts", "model", "temperature"):
+        before, now = getattr(known, name), getattr(new, name)
         if before != now:
             raise UsageError(f"{folder} holds a run with {name} {before or 'none'!r}, not {now or 'none'!r}", CURE)
     if known.index and new.index and known.index != new.index:

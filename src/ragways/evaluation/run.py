@@ -169,6 +169,7 @@ async def evaluate(
             folder,
             seed=seed,
             prompts=use.prompts,
+            temperature=use.model.temperature,
             model=use.model.model.name if use.model.model is not None else "",
             index=use.index.identity,
             variants={variant.name: dict(variant.settings) for variant in variants},
@@ -333,5 +334,6 @@ def _origin(use: Resources, result: Result) -> AnswerOrigin:
         embedder=use.index.embedder,
         model=model.name if model is not None else "",
         preset=result.prompts,
+        temperature=use.model.temperature,
         prompts=result.trace.prompts,
     )

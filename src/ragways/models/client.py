@@ -75,9 +75,12 @@ class ModelClient:
         patience: float = 180.0,
         tries: int = 100,
         asks: int = 3,
+        temperature: float = 0.0,
         time: Time | None = None,
     ) -> None:
         self.model = model
+        self.temperature = temperature
+        """Of calls that have none of their own; part of the key under which a reply is kept."""
         self._cache = cache
         self._prices = prices or Prices()
         self._asks = asks
@@ -94,7 +97,7 @@ class ModelClient:
 
     async def complete(self, call: Call) -> Reply:
         """The model's reply to one call, as it is."""
-        reply, _ = await self._through(call, lambda reply, _: reply)
+        reply, _ = await self._through(self._tempered(call), lambda reply, _: reply)
         return reply
 
     async def do(
@@ -154,7 +157,7 @@ class ModelClient:
 
     async def _ask(self, task: Task[In, Out], given: In, here: Span, on_text: OnText | None) -> Outcome[Out]:
         """Ask, and ask again with the complaint, until a reply can be used."""
-        first = call = task.call(given)
+        first = call = self._tempered(task.call(given))
         if call.seed is None:
             first = call = replace(call, seed=_TRIAL.get().seed)
         cut: TruncatedReply | None = None
@@ -292,6 +295,9 @@ class ModelClient:
             return reply
         finally:
             reservation.settle(usage)
+
+    def _tempered(self, call: Call) -> Call:
+        return replace(call, temperature=call.temperature or self.temperature)
 
     def _key(self, call: Call) -> str:
         key, trial = call.key(self._model.name, self._model.base_url), _TRIAL.get().name

@@ -15,6 +15,8 @@ from ragways.tasks.answers import (
     ANSWER,
     NATIVE,
     RECALL,
+    SHORT_ANSWER,
+    SHORT_RECALL,
     AnswerInput,
     AnswerPassage,
     AnswerSentence,
@@ -23,6 +25,7 @@ from ragways.tasks.answers import (
     RecallInput,
     answer_so_far,
 )
+from ragways.tasks.refusal import refuses
 
 _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 """Kinds of pieces whose text stands in a document word for word."""
@@ -49,10 +52,12 @@ def is_retrieval_only() -> bool:
 def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True) -> Step[Evidence, Answer]:
     """Say what the evidence says, or that it does not say it.
 
-    `prompt` is the paradigm's own way of asking for the answer, taken where the settings choose native prompts.
+    `prompt` is the paradigm's own way of asking for the answer, taken where the settings choose native prompts. Short
+    prompts ask for the words of an abstention, so that those words are one.
     `stream`: whether the text may be passed on while it is written (see `core/stream.py`).
     """
-    native = prompt if use.prompts == "native" else None
+    native, short = prompt if use.prompts == "native" else None, use.prompts == "short"
+    task = SHORT_ANSWER if short else NATIVE[native] if native else ANSWER
 
     async def run(evidence: Evidence) -> Answer:
         if is_retrieval_only():
@@ -65,9 +70,9 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
         given = AnswerInput(query.text, passages, extractor, query.searches)
         listening = current_stream() if stream else None
         on_text = listening.reply(answer_so_far) if listening else None
-        outcome = await use.model.do(NATIVE[native] if native else ANSWER, given, on_text=on_text)
+        outcome = await use.model.do(task, given, on_text=on_text)
         reply = outcome.value
-        if not reply.answered:
+        if not reply.answered or (short and all(refuses(sentence.text) for sentence in reply.sentences)):
             return _abstain(evidence, outcome.way)
         said = [sentence for sentence in reply.sentences if sentence.text.strip()]
         cited = [c for n, s in enumerate(said) for c in _citations(use, n, s, evidence.items, places)]
@@ -76,7 +81,7 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
                 listening.update(_text(said[:count]))
         return Answer(evidence, _text(said), tuple(cited), way=outcome.way)
 
-    return Step("answer", run, prompts=f"native {native}" if native else "shared")
+    return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
 
 
 def recall(use: Resources) -> Step[Query, Answer]:
@@ -86,9 +91,10 @@ def recall(use: Resources) -> Step[Query, Answer]:
         evidence = Evidence(Hits(query), (), 0)
         listening = current_stream()
         on_text = listening.reply(answer_so_far) if listening else None
-        outcome = await use.model.do(RECALL, RecallInput(query.text), on_text=on_text)
+        task = SHORT_RECALL if use.prompts == "short" else RECALL
+        outcome = await use.model.do(task, RecallInput(query.text), on_text=on_text)
         reply = outcome.value
-        if not reply.answered or not reply.answer.strip():
+        if not reply.answered or not reply.answer.strip() or (use.prompts == "short" and refuses(reply.answer)):
             return _abstain(evidence, outcome.way)
         return Answer(evidence, reply.answer.strip(), way=outcome.way)
 

@@ -30,7 +30,7 @@ class Resources:
     threshold: float = 0.5
     sentences: int = 3
     prompts: Prompts = "shared"
-    """Whether all paradigms answer by one prompt, or some by their own."""
+    """Whether all paradigms answer by one prompt, some by their own, or all as briefly as can be."""
     embedding: float = 0.0
     """CPU seconds that embedding has taken so far, for those who measure what else a question takes."""
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)

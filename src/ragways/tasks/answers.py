@@ -1,8 +1,9 @@
 """The tasks that end in an answer: from passages, from memory, and by an agent that used tools.
 
-There are two presets of prompts for an answer from passages. *Shared* is one prompt for all paradigms, so that they
+There are three presets of prompts for an answer. *Shared* is one prompt for all paradigms, so that they
 differ in what they find alone. *Native* lets some of them answer in their own way: from facts before text, from rated
-points, knowing what was asked on the way, or along a walk.
+points, knowing what was asked on the way, or along a walk. *Short* asks all of them for the bare answer: a word or a
+name, yes or no, or that there is insufficient information, as exact metrics presuppose.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ragways.models.task import Task
 from ragways.tasks.extract import Extraction, extract
 
 Native = Literal["facts", "points", "rounds", "walk"]
-Prompts = Literal["shared", "native"]
+Prompts = Literal["shared", "native", "short"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,6 +138,8 @@ async def _without(given: AnswerInput) -> AnswerReply:
 
 ANSWER = Task("answer", prompt="answer", reply=AnswerReply, without=_without, render=_render, check=_check)
 
+SHORT_ANSWER = replace(ANSWER, prompt="short-answer")
+
 NATIVE: Mapping[Native, Task[AnswerInput, AnswerReply]] = {
     "facts": replace(ANSWER, prompt="native-facts", render=_facts_first),
     "points": replace(ANSWER, prompt="native-points", render=_rated),
@@ -196,6 +199,7 @@ async def _recall_nothing(given: RecallInput) -> Recalled:  # noqa: ARG001
 
 
 RECALL = Task("recall", prompt="recall", reply=Recalled, without=_recall_nothing, temperature=0.7, max_output=512)
+SHORT_RECALL = replace(RECALL, prompt="short-recall")
 
 
 ANSWER_TOOL = "final_answer"
