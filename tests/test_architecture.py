@@ -47,7 +47,7 @@ def test_imports_point_one_way(path: Path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_only_settings_reads_the_environment(path: Path):
-    # The last writes and reads nothing.
+    # The last sets what libraries read, and picks what a child process needs to start.
     if path not in (ROOT / "settings.py", ROOT / "core" / "runtime.py"):
         assert not re.search(r"os\.environ|getenv", path.read_text()), "read the environment in settings.py"
 

@@ -25,6 +25,14 @@ def no_telemetry() -> None:
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
+_PLAIN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH")
+
+
+def plain_environment() -> dict[str, str]:
+    """What a child process needs of the environment to start, and no more: no key, no token."""
+    return {name: os.environ[name] for name in _PLAIN if name in os.environ}
+
+
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Results in the order given. A failure cancels what is still under way, and waits until it has ended."""
     tasks = [asyncio.ensure_future(each) for each in work]

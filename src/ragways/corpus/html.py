@@ -32,6 +32,9 @@ _NESTING = re.compile(
     re.IGNORECASE,
 )
 _MAX_DEPTH = 10_000
+_MAX_ATTRIBUTES = 250
+_ATTRIBUTE = r"[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+))?+"
+_ATTRIBUTES = re.compile(rf"<[a-zA-Z][^\s/>]*+(?:{_ATTRIBUTE}){{0,{_MAX_ATTRIBUTES}}}+({_ATTRIBUTE})?")
 _FACTS = {
     "author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
     "article:published_time": "date", "og:site_name": "source", "article:section": "category", "keywords": "category",
@@ -41,6 +44,7 @@ _FACTS = {
 def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     source, metadata = _decoded(read_all(file, options.max_bytes))
     _check_depth(source)
+    _check_attributes(source)
     tree = LexborHTMLParser(source)
     writer = _Writer(TextBuilder(options.max_text))
     title = writer.take_title(tree)
@@ -60,6 +64,12 @@ def _check_depth(source: str) -> None:
         depth += step
         if depth > _MAX_DEPTH:
             raise LoadError("is nested too deep")
+
+
+def _check_attributes(source: str) -> None:
+    """The parser is quadratic in the attributes of one tag."""
+    if any(match[1] for match in _ATTRIBUTES.finditer(source)):
+        raise LoadError(f"has a tag with more than {_MAX_ATTRIBUTES} attributes")
 
 
 def _decoded(data: bytes) -> tuple[str, dict[str, str]]:

@@ -23,7 +23,9 @@ LoadFunction = Callable[[SourceFile, LoadOptions], Iterator[Document]]
 class Loader:
     """A file format: its name, its suffixes in lower case with their dot, and the function that reads such a file.
 
-    A streamed one may be larger than `max_bytes`. A package brings one by an entry point in `ragways.loaders`.
+    A streamed one may be larger than `max_bytes`. An isolated one is read in a child process with limits of memory and
+    time (`isolated.py`): its parser may crash, or take more than the file's size tells. A package brings one by an
+    entry point in `ragways.loaders`.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Loader:
     summary: str
     load: LoadFunction
     streamed: bool = False
+    isolated: bool = False
 
     def __post_init__(self) -> None:
         for suffix in self.suffixes:
@@ -56,9 +59,9 @@ LOADERS: Registry[Loader] = Registry(
     (
         Loader("text", (".txt", ".text", ".rst"), "Plain text.", _from("text", "load_text")),
         Loader("markdown", (".md", ".markdown"), "Markdown, with front matter.", _from("markdown", "load")),
-        Loader("html", (".html", ".htm"), "Web pages.", _from("html", "load")),
-        Loader("pdf", (".pdf",), "PDF with a text layer.", _from("pdf", "load")),
-        Loader("docx", (".docx",), "Word documents.", _from("docx", "load")),
+        Loader("html", (".html", ".htm"), "Web pages.", _from("html", "load"), isolated=True),
+        Loader("pdf", (".pdf",), "PDF with a text layer.", _from("pdf", "load"), isolated=True),
+        Loader("docx", (".docx",), "Word documents.", _from("docx", "load"), isolated=True),
         Loader("json", (".json", ".json.gz"), "A list of records, or titles with their texts.", _RECORDS),
         Loader("jsonl", (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"), "A record a line.", _RECORDS, streamed=True),
         Loader(

@@ -76,6 +76,12 @@ class LoadOptions:
     max_page: int = 4_000_000
     """Characters of one wikitext page that are parsed; MediaWiki itself stops at 2 MiB."""
     max_pdf_pages: int = 5_000
+    max_memory: int = 1024 * MIB
+    """Of the child process that reads PDF, Word and web pages."""
+    max_cpu: int = 120
+    """CPU seconds in it for one file."""
+    max_wall: float = 600
+    """Seconds by the clock for one file in it."""
     fields: Fields = Fields()
     notice: Callable[[Skipped], None] = lambda _: None
     """Told of every page or record inside a file that was left out."""

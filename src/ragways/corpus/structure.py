@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from ragways.core.errors import UsageError
@@ -21,8 +22,13 @@ from ragways.core.types import Document, Part, Structure
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter
 
+Span = tuple[int, int]
+
 _GAP = re.compile(r"\n\s*\n")
 _ROWS = re.compile(r"[^\n]+")
+_SIGN = re.compile("[.!?…]")
+_WORDS = re.compile(r"\S{1,1000}")
+_LONG_WORD = re.compile(r"\S{100,}")
 
 
 def structure(document: Document, chunking: Chunking) -> Structure:
@@ -37,17 +43,51 @@ def structure(document: Document, chunking: Chunking) -> Structure:
     )
 
 
+# A document that falls into crumbs (a list of 300,000 lines, a heading for each letter) would cost a row, a window and
+# a comparison with all others for each of them. So neighbours are joined where there are many and most are tiny.
+
+MANY = 2000
+"""Sections, paragraphs or sentences of a document that are never too many."""
+CRUMB = 60
+"""Characters of text for each, below which more than that are too many."""
+JOINED = 120
+"""Characters that joined neighbours have at least."""
+
+
+def _crowded(document: Document, count: int) -> bool:
+    return count > MANY and len(document.text) < CRUMB * count
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """Neighbours as one until it is long enough."""
+    joined: list[Span] = []
+    for start, end in spans:
+        if joined and joined[-1][1] - joined[-1][0] < JOINED:
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
 def _sections(document: Document) -> Iterator[Part]:
     """Section 0 is the lead, then one a heading; a section ends where the next heading begins."""
-    borders = [*(heading.start for heading in document.headings), len(document.text)]
+    headings = list(document.headings)
+    if _crowded(document, len(headings)):
+        starts = {
+            start for start, _ in _joined(pairwise([*(heading.start for heading in headings), len(document.text)]))
+        }
+        headings = [heading for heading in headings if heading.start in starts]
+    borders = [*(heading.start for heading in headings), len(document.text)]
     yield Part(f"{document.id}:s0", 0, borders[0], document.title, 1)
-    for number, heading in enumerate(document.headings, start=1):
+    for number, heading in enumerate(headings, start=1):
         yield Part(f"{document.id}:s{number}", heading.end, borders[number], heading.title, heading.level)
 
 
 def _paragraphs(document: Document, sections: tuple[Part, ...]) -> Iterator[Part]:
-    for section in sections:
-        for number, (start, end) in enumerate(_blocks(document.text, section.start, section.end)):
+    blocks = [list(_blocks(document.text, section.start, section.end)) for section in sections]
+    crowded = _crowded(document, sum(map(len, blocks)))
+    for section, found in zip(sections, blocks, strict=True):
+        for number, (start, end) in enumerate(_joined(found) if crowded else found):
             yield Part(f"{section.id}:p{number}", start, end)
 
 
@@ -87,26 +127,44 @@ def _areas(
 
 
 def _sentences(document: Document, paragraphs: tuple[Part, ...]) -> Iterator[Part]:
-    for paragraph in paragraphs:
-        spans = sentence_spans(document.text[paragraph.start : paragraph.end])
-        for number, (start, end) in enumerate(spans):
+    spans = [sentence_spans(document.text[paragraph.start : paragraph.end]) for paragraph in paragraphs]
+    crowded = _crowded(document, sum(map(len, spans)))
+    for paragraph, found in zip(paragraphs, spans, strict=True):
+        for number, (start, end) in enumerate(_joined(found) if crowded else found):
             yield Part(f"{paragraph.id}:t{number}", paragraph.start + start, paragraph.start + end)
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Sentences of a paragraph as offsets. Rows of a table, box or list end a sentence as a full stop does."""
-    from nupunkt import sent_spans
-
     found = []
     for row in _ROWS.finditer(text):
         line = row.group()
-        for start, end in sent_spans(line):
+        for start, end in _row_spans(line):
             sentence = line[start:end]
             stripped = sentence.strip()
             if stripped:
                 first = row.start() + start + len(sentence) - len(sentence.lstrip())
                 found.append((first, first + len(stripped)))
     return found
+
+
+def _row_spans(line: str) -> Iterable[Span]:
+    """Sentences of one row. The splitter looks at each sign that may end one, which takes 20 µs a sign."""
+    from nupunkt import sent_spans
+
+    plain = _LONG_WORD.sub(_without_signs, line)
+    signs = len(_SIGN.findall(plain, 0, len(line) - 1))
+    if not signs:
+        return ((0, len(line)),)
+    if signs > MANY // 4 and len(line) < CRUMB // 4 * signs:
+        return _joined(word.span() for word in _WORDS.finditer(line))
+    spans: Iterable[Span] = sent_spans(plain)
+    return spans
+
+
+def _without_signs(word: re.Match[str]) -> str:
+    """As long, but only its last signs may end a sentence: the splitter looks at all of a word from each sign in it."""
+    return "x" * (len(word.group()) - 8) + word.group()[-8:]
 
 
 # Chunks

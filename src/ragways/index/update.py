@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from ragways.core.errors import LoadError, NoText, UsageError
 from ragways.core.runtime import Progress, ProgressCallback
 from ragways.core.trace import Usage
 from ragways.core.types import Document, Structure, content_hash
-from ragways.corpus.load import load, walk
+from ragways.corpus.isolated import IsolatedReader
+from ragways.corpus.load import walk
 from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile
 from ragways.corpus.structure import PRESETS, Chunking, structure
 from ragways.index.layers import USUAL
@@ -177,6 +178,7 @@ class FileReader:
         self._roots = found.roots
         self._summary = summary
         self._progress = progress
+        self._reader = IsolatedReader()
         self._files = list(self._under_known_names(found))
         summary.skipped, summary.hidden = list(found.skipped), found.hidden
         for entry in found.skipped:
@@ -194,15 +196,16 @@ class FileReader:
         """Every document that is new or changed, and after the documents of a file, the file. What is unchanged is
         counted in the summary, and what cannot be read is noted there.
         """
-        for done, (root, file) in enumerate(self._files):
-            self._progress(Progress("reading", done, len(self._files), file.key))
-            try:
-                yield from self._file(root, file)
-            except NoText:
-                self._summary.leave_out(Skipped(file.key, NO_TEXT))
-                yield EmptyFile(file.key)
-            except LoadError as error:
-                self._summary.failed.append(Skipped(file.key, error.message.removeprefix(f"{file.key} ")))
+        with closing(self._reader):
+            for done, (root, file) in enumerate(self._files):
+                self._progress(Progress("reading", done, len(self._files), file.key))
+                try:
+                    yield from self._file(root, file)
+                except NoText:
+                    self._summary.leave_out(Skipped(file.key, NO_TEXT))
+                    yield EmptyFile(file.key)
+                except LoadError as error:
+                    self._summary.failed.append(Skipped(file.key, error.message.removeprefix(f"{file.key} ")))
 
     def vanished(self) -> list[str]:
         """Keys of files that were read before under the roots of this run, and are not there any more."""
@@ -235,7 +238,7 @@ class FileReader:
         yield ReadFile(file.key, root, stat.st_size, stat.st_mtime_ns, frozenset(before.keys() - numbers))
 
     def _documents(self, file: SourceFile) -> Iterator[Document]:
-        documents = load(file, self._options)
+        documents = self._reader.load(file, self._options)
         while True:
             with self._summary.timed("reading"):
                 document = next(documents, None)

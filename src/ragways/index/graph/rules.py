@@ -10,15 +10,18 @@ from itertools import pairwise
 
 from ragways.core import dates
 from ragways.core.types import title_name
-from ragways.index.graph.facts import Entity, PassageFacts, Relation, Source, Span, predicate_of
+from ragways.index.graph.facts import LONGEST_TEXT, Entity, PassageFacts, Relation, Source, Span, predicate_of
 from ragways.index.graph.names import STOP, Lexicon, fold, split_title, type_of_sentence
 from ragways.index.graph.rule_names import Phrases, TitleTree, acronyms, capital_names, quantities, quoted_names
+from ragways.index.graph.spans import Apart, InOrder
 
 _KEPT_STOPS = "of in on at by from near between before after under over during within to with for"
 _PREPOSITIONS = frozenset(_KEPT_STOPS.split())
 
 NAMES_IN_SENTENCE = 24
 """Names looked at in one sentence: a list of hundreds says little about any two of them."""
+LONGEST_SENTENCE = 5000
+"""Characters of a sentence in which names are looked for; what is longer is no sentence."""
 BETWEEN = 5
 """Words between two names that still read as a predicate."""
 
@@ -95,9 +98,13 @@ def type_of(source: Source) -> str:
 
 def _lead(source: Source) -> str:
     """The first sentence that stands in no box."""
+    boxes = sorted((box[:2] for box in source.boxes), reverse=True)
+    reached = 0
     for start, end in source.sentences:
-        if not any(low <= start < high for low, high, _, _ in source.boxes):
-            return source.text[start:end]
+        while boxes and boxes[-1][0] <= start:
+            reached = max(reached, boxes.pop()[1])
+        if start >= reached:
+            return _said(source, (start, end))
     return ""
 
 
@@ -110,49 +117,62 @@ def about(source: Source, corpus: CorpusNames) -> Entity:
 def structure_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
     """What links, boxes and tables say, a chunk each: facts that need neither names nor a model."""
     found = []
+    own = about(source, corpus)
+    links, boxes = InOrder(source.links), InOrder(source.boxes)
+    sentences = InOrder(source.sentences)
     for passage in source.passages:
-        facts = PassageFacts((about(source, corpus),))
-        inside = [link for link in source.links if passage.start <= link[0] < passage.end]
-        facts += _link_facts(source, inside, corpus)
-        for start, _, _, fields in source.boxes:
-            if passage.start <= start < passage.end:
-                facts += box_facts(source.title, fields)
+        facts = PassageFacts((own,))
+        facts += _link_facts(source, links.within(passage.start, passage.end), sentences, corpus)
+        for _, _, _, fields in boxes.within(passage.start, passage.end):
+            facts += box_facts(source.title, fields)
         found.append(facts + row_facts(source.title, passage.text))
     return found
 
 
-def _link_facts(source: Source, links: list[tuple[int, int, str]], corpus: CorpusNames) -> PassageFacts:
+def _link_facts(
+    source: Source, links: Sequence[tuple[int, int, str]], sentences: InOrder[Span], corpus: CorpusNames
+) -> PassageFacts:
     entities, relations = [], []
     for start, end, target in links:
         article, anchor = corpus.article(target), source.text[start:end]
         aliases = (anchor,) if anchor[:1].isupper() and fold(anchor) != fold(article) else ()
         entities.append(Entity(article, corpus.types.get(article, ""), aliases=aliases))
-        relations.append(Relation(source.title, "links_to", article, _around(source, start), by="link"))
+        around = sentences.at(start)
+        said = _said(source, around) if around else ""
+        relations.append(Relation(source.title, "links_to", article, said, by="link"))
     return PassageFacts(tuple(entities), tuple(relations))
 
 
-def _around(source: Source, place: int) -> str:
-    """The sentence at a place."""
-    for start, end in source.sentences:
-        if start <= place < end:
-            return source.text[start:end]
-    return ""
+def _said(source: Source, sentence: Span) -> str:
+    """A sentence as the description of what it says."""
+    start, end = sentence
+    return source.text[start : min(end, start + LONGEST_TEXT)]
 
 
 def text_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
     """What the sentences say, a chunk each."""
     linked = {fold(source.text[start:end]): corpus.article(target) for start, end, target in reversed(source.links)}
-    said = [(span, list(_mentions(source, span, linked, corpus))) for span in source.sentences]
+    links = InOrder(source.links)
+    mentions = {span: list(_mentions(source, span, links, linked, corpus)) for span in source.sentences}
+    sentences = InOrder(source.sentences)
     return [
-        _facts(source, [part for part in said if passage.start <= part[0][0] < passage.end])
+        _facts(source, [(span, mentions[span]) for span in sentences.within(passage.start, passage.end)])
         for passage in source.passages
     ]
 
 
-def _mentions(source: Source, span: Span, linked: Mapping[str, str], corpus: CorpusNames) -> Iterator[NameMention]:
+def _mentions(
+    source: Source,
+    span: Span,
+    links: InOrder[tuple[int, int, str]],
+    linked: Mapping[str, str],
+    corpus: CorpusNames,
+) -> Iterator[NameMention]:
     """Names of a sentence, in order; where two overlap, the longer one and, inside it, titles."""
     text, (start, end) = source.text, span
-    found = [NameMention(low, high, corpus.article(target)) for low, high, target in source.links if start <= low < end]
+    end = min(end, start + LONGEST_SENTENCE)
+    span = start, end
+    found = [NameMention(low, high, corpus.article(target)) for low, high, target in links.within(start, end)]
     for low, high, titles in corpus.tree.find(text, start, end):
         title = _meant(titles, source, span, corpus)
         found.append(NameMention(low, high, linked.get(fold(text[low:high])) or title or text[low:high]))
@@ -167,16 +187,16 @@ def _mentions(source: Source, span: Span, linked: Mapping[str, str], corpus: Cor
 
 def _apart(found: list[NameMention]) -> list[NameMention]:
     """Longest first; what came first (links, then titles) wins among equals. TitleTree inside a name stay, marked."""
-    kept: list[NameMention] = []
     if len(found) < 2:
         return found
+    outer, inner = Apart[NameMention](), Apart[NameMention]()
     for mention in sorted(found, key=lambda m: m.start - m.end):
-        around = [k for k in kept if k.start < mention.end and mention.start < k.end]
+        around = outer.touching(mention.start, mention.end)
         if not around:
-            kept.append(mention)
-        elif len(around) == 1 and _within(mention, around[0]):
-            kept.append(replace(mention, inside=True))
-    return sorted(kept, key=lambda m: (m.start, m.inside, m.end))[:NAMES_IN_SENTENCE]
+            outer.put(mention)
+        elif len(around) == 1 and _within(mention, around[0]) and not inner.touching(mention.start, mention.end):
+            inner.put(replace(mention, inside=True))
+    return sorted((*outer, *inner), key=lambda m: (m.start, m.inside, m.end))[:NAMES_IN_SENTENCE]
 
 
 def _within(mention: NameMention, outer: NameMention) -> bool:
@@ -222,7 +242,7 @@ def _facts(source: Source, sentences: list[tuple[Span, list[NameMention]]]) -> P
 
 def _relations(source: Source, span: Span, mentions: list[NameMention]) -> Iterator[Relation]:
     """Between neighbours in a sentence, and from the article to each name in it: a passage is about its title."""
-    sentence = source.text[slice(*span)]
+    sentence = _said(source, span)
     date = next((mention.name for mention in mentions if mention.type == "date"), "")
     own = fold(source.title)
     outer = [(mention, fold(mention.name)) for mention in mentions if not mention.inside]
@@ -264,7 +284,7 @@ def box_facts(title: str, fields: tuple[tuple[str, str], ...]) -> PassageFacts:
             name = part.strip(" ,.")
             if name and len(name) <= 80:
                 entities.append(Entity(name))
-                relations.append(Relation(title, predicate, name, f"{key}: {value}", by="infobox"))
+                relations.append(Relation(title, predicate, name, f"{key}: {value[:LONGEST_TEXT]}", by="infobox"))
     return PassageFacts(tuple(entities), tuple(relations))
 
 

@@ -73,6 +73,8 @@ def nearest_elsewhere(
     if not k or not len(columns):
         return found
     groups = space.groups[columns]
+    if groups[0] == groups[-1] and (space.groups[rows] == groups[0]).all():
+        return found
     for at, some in _blocks(rows, len(columns), cells):
         sims = space.matrix[some] @ others.T
         own = space.groups[some]
@@ -90,12 +92,23 @@ def nearest_within(space: Space, k: int, *, groups: NDArray[np.int32] | None = N
         return found
     for group in np.unique(space.groups) if groups is None else groups:
         first, end = np.searchsorted(space.groups, [group, group + 1])
-        columns = np.arange(first, end, dtype=np.int32)
-        for at, some in _blocks(columns, len(columns), cells):
-            sims = space.matrix[some] @ space.matrix[first:end].T
-            sims[np.arange(len(some)), some - first] = -np.inf
+        rows = np.arange(first, end, dtype=np.int32)
+        columns = _first_of_each(space.same[first:end], k + 1) + np.int32(first)
+        others = space.matrix[columns]
+        for at, some in _blocks(rows, len(columns), cells):
+            sims = space.matrix[some] @ others.T
+            own = np.searchsorted(columns, some)
+            there = np.flatnonzero(columns[np.minimum(own, len(columns) - 1)] == some)
+            sims[there, own[there]] = -np.inf
             _put(found, int(first) + at, space, some, columns, sims)
     return found
+
+
+def _first_of_each(same: Rows, count: int) -> Rows:
+    """Places of the first so many windows of each text. Of equal ones the earlier win, so no later one can be near."""
+    order = np.argsort(same, kind="stable")
+    place = np.arange(len(same)) - np.searchsorted(same[order], same[order])
+    return np.sort(order[place < count]).astype(np.int32)
 
 
 def merged(one: Nearest, other: Nearest) -> Nearest:

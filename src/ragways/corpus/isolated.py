@@ -1,0 +1,222 @@
+"""Files whose parsers are large and not ours (PDF, Word, web pages) are read in a child process with limits, so that
+one bad file costs itself and not the run: what crashes its parser or takes too much memory or time is a LoadError.
+
+One child serves all files of a run and is replaced when it dies. It is asked and answers in lines of JSON, has no key
+in its environment, and imports nothing but loaders. Memory and CPU time are limited where the system can do it (Linux,
+macOS), time by the clock everywhere. Plain formats are read in the process itself: their size bounds what they cost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from ragways.core.errors import LoadError, NoText
+from ragways.core.runtime import plain_environment
+from ragways.core.types import Document, Heading, Infobox, Link
+from ragways.corpus.load import load, loader_of
+from ragways.corpus.source import MIB, Fields, LoadOptions, Skipped, SourceFile
+
+_LONGEST_LINE = 1 << 30
+_TOO_MUCH_MEMORY = 77
+"""How a child ends that has taken more memory than it may."""
+
+
+class IsolatedReader:
+    """Reads files as `load` does, those of isolated loaders in a child process. Close it when all is read."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def load(self, file: SourceFile, options: LoadOptions) -> Iterator[Document]:
+        """The documents of a file. Whatever is wrong with it becomes a LoadError that names its key."""
+        loader = loader_of(file.path.name)
+        if loader is None or not loader.isolated or not sys.executable:
+            yield from load(file, options)
+            return
+        child = self._start()
+        timer = threading.Timer(options.max_wall, child.kill)
+        began = time.monotonic()
+        timer.start()
+        try:
+            # All of them before the first is passed on: what is done with it must not count as reading.
+            yield from list(self._answers(child, file, options))
+        except (OSError, ValueError) as error:
+            code = self._stop()
+            raise LoadError(f"{file.key} {_why(code, time.monotonic() - began, options)}") from error
+        finally:
+            timer.cancel()
+
+    def _answers(self, child: subprocess.Popen[bytes], file: SourceFile, options: LoadOptions) -> Iterator[Document]:
+        """What the child says of a file; ValueError or OSError where it says nothing that can be read."""
+        assert child.stdin is not None and child.stdout is not None  # noqa: S101, PT018 - both are pipes
+        child.stdin.write(_line({"path": str(file.path), "key": file.key, "options": _plain_options(options)}))
+        child.stdin.flush()
+        while True:
+            said = json.loads(child.stdout.readline(_LONGEST_LINE))
+            if "document" in said:
+                yield _document(said["document"])
+            elif "skipped" in said:
+                options.notice(Skipped(*said["skipped"]))
+            elif "error" in said:
+                raise (NoText if said["empty"] else LoadError)(*said["error"])
+            else:
+                return
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._child is None or self._child.poll() is not None:
+            self._stop()
+            # -P: the folder that the command runs in is no place to import from.
+            self._child = subprocess.Popen(
+                [sys.executable, "-P", "-m", "ragways.corpus.isolated"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=plain_environment(),
+            )
+        return self._child
+
+    def _stop(self) -> int:
+        """End the child; how it ended, if it had before, else that it was killed."""
+        child = self._child
+        if child is None:
+            return 0
+        try:
+            code = child.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            code = child.wait()
+        for pipe in (child.stdin, child.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # what could not be sent any more
+                    pipe.close()
+        return code
+
+    def close(self) -> None:
+        """Let the child go."""
+        if self._child is not None:
+            self._child.kill()
+            self._stop()
+            self._child = None
+
+
+def _why(code: int, seconds: float, options: LoadOptions) -> str:
+    """What ended the child, in words."""
+    if code == -getattr(signal, "SIGXCPU", 0):
+        return f"takes more than {options.max_cpu:,} s of CPU time to read (max_cpu)"
+    if seconds >= options.max_wall:
+        return f"takes more than {options.max_wall:,} s to read (max_wall)"
+    if code == _TOO_MUCH_MEMORY:
+        return f"takes more than {options.max_memory // MIB:,} MiB of memory to read (max_memory)"
+    return f"breaks its parser, or takes more than {options.max_memory // MIB:,} MiB of memory to read (max_memory)"
+
+
+def _line(value: object) -> bytes:
+    return json.dumps(value).encode("ascii") + b"\n"
+
+
+def _plain_options(options: LoadOptions) -> dict[str, Any]:
+    plain = {each.name: getattr(options, each.name) for each in fields(options) if each.name != "notice"}
+    return {**plain, "fields": asdict(options.fields)}
+
+
+def _document(said: dict[str, Any]) -> Document:
+    return Document(
+        **{
+            **said,
+            "headings": tuple(Heading(*heading) for heading in said["headings"]),
+            "links": tuple(Link(*link) for link in said["links"]),
+            "infoboxes": tuple(
+                Infobox(start, end, kind, tuple((key, value) for key, value in facts))
+                for start, end, kind, facts in said["infoboxes"]
+            ),
+        }
+    )
+
+
+# The child
+
+
+def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
+    """Read one file after the other until there is no more to ask."""
+    watched = False
+    while line := asked.readline(_LONGEST_LINE):
+        wanted = json.loads(line)
+        limits = wanted["options"]
+        limits["fields"] = Fields(**{name: tuple(names) for name, names in limits["fields"].items()})
+        if _limit(limits["max_memory"], limits["max_cpu"]) and not watched:
+            threading.Thread(target=_watch, args=(limits["max_memory"],), daemon=True).start()
+            watched = True
+
+        def notice(left_out: Skipped) -> None:
+            answers.write(_line({"skipped": [left_out.key, left_out.reason]}))
+
+        try:
+            for document in load(SourceFile(Path(wanted["path"]), wanted["key"]), LoadOptions(notice=notice, **limits)):
+                said = {each.name: getattr(document, each.name) for each in fields(document)}
+                for part in ("headings", "links", "infoboxes"):
+                    said[part] = [list(asdict(each).values()) for each in said[part]]
+                answers.write(_line({"document": said}))
+            answers.write(_line({}))
+        except LoadError as error:
+            answers.write(_line({"error": [error.message, error.cure], "empty": isinstance(error, NoText)}))
+        except MemoryError:
+            _too_much_memory()
+        answers.flush()
+
+
+def _limit(memory: int, cpu: int) -> bool:
+    """So much memory in all, and so much CPU time from here on. False where the system knows no such limits."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    # Addresses are not yet memory: some room, or the parser would crash where the watch can say what happened.
+    for kind, soft in ((resource.RLIMIT_CPU, int(used + cpu) + 1), (resource.RLIMIT_AS, memory + 512 * MIB)):
+        _, hard = resource.getrlimit(kind)
+        with suppress(ValueError, OSError):  # macOS does not limit addresses; the watch is all there is
+            resource.setrlimit(kind, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+    return True
+
+
+def _watch(memory: int) -> None:
+    """End the process when it has taken too much: an allocator that is refused memory may crash without a word."""
+    while _resident() < memory:
+        time.sleep(0.02)
+    _too_much_memory()
+
+
+def _resident() -> int:
+    """Bytes of memory that this process holds. On Linux its own peak is no help: a child begins with its parent's."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except OSError:
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _too_much_memory() -> NoReturn:
+    os._exit(_TOO_MUCH_MEMORY)
+
+
+def main() -> None:
+    """Serve. What libraries print must not get among the answers."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    _serve(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()
