@@ -22,7 +22,8 @@ from ragways.retrieval.ask import PARADIGMS
 
 HERE = Path(__file__).parent
 NEEDED = {
-    "gold": "a gold answer", "answer": "a question with an answer", "null": "a question without one",
+    "gold": "a gold answer", "short": "one that is no text", "answer": "a question with an answer",
+    "null": "a question without one",
     "ranks": "gold evidence", "evidence": "that something was found", "citations": "citations",
 }  # fmt: skip
 NOTE = "<!-- Made by docs/generate.py from the code; change that, then run `make docs`. -->\n"

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ragways.core.types import ABSTENTION
+from ragways.evaluation.question import text_gold
 from ragways.evaluation.record import Record
 
 Family = Literal["exact", "retrieval", "embedding", "judged"]
-Need = Literal["gold", "answer", "null", "ranks", "evidence", "citations"]
+Need = Literal["gold", "short", "answer", "null", "ranks", "evidence", "citations"]
 Refusal = Literal["defined", "wrong", "zero", "as text", "left out", "no matter"]
 Refusals = Literal["declared", "source"]
 """As each metric declares it (`refusal`), or as the source of the metric counts (`source_refusal`)."""
@@ -53,6 +54,7 @@ def accepted(record: Record) -> tuple[str, ...]:
 
 _NEEDS: dict[Need, tuple[Callable[[Record], bool], str]] = {
     "gold": (lambda r: bool(r.gold) or unanswerable(r), "no gold answer"),
+    "short": (lambda r: not text_gold(r.type, r.gold), "the gold answer is a text: see coverage"),
     "answer": (lambda r: not unanswerable(r), "the question has no answer"),
     "null": (unanswerable, "the question has an answer"),
     "ranks": (lambda r: bool(r.ranks), "no gold evidence"),

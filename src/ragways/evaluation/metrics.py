@@ -63,11 +63,12 @@ def _compared(answer: str, record: Record, form: Callable[[str], str] = normal) 
 _EXACT = (
     Metric("accuracy", "exact",
            "an accepted answer stands in the answer (a short one, yes or no, soon does); on a null question: abstained",
-           ("gold",), of=_accuracy, refusal="wrong"),
+           ("gold", "short"), of=_accuracy, refusal="wrong"),
     Metric("accuracy-stated", "exact",
            "an accepted answer is stated: neither denied nor one of several offered; yes or no comes first",
-           ("gold",), of=_stated_accuracy, refusal="wrong"),
-    Metric("em", "exact", "the answer is an accepted one, word for word (as SQuAD compares)", ("gold", "answer"),
+           ("gold", "short"), of=_stated_accuracy, refusal="wrong"),
+    Metric("em", "exact", "the answer is an accepted one, word for word (as SQuAD compares)",
+           ("gold", "short", "answer"),
            of=_exact_match, refusal="zero"),
     Metric("f1", "exact", "words shared with the best accepted answer (as SQuAD compares)", ("gold", "answer"),
            of=_token_f1, refusal="zero"),
@@ -107,9 +108,11 @@ def _strict(record: Record) -> float:
 
 
 _MULTIHOP_RAG = (
-    Metric("accuracy-official", "exact", "MultiHop-RAG's own scorer: any word shared with the gold answer", ("gold",),
+    Metric("accuracy-official", "exact", "MultiHop-RAG's own scorer: any word shared with the gold answer",
+           ("gold", "short"),
            of=_official, refusal="as text"),
-    Metric("accuracy-strict", "exact", "the whole answer is the gold answer; on a null question: abstained", ("gold",),
+    Metric("accuracy-strict", "exact", "the whole answer is the gold answer; on a null question: abstained",
+           ("gold", "short"),
            of=_strict, refusal="wrong"),
 )  # fmt: skip
 

@@ -50,6 +50,21 @@ class Question:
     provenance: Mapping[str, object] = field(default_factory=dict, hash=False)
 
 
+_TEXTS = frozenset({"summary", "node", "edge", "subgraph"})
+_CONTEXTS = frozenset({"intra_document", "theme_based", "sequential_multi_hop", "native"})
+_LONG = 12
+"""Words of an answer from which on it is a text."""
+
+
+def text_gold(type: str, answers: Sequence[str]) -> bool:
+    """Whether a generated question asks for a text, which no answer repeats word for word: it is scored by coverage.
+
+    Its kind says so; on a context, where a model may answer by a name or in sentences, the length of the gold does.
+    """
+    long = bool(answers) and all(len(answer.split()) > _LONG for answer in answers)
+    return type in _TEXTS or (type in _CONTEXTS and long)
+
+
 def plain_words(text: str) -> str:
     """A text as quotes are compared: words alone, lower-case."""
     return _NOT_WORDS.sub(" ", text.casefold()).strip()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +42,45 @@ class ModelByTask:
         pass
 
 
-ASKED = {"question": "Which tower was lit?", "answer": "The fourth tower", "passages": [1, 2]}
+def asked(call: Call, **changes: object) -> dict[str, object]:
+    """A question on what was shown, resting on its first two passages; the answer is how the first of them ends."""
+    passages = [n for n in (1, 2) if n <= len(shown(call))]
+    return {"question": "Which tower was lit?", "answer": ending(call), "passages": passages, **changes}
+
+
+def shown(call: Call) -> list[str]:
+    """The passages in a call, which stand last in it."""
+    told = next(m.content for m in reversed(call.messages) if "<<<data " in m.content)
+    data = told.rsplit("<<<data ", 1)[1].split("\n", 1)[1].rsplit("\ndata ", 1)[0]
+    return [passage.split("\n", 1)[-1] for passage in re.split(r"(?:^|\n\n)\[\d+\] ", data) if passage]
+
+
+def ending(call: Call) -> str:
+    return " ".join(shown(call)[0].split()[-3:])
+
+
+def grounded_from(count: int) -> Callable[[Call], str]:
+    """A reader that finds the answer in so many passages, in fewer none, and none to what has none."""
+
+    def answer(call: Call) -> str:
+        asked = fenced(call, "Question:")
+        return NO if "painted blue" in asked or len(shown(call)) < count else ending(call)
+
+    return answer
+
+
+NO = "Insufficient information"
 REPLIES: dict[str, object] = {
-    "question_factual": ASKED,
-    "question_reasoning": ASKED,
-    "question_summary": lambda call: {**ASKED, "same": True, "question": f"What became of {entity_of(call)}?"},
-    "question_structure": {**ASKED, "passages": [1]},
+    "question_factual": asked,
+    "question_reasoning": asked,
+    "question_summary": lambda call: asked(call, same=True, question=f"What became of {entity_of(call)}?"),
+    "question_structure": asked,
     "question_digest": "A tower was lit.",
-    "question_context": {**ASKED, "passages": [1]},
-    "question_evolved": {**ASKED, "passages": [1]},
+    "question_context": asked,
+    "question_evolved": asked,
     "question_unanswerable": lambda call: {"question": f"When was {other_of(call)} painted blue?"},
-    "question_grounded": lambda call: grounded(call),
-    "question_closed": "Insufficient information",
+    "question_grounded": grounded_from(1),
+    "question_closed": NO,
     "question_same": {"same": True},
 }
 """Of a model that writes the same question again and again, and finds it good."""
@@ -73,13 +101,6 @@ def other_of(call: Call) -> str:
     return "the harbour" if said == "(none)" else said
 
 
-def grounded(call: Call) -> str:
-    """The answer from all of the support, and none from a part of it or to what has none."""
-    asked, passages = fenced(call, "Question:"), fenced(call, "Passages:")
-    many = passages.count("\n\n[") + passages.startswith("[")
-    return "Insufficient information" if "painted blue" in asked or many < 2 else "The fourth tower"
-
-
 def resources(index: Index, model: Any = None, **client: Any) -> Resources:
     return Resources(index, WordHashes(), ModelClient(model, **client), threshold=0.0)
 
@@ -88,7 +109,7 @@ def made(index: Index, model: Any = None, **settings: Any) -> GeneratedSet:
     return asyncio.run(generate(resources(index, model), **settings))
 
 
-def indexed(folder: Path, texts: dict[str, str], layers: frozenset[str]) -> Index:
+def indexed(folder: Path, texts: dict[str, str], layers: frozenset[str], settings: Any = None) -> Index:
     corpus = write(folder / "corpus", texts)
-    asyncio.run(build(folder / "index", [corpus], recipe(WordHashes(), layers=layers)))
+    asyncio.run(build(folder / "index", [corpus], recipe(WordHashes(), settings, layers=layers)))
     return Index.open(folder / "index")

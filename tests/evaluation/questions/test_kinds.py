@@ -14,7 +14,10 @@ from ragways.evaluation.questions.draft import NULL, PASSED, REASONS
 from ragways.evaluation.questions.generate import KINDS, GeneratedSet, find_kinds
 from ragways.index.reader import Index
 from ragways.models.task import FENCE_RULE
-from tests.evaluation.questions.fakes import REPLIES, ModelByTask, indexed, made
+from tests.evaluation.questions.fakes import REPLIES, ModelByTask, grounded_from, indexed, made
+
+GROUPED = dict.fromkeys(("comparison", "intra_document", "theme_based", "sequential_multi_hop", "native"), 2)
+PASSAGES = {"reasoning-2": 2, "reasoning-3": 3, **GROUPED}
 
 
 def keeps_promises(index: Index, found: GeneratedSet, kind: str, way: str) -> None:
@@ -58,19 +61,14 @@ def test_without_a_model(demo: Index, kind: str):
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_a_model(demo: Index, kind: str):
     # The model writes one question again and again, so one of a kind is all there can be (or one an entity).
-    # A question of one passage cannot pass its test of shortcuts, nor one of several fail it.
-    lines = {**REPLIES, "question_grounded": lambda call: "The fourth tower"} if not multi(kind) else REPLIES
-    model = ModelByTask(lines)
+    # What takes several passages must not be answered from fewer.
+    model = ModelByTask({**REPLIES, "question_grounded": grounded_from(PASSAGES.get(kind, 1))})
     found = made(demo, model, kinds=[kind], count=1, seed=3)
     assert found.questions, found.counts
     keeps_promises(demo, found, kind, "model")
     assert found.provenance.model == "by-task"
     assert set(found.provenance.prompts.values()) <= {hash_of(name) for name in REPLIES}
     assert all(FENCE_RULE in call.messages[0].content for call in model.calls)
-
-
-def multi(kind: str) -> bool:
-    return kind.startswith("reasoning") or KINDS[kind].type == NULL
 
 
 def hash_of(name: str) -> str:

@@ -97,7 +97,7 @@ def test_a_spent_budget_keeps_what_there_is(demo: Index):
     from ragways.evaluation.questions.generate import generate
     from tests.evaluation.questions.fakes import resources
 
-    model = ModelByTask({**REPLIES, "question_grounded": "The fourth tower"})
+    model = ModelByTask(REPLIES)
     use = resources(demo, model, prices=Prices({"by-task": Price(1e6, 1e6)}))
     assert isinstance(use.model, ModelClient)
     found = asyncio.run(generate(use, kinds=["factual"], count=3, budget=0.5))

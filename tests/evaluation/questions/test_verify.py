@@ -34,8 +34,9 @@ from ragways.evaluation.questions.graph_questions import summarised
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.templates import chained
 from ragways.index.reader import Index
+from ragways.models.call import Call
 from ragways.testing.scripted import ScriptedModel
-from tests.evaluation.questions.fakes import ASKED, REPLIES, ModelByTask, indexed, made, resources
+from tests.evaluation.questions.fakes import REPLIES, ModelByTask, asked, indexed, made, resources, shown
 
 ADA = "# Ada Holm\n\nAda Holm (born 3 May 1770 in Port Averne) was an engineer. She died in Skelwick."
 TEXTS = {
@@ -93,7 +94,7 @@ def test_namesakes_are_not_summed_up(tmp_path: Path):
     texts = {
         "a.md": "# John Ferrow\n\nJohn Ferrow (born 1 May 1801) was a sailor from Ness with a red beard.",
         "b.md": "# John Ferrow (poet)\n\nJohn Ferrow (born 9 June 1870) was a poet from Tollen with no beard at all.",
-        "c.md": "# Ness\n\nNess is a town. It remembers John Ferrow with a statue of stone near the old harbour wall.",
+        "c.md": "# Ness\n\nNess is a town. John Ferrow was honoured with a statue of stone near the old harbour wall.",
     }
     index = indexed(tmp_path, texts, LAYERS)
     source, reasons = QuestionSource(resources(index)), set()
@@ -107,7 +108,7 @@ def test_namesakes_are_not_summed_up(tmp_path: Path):
     index.close()
 
 
-SUPPORT = tuple(SupportingChunk(f"c{n}", f"d{n}", f"k{n}", f"T{n}", f"Text {n}.") for n in (1, 2))
+SUPPORT = tuple(SupportingChunk(f"c{n}", f"d{n}", f"k{n}", f"T{n}", f"Text {n}. Anna Brack.") for n in (1, 2))
 HOPS = QuestionDraft("Who built it?", ("Anna Brack",), SUPPORT, multi_hop=True)
 FACT = replace(HOPS, support=SUPPORT[:1], multi_hop=False)
 NO, SAME, OTHER = "Insufficient information", {"same": True}, {"same": False}
@@ -152,18 +153,101 @@ def counted(index: Index, lines: Mapping[str, object], kind: str = "factual", co
 
 
 def test_counts_say_why(source: QuestionSource):
-    index, always = source.index, {"question_grounded": "The fourth tower"}
-    assert counted(index, always) == {PASSED: 1, REPEATED: 9}
+    index = source.index
+    assert counted(index, {}) == {PASSED: 1, REPEATED: 9}
     assert counted(index, {"question_grounded": NO}) == {NOT_GROUNDED: 10}
-    assert counted(index, {**always, "question_factual": "no JSON"}) == {UNREADABLE: 10}
+    assert counted(index, {"question_factual": "no JSON"}) == {UNREADABLE: 10}
     # A question that speaks of a text nobody sees, or that names a passage that was not shown, is not readable either.
-    shown = {**ASKED, "question": "What does the passage say?"}
-    assert counted(index, {**always, "question_factual": shown}) == {UNREADABLE: 10}
-    far = {**always, "question_context": {**ASKED, "passages": [99]}}
-    assert counted(index, far, "native") == {UNREADABLE: 10}
+    shown = {"question": "What does the passage say?", "answer": "Much.", "passages": [1]}
+    assert counted(index, {"question_factual": shown}) == {UNREADABLE: 10}
+    assert counted(index, {"question_context": lambda call: asked(call, passages=[99])}, "native") == {UNREADABLE: 10}
     same = counted(index, {"question_summary": {"same": False}}, "summary")
     assert set(same) <= {NO_MATERIAL, OTHER_ENTITY}
     assert OTHER_ENTITY in same
+
+
+def test_a_writer_that_verifies_itself_does_not_pass_what_stands_nowhere(source: QuestionSource):
+    lie = {"question": "Where did Ada Holm die?", "answer": "Zanzibar", "passages": [1]}
+    lines = {"question_factual": lie, "question_structure": lie, "question_grounded": "Zanzibar"}
+    assert counted(source.index, lines) == {NOT_GROUNDED: 10}
+    assert set(counted(source.index, lines, "node")) <= {NOT_GROUNDED, NO_MATERIAL}
+    true = {**lie, "answer": "Skelwick"}
+    assert PASSED in counted(source.index, {"question_factual": true, "question_grounded": "Skelwick"}, count=4)
+
+
+LONG = "She died in Skelwick, where she had been an engineer of lights"
+
+
+@pytest.mark.parametrize(
+    ("answer", "fine"),
+    [
+        ("Skelwick", True),
+        ("in Skelwick.", True),
+        ("Zanzibar", False),
+        ("3 May 1770", True),
+        ("4 May 1770", False),
+        ("Skelwick, Zanzibar", False),
+        (f"{LONG}.", True),
+        (f"{LONG} in Zanzibar.", False),
+        (f"{LONG} until 1893.", False),
+        ("A violinist of remarkable gifts travelled widely through cold mountains playing sonatas.", False),
+        ("The", False),
+    ],
+)
+def test_the_answer_of_a_model_stands_in_its_support(answer: str, fine: bool):
+    text = f"{ADA} She built lights."
+    draft = QuestionDraft("What became of her?", (answer,), (SupportingChunk("c", "d", "k", "Ada Holm", text),))
+    assert verify.stands(draft) is fine
+
+
+def test_of_a_comparison_the_question_may_list_the_answer():
+    support = (SupportingChunk("c", "d", "k", "Lights", "It was lit in 1801."),)
+    draft = QuestionDraft("Which is older, Ness Light or Pell Light?", ("Ness Light",), support)
+    assert verify.stands(replace(draft, choice=True))
+    assert not verify.stands(draft)
+
+
+THREE = tuple(SupportingChunk(f"c{n}", f"d{n}", f"k{n}", f"T{n}", f"Text {n}. Anna Brack.") for n in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("answered_from", "reason"), [({1, 2, 3}, ""), ({1, 3}, SHORTCUT), ({2}, SHORTCUT), ({2, 3}, SHORTCUT)]
+)
+def test_a_model_is_asked_with_every_part_of_the_support(source, answered_from: set[int], reason: str):
+    def reads(call: Call) -> str:
+        texts = " ".join(shown(call))
+        return "Anna Brack" if {n for n in (1, 2, 3) if f"Text {n}." in texts} >= answered_from else NO
+
+    model = ModelByTask({**REPLIES, "question_grounded": reads})
+    draft = replace(HOPS, support=THREE)
+    assert asyncio.run(verify.model_fault(draft, QuestionSource(resources(source.index, model)))) == reason
+
+
+ROW = {
+    "opera.md": "# Salt Opera\n\nSalt Opera is an opera composed by Ida Wend.{opera}",
+    "ida.md": "# Ida Wend\n\nIda Wend was born in Tollen Quay.{ida}",
+    "quay.md": "# Tollen Quay\n\nTollen Quay is a town. Tollen Quay was founded in 1655.{quay}",
+}
+
+
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        ({}, ""),
+        ({"quay": " Ida Wend lived there."}, SHORTCUT),  # the town's own text joins her to it: hers is not needed
+        ({"opera": " It was first heard at Tollen Quay."}, SHORTCUT),
+        ({"ida": " She wrote Salt Opera."}, SHORTCUT),
+        ({"quay": " Salt Opera plays there."}, SHORTCUT),
+    ],
+)
+def test_no_part_of_a_chain_may_suffice(tmp_path: Path, extra: dict[str, str], reason: str):
+    texts = {name: text.format(**{"opera": "", "ida": "", "quay": "", **extra}) for name, text in ROW.items()}
+    index = indexed(tmp_path, texts, LAYERS)
+    source = QuestionSource(resources(index))
+    draft = chained(source, next(c for row in source.chains(3).values() for c in row))
+    assert draft.text == "When was the town where the composer of Salt Opera was born founded?"
+    assert verify.rule_fault(draft, source) == reason
+    index.close()
 
 
 def test_every_reason_is_described_and_reached_here():

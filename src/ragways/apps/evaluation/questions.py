@@ -23,6 +23,8 @@ from ragways.core.plain import to_plain
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ragways.core.runtime import ProgressCallback
     from ragways.evaluation.importing import ImportCounts
     from ragways.evaluation.questions.generate import GeneratedSet
@@ -123,6 +125,14 @@ def generate(
     without_model: Annotated[
         bool, typer.Option("--without-model", help="By templates, even where a model is set.")
     ] = False,
+    evolutions: Annotated[
+        str,
+        typer.Option(
+            "--evolutions",
+            help="How questions on a context are made harder, joined by commas; with shares: reasoning=0.4.",
+            show_default="reasoning=0.4,multi-context=0.4,comparative=0.2",
+        ),
+    ] = "",
     budget: BudgetOption = None,
     index: IndexOption = None,
     settings: SettingsOption = None,
@@ -131,13 +141,14 @@ def generate(
 ) -> None:
     """Make questions from the corpus, verify them, and keep those that hold. Without a model, by templates."""
     from ragways.apps.terminal import print_json, progress_bar
-    from ragways.evaluation.questions.generate import about_file, find_kinds, write
+    from ragways.evaluation.questions.generate import about_file, find_kinds, read_shares, write
 
     names = [name.strip() for name in kinds.split(",") if name.strip()] or None
     find_kinds(names or [])  # a name that is not known is said before anything is opened
+    shares = read_shares(evolutions)
     chosen = chosen_settings(settings, index, trust=trust)
     with progress_bar(not json) as progress:
-        made = asyncio.run(_generate(chosen, names, count, seed, budget, without_model, progress))
+        made = asyncio.run(_generate(chosen, names, count, seed, budget, without_model, shares, progress))
     write(made, out)
     if json:
         print_json({**made.about, "files": [str(out), str(about_file(out))]})
@@ -156,6 +167,7 @@ async def _generate(
     seed: int,
     budget: float | None,
     without_model: bool,
+    evolutions: Mapping[str, float],
     progress: ProgressCallback,
 ) -> GeneratedSet:
     from ragways.assemble import opened
@@ -163,7 +175,14 @@ async def _generate(
 
     async with opened(settings) as use:
         return await make(
-            use, kinds=names, count=count, seed=seed, budget=budget, without_model=without_model, progress=progress
+            use,
+            kinds=names,
+            count=count,
+            seed=seed,
+            budget=budget,
+            without_model=without_model,
+            evolutions=evolutions,
+            progress=progress,
         )
 
 

@@ -57,7 +57,7 @@ class CorpusTexts:
                         f"the corpus has more than {MAX_CHARACTERS:,} characters", "make questions on a part of it"
                     )
                 self.all.append(CorpusText(id, document, tuple(chunks[id])))
-        self.by_id = {text.id: text for text in self.all}
+        self._pieces: dict[str, list[Piece]] = {}
 
     def piece(self, text: CorpusText, start: int, end: int) -> Piece | None:
         """The chunk in which a stretch of a document lies whole."""
@@ -68,8 +68,10 @@ class CorpusTexts:
 
     def pieces(self, text: CorpusText) -> list[Piece]:
         """The chunks of a document in reading order."""
-        found = self._index.pieces(text.chunks).values()
-        return sorted(found, key=lambda piece: (piece.start, piece.end, piece.id))
+        if text.id not in self._pieces:
+            found = self._index.pieces(text.chunks).values()
+            self._pieces[text.id] = sorted(found, key=lambda piece: (piece.start, piece.end, piece.id))
+        return self._pieces[text.id]
 
     def sentences(self, text: CorpusText) -> list[tuple[int, int]]:
         whole = text.document.text
@@ -217,7 +219,7 @@ def _about(lead: str, base: str) -> bool:
 
 def _shown(text: CorpusText, base: str, ending: str, alone: bool) -> str:
     if ending and not alone:
-        plain = not re.search(r"[,\d]", ending) or re.fullmatch(r"\d{4} [\w ]+", ending)
+        plain = not ending[0].isupper() and (not re.search(r"[,\d]", ending) or re.fullmatch(r"\d{4} [\w ]+", ending))
         return f"the {ending} {base}" if plain else text.title
     if base.startswith(("The ", "A ", "An ")):
         return base

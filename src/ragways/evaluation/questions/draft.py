@@ -26,7 +26,7 @@ REASONS: dict[str, str] = {
     UNREADABLE: "the model gave no usable reply, even when asked again",
     OTHER_ENTITY: "the documents do not mean the same entity",
     NOT_GROUNDED: "the answer does not follow from the supporting text alone",
-    SHORTCUT: "a single document suffices where several should be needed",
+    SHORTCUT: "a part of its evidence suffices where all of it should be needed",
     LEAK: "the answer stands in the question",
     BY_HEART: "the model answers it with the book closed",
     AMBIGUOUS: "another answer is as right",
@@ -57,7 +57,8 @@ class QuestionDraft:
     """`names` are those that the question gives away, `path` what it was made from, `absent` what nothing may say.
 
     `checked` are facts that have to be the only ones of their kind, `choice` says that the question itself lists the
-    answers, `parts` that the answer is made of the quotes and stands in none of them as a whole.
+    answers, `multi_hop` that all of the support is needed, `parts` that the answer is made of the quotes and stands in
+    none of them as a whole.
     """
 
     text: str

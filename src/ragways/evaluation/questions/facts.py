@@ -86,7 +86,7 @@ def written_forms(value: str) -> tuple[str, ...]:
 
 
 class FactIndex:
-    """All facts: `every`, by subject (`about`), by chunk (`in_chunk`), by relation (`saying`).
+    """All facts: `every`, `by_id`, by subject (`about`), by chunk (`in_chunk`), by relation (`saying`).
 
     `known` are the subjects and relations of which something is said, `sure` the ids of facts with one value alone,
     whatever says so.
@@ -100,6 +100,7 @@ class FactIndex:
         best = [_best(list(facts.values())) for facts in values.values()]
         self.sure = frozenset(fact.id for fact, alone in best if alone)
         self.every = sorted((fact for fact, _ in best), key=lambda fact: fact.id)
+        self.by_id = {fact.id: fact for fact in self.every}
         self.about: dict[str, list[Fact]] = {}
         self.in_chunk: dict[str, list[Fact]] = {}
         self.saying: dict[str, list[Fact]] = {}

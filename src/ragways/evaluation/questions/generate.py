@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -27,7 +28,8 @@ from ragways.evaluation.questions import templates, unanswerable, verify
 from ragways.evaluation.questions.draft import NULL, PASSED, REASONS, REPEATED, UNREADABLE, NothingToAsk, QuestionDraft
 from ragways.evaluation.questions.groupings import GROUPINGS
 from ragways.evaluation.questions.model_written import Writer, quote
-from ragways.evaluation.questions.source import QuestionSource
+from ragways.evaluation.questions.source import SHARES, QuestionSource
+from ragways.index.graph.names import STOP
 from ragways.retrieval.resources import Resources
 
 Way = Literal["rule", "model"]
@@ -99,6 +101,9 @@ TRIES = {"model": 5, "rule": 60}
 DRY = 300
 """Drafts in a row by rules, none of which gave a new question, after which it is said that there are no more."""
 AT_ONCE = 8
+NEAR = 0.75
+"""Share of words that two questions with one answer have in common, from which on they are nearly the same."""
+_NUMBER = re.compile(r"\d+")
 _WITH_GRAPH = "`ragways index --with graph` adds those of sentences and tables"
 
 
@@ -123,6 +128,7 @@ class QuestionSetProvenance:
     seed: int
     count: int
     kinds: tuple[str, ...]
+    evolutions: dict[str, float]
     index: QuestionIndex
     prompts: dict[str, str]
     usd: float
@@ -155,18 +161,21 @@ async def generate(
     seed: int = 0,
     budget: float | None = None,
     without_model: bool = False,
+    evolutions: Mapping[str, float] | None = None,
     progress: ProgressCallback = silent,
 ) -> GeneratedSet:
     """Up to `count` verified questions of each kind; the same index, seed and settings give the same set.
 
-    Without `kinds`, all that the layers of the index allow. A spent budget ends it, with what there is.
+    Without `kinds`, all that the layers of the index allow. A spent budget ends it, with what there is. `evolutions`
+    are the ways to make questions on a context harder, each with its share; the usual ones where none are given.
     """
     if not 0 < count <= MOST:
         raise UsageError(f"a count of {count} makes no sense", f"give one from 1 to {MOST:,}")
     model = None if without_model else use.model.model
     way: Way = "rule" if model is None else "model"
     wanted, notes = _possible(use, kinds, way)
-    making, stopped = _Making(QuestionSource(use), way, count, seed, progress), ""
+    shares = checked_shares(SHARES if evolutions is None else evolutions)
+    making, stopped = _Making(QuestionSource(use, shares), way, count, seed, progress), ""
     with spending(Budget(usd=budget)):
         try:
             for kind in wanted:
@@ -177,6 +186,7 @@ async def generate(
     for kind in wanted:
         if making.passed(kind) < count and not stopped:
             notes.append(f"{kind.name}: {making.passed(kind)} of {count}; the corpus gave no more")
+    notes += making.advice(wanted) if not stopped else []
     size = use.index.counts()
     provenance = QuestionSetProvenance(
         made_by=f"ragways {__version__}",
@@ -185,6 +195,7 @@ async def generate(
         seed=seed,
         count=count,
         kinds=tuple(kind.name for kind in wanted),
+        evolutions=dict(shares),
         index=QuestionIndex(
             generation=use.index.generation,
             documents=size["documents"],
@@ -197,6 +208,31 @@ async def generate(
         not_checked=() if model is not None else ("known by heart: only a model can tell",),
     )
     return GeneratedSet(tuple(making.questions), making.ordered_counts(), provenance, tuple(notes), stopped)
+
+
+def read_shares(text: str) -> Mapping[str, float]:
+    """`reasoning` alone, `reasoning, comparative` alike, `reasoning=0.4,comparative=0.2`; empty: the usual."""
+    given = dict[str, float]()
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        way, _, share = part.partition("=")
+        try:
+            given[way.strip()] = float(share or 1)
+        except ValueError:
+            raise UsageError(f"{share!r} is no share", "write it as reasoning=0.4") from None
+    return checked_shares(given or SHARES)
+
+
+def checked_shares(shares: Mapping[str, float]) -> Mapping[str, float]:
+    """The ways to make questions harder that have a share; an unknown way and a share below 0 are errors."""
+    for way, share in shares.items():
+        if way not in SHARES:
+            raise UsageError(f"there is no way {way!r} to make a question harder", did_you_mean(way, SHARES))
+        if not 0 <= share < float("inf"):
+            raise UsageError(f"a share of {share} makes no sense", "give 0 or more")
+    chosen = {way: share for way, share in shares.items() if share}
+    if not chosen:
+        raise UsageError("no way to make a question harder has a share", f"choose among {', '.join(SHARES)}")
+    return chosen
 
 
 def _possible(use: Resources, names: Iterable[str] | None, way: Way) -> tuple[list[Kind], list[str]]:
@@ -229,6 +265,8 @@ class _Making:
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     prompts: dict[str, str] = field(default_factory=dict)
     _known: set[str] = field(default_factory=set)
+    _same_answer: dict[str, list[frozenset[str]]] = field(default_factory=dict)
+    _faults: dict[str, str] = field(default_factory=dict)
 
     def passed(self, kind: Kind) -> int:
         return self.counts.get(kind.name, {}).get(PASSED, 0)
@@ -257,7 +295,9 @@ class _Making:
             try:
                 if self.way == "rule":
                     draft = kind.draft(self.source, random)
-                    reason = verify.rule_fault(draft, self.source)
+                    if draft.text not in self._faults:  # rules draw the same again and again
+                        self._faults[draft.text] = verify.rule_fault(draft, self.source)
+                    reason = self._faults[draft.text]
                 else:
                     draft = await kind.write(self.source, random)
                     reason = await verify.model_fault(draft, self.source)
@@ -273,10 +313,7 @@ class _Making:
         """Count a draft, and keep it as a question if it passed and is new; whether it was kept."""
         new = False
         if draft is not None and reason == PASSED:
-            # What rules make twice of the same things differs in its phrase at most.
-            same = {plain_words(draft.text), *([f"{kind.name} {sorted(draft.path)}"] if self.way == "rule" else [])}
-            new = not same & self._known
-            self._known |= same
+            new = not self._repeats(draft, kind)
             if new:
                 typed = replace(draft, type=kind.type or kind.name)
                 self.questions.append(_question(typed, kind, self.way, self.seed, attempt))
@@ -285,6 +322,38 @@ class _Making:
         counts = self.counts.setdefault(kind.name, {})
         counts[reason] = counts.get(reason, 0) + 1
         return new
+
+    def _repeats(self, draft: QuestionDraft, kind: Kind) -> bool:
+        """Whether the same, or nearly the same, was asked before, in whatever kind; it is remembered."""
+        answer = plain_words(draft.answers[0])
+        words = plain_words(draft.text)
+        same = {words, f"{_NUMBER.sub('#', words)} → {answer}"}
+        if self.way == "rule":
+            # What rules make twice of the same things differs in its phrase at most; of what has no answer, in a date.
+            made_of = draft.path[:1] if kind.name == "moved" else sorted(draft.checked or (kind.name, *draft.path))
+            same.add(f"{list(made_of)} → {answer if draft.checked else ''}")
+            same |= {f"{kind.name} → {answer}"} if draft.parts else set()
+        said = frozenset(word for word in words.split() if word not in STOP)
+        near = not draft.unanswerable and any(
+            len(said & other) >= NEAR * len(said | other) for other in self._same_answer.get(answer, ())
+        )
+        repeats = near or bool(same & self._known)
+        self._known |= same
+        self._same_answer.setdefault(answer, []).append(said)
+        return repeats
+
+    def advice(self, kinds: list[Kind]) -> list[str]:
+        """Why rules found little to ask, and what to do, where they did."""
+        wanted = self.wanted * len(kinds)
+        if self.way != "rule" or 2 * len(self.questions) >= wanted:
+            return []
+        facts, documents = len(self.source.facts.every), len(self.source.texts.all)
+        return [
+            f"{len(self.questions):,} of {wanted:,} questions: without a model they are made from infoboxes, tables "
+            f"and sentences that say something of what a document is called, and {documents:,} documents state "
+            f"{facts:,} such facts. Prose gives few. To have questions written from it, set a model; or ask for the "
+            "kinds that gave some"
+        ]
 
 
 def _question(draft: QuestionDraft, kind: Kind, way: Way, seed: int, attempt: int) -> Question:

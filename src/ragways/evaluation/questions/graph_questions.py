@@ -3,43 +3,64 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 
 import numpy as np
 
-from ragways.core import dates
-from ragways.evaluation.question import plain_words
+from ragways.evaluation.questions.corpus import CorpusText
 from ragways.evaluation.questions.draft import OTHER_ENTITY, NothingToAsk, QuestionDraft, SupportingChunk
+from ragways.evaluation.questions.entities import (
+    alike,
+    central,
+    common,
+    means_one,
+    nameable,
+    real,
+    shown,
+    telling,
+    tells,
+    titled,
+)
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.index.graph.names import fold, split_title
+from ragways.index.graph.names import coarse, fold, split_title, type_of_sentence
 from ragways.index.graph.reader import GraphEntity, Triplet
 from ragways.index.pagerank import Adjacency, pagerank
 
-_NOT_ASKED = frozenset({"date", "quantity"})
 MAX_DOCUMENTS = 5
-_WHOLE = re.compile(r"(?=.{30,400}$)(?!.* \| )[^\W\d_a-z\"“].*[.!?][\"”)]?")
-"""A sentence, rather than a line of a box, a row of a table or a point of a list."""
 _TRIES = 20
 MAX_CHUNKS = 30
 """Chunks that may name a bridge: what is named everywhere joins nothing."""
+_TOGETHER = 4
+"""Documents that may name both ends of a relation: with more, one sentence is not the answer."""
+_STATING = 2
+"""Chunks that a model is shown of a relation."""
 HOPS = 50
 """Different edges that a walk must cross, else another is begun."""
 _WALKS = 5
 _STALE = 3
 """Steps for each edge wanted that a walk may take over edges it knows: then it has gone where it can."""
-_DATED = re.compile(rf"\b(?:{'|'.join(dates.MONTHS)})\b|\d{{4}}$|^\d")
-"""A name that is a date, or little more."""
-_SUMMARIES = (
-    "What is known about {x}?",
-    "Give an overview of what the documents say about {x}.",
-    "Summarise what is said about {x} in different documents.",
-)
+_SUMMARIES = ("What is known about {x}?", "Give an overview of {x}.", "Summarise what is known about {x}.")
 _LINKS = ("How are {a} and {b} connected?", "What does {a} have to do with {b}?")
 _DEFINED = re.compile(
     r"\s(is|was|are|were)\s+(an?|the|one of the)\s+"
     r"((?:[^.;:()\n]|(?:(?<=\b[A-Z])|(?<=\b[A-Z][rst]))\.(?= )){4,200})(?=[.;:(\n]|$)"
 )
+_BEGINS = re.compile(
+    r"(?:The |An? )?([^\W\d_][^,;:()\n]{1,60}?)(?: \([^()]{1,80}\))*"
+    r"(?:,? (?:also|sometimes|often|or|commonly|formerly|officially)\b[^,]{2,80},)?"
+    r" (?=(?:is|was|are|were) (?:an?|the|one of the) )"
+)
+"""A sentence that says what something is, up to the verb."""
+_VAGUE = re.compile(
+    r"(?:an?|the|one of the) (?:(?:very|most|real|big|same|only|best|main|good|great|lot|bit|matter|few|must|point|"
+    r"problem|reason|result|case|one|thing|question|way|time|kind|first|last|next|important|key)\b ?)+(?:\S+ ?){0,2}"
+)
+"""Words that say how something is judged, not what it is."""
+_TITLE = re.compile(r"(?:Professor|Dr|Mrs?|Ms|Sir|Lady|Lord|Captain|President|Senator|King|Queen)\b")
+_AGENT = re.compile(r"(?:[eo]r|ist|ian|man|woman)$")
 MAX_CENTRES = 10
 FEWEST, MOST = 2, 3
 """Entities that a question about a stretch of the graph joins to its centre."""
@@ -47,62 +68,33 @@ FEWEST, MOST = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class EntitySupport:
-    """An entity and sentences that name it, one a document; `same` is False where they may mean others of its name."""
+    """An entity and text that names it, a place a document; `same` is False where they may mean others of its name."""
 
     entity: GraphEntity
     support: tuple[SupportingChunk, ...]
     same: bool
 
 
-def asked_about(entity: GraphEntity) -> bool:
-    """Whether a name can stand in a question: capitals, no date, no phrase."""
-    name = split_title(entity.name)[0]
-    capital = all(word[:1].isupper() for word in re.findall(r"[^\W\d_][\w'’]{3,}", name))
-    dated = entity.type in _NOT_ASKED or _DATED.search(name) is not None
-    return capital and not dated and 3 < len(name) <= 60 and name[0].isupper() and "\n" not in name
-
-
-def nameable(source: QuestionSource, entity: GraphEntity) -> bool:
-    """A name that stands for one thing: that of a document, or one of several words. `French` and `Church` do not."""
-    if not asked_about(entity):
-        return False
-    subject = source.subjects.named(entity.name)
-    if subject is not None:
-        # What is called by one common word, or by a first name, is hardly ever meant by it.
-        return " " in subject.bare or (
-            subject.kind in ("place", "person", "organization") and not split_title(subject.text.title)[1]
-        )
-    return " " in entity.name and not entity.name.startswith(("The ", "A ")) and not entity.name[-1].isdigit()
-
-
-def central(source: QuestionSource, entity: GraphEntity) -> bool:
-    """A name that much may be asked about: where documents are about things, one of those."""
-    return nameable(source, entity) and (not _titled(source) or source.subjects.named(entity.name) is not None)
-
-
 def node(source: QuestionSource, random: Random) -> GraphEntity:
-    """Any entity, each with the same chance."""
-    for _ in range(_TRIES):
-        ids = source.graph.ids
-        if not ids:
-            break
-        id = random.choice(ids)
-        entity = source.graph.entities([id])[id]
-        if asked_about(entity):
+    """Any entity that is one, each with the same chance."""
+    ids = source.graph.ids
+    for _ in range(_TRIES if ids else 0):
+        entity = source.entity(random.choice(ids))
+        if real(source, entity):
             return entity
     raise NothingToAsk
 
 
-def connected(source: QuestionSource, random: Random) -> GraphEntity:
+Fits = Callable[[QuestionSource, GraphEntity], bool]
+
+
+def connected(source: QuestionSource, random: Random, fits: Fits = central) -> GraphEntity:
     """A well-connected entity: drawn by its PageRank."""
     ranks = _ranks(source)
-    if not len(ranks):
-        raise NothingToAsk
-    for _ in range(_TRIES):
+    for _ in range(_TRIES if len(ranks) else 0):
         at = min(int(np.searchsorted(ranks, random.random() * ranks[-1])), len(ranks) - 1)
-        id = source.graph.ids[at]
-        entity = source.graph.entities([id])[id]
-        if central(source, entity):
+        entity = source.entity(source.graph.ids[at])
+        if fits(source, entity):
             return entity
     raise NothingToAsk
 
@@ -113,17 +105,21 @@ def _ranks(source: QuestionSource) -> np.ndarray[tuple[int], np.dtype[np.float64
     return source.once("ranks", lambda: np.cumsum(pagerank(links, np.ones(len(links)), tolerance=1e-6)))
 
 
-def around(source: QuestionSource, entity: GraphEntity, minimum: int = 2) -> EntitySupport:
-    """Sentences of the documents that name an entity most, its own first."""
+def around(source: QuestionSource, entity: GraphEntity, minimum: int = 2, *, whole: bool = False) -> EntitySupport:
+    """Where an entity is named most, its own document first: sentences about it or, for a model, the `whole` chunks.
+
+    One a document; of a corpus that is one document, one a chunk.
+    """
     support: dict[str, SupportingChunk] = {}
-    name, _ = split_title(entity.name)
+    name, alone = split_title(entity.name)[0], len(source.texts.all) == 1
     for chunk, _ in source.graph.mentions([entity.id]):
-        piece = source.index.pieces([chunk]).get(chunk)
-        if piece is None or piece.document in support:
+        piece = source.piece(chunk)
+        place = chunk if alone or piece is None else piece.document
+        if piece is None or place in support:
             continue
-        sentence = sentence_with(source, chunk, name)
-        if sentence:
-            support[piece.document] = source.support(piece, sentence)
+        sentence = "" if whole else telling(source, chunk, name)
+        if whole or sentence:
+            support[place] = source.support(piece, sentence)
         if len(support) == MAX_DOCUMENTS:
             break
     if len(support) < minimum:
@@ -137,56 +133,44 @@ def around(source: QuestionSource, entity: GraphEntity, minimum: int = 2) -> Ent
     )
 
 
-def sentence_with(source: QuestionSource, chunk: str, *names: str) -> str:
-    """The first sentence of a chunk that holds all these names, whole words in a row."""
-    piece = source.index.pieces([chunk]).get(chunk)
-    if piece is None:
-        return ""
-    for start, end in source.index.sentences(piece):
-        sentence = " ".join(source.index.text(piece.document, start, end).split())
-        # What stands in brackets is another name of something rather than another thing.
-        outside = re.sub(r"\([^()]*\)", "", sentence)
-        words = f" {plain_words(outside)} "
-        if _WHOLE.fullmatch(sentence) and all(n in outside and f" {plain_words(n)} " in words for n in names):
-            return sentence
-    return ""
-
-
-def edge(source: QuestionSource, random: Random) -> tuple[Triplet, SupportingChunk]:
-    """Any relation between two names, with the sentence that joins them."""
-    count = source.once("relations", lambda: source.graph.counts()["relations"])
-    for _ in range(_TRIES if count else 0):
-        triplet = source.graph.relations_at([number := random.randrange(count)]).get(number)
-        support = joined(source, triplet) if triplet is not None else None
-        if triplet is not None and support is not None:
-            return triplet, support
+def edge(source: QuestionSource, random: Random) -> tuple[Triplet, tuple[SupportingChunk, ...]]:
+    """Any relation between two entities that are some, with the chunks that state it, whole."""
+    for triplet in _triplets(source, random):
+        pair = source.graph.entities([triplet.subject, triplet.object])
+        if len(pair) < 2 or not all(real(source, entity) for entity in pair.values()):
+            continue
+        chunks = source.graph.relation_chunks([triplet.id]).get(triplet.id, [])[:_STATING]
+        if chunks:
+            return triplet, tuple(source.support_of(chunk) for chunk in chunks)
     raise NothingToAsk
 
 
+def _triplets(source: QuestionSource, random: Random) -> list[Triplet]:
+    count = source.once("relations", lambda: source.graph.counts()["relations"])
+    numbers = [random.randrange(count) for _ in range(_TRIES if count else 0)]
+    found = source.graph.relations_at(numbers)
+    return [found[number] for number in numbers if number in found]
+
+
 def joined(source: QuestionSource, triplet: Triplet) -> SupportingChunk | None:
-    """A sentence that holds both ends of a relation, where there is one."""
+    """The sentence about one end of a relation that holds the other too, if there is one that is understood alone."""
+    return source.once(f"joined {triplet.id}", lambda: _joined(source, triplet))
+
+
+def _joined(source: QuestionSource, triplet: Triplet) -> SupportingChunk | None:
     pair = source.graph.entities([triplet.subject, triplet.object])
     names = [split_title(entity.name)[0] for entity in pair.values()]
-    if len(pair) < 2 or not all(nameable(source, entity) for entity in pair.values()) or _alike(*names):
+    if len(pair) < 2 or alike(*names) or any(common(source, e) or not nameable(source, e) for e in pair.values()):
         return None
-    if _titled(source) and not any(source.subjects.named(entity.name) for entity in pair.values()):
+    if titled(source) and not any(source.subjects.named(entity.name) for entity in pair.values()):
+        return None
+    if len(source.texts.holding(*names)) > _TOGETHER:
         return None
     for chunk in source.graph.relation_chunks([triplet.id]).get(triplet.id, [])[:5]:
-        sentence = sentence_with(source, chunk, *names)
+        sentence = telling(source, chunk, *names)
         if sentence:
             return source.support_of(chunk, sentence)
     return None
-
-
-def _titled(source: QuestionSource) -> bool:
-    """Whether most documents are about the thing their title names; of headlines and chapters that cannot be said."""
-    return 2 * len(source.subjects.all) >= len(source.texts.all)
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether one name holds the other: nothing is to be asked between `Ghent` and `Ghent University`."""
-    first, second = f" {fold(one)} ", f" {fold(other)} "
-    return first in second or second in first or first.split()[:1] == second.split()[:1]
 
 
 # Random walks over documents: from one to the next by an entity that both name
@@ -221,7 +205,7 @@ def _steps(source: QuestionSource, chunk: str, seen: set[str], bridges: list[str
     named = [id for id, _ in graph.mentioned([chunk], 50)]
     steps = []
     for entity in graph.entities(named).values():
-        if not 2 <= entity.chunks <= MAX_CHUNKS or entity.name in bridges or not nameable(source, entity):
+        if not 2 <= entity.chunks <= MAX_CHUNKS or entity.name in bridges or not real(source, entity):
             continue
         others = [id for id, _ in graph.mentions([entity.id], MAX_CHUNKS) if ":".join(id.split(":")[:2]) not in seen]
         steps += [(entity.name, others[0])] if others else []
@@ -276,41 +260,80 @@ def summarised(source: QuestionSource, random: Random) -> QuestionDraft:
     drawn = around(source, connected(source, random))
     if not drawn.same:
         raise NothingToAsk(OTHER_ENTITY)
-    name = _shown(source, drawn.entity.name)
+    name = shown(source, drawn.entity.name, drawn.support[0].quote)
     return _from_sentences(random.choice(_SUMMARIES).format(x=name), drawn.support, (name,), (drawn.entity.id,))
 
 
 def described(source: QuestionSource, random: Random) -> QuestionDraft:
-    """What an entity is, by the first sentence of the document about it."""
-    subject = source.subjects.named(node(source, random).name)
-    if subject is None:
+    """What an entity is, by a sentence that begins with it and says so."""
+    defined = source.once("defined", lambda: _defined(source))
+    if not defined:
         raise NothingToAsk
-    sentence = " ".join(subject.text.document.text[slice(*subject.lead)].split())
-    defined, piece = definition(sentence), source.texts.piece(subject.text, *subject.lead)
-    if defined is None or piece is None:
+    name, text, (start, end) = defined[random.choice(list(defined))]
+    sentence = " ".join(text.document.text[start:end].split())
+    found, piece = definition(sentence), source.texts.piece(text, start, end)
+    if found is None or piece is None:
         raise NothingToAsk
-    text = f"{'Who' if subject.kind == 'person' else 'What'} {defined[0]} {subject.name}?"
+    subject = source.subjects.named(name)
+    type = type_of_sentence(sentence)
+    kind = (subject.kind if subject is not None else "") or coarse(type) or ("person" if _TITLE.match(name) else "")
+    if not kind and _AGENT.search(type):
+        raise NothingToAsk  # who or what?
+    asked = shown(source, name, sentence)
     support = (source.support(piece, sentence),)
-    return QuestionDraft(text, (defined[1],), support, names=(subject.bare,), path=(subject.id,))
+    text_asked = f"{'Who' if kind == 'person' else 'What'} {found[0]} {asked}?"
+    return QuestionDraft(text_asked, (found[1],), support, names=(split_title(name)[0],), path=(fold(name),))
+
+
+Defined = dict[str, tuple[str, CorpusText, tuple[int, int]]]
+
+
+def _defined(source: QuestionSource) -> Defined:
+    """By name, the first sentence that says what a document or an entity is about: name, document and place."""
+    found: Defined = {}
+    for subject in source.subjects.all.values():
+        lead = " ".join(subject.text.document.text[slice(*subject.lead)].split())
+        if source.subjects.named(subject.text.title) is not None and means_one(subject) and _clear(lead):
+            found.setdefault(fold(subject.text.title), (subject.text.title, subject.text, subject.lead))
+    for text in source.texts.all:
+        for start, end in source.texts.sentences(text):
+            sentence = " ".join(text.document.text[start : min(end, start + 500)].split())
+            begins = _BEGINS.match(sentence)
+            if begins is None or fold(begins[1]) in found or not tells(sentence, begins[1]) or not _clear(sentence):
+                continue
+            entity = next(iter(source.graph.entities(source.graph.named(begins[1], 1)).values()), None)
+            if entity is not None and fold(entity.name) == fold(begins[1]) and nameable(source, entity):
+                found.setdefault(fold(entity.name), (entity.name, text, (start, end)))
+    return dict(sorted(found.items()))
+
+
+def _clear(sentence: str) -> bool:
+    """Whether a definition says more than how something is judged."""
+    defined = definition(sentence)
+    return defined is not None and len(defined[1].split()) > 2 and not _VAGUE.fullmatch(defined[1])
 
 
 def definition(sentence: str) -> tuple[str, str] | None:
     """`Ada Holm was a lawyer and politician.` → `was`, `a lawyer and politician`: what it is, up to the first stop."""
     match = _DEFINED.search(sentence)
-    if match is None:
-        return None
-    phrase = re.split(r",? (?:who|which|that|whose)\b", match[3])[0]
-    # `the strait that separates A from B`: without what follows it would say nothing.
+    if match is None or (sentence[match.end() : match.end() + 1] == "(" and not match[3].endswith(" ")):
+        return None  # `a non-profit 501(c)(3) corporation`
+    phrase = re.split(r",? whose?\b|, (?:which|that)\b", match[3])[0]
+    # `the man who built it`: without what follows it would say nothing.
     phrase = phrase if len(phrase.split()) > 2 else match[3]
     return match[1], f"{match[2]} {phrase}".strip(" ,")
 
 
 def related(source: QuestionSource, random: Random) -> QuestionDraft:
-    """What joins two entities, by the sentence that names both."""
-    triplet, support = edge(source, random)
-    names = [_shown(source, name) for name in (triplet.subject_name, triplet.object_name)]
-    path = (triplet.subject, triplet.object)
-    return _from_sentences(random.choice(_LINKS).format(a=names[0], b=names[1]), (support,), tuple(names), path)
+    """What joins two entities, by a sentence about one that names the other."""
+    for triplet in _triplets(source, random):
+        support = joined(source, triplet)
+        if support is not None:
+            names = [shown(source, name, support.quote) for name in (triplet.subject_name, triplet.object_name)]
+            path = tuple(sorted((triplet.subject, triplet.object)))
+            text = random.choice(_LINKS).format(a=names[0], b=names[1])
+            return _from_sentences(text, (support,), tuple(names), path)
+    raise NothingToAsk
 
 
 def connected_by_walk(source: QuestionSource, random: Random) -> QuestionDraft:
@@ -321,34 +344,40 @@ def connected_by_walk(source: QuestionSource, random: Random) -> QuestionDraft:
         reached.setdefault(one, []).append(other)
         reached.setdefault(other, []).append(one)
     for centre in sorted(reached, key=lambda n: (-len(reached[n]), n))[:MAX_CENTRES]:
-        id = source.graph.ids[centre]
-        entity = source.graph.entities([id])[id]
+        entity = source.entity(source.graph.ids[centre])
         if not central(source, entity):
             continue
         links = _links(source, centre, reached[centre])
         if len(links) >= FEWEST:
-            names = [_shown(source, name) for name in (entity.name, *links)]
+            quotes = " ".join(link.quote for link in links.values())
+            names = [shown(source, name, quotes) for name in (entity.name, *links)]
             text = f"What connects {names[0]} with {', '.join(names[1:-1])} and {names[-1]}?"
-            path = tuple(source.graph.ids[n] for n in walk.nodes)
             note = "" if walk.whole else f"the walk reached {len(walk.edges)} edges only"
-            return replace(_from_sentences(text, tuple(links.values()), tuple(names), path), note=note)
+            return replace(_from_sentences(text, tuple(links.values()), tuple(names), (entity.id,)), note=note)
     raise NothingToAsk
 
 
 def _links(source: QuestionSource, centre: int, others: list[int]) -> dict[str, SupportingChunk]:
     """Names of entities joined to the centre, with the sentence that joins them; no sentence twice."""
-    ids, links = source.graph.ids, dict[str, SupportingChunk]()
+    links = dict[str, SupportingChunk]()
     for other in others:
-        for triplet in source.graph.induced([ids[centre], ids[other]], 3):
-            sentence = joined(source, triplet)
-            if sentence is None or any(sentence.quote == known.quote for known in links.values()):
-                continue
-            name = triplet.object_name if triplet.subject == ids[centre] else triplet.subject_name
-            links.setdefault(name, sentence)
-            break
+        link = source.once(f"link {centre} {other}", partial(_link, source, centre, other))
+        if link is not None and all(link[1].quote != known.quote for known in links.values()):
+            links.setdefault(*link)
         if len(links) == MOST:
             break
     return links
+
+
+def _link(source: QuestionSource, centre: int, other: int) -> tuple[str, SupportingChunk] | None:
+    one, two = source.graph.ids[centre], source.graph.ids[other]
+    if not nameable(source, source.entity(two)):
+        return None
+    for triplet in source.graph.induced([one, two], 3):
+        sentence = joined(source, triplet)
+        if sentence is not None:
+            return triplet.object_name if triplet.subject == one else triplet.subject_name, sentence
+    return None
 
 
 def _from_sentences(
@@ -357,9 +386,3 @@ def _from_sentences(
     """A question whose answer is what the sentences say."""
     answer = " ".join(dict.fromkeys(one.quote for one in support))
     return QuestionDraft(text, (answer,), support, names=names, path=path, parts=True)
-
-
-def _shown(source: QuestionSource, name: str) -> str:
-    """A name as questions write it: with its article where a document is about it."""
-    subject = source.subjects.named(name)
-    return subject.name if subject is not None else split_title(name)[0]

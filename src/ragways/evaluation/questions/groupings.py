@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
+from ragways.core.types import Piece
 from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
 from ragways.evaluation.questions.source import QuestionSource
 
@@ -139,28 +140,33 @@ def _read_on(windows: Windows, here: int) -> tuple[list[int], int]:
     forwards = float(matrix[after] @ matrix[here]) if after in rows else -2.0
     backwards = float(matrix[before] @ matrix[here]) if before in rows else -2.0
     step = 1 if forwards >= backwards else -1
-    seen = dict.fromkeys(windows.sentences_of(here))
-    while len(seen) < READ and here + step in rows:
-        here += step
-        seen.update(dict.fromkeys(windows.sentences_of(here)))
+    seen, end = dict.fromkeys(windows.sentences_of(here)), here
+    # Where the document ends before five sentences are read, those on the other side of the window make up for it.
+    for way in (range(here + step, here + step * READ, step), range(here - step, here - step * READ, -step)):
+        for row in way:
+            if len(seen) >= READ or row not in rows:
+                break
+            seen.update(dict.fromkeys(windows.sentences_of(row)))
+            end = row if (row - here) * step > 0 else end
     run = sorted(seen)
-    return (run[:READ] if step == 1 else run[-READ:]), here
+    return (run[:READ] if step == 1 else run[-READ:]), end
 
 
 def _supports(source: QuestionSource, windows: Windows, runs: list[list[int]]) -> tuple[SupportingChunk, ...]:
-    """Each run of sentences as far as it lies in one chunk, the one that holds most of it."""
+    """Every sentence of each run. Where a run goes on in the next chunk, so does a support: one a chunk."""
     found: dict[tuple[str, str], SupportingChunk] = {}
     for run in runs:
         document = ":".join(windows.sentences.ids[run[0]].split(":")[:2])
-        places = [tuple(windows.sentence_at[row].tolist()) for row in run]
-        best: tuple[int, SupportingChunk] | None = None
-        for piece in source.chunks_of(document):
-            inside = [(start, end) for start, end in places if piece.start <= start and end <= piece.end]
-            text = " ".join(" ".join(source.index.text(document, *place).split()) for place in inside)
-            if inside and (best is None or len(inside) > best[0]):
-                best = len(inside), source.support(piece, text)
-        if best is not None:
-            found.setdefault((best[1].chunk, best[1].quote), best[1])
+        pieces, parts = source.chunks_of(document), dict[str, tuple[Piece, list[str]]]()
+        for row in run:
+            start, end = windows.sentence_at[row].tolist()
+            # Chunks may overlap: where the last sentence stood, if this one does; else where most of it stands.
+            best = max(pieces, key=lambda p: (min(end, p.end) - max(start, p.start), p.id in parts, -p.start))
+            text = source.index.text(document, max(start, best.start), min(end, best.end))
+            parts.setdefault(best.id, (best, []))[1].append(" ".join(text.split()))
+        for piece, sentences in parts.values():
+            support = source.support(piece, " ".join(sentences))
+            found.setdefault((piece.id, support.quote), support)
     if not found:
         raise NothingToAsk
     return tuple(found.values())

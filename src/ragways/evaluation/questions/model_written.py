@@ -9,15 +9,18 @@ from random import Random
 from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.draft import (
     OTHER_ENTITY,
+    SHORTCUT,
     NothingToAsk,
     QuestionDraft,
     SupportingChunk,
     null,
 )
+from ragways.evaluation.questions.entities import real
 from ragways.evaluation.questions.graph_questions import HOPS, around, bridge_walk, connected, edge, node, random_walk
 from ragways.evaluation.questions.groupings import Grouping
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.templates import drawn_ways
+from ragways.index.graph.reader import GraphEntity, Triplet
 from ragways.tasks.questions import (
     QUESTION_CONTEXT,
     QUESTION_DIGEST,
@@ -65,7 +68,7 @@ def reasoning(hops: int) -> Writer:
 
 async def summary(source: QuestionSource, random: Random) -> QuestionDraft:
     """From the documents around a well-connected entity, if they mean the same."""
-    drawn = around(source, connected(source, random))
+    drawn = around(source, connected(source, random, real), whole=True)
     given = SummaryInput(drawn.entity.name, passages(drawn.support))
     reply = (await source.use.model.do(QUESTION_SUMMARY, given)).value
     if not reply.same:
@@ -77,16 +80,26 @@ async def summary(source: QuestionSource, random: Random) -> QuestionDraft:
 async def entity(source: QuestionSource, random: Random) -> QuestionDraft:
     """From an entity: what it is joined to, and the text that names it."""
     drawn = node(source, random)
-    support = around(source, drawn, minimum=1).support
-    structure = "\n".join(
-        [f"{drawn.name} ({drawn.type or 'entity'})", *(t.text for t in source.graph.triplets([drawn.id], SHOWN))]
-    )
+    support = around(source, drawn, minimum=1, whole=True).support
+    structure = "\n".join((_said(drawn), *map(_stated, source.graph.triplets([drawn.id], SHOWN))))
     return await _of_structure(source, "node", structure, "", support, (drawn.id,))
 
 
 async def relation(source: QuestionSource, random: Random) -> QuestionDraft:
+    """From a relation: its ends, and the text that states it."""
     triplet, support = edge(source, random)
-    return await _of_structure(source, "edge", triplet.text, "", (support,), (triplet.id,))
+    ends = source.graph.entities([triplet.subject, triplet.object]).values()
+    structure = "\n".join((_stated(triplet), *map(_said, ends)))
+    return await _of_structure(source, "edge", structure, "", support, (triplet.id,))
+
+
+def _said(entity: GraphEntity) -> str:
+    """`radiation therapy (treatment): High-energy rays that kill cells.`"""
+    return f"{entity.name} ({entity.type or 'entity'})" + (f": {entity.description}" if entity.description else "")
+
+
+def _stated(triplet: Triplet) -> str:
+    return f"{triplet.text}: {triplet.description}" if triplet.description else triplet.text
 
 
 async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
@@ -101,9 +114,7 @@ async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
         raise NothingToAsk
     digest = (await source.use.model.do(QUESTION_DIGEST, PassagesInput(passages(support)))).value
     note = "" if walk.whole else f"the walk reached {len(walk.edges)} edges of {HOPS}"
-    return await _of_structure(
-        source, "subgraph", "\n".join(triplet.text for triplet in triplets), digest, support, tuple(ids), note
-    )
+    return await _of_structure(source, "subgraph", "\n".join(map(_stated, triplets)), digest, support, tuple(ids), note)
 
 
 async def _of_structure(
@@ -125,13 +136,16 @@ def grouped(grouping: Grouping, how: str = "") -> Writer:
 
     async def write(source: QuestionSource, random: Random) -> QuestionDraft:
         support = grouping(source, random)
-        way = how or drawn_ways(random)[0]
+        way = how or drawn_ways(random, source.evolutions)[0]
         first = (await source.use.model.do(QUESTION_CONTEXT, PassagesInput(passages(support)))).value
         given = EvolvedInput(first.question, first.answer, way, passages(support))
         reply = (await source.use.model.do(QUESTION_EVOLVED, given)).value
-        used = chosen(support, reply.passages)
+        used, several = chosen(support, reply.passages), way in ("multi-context", "comparative")
+        if several and len(used) < 2:
+            raise NothingToAsk(SHORTCUT)
+        choice, path = way == "comparative", _chunks(support)
         return QuestionDraft(
-            reply.question, (reply.answer,), used, path=_chunks(support), choice=way == "comparative", note=way
+            reply.question, (reply.answer,), used, path=path, choice=choice, multi_hop=several, note=way
         )
 
     return write

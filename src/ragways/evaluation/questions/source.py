@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from random import Random
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from ragways.core.types import Piece
 from ragways.evaluation.questions.corpus import CorpusTexts, Subjects, chunk_ids
 from ragways.evaluation.questions.draft import NothingToAsk, QuestionDraft, SupportingChunk
 from ragways.evaluation.questions.facts import Fact, FactIndex
-from ragways.index.graph.reader import Graph
+from ragways.index.graph.reader import Graph, GraphEntity
 from ragways.retrieval.resources import Resources
 
 T = TypeVar("T")
@@ -19,17 +19,25 @@ K = TypeVar("K")
 MAX_CHAINS = 200_000
 SHORTEST = 80
 """Characters of a chunk worth asking about."""
+SHARES: Mapping[str, float] = {"reasoning": 0.4, "multi-context": 0.4, "comparative": 0.2}
+"""How questions on a context are made harder, with the share of each."""
 Chain = tuple[Fact, ...]
 
 
 class QuestionSource:
-    """`use` is what steps work with; everything else is made from it, in an order that never changes."""
+    """`use` is what steps work with; everything else is made from it, in an order that never changes.
 
-    def __init__(self, use: Resources) -> None:
+    `evolutions` are the ways to make questions on a context harder, each with its share.
+    """
+
+    def __init__(self, use: Resources, evolutions: Mapping[str, float] = SHARES) -> None:
         self.use = use
+        self.evolutions = evolutions
         self.index = use.index
         self._once: dict[str, Any] = {}
         self._chains: dict[int, dict[tuple[str, ...], list[Chain]]] = {}
+        self._pieces: dict[str, dict[str, Piece]] = {}
+        self._sentences: dict[str, tuple[str, ...]] = {}
         self._keys = {id: key for id, key, _ in use.index.documents()}
 
     @cached_property
@@ -52,21 +60,44 @@ class QuestionSource:
     def graph(self) -> Graph:
         return self.index.graph
 
+    def entity(self, id: str) -> GraphEntity:
+        """An entity of the graph, read once."""
+        return self.once(f"entity {id}", lambda: self.graph.entities([id])[id])
+
     def chunk(self, random: Random) -> Piece:
         """A random chunk that is long enough to say something."""
         for _ in range(20):
             if not self.chunks:
                 break
             id = random.choice(self.chunks)
-            piece = self.index.pieces([id]).get(id)
+            piece = self.piece(id)
             if piece is not None and len(piece.text.strip()) >= SHORTEST:
                 return piece
         raise NothingToAsk
 
     def chunks_of(self, document: str) -> list[Piece]:
-        """The chunks of a document in reading order."""
-        found = self.index.pieces(self._by_document.get(document, ())).values()
-        return sorted(found, key=lambda piece: (piece.start, piece.end, piece.id))
+        """The chunks of a document in reading order, read once."""
+        if document not in self._pieces:
+            found = self.index.pieces(self._by_document.get(document, ())).values()
+            ordered = sorted(found, key=lambda piece: (piece.start, piece.end, piece.id))
+            self._pieces[document] = {piece.id: piece for piece in ordered}
+        return list(self._pieces[document].values())
+
+    def piece(self, chunk: str) -> Piece | None:
+        document = ":".join(chunk.split(":")[:2])
+        if document not in self._pieces:
+            self.chunks_of(document)
+        return self._pieces[document].get(chunk)
+
+    def sentences(self, chunk: str) -> tuple[str, ...]:
+        """The sentences of a chunk, each on one line."""
+        if chunk not in self._sentences:
+            piece = self.piece(chunk)
+            places = self.index.sentences(piece) if piece is not None else []
+            self._sentences[chunk] = tuple(
+                " ".join(piece.text[start - piece.start : end - piece.start].split()) for start, end in places if piece
+            )
+        return self._sentences[chunk]
 
     @cached_property
     def _by_document(self) -> dict[str, list[str]]:
@@ -78,7 +109,10 @@ class QuestionSource:
         )
 
     def support_of(self, chunk: str, quote: str = "") -> SupportingChunk:
-        return self.support(self.index.pieces([chunk])[chunk], quote)
+        piece = self.piece(chunk)
+        if piece is None:
+            raise NothingToAsk
+        return self.support(piece, quote)
 
     def draft(
         self,

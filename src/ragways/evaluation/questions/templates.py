@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from random import Random
@@ -22,8 +22,6 @@ INVERSE = 0.2
 """Of factual questions, the share that gives the value and asks for the subject."""
 BRIDGED = 0.4
 """Of comparisons, the share that compares what two chains lead to, where the corpus has such chains."""
-WEIGHTS = {"reasoning": 0.4, "multi-context": 0.4, "comparative": 0.2}
-"""How a question is evolved, with the share of each."""
 _MAX_PAIRS = 200
 
 
@@ -85,6 +83,8 @@ def inverse(source: QuestionSource, facts: tuple[Fact, ...]) -> QuestionDraft | 
         return None
     if not (_alone(source, facts[0]) if len(facts) == 1 else _alone_together(source, facts)):
         return None
+    if len(facts) > 1 and any(len(_said_of(source, fact)) < 2 for fact in facts):
+        return None  # one of them would do
     answers = (subject.bare,) if subject.name.endswith(subject.bare) else (subject.name, subject.bare)
     text = f"{asked} {stated(source, *facts)}?"
     return source.draft(text, answers, facts, tuple(fact.value for fact in facts), note="inverse")
@@ -123,12 +123,14 @@ def _alone(source: QuestionSource, fact: Fact) -> bool:
 
 
 def _alone_together(source: QuestionSource, facts: tuple[Fact, ...]) -> bool:
-    ids = [
-        {f.subject.id for f in source.facts.saying[fact.wording.name] if set(f.answers) & set(fact.answers)}
-        for fact in facts
-    ]
+    ids = [_said_of(source, fact) for fact in facts]
     holding = {text.id for text in source.texts.holding(*(fact.value for fact in facts))}
     return set.intersection(*ids) == {facts[0].subject.id} and holding <= {facts[0].subject.id}
+
+
+def _said_of(source: QuestionSource, fact: Fact) -> set[str]:
+    """The subjects of which a fact says the same."""
+    return {f.subject.id for f in source.facts.saying[fact.wording.name] if set(f.answers) & set(fact.answers)}
 
 
 # Which came first? Questions that list their answers
@@ -198,15 +200,15 @@ def _choice(
     source: QuestionSource, text: str, subjects: tuple[Subject, ...], first: int, facts: Sequence[Fact], note: str
 ) -> QuestionDraft:
     answers, names = (subjects[first].name, subjects[first].bare), tuple(subject.bare for subject in subjects)
-    return source.draft(text, answers, facts, names, choice=True, note=note)
+    return source.draft(text, answers, facts, names, choice=True, multi_hop=True, note=note)
 
 
 # A question made harder once: by reasoning, over several contexts, or by a comparison
 
 
-def drawn_ways(random: Random) -> list[str]:
-    """The ways to make a question harder, in the order they are tried: drawn by weight, without putting back."""
-    left, order = dict(WEIGHTS), []
+def drawn_ways(random: Random, shares: Mapping[str, float]) -> list[str]:
+    """The ways to make a question harder, in the order they are tried: drawn by their shares, without putting back."""
+    left, order = dict(shares), list[str]()
     while left:
         way = random.choices(list(left), list(left.values()))[0]
         order.append(way)
@@ -222,7 +224,7 @@ def grouped(grouping: Grouping) -> Callable[[QuestionSource, Random], QuestionDr
         if not facts:
             raise NothingToAsk
         random.shuffle(facts)
-        for way in drawn_ways(random):
+        for way in drawn_ways(random, source.evolutions):
             evolved = _WAYS[way](source, facts)
             if evolved is not None:
                 return replace(evolved, note=way)

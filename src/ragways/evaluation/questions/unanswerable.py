@@ -108,6 +108,10 @@ def _called(*names: str) -> tuple[str, ...]:
 
 def _silent(source: QuestionSource, id: str, names: tuple[str, ...], wording: Wording) -> bool:
     """Whether nothing is said of it under any of its names, as far as words and dates can tell."""
+    return source.once(f"silent {id} {wording.name} {names}", lambda: _says_nothing(source, id, names, wording))
+
+
+def _says_nothing(source: QuestionSource, id: str, names: tuple[str, ...], wording: Wording) -> bool:
     if (id, wording.name) in source.facts.known:
         return False
     if any(source.texts.speaking(name, wording.cues) for name in names):
@@ -147,11 +151,15 @@ def _asked_of(source: QuestionSource, fact: Fact) -> list[Wording]:
     if led is None:
         person = fact.wording.sort == "person" and fact.wording.name in TABLE.keys() - LOOSE
         return [TABLE[name] for name in _OF_PEOPLE] if person else []
-    return [
-        facts[0].wording
-        for name, facts in sorted(source.facts.saying.items())
-        if name in source.facts.telling and any(one.subject.group == led.group for one in facts)
-    ]
+    group = led.group
+    return source.once(
+        f"asked of {group}",
+        lambda: [
+            facts[0].wording
+            for name, facts in sorted(source.facts.saying.items())
+            if name in source.facts.telling and any(one.subject.group == group for one in facts)
+        ],
+    )
 
 
 def _other_date(date: str, random: Random, others: list[Fact]) -> str | None:

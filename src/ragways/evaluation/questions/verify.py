@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import combinations, combinations_with_replacement
 
 from ragways.core.errors import UnusableReply
 from ragways.evaluation.question import plain_words
@@ -17,8 +19,10 @@ from ragways.evaluation.questions.draft import (
     QuestionDraft,
     SupportingChunk,
 )
+from ragways.evaluation.questions.facts import Fact
 from ragways.evaluation.questions.model_written import passages
 from ragways.evaluation.questions.source import QuestionSource
+from ragways.index.graph.names import STOP
 from ragways.tasks.questions import (
     QUESTION_CLOSED,
     QUESTION_GROUNDED,
@@ -46,10 +50,10 @@ def rule_fault(draft: QuestionDraft, source: QuestionSource) -> str:
 
 
 def leaks(draft: QuestionDraft) -> bool:
-    """Whether an accepted answer, or the name that it begins with, stands in the question."""
-    question = _padded(draft.text)
+    """Whether the question holds all words of an accepted answer, or of the name that it begins with."""
+    question = set(plain_words(draft.text).split())
     heads = () if draft.parts else (answer.split(",")[0] for answer in draft.answers)
-    return any(_padded(said) in question for said in (*draft.answers, *heads) if plain_words(said))
+    return any(words <= question for said in (*draft.answers, *heads) if (words := set(_content(said))))
 
 
 def grounded(draft: QuestionDraft) -> bool:
@@ -62,9 +66,71 @@ def grounded(draft: QuestionDraft) -> bool:
     return any(_padded(answer) in text for answer in draft.answers for text in texts)
 
 
+def stands(draft: QuestionDraft) -> bool:
+    """Whether what a model gave as the answer is in the text it rests on, whatever the model says of it.
+
+    A short answer has to stand there with all its words, where the question does not list it. Of a longer one, every
+    name and number has to, and most of the other words.
+    """
+    held = _stems(" ".join(f"{one.title} {one.text}" for one in draft.support))
+    asked = _stems(draft.text)
+    for answer in draft.answers:
+        words = _content(answer)
+        short = len(words) <= _SHORT
+        known = held | asked if draft.choice or not short else held
+        sure = words if short else plain_words(" ".join(_SURE.findall(answer))).split()
+        if all(_stem(word) in known for word in sure) and (
+            sum(_stem(word) in known for word in words) >= _MOST_WORDS * len(words)
+        ):
+            return bool(words) or draft.choice
+    return False
+
+
+_SHORT = 6
+"""Words, besides those of grammar, of an answer that is given word for word."""
+_MOST_WORDS = 0.6
+_SURE = re.compile(r"(?<!^)(?<![.!?] )\b(?:[^\W\d_a-z]\w*|\w*\d\w*)|^\d\w*")
+"""Names and numbers in an answer; the first word of a sentence has a capital whatever it is."""
+
+
+def _content(text: str) -> list[str]:
+    """The words of an answer that say something; all of them where none does, as in `yes` and `The Who`."""
+    words = plain_words(text).split()
+    return [word for word in words if word not in STOP] or words
+
+
+def _stem(word: str) -> str:
+    """A beginning that forms of a word share; numbers are whole."""
+    return word if len(word) < 6 or not word.isalpha() else word[: max(5, len(word) - 3)]
+
+
+def _stems(text: str) -> set[str]:
+    return {_stem(word) for word in plain_words(text).split()}
+
+
 def shortcut(draft: QuestionDraft, source: QuestionSource) -> bool:
-    """Whether one document holds both what the question names and the answer."""
-    return any(source.texts.holding(*draft.names, answer) for answer in draft.answers)
+    """Whether a part of the support suffices: a document holds what the question names and the answer, or a supporting
+    chunk states what another one is there for, or joins what only several facts in a row should.
+    """
+    if not draft.choice and any(source.texts.holding(*draft.names, answer) for answer in draft.answers):
+        return True
+    facts = [source.facts.by_id[id] for id in draft.checked]
+    for one in draft.support:
+        text = _padded(f"{one.title} {one.text}")
+        begun = [_padded(fact.subject.bare) in text for fact in facts]
+        ended = [any(_padded(form) in text for form in _forms(fact, source)) for fact in facts]
+        own = [number for number, other in enumerate(draft.support) if other.chunk == one.chunk]
+        for first, last in combinations_with_replacement(range(len(facts)), 2):
+            chained = first == last or not draft.choice
+            if chained and begun[first] and ended[last] and not (first == last and last in own):
+                return True
+    return False
+
+
+def _forms(fact: Fact, source: QuestionSource) -> tuple[str, ...]:
+    """What texts may call the value of a fact: as it is written, or by the name of the document about it."""
+    led = source.subjects.all.get(fact.leads_to)
+    return (*fact.answers, *([led.bare] if led is not None else []))
 
 
 def answerable(draft: QuestionDraft, source: QuestionSource) -> bool:
@@ -78,6 +144,8 @@ def _padded(text: str) -> str:
 
 # By a model: it answers with the support, with parts of it, and with the book closed
 
+MOST_ASKED = 3
+"""Supporting chunks of which every part is asked for."""
 FOUND = 8
 """Chunks, besides its own, from which a question that should have no answer is tried."""
 
@@ -89,7 +157,7 @@ async def model_fault(draft: QuestionDraft, source: QuestionSource) -> str:
             return await _null(draft, source)
         if not draft.choice and leaks(draft):
             return LEAK
-        return await _answered(draft, source)
+        return await _answered(draft, source) if stands(draft) else NOT_GROUNDED
     except UnusableReply:
         return UNREADABLE
 
@@ -98,11 +166,20 @@ async def _answered(draft: QuestionDraft, source: QuestionSource) -> str:
     if not await _gives(draft, source, draft.support):
         return NOT_GROUNDED
     if draft.multi_hop:
-        for one in draft.support:
-            if await _gives(draft, source, (one,)):
+        for part in _parts(draft.support):
+            if await _gives(draft, source, part):
                 return SHORTCUT
     by_heart = (await source.use.model.do(QUESTION_CLOSED, ClosedInput(draft.text))).value
     return BY_HEART if await _same(draft, source, by_heart) else ""
+
+
+def _parts(support: Sequence[SupportingChunk]) -> list[tuple[SupportingChunk, ...]]:
+    """Every proper part of the support, larger ones first; of more than three, those that leave out one, which hold
+    what any smaller part holds.
+    """
+    count = len(support)
+    smallest = 1 if count <= MOST_ASKED else count - 1
+    return [part for size in range(count - 1, smallest - 1, -1) for part in combinations(support, size)]
 
 
 async def _null(draft: QuestionDraft, source: QuestionSource) -> str:
