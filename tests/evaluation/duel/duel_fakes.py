@@ -24,7 +24,9 @@ from ragways.models.client import ModelClient
 FENCED = re.compile(r"<<<data (\w+)\n(.*?)\ndata \1>>>", re.DOTALL)
 NAMES = ("comprehensiveness", "relevance", "empowerment", "directness")
 SMALL: dict[str, Any] = {"answers": 8, "selftest": 8, "control": 16}
-TESTS = {"same", "padded", "other"}
+TESTS = {"same", "padded", "other", "long words", "more words", "assurance"}
+TESTING = 8 + 16 + 16 + 3 * 32
+"""Calls of such a test: of one answer and itself, its padded copy, one to another question, and of three styles."""
 
 
 def record(paradigm: str, question: str = "q", answer: str = "An answer.", **changes: Any) -> Record:

@@ -16,6 +16,8 @@ from ragways.core.errors import PARTLY, UsageError
 from ragways.evaluation.duel.entries import DuelRules
 from ragways.evaluation.duel.replies import DuelReplies
 from ragways.evaluation.record import Records
+from ragways.evaluation.report.data import evaluation_report
+from ragways.evaluation.report.markdown import markdown
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line, ragways  # noqa: F401 - fixtures
 from tests.evaluation.duel.duel_fakes import FENCED, SMALL, TESTS, apart, both, record, worth
@@ -45,7 +47,7 @@ def run_duel(home: Path, monkeypatch: pytest.MonkeyPatch) -> Duel:
 
 def write_run(home: Path, *names: str, **points: int) -> None:
     records = Records(home / "run")
-    for n in range(8):
+    for n in range(9):
         for name in names:
             text = f"{name} says of {n} what is worth {points.get(name, 3)} points."
             records.append(record(name, f"q{n}", text, made={"model": "loopback"}))
@@ -112,26 +114,34 @@ def test_json_has_the_plan_the_test_and_every_count(home: Path, run_duel: Duel):
     write_run(home, "x", "y", "z", x=5)
     with LoopbackServer(by_points) as server:
         settings(home, server)
-        done = run_duel("--paradigms", "y,x", "--trials", "1", "--samples", "1", "--limit", "7", "--json")
+        done = run_duel("--paradigms", "y,x", "--trials", "1", "--samples", "1", "--limit", "8", "--json")
     data = json.loads(done.stdout)
-    assert data["plan"]["calls"] == data["plan"]["selftest"] + 7 * 2
+    assert data["plan"]["calls"] == data["plan"]["selftest"] + 8 * 2
     assert data["plan"]["usd"] > 0
     (pair,) = data["pairs"]
     assert (pair["a"], pair["b"], pair["verdict"]["winner"]) == ("x", "y", "x")
-    assert (pair["pairs"], pair["judged"], pair["left_out"]) == (7, 7, {})
-    assert pair["replies"] == {"wanted": 14, "scored": 14, "unscored": {}}
+    assert (pair["pairs"], pair["judged"], pair["left_out"]) == (8, 8, {})
+    assert pair["replies"] == {"wanted": 16, "scored": 16, "unscored": {}}
     assert len(list(DuelReplies(home / "run"))) == data["plan"]["calls"]
 
 
 def test_a_biased_judge_is_named_and_nobody_wins(home: Path, run_duel: Duel):
     write_run(home, "x", "y", x=5)
-    with LoopbackServer(lambda body: json.dumps(both(4, 3))) as server:
+
+    def likes_length(body: Mapping[str, object]) -> str:
+        messages = body["messages"]
+        assert isinstance(messages, list)
+        first, second = (len(text) for _, text in FENCED.findall(messages[-1]["content"]))
+        return json.dumps(both(3 + (first > second), 3 + (second > first)))
+
+    with LoopbackServer(likes_length) as server:
         settings(home, server)
         done = run_duel("--trials", "1")
         assert done.exit_code == PARTLY
         assert "the judge's test: NOT passed" in done.stdout
         assert "+100" in done.stdout
-        assert "no verdict: the judge failed its own test: position bias of +100 %" in " ".join(done.stdout.split())
+        said = " ".join(done.stdout.split())
+        assert "no verdict: the judge failed its own test: length bias of +100 %" in said
         assert {line.kind for line in DuelReplies(home / "run")} == TESTS
         anyway = run_duel("--trials", "1", "--anyway")
     assert "no verdict" in anyway.stdout
@@ -156,3 +166,22 @@ def test_differential_is_an_option(home: Path, run_duel: Duel):
     assert "price unknown" in done.stderr
     assert "mode differential" in done.stdout
     assert "x against y: x wins" in done.stdout
+
+
+def test_the_report_and_later_commands_keep_the_seed_and_show_every_test(home: Path, run_duel: Duel):
+    write_run(home, "x", "y", x=5)
+    with LoopbackServer(by_points) as server:
+        settings(home, server)
+        done = run_duel("--trials", "1", "--seed", "11")
+        assert "seed 11" in " ".join(done.stdout.split())
+        again = run_duel("--trials", "1")
+        assert "0 calls of the judge" in again.stderr
+        run_duel("--trials", "1", "--seed", "12")
+    (home / "ragways.toml").unlink()
+    assert "seed 11 passed, seed 12 passed" in " ".join(run_duel().stdout.split())
+    (duel,) = evaluation_report([home / "run"]).duels
+    assert duel.rules.seed == 12
+    assert duel.selftest.passed
+    assert duel.pairs[0].verdict.winner == "x"
+    text = markdown(evaluation_report([home / "run"]))
+    assert "Seed of the draw: 12. Tests of this judge in this folder: seed 11 passed, seed 12 passed." in text

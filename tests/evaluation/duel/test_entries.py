@@ -30,7 +30,7 @@ EVIDENCE = ({"id": "1", "title": "Harbour", "text": "Anna Brack built it."},)
 
 
 def text(count: int) -> str:
-    return " ".join(f"w{n}" for n in range(count))
+    return " ".join(f"W{n}" for n in range(count))
 
 
 def pair(a: int, b: int, **changes) -> AnswerPair:

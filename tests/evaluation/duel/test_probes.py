@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.plain import to_plain
-from ragways.evaluation.duel.entries import DuelRules, padded_copy
+from ragways.evaluation.duel.entries import TOLERANCE, DuelRules, padded_copy, words
 from ragways.evaluation.duel.probes import MINIMUM, probe_prompts, self_test
 from ragways.evaluation.duel.replies import DuelPrompt, duel_judge
+from ragways.evaluation.duel.style import DRESSES
 from ragways.evaluation.statistics.inference import _binomial
 from tests.evaluation.duel.duel_fakes import record
 
@@ -61,7 +62,7 @@ def test_by_default_each_kind_has_200_replies_about_100_answers():
     assert all(one.answers[1] == padded_copy(one.answers[0]) for one in padded)
     assert sum(one.order == "ab" for one in padded) == 100
     # No two of them are one call: else a cache would answer the second.
-    assert len({(*one.in_order, one.text, one.number(0)) for one in wanted}) == 450
+    assert len({(*one.in_order, one.text, one.number(0)) for one in wanted}) == 450 + 3 * 200
 
 
 def test_few_answers_are_asked_about_more_often_and_unfit_ones_not_at_all():
@@ -74,18 +75,69 @@ def test_few_answers_are_asked_about_more_often_and_unfit_ones_not_at_all():
     )
 
 
-def test_a_judge_that_ties_passes_and_one_that_prefers_the_first_fails():
+def test_a_bonus_for_the_first_place_is_shown_but_exchanging_places_cancels_it():
     fair, _ = outcome(DuelRules(), 60, lambda at, one: 0)
     assert fair.passed
     assert (fair.position.ties, fair.position.bias, fair.position.p) == (200, 0.0, 1.0)
     first, _ = outcome(DuelRules(), 60, lambda at, one: 1 if at % 5 else -1)
-    assert not first.passed
-    assert first.position.fails
     assert first.position.bias == pytest.approx(0.6, abs=0.05)
     assert first.position.difference == pytest.approx(0.6, abs=0.05)
-    # Both orders are asked, so a preference for the first says nothing about length.
-    assert not first.length.fails
-    assert "position bias of +6" in first.why
+    assert first.passed, first.why
+
+
+def test_a_bonus_for_the_first_place_that_one_paradigm_gets_alone_is_left_and_fails():
+    found, _ = outcome(DuelRules(), 60, lambda at, one: int(one.kind == "same" and one.a == "x"))
+    assert found.position.left == pytest.approx(0.5)
+    assert found.position.fails
+    assert not found.passed
+    assert "position bias that exchanging places leaves, of +50 %" in found.why
+
+
+@pytest.mark.parametrize("style", ["long words", "more words", "assurance"])
+def test_a_judge_that_likes_a_style_fails_and_one_that_dislikes_it_too(style: str):
+    for liking in (1, -1):
+
+        def likes(at, one, liking=liking, style=style):
+            if one.kind != style:
+                return 0
+            measure = next(dress.measure for dress in DRESSES if dress.name == style)
+            assert measure is not None
+            first, second = map(measure, one.in_order)
+            return liking * ((first > second) - (first < second))
+
+        found, _ = outcome(DuelRules(), 60, likes)
+        failed = [probe for probe in found.styles if probe.fails]
+        assert [(probe.name, probe.bias) for probe in failed] == [(style, liking)]
+        assert f"a liking for {style} of {liking:+.0%}".replace("%", " %") in found.why
+        assert failed[0].amount > 0
+
+
+def test_styles_that_the_normal_form_takes_off_are_not_asked_about(monkeypatch: pytest.MonkeyPatch):
+    found, wanted = outcome(DuelRules(), 60, lambda at, one: 0)
+    taken_off = {"bullets", "sources", "system names"}
+    assert not taken_off & {one.kind for one in wanted}
+    assert found.passed
+    # Were they left on, the judge would be asked, and one that likes them found out.
+    monkeypatch.setattr("ragways.evaluation.duel.probes.normal_form", lambda text, names, question: text)
+
+    def likes_bullets(at, one):
+        first, second = (text.startswith("- ") for text in one.in_order)
+        return first - second
+
+    found, wanted = outcome(DuelRules(), 60, likes_bullets)
+    assert taken_off <= {one.kind for one in wanted}
+    assert "a liking for bullets of +100 %" in found.why
+
+
+def test_style_is_put_on_answers_that_are_alike_in_style_and_not_known_for_copies():
+    wanted = [one for one in probe_prompts(records(60), "xy", DuelRules()) if one.kind == "more words"]
+    assert len(wanted) == 200
+    for on, off in zip(wanted[::2], wanted[1::2], strict=True):
+        assert (on.question, on.order, on.trial) == (off.question, off.order, off.trial)
+        assert on.answers[0].startswith(off.answers[0])
+        assert off.answers[1].startswith(on.answers[1])
+        assert on.answers[1] not in on.answers[0]
+        assert words(on.answers[0]) - words(on.answers[1]) <= TOLERANCE
 
 
 def test_a_judge_that_prefers_the_padded_copy_or_its_opposite_fails():
@@ -102,9 +154,12 @@ def test_a_judge_that_prefers_the_padded_copy_or_its_opposite_fails():
 
 
 def test_a_small_bias_does_not_fail_however_sure():
-    found, _ = outcome(DuelRules(answers=100, selftest=1000), 60, lambda at, one: int(at % 11 == 0))
-    assert found.position.p is not None
-    assert found.position.p < 0.01
+    def a_little(at, one):
+        return (-1 if one.order == "ab" else 1) * int(one.kind == "padded" and at % 11 == 0)
+
+    found, _ = outcome(DuelRules(answers=100, selftest=1000), 60, a_little)
+    assert found.length.p is not None
+    assert found.length.p < 0.01
     assert found.passed
 
 
@@ -128,6 +183,9 @@ def test_every_reply_is_counted_once(said: list[int | None], count: int):
     for bias, kind in ((found.position, "same"), (found.length, "padded"), (found.control, "other")):
         counted = bias.for_it + bias.ties + bias.against + sum(bias.unscored.values())
         assert counted == bias.replies == sum(one.kind == kind for one in wanted)
+    for style in found.styles:  # two replies are one comparison
+        counted = style.for_it + style.ties + style.against + sum(style.unscored.values())
+        assert 2 * counted == style.replies == sum(one.kind == style.name for one in wanted)
 
 
 def test_why_100_answers_and_200_replies():

@@ -48,7 +48,14 @@ def duel(
         bool, typer.Option("--anyway", help="Go on with a judge that fails its test; still nobody wins.")
     ] = False,
     limit: LimitOption = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draw of answers the judge is tested on.")] = 7,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            help="Of the draw of answers the judge is tested on; a test that was failed counts all the same.",
+            show_default="that of the last test, or 7",
+        ),
+    ] = None,
     at_once: AtOnceOption = None,
     budget: BudgetOption = None,
     settings: SettingsOption = None,
@@ -98,21 +105,27 @@ def _judge_and_rules(
     samples: int | None,
     differential: bool,
     anyway: bool,
-    seed: int,
+    seed: int | None,
 ) -> tuple[DuelJudge, DuelRules]:
     """The judge that is set; without one, who judged before, and as often: then figures are computed and no more."""
     from ragways.evaluation.duel.entries import DuelRules, Mode
+    from ragways.evaluation.duel.probes import SelfTestRuns
     from ragways.evaluation.duel.replies import DuelReplies, duel_judge, times_asked
+
+    def drawn_by(judge: DuelJudge) -> int:
+        tests = SelfTestRuns(run).of(judge)
+        return seed if seed is not None else tests[-1].rules.seed if tests else DuelRules().seed
 
     mode: Mode = "differential" if differential else "whole"
     if name := _judging(settings).name:
-        return duel_judge(name, mode), DuelRules(trials or 25, samples or 2, mode, seed=seed, go_on=anyway)
+        by = duel_judge(name, mode)
+        return by, DuelRules(trials or 25, samples or 2, mode, seed=drawn_by(by), go_on=anyway)
     replies = [reply for reply in DuelReplies(run) if reply.mode == mode]
     if not replies:
         raise UsageError("a duel cannot be judged without a language model", CURE)
     by = duel_judge(replies[-1].judge, mode)
     before = times_asked(reply for reply in replies if reply.judge == by.name)
-    return by, DuelRules(trials or before[0], samples or before[1], mode, seed=seed, go_on=anyway)
+    return by, DuelRules(trials or before[0], samples or before[1], mode, seed=drawn_by(by), go_on=anyway)
 
 
 async def _run(

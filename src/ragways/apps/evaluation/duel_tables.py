@@ -38,10 +38,13 @@ def show_duel(result: DuelResult) -> None:
     out, rules = console(), result.rules
     out.print(
         f"judged by {printable(result.judge)}: {result.questions:,} questions, {rules.trials} × {rules.samples} "
-        f"samples, both orders, mode {rules.mode}, ${result.usd:.4f}",
+        f"samples, both orders, mode {rules.mode}, seed {rules.seed}, ${result.usd:.4f}",
         markup=False,
     )
     show_table(self_test_table(result.selftest), compact=True)
+    if len(result.selftests) > 1:
+        tests = (f"seed {run.rules.seed} {'passed' if run.passed else 'NOT passed'}" for run in result.selftests)
+        out.print(f"tests of this judge in this folder: {', '.join(tests)}", markup=False)
     if any(pair.n for pair in result.pairs):
         show_table(pair_table(result.pairs), compact=True)
         for line in box_plots(result.pairs):
@@ -59,7 +62,10 @@ def show_duel(result: DuelResult) -> None:
 
 
 def self_test_table(test: SelfTest) -> Table:
-    """Each bias in points of 100: how much oftener one side is preferred, ties counted as fair. The last must be."""
+    """Each bias in points of 100: how much oftener one side is preferred, ties counted as fair. That of the first place
+    may be: exchanging places cancels it. The answer off topic must lose.
+    """
+    asked = [style for style in test.styles if style.replies]
     heads = ("pre-\nferred", "tied", "the\nother", "bias\ninterval", "points\nof 20", "p", "replies\nunscored")
     return Table.of(
         [Column("an answer against"), *(Column(head, align="right") for head in heads)],
@@ -67,6 +73,7 @@ def self_test_table(test: SelfTest) -> Table:
             ("itself: the first", *_probe_cells(test.position)),
             ("padded: the copy", *_probe_cells(test.length)),
             ("off topic: itself", *_probe_cells(test.control)),
+            *((f"with {style.name}", *_probe_cells(style)) for style in asked),
         ],
         title=f"the judge's test: {'passed' if test.passed else 'NOT passed'}",
     )
@@ -181,7 +188,8 @@ def drawn(box: BoxPlot, reach: float) -> str:
 
 def counts_of(pair: PairResult) -> Iterator[str]:
     """What became of every pair of answers and every reply, a line each."""
-    parts = [f"{pair.judged:,} judged ({pair.generated_again:,} generated again, {pair.padded:,} padded)"]
+    again = f"written again: {printable(pair.rewriting) or 'none'}"
+    parts = [f"{pair.judged:,} judged ({again}, {pair.padded:,} padded)"]
     parts += [f"{count:,} left out: {why}" for why, count in sorted(pair.left_out.items())]
     parts += [f"{pair.not_aligned:,} not reached"] if pair.not_aligned else []
     yield f"  {pair.pairs:,} pairs: {'; '.join(parts)}"

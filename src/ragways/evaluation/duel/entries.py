@@ -4,6 +4,9 @@ Judges take the longer of two answers for the better one. So the shorter is gene
 the longer one's number of words asked for. What still differs is made up for by remarks that say nothing about the
 matter. They are few, so that no answer drowns in them; pairs that differ by more are left out. An abstention is not
 generated again: asked for at length, it would be another answer than the paradigm gave.
+
+All answers are in their normal form: without markup, citations and names of systems, which judges like and which say
+nothing about the matter.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING, Literal
 from ragways.core.errors import ModelRefused, UnusableReply, UsageError, did_you_mean
 from ragways.core.log import Log
 from ragways.core.types import content_hash
+from ragways.evaluation.duel.style import normal_form
 from ragways.evaluation.judges.judge import answer_of
 from ragways.evaluation.record import EvidenceItem, Record
 from ragways.tasks.duel import DUEL_ANSWER, DuelAnswerInput
@@ -56,7 +60,8 @@ PADDING = (
 class DuelRules:
     """`trials` (M) whole comparisons of `samples` (N) replies to each prompt, both orders.
 
-    `answers` and `selftest`: the judge is tested on so many answers, with so many replies of each kind at least. Why
+    `answers` and `selftest`: the judge is tested on so many answers, with so many replies of each kind at least, drawn
+    by `seed`. Why
     100 and 200: a judge that prefers one side 4 times of 5 is then found out practically always, one that does so 65
     times of 100 about 19 times of 20, and one without a bias fails in 1 test of 100. `control`: so many replies about
     right answers against answers to other questions; a judge that sees the difference 4 times of 5 then passes 19 times
@@ -104,14 +109,16 @@ class AnswerPair:
 
 @dataclass(frozen=True)
 class DuelEntries:
-    """The answers of a run, every two paradigms paired question by question; `left_out` counts, by reason, what makes
-    no pair. Paradigms stand in the order of their names, so that a pair is the same one whoever was named first.
+    """The answers of a run in their normal form, every two paradigms paired question by question; `left_out` counts,
+    by reason, what makes no pair, and `one_sided`, by question, where only one of the two has an answer. Paradigms
+    stand in the order of their names, so that a pair is the same one whoever was named first.
     """
 
     names: tuple[str, ...]
     records: tuple[Record, ...]
     pairs: dict[PairNames, list[AnswerPair]]
     left_out: dict[PairNames, Counter[str]]
+    one_sided: dict[PairNames, Counter[str]]
 
     @property
     def texts(self) -> dict[str, str]:
@@ -139,19 +146,27 @@ def duel_entries(
     if len(chosen) < 2:
         raise UsageError("a duel takes two paradigms", f"this run has answers of: {', '.join(known) or 'none'}")
     asked = set(list(dict.fromkeys(record.question for record in every))[:limit])
-    entered = tuple(record for record in every if record.paradigm in chosen and record.question in asked)
+    systems = {*known, *(record.made.model for record in every)} - {""}
+    entered = tuple(
+        replace(record, answer=normal_form(answer_of(record), systems, record.text), explanation="")
+        for record in every
+        if record.paradigm in chosen and record.question in asked
+    )
     paired = {(a, b): pairs_of(entered, a, b, trials=rules.trials) for a, b in combinations(chosen, 2)}
     return DuelEntries(
         chosen,
         entered,
-        {names: pairs for names, (pairs, _) in paired.items()},
-        {names: left_out for names, (_, left_out) in paired.items()},
+        {names: found[0] for names, found in paired.items()},
+        {names: found[1] for names, found in paired.items()},
+        {names: found[2] for names, found in paired.items()},
     )
 
 
-def pairs_of(records: Iterable[Record], a: str, b: str, *, trials: int) -> tuple[list[AnswerPair], Counter[str]]:
-    """Pairs in the order of the records, and what makes none, by reason. Of several repeats each trial takes one in
-    turn, so no more than `trials` of a question.
+def pairs_of(
+    records: Iterable[Record], a: str, b: str, *, trials: int
+) -> tuple[list[AnswerPair], Counter[str], Counter[str]]:
+    """Pairs in the order of the records, what makes none, by reason, and of that, by question, where only one side has
+    an answer. Of several repeats each trial takes one in turn, so no more than `trials` of a question.
     """
     sides: dict[tuple[str, int], dict[str, Record]] = {}
     for record in records:
@@ -159,15 +174,21 @@ def pairs_of(records: Iterable[Record], a: str, b: str, *, trials: int) -> tuple
             sides.setdefault((record.question, record.repeat), {})[record.paradigm] = record
     pairs: list[AnswerPair] = []
     left_out: Counter[str] = Counter()
+    one_sided: Counter[str] = Counter()
     taken: Counter[str] = Counter()
     for (question, _), side in sorted(sides.items(), key=lambda item: item[0][1]):
         why = _unfit(side, a, b) or (SPARE if taken[question] >= trials else "")
         if why:
             left_out[why] += 1
+            one_sided[question] += sum(_answered(record) for record in side.values()) == 1
         else:
             taken[question] += 1
             pairs.append(AnswerPair(side[a], side[b]))
-    return pairs, left_out
+    return pairs, left_out, +one_sided
+
+
+def _answered(record: Record) -> bool:
+    return not record.error and bool(answer_of(record))
 
 
 def _unfit(side: dict[str, Record], a: str, b: str) -> str:
@@ -188,8 +209,9 @@ def text_hash(*texts: str) -> str:
 
 @dataclass(frozen=True)
 class AlignedAnswers:
-    """A pair's answers as they are judged. `again`: tries to generate the shorter one; `padded`: words appended;
-    `source`: the hash of the two answers as they were given.
+    """A pair's answers as they are judged. `again`: tries to generate the shorter one, by `generator`; `rewritten`: the
+    paradigm whose answer it took the place of, empty where the answer stayed; `padded`: words appended; `source`: the
+    hash of the two answers as they were given.
     """
 
     question: str
@@ -201,6 +223,7 @@ class AlignedAnswers:
     again: int = 0
     padded: int = 0
     generator: str = ""
+    rewritten: str = ""
 
     @property
     def key(self) -> AlignedKey:
@@ -257,6 +280,11 @@ def padded_copy(text: str) -> str:
     return " ".join((text, *PADDING))
 
 
+def padding_words(text: str) -> int:
+    """How many words of the text are such remarks."""
+    return sum(words(remark) for remark in PADDING if remark in text)
+
+
 async def align(generator: ModelClient | None, pair: AnswerPair) -> AlignedAnswers:
     """Both answers at the length of the longer, as far as that goes: see `usable`."""
     aligned = AlignedAnswers(*pair.key, answers=pair.answers)
@@ -275,16 +303,17 @@ async def _generated(generator: ModelClient | None, pair: AnswerPair, aligned: A
     if generator is None or generator.model is None or not _renewable(record):
         return aligned
     wanted = asked = words(aligned.answers[1 - short])
-    best, tries = aligned.answers[short], 0
+    best, tries, rewritten = aligned.answers[short], 0, ""
     while abs(words(best) - wanted) > TOLERANCE and tries < TRIES:
-        answer = await _again(generator, pair.a.text, record.evidence, asked, tries)
+        answer = await _again(generator, pair, record.evidence, asked, tries)
         tries += 1
         if answer:
             if abs(words(answer) - wanted) < abs(words(best) - wanted):
-                best = answer
+                best, rewritten = answer, record.paradigm
             # Models miss a length by a share of it: ask for that much more, or less.
             asked = max(wanted // 2, min(2 * wanted, asked * wanted // max(1, words(answer))))
-    return replace(aligned, answers=_with(aligned.answers, short, best), again=tries, generator=generator.model.name)
+    answers, writer = _with(aligned.answers, short, best), generator.model.name
+    return replace(aligned, answers=answers, again=tries, generator=writer, rewritten=rewritten)
 
 
 def _renewable(record: Record) -> bool:
@@ -299,15 +328,16 @@ def worth_another(generator: ModelClient | None, pair: AnswerPair, aligned: Alig
 
 
 async def _again(
-    generator: ModelClient, question: str, evidence: tuple[EvidenceItem, ...], asked: int, sample: int
+    generator: ModelClient, pair: AnswerPair, evidence: tuple[EvidenceItem, ...], asked: int, sample: int
 ) -> str:
+    question = pair.a.text
     passages = [(piece.title, piece.text) for piece in evidence]
     try:
         given = DuelAnswerInput(question, passages, asked)
         rewritten = (await generator.do(replace(DUEL_ANSWER, sample=sample), given)).value
     except (UnusableReply, ModelRefused):
         return ""
-    return rewritten.answer.strip() if rewritten.answered else ""
+    return normal_form(rewritten.answer, (pair.a.paradigm, pair.b.paradigm), question) if rewritten.answered else ""
 
 
 def _shorter(answers: tuple[str, str]) -> int:

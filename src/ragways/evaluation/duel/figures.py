@@ -1,6 +1,9 @@
 """Figures of two paradigms from the judge's replies: rounds, win rates, their spread, and who won.
 
-A round is one question in one trial, both orders and all samples averaged.
+A round is one question in one trial, both orders and all samples averaged. What is missing (a reply that could not be
+read, an answer that one side alone failed to give) may be missing because of what it would have shown. So each round
+has bounds, in which it speaks for the one side and for the other, as clearly as any reply did that was read; somebody
+wins only where both bounds say so.
 """
 
 from __future__ import annotations
@@ -10,10 +13,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import quantiles, stdev
+from types import MappingProxyType
 from typing import Literal
 
 from ragways.evaluation.duel.entries import AlignedAnswers, DuelRules
 from ragways.evaluation.duel.replies import ORDERS, DuelJudge, DuelReply, ReplyKey, by_question, duel_prompts
+from ragways.evaluation.duel.style import StyleAllowance
 from ragways.evaluation.statistics.inference import ALPHA, detectable_effect, in_words, interval, sign_flip
 from ragways.tasks.duel import ASPECTS
 
@@ -21,6 +26,8 @@ NOT_ASKED = "not asked yet"
 WHISKER = 1.5
 """Quartile distances beyond which a value is an outlier."""
 POINTS = "points of 20"
+FULL = 20.0
+"""Points by which two answers can differ."""
 
 _Replies = Sequence[DuelReply | None]
 
@@ -46,7 +53,9 @@ class DuelRound:
 class DuelRounds:
     """All rounds of two paradigms, and counts: `wanted` replies = `scored` + all of `unscored`; so for rounds.
 
-    `first` and `second`: replies that prefer the answer that stood first, and second.
+    `first` and `second`: replies that prefer the answer that stood first, and second. `bounds`: by question, the least
+    and the most difference that each round can have had; `one_sided` questions have an answer of one side alone, at
+    least in one repeat.
     """
 
     rounds: list[DuelRound] = field(default_factory=list)
@@ -58,6 +67,8 @@ class DuelRounds:
     rounds_unscored: Counter[str] = field(default_factory=Counter)
     first: int = 0
     second: int = 0
+    bounds: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    one_sided: int = 0
 
 
 def rounds_of(
@@ -66,25 +77,53 @@ def rounds_of(
     judge: DuelJudge,
     rules: DuelRules,
     replies: Mapping[ReplyKey, DuelReply],
+    one_sided: Mapping[str, int] = MappingProxyType({}),
 ) -> DuelRounds:
-    """From the replies alone; one that is not there is counted as not asked yet."""
+    """From the replies alone; one that is not there is counted as not asked yet. `one_sided`: of these questions, so
+    many repeats have an answer of one side alone.
+    """
     found = DuelRounds(rounds_wanted=rules.trials * len(by_question(aligned)))
     by_round: dict[tuple[str, int], dict[str, _Replies]] = defaultdict(dict)
     for prompt in duel_prompts(aligned, texts, rules.trials):
         samples = [replies.get(prompt.key(judge, sample)) for sample in range(rules.samples)]
         _count(found, prompt.order, samples)
         by_round[prompt.question, prompt.trial][prompt.order] = samples
-    for question in by_question(aligned):
+    read = [reply for orders in by_round.values() for some in orders.values() for reply in some if _scored(reply)]
+    widest = max((float(abs(reply.difference)) for reply in read if reply is not None), default=0.0) or FULL
+    for question, repeats in by_question(aligned).items():
         for trial in range(rules.trials):
             orders = by_round.get((question, trial))
             if orders is None:
                 found.identical += 1
                 found.rounds.append(DuelRound(question, trial))
-            elif why := _lacking(orders):
+                found.bounds[question].append((0.0, 0.0))
+                continue
+            if why := _lacking(orders):
                 found.rounds_unscored[why] += 1
             else:
                 found.rounds.append(_round(question, trial, orders))
+            found.bounds[question].append((_bound(orders, -widest), _bound(orders, widest)))
+        # A repeat that only one side answered weighs as much as one that both did.
+        missing = round(rules.trials * one_sided.get(question, 0) / len(repeats))
+        found.bounds[question] += [(-widest, widest)] * missing
+    for question in one_sided:
+        found.one_sided += 1
+        if question not in found.bounds:
+            found.bounds[question].append((-widest, widest))
     return found
+
+
+def _scored(reply: DuelReply | None) -> bool:
+    return reply is not None and reply.points is not None
+
+
+def _bound(orders: Mapping[str, _Replies], missing: float) -> float:
+    """The difference of a round if each reply that is missing had said this."""
+    read = [
+        [missing if reply is None or reply.points is None else float(reply.difference) for reply in orders[order]]
+        for order in ORDERS
+    ]
+    return sum(sum(some) / len(some) for some in read) / len(ORDERS)
 
 
 def _count(found: DuelRounds, order: str, samples: Iterable[DuelReply | None]) -> None:
@@ -102,7 +141,7 @@ def _count(found: DuelRounds, order: str, samples: Iterable[DuelReply | None]) -
 def _lacking(orders: Mapping[str, _Replies]) -> str:
     """Why there is no round: an order in which nothing was scored. One order alone would be biased."""
     for order in ORDERS:
-        if not any(reply is not None and reply.points is not None for reply in orders[order]):
+        if not any(map(_scored, orders[order])):
             return next((reply.why for reply in orders[order] if reply is not None), NOT_ASKED)
     return ""
 
@@ -167,6 +206,10 @@ class DuelFigures:
     `rate` is the relative win rate, the mean of a question's over its trials first, so that its interval is one over
     questions; `trials` are the rates of the trials, and `box` their spread. `difference` is in points of 20, and `p` is
     that of a sign-flip test on it over questions.
+
+    `least` and `most` are the difference if all that is missing spoke for b, and for a. `guarded` is p of the bound
+    that speaks against who is ahead, less what styles may have added to the lead (1 where that turns it). `reversible`:
+    one of the bounds would show a winner where the difference shows none.
     """
 
     n: int
@@ -183,11 +226,15 @@ class DuelFigures:
     difference_high: float | None
     deviation: float | None
     p: float | None
+    least: float | None
+    most: float | None
+    guarded: float | None
+    reversible: bool
     aspects: tuple[AspectFigures, ...]
 
 
-def duel_figures(found: DuelRounds) -> DuelFigures:
-    """The figures of two paradigms from their rounds."""
+def duel_figures(found: DuelRounds, styles: StyleAllowance | None = None) -> DuelFigures:
+    """The figures of two paradigms from their rounds. `styles`: what a style may have added to each side."""
     by_question: dict[str, list[DuelRound]] = defaultdict(list)
     by_trial: dict[int, list[DuelRound]] = defaultdict(list)
     for one in found.rounds:
@@ -198,6 +245,8 @@ def duel_figures(found: DuelRounds) -> DuelFigures:
     trials = tuple(rate for trial in sorted(by_trial) if (rate := _counts(by_trial[trial]).rate) is not None)
     low, high = interval(rates)
     low_apart, high_apart = interval(apart)
+    lows, highs = ([_mean([one[at] for one in some]) for some in found.bounds.values()] for at in (0, 1))
+    p = sign_flip(apart)[0] if apart else None
     return DuelFigures(
         n=len(apart),
         asked=sum(any(one.points is not None for one in some) for some in by_question.values()),
@@ -212,9 +261,23 @@ def duel_figures(found: DuelRounds) -> DuelFigures:
         difference_low=low_apart,
         difference_high=high_apart,
         deviation=stdev(apart) if len(apart) > 1 else None,
-        p=sign_flip(apart)[0] if apart else None,
+        p=p,
+        least=_mean(lows) if lows else None,
+        most=_mean(highs) if highs else None,
+        guarded=_guarded(apart, lows, highs, styles or StyleAllowance()) if apart else None,
+        reversible=p is not None and p > ALPHA and lows != highs and any(_shows(some) for some in (lows, highs)),
         aspects=_aspects(found.rounds),
     )
+
+
+def _guarded(apart: Sequence[float], lows: Sequence[float], highs: Sequence[float], styles: StyleAllowance) -> float:
+    ahead = _sign(_mean(apart))
+    worst = [low - styles.for_a for low in lows] if ahead > 0 else [-(high + styles.for_b) for high in highs]
+    return sign_flip(worst)[0] if ahead and _mean(worst) > 0 else 1.0
+
+
+def _shows(values: Sequence[float]) -> bool:
+    return sign_flip(values)[0] <= ALPHA
 
 
 def box_plot(values: Sequence[float]) -> BoxPlot | None:
@@ -276,25 +339,43 @@ class DuelVerdict:
 
 
 def decide(
-    a: str, b: str, figures: DuelFigures, adjusted: float | None, *, comparisons: int, why_not: str = ""
+    a: str,
+    b: str,
+    figures: DuelFigures,
+    adjusted: float | None,
+    *,
+    comparisons: int,
+    guarded: float | None = None,
+    doubt: str = "",
+    why_not: str = "",
 ) -> DuelVerdict:
-    """By points, question by question; that the wins agree is required besides. `why_not`: no verdict, and why."""
+    """By points, question by question; that the wins agree is required besides.
+
+    `guarded`: p of the bound, corrected too, where it differs; `doubt`: what makes the bounds differ, in words.
+    `why_not`: no verdict, and why.
+    """
     detectable = detectable_effect(figures.n, figures.deviation, comparisons=comparisons)
-    if why := why_not or _too_few(figures, detectable.needed):
-        return _no_verdict(why)
-    if adjusted is None or figures.difference is None or figures.rate is None:
-        return _no_verdict("nothing was scored")
+    why = why_not or _too_few(figures, detectable.needed)
+    if why or adjusted is None or figures.difference is None or figures.rate is None:
+        return _no_verdict(why or "nothing was scored")
     shown = f"{figures.difference:+.2f} {POINTS}, p = {adjusted:.2g}"
     if not figures.asked:
         return DuelVerdict("tie", "", f"tie: the answers to all {figures.n:,} questions are the same", adjusted)
-    if adjusted > ALPHA:
+    if adjusted > ALPHA and figures.reversible:
+        return _no_verdict(f"{doubt} could decide it ({_bounds(figures)})")
+    if adjusted > ALPHA or figures.difference * figures.rate <= 0:
         missed = in_words(detectable, scale=1, unit=POINTS) if detectable.effect is not None else ""
-        return DuelVerdict("tie", "", f"tie: no difference shown ({shown}). {missed}".strip(), adjusted)
-    if figures.difference * figures.rate <= 0:
-        words = f"tie: more points ({shown}) but not more wins ({figures.rate:+.1%})"
+        why = f"more points ({shown}) but not more wins ({figures.rate:+.1%})"
+        words = f"tie: no difference shown ({shown}). {missed}".strip() if adjusted > ALPHA else f"tie: {why}"
         return DuelVerdict("tie", "", words, adjusted)
     winner = a if figures.difference > 0 else b
+    if guarded is not None and guarded > ALPHA:
+        return _no_verdict(f"{winner} leads ({shown}), but {doubt} could account for it ({_bounds(figures)})")
     return DuelVerdict("win", winner, f"{winner} wins ({shown})", adjusted)
+
+
+def _bounds(figures: DuelFigures) -> str:
+    return f"{figures.least or 0.0:+.2f} to {figures.most or 0.0:+.2f} {POINTS}"
 
 
 def _no_verdict(why: str) -> DuelVerdict:

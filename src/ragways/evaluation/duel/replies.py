@@ -9,12 +9,13 @@ from typing import Literal
 
 from ragways.core.log import Log
 from ragways.evaluation.duel.entries import SAMPLE_LIMIT, AlignedAnswers, Mode, text_hash
+from ragways.evaluation.duel.style import StyleName
 from ragways.tasks.duel import DUEL_DIFFERENCE, DUEL_DIFFERENTIAL, DUEL_SCORE
 
 FILE = "duels.jsonl"
-Kind = Literal["duel", "same", "padded", "other"]
+Kind = Literal["duel", "same", "padded", "other"] | StyleName
 """Of a duel, or of the judge's test: an answer against itself (`same`), against its padded copy (`padded`, which is b),
-against an answer to another question (`other`, which is b)."""
+against an answer to another question (`other`, which is b); or two answers of which one wears a style."""
 Order = Literal["ab", "ba"]
 ORDERS: tuple[Order, Order] = ("ab", "ba")
 Points = tuple[int, int, int, int]

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragways.evaluation.duel.entries import UNEQUAL, AlignedAnswers, DuelEntries, DuelRules, PairNames, aligned_pairs
+from ragways.evaluation.duel.entries import (
+    UNEQUAL,
+    AlignedAnswers,
+    DuelEntries,
+    DuelRules,
+    PairNames,
+    aligned_pairs,
+    padding_words,
+)
 from ragways.evaluation.duel.figures import (
     NOT_ASKED,
     DuelFigures,
@@ -16,8 +24,17 @@ from ragways.evaluation.duel.figures import (
     duel_figures,
     rounds_of,
 )
-from ragways.evaluation.duel.probes import SelfTest, probe_prompts, self_test
-from ragways.evaluation.duel.replies import DuelJudge, DuelReplies
+from ragways.evaluation.duel.probes import (
+    ProbeResult,
+    SelfTest,
+    SelfTestRun,
+    SelfTestRuns,
+    probe_prompts,
+    self_test,
+    with_earlier,
+)
+from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply
+from ragways.evaluation.duel.style import DRESSES, StyleAllowance, StyleBias, style_allowance
 from ragways.evaluation.judges.judge import same_family
 from ragways.evaluation.statistics.inference import holm
 
@@ -49,6 +66,9 @@ class PairResult(DuelFigures):
 
     `pairs` = `judged` + `not_aligned` + all of `left_out`. Rounds are questions × trials of the pairs judged:
     `wanted_rounds` = those of `rounds` + all of `unscored_rounds`; `identical_rounds` tied without a call.
+
+    `rewritten`: how many answers of each paradigm were written again to equal length, and `writers` by which models;
+    `styles`: what the judge's liking for styles may have added.
     """
 
     a: str
@@ -58,13 +78,21 @@ class PairResult(DuelFigures):
     judged: int
     not_aligned: int
     left_out: Mapping[str, int]
-    generated_again: int
+    rewritten: Mapping[str, int]
+    writers: tuple[str, ...]
     padded: int
+    styles: StyleAllowance
     replies: ReplyCounts
     wanted_rounds: int
     unscored_rounds: Mapping[str, int]
     identical_rounds: int
     preferred: PreferredPlace
+
+    @property
+    def rewriting(self) -> str:
+        """Whose answers were written again to equal length, and by which model; empty where none was."""
+        whose = " and ".join(f"{count:,} of {name}" for name, count in self.rewritten.items())
+        return f"{whose} by {', '.join(self.writers)}" if whose else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +109,16 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class DuelResult:
-    """`usd` is what the judge cost, replies that could not be read included."""
+    """`selftests` are all tests of this judge that were made in this folder; one that was failed counts. `usd` is what
+    the judge cost, replies that could not be read included.
+    """
 
     judge: str
     generators: tuple[str, ...]
     rules: DuelRules
     questions: int
     selftest: SelfTest
+    selftests: tuple[SelfTestRun, ...]
     pairs: tuple[PairResult, ...]
     map: HeatMap
     warnings: tuple[str, ...]
@@ -97,24 +128,50 @@ class DuelResult:
 def duel_result(entries: DuelEntries, folder: Path, judge: DuelJudge, rules: DuelRules) -> DuelResult:
     """No call is made: what was not asked for is counted as such, and then there is no verdict."""
     mine = [reply for reply in DuelReplies(folder) if (reply.judge, reply.mode) == (judge.name, judge.mode)]
+    runs = SelfTestRuns(folder).of(judge)
+    prompts = probe_prompts(entries.records, entries.names, rules)
+    tested = with_earlier(self_test(prompts, judge, {reply.key: reply for reply in mine}), runs)
+    return result_of(entries, judge, rules, mine, aligned_pairs(entries, folder), tested, runs)
+
+
+def result_of(
+    entries: DuelEntries,
+    judge: DuelJudge,
+    rules: DuelRules,
+    mine: Sequence[DuelReply],
+    aligned: Mapping[PairNames, Sequence[AlignedAnswers]],
+    tested: SelfTest,
+    selftests: tuple[SelfTestRun, ...] = (),
+) -> DuelResult:
+    """The result from the judge's replies, the answers as they were aligned, and the judge's test."""
     replies = {reply.key: reply for reply in mine}
-    tested = self_test(probe_prompts(entries.records, entries.names, rules), judge, replies)
-    aligned = aligned_pairs(entries, folder)
-    rounds = {names: rounds_of(some, entries.texts, judge, rules, replies) for names, some in aligned.items()}
-    figures = {names: duel_figures(found) for names, found in rounds.items()}
+    biases = _style_biases(tested)
+    styles = {
+        names: style_allowance([one.answers for one in some if one.usable], biases) for names, some in aligned.items()
+    }
+    rounds = {
+        names: rounds_of(some, entries.texts, judge, rules, replies, entries.one_sided[names])
+        for names, some in aligned.items()
+    }
+    figures = {names: duel_figures(found, styles[names]) for names, found in rounds.items()}
     # A pair without a question in common was not compared, and does not make the others' p larger.
     made = [names for names, one in figures.items() if one.p is not None]
     adjusted = dict(zip(made, holm([figures[names].p or 0.0 for names in made]), strict=True))
+    guarded = dict(zip(made, holm([figures[names].guarded or 0.0 for names in made]), strict=True))
     pairs = tuple(
-        _pair(entries, names, aligned[names], rounds[names], figures[names], adjusted.get(names), len(made), tested.why)
+        _pair(
+            entries, names, aligned[names], rounds[names], figures[names], styles[names],
+            _Tested(adjusted.get(names), guarded.get(names), len(made), tested.why),
+        )
         for names in entries.pairs
-    )
+    )  # fmt: skip
     return DuelResult(
         judge=judge.name,
         generators=entries.generators,
         rules=rules,
         questions=len(entries.texts),
         selftest=tested,
+        selftests=selftests,
         pairs=pairs,
         map=_heat_map(entries.names, pairs),
         warnings=_warnings(judge.name, entries.generators, tested, pairs),
@@ -122,11 +179,36 @@ def duel_result(entries: DuelEntries, folder: Path, judge: DuelJudge, rules: Due
     )
 
 
+def _style_biases(tested: SelfTest) -> list[StyleBias]:
+    """Of the styles that can be measured, what the judge gave for them."""
+    measured = [(dress.measure, probe) for dress, probe in zip(DRESSES, tested.styles, strict=True)]
+    return [
+        StyleBias(probe.name, measure, probe.amount, *_ends(probe))
+        for measure, probe in ((padding_words, tested.length), *measured)
+        if measure is not None and probe.difference is not None
+    ]
+
+
+def _ends(probe: ProbeResult) -> tuple[float, float]:
+    """Differences that are all alike have no interval."""
+    if probe.difference_low is None or probe.difference_high is None:
+        return probe.difference or 0.0, probe.difference or 0.0
+    return probe.difference_low, probe.difference_high
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    adjusted: float | None
+    guarded: float | None
+    comparisons: int
+    why_not: str
+
+
 def _pair(
     entries: DuelEntries, names: PairNames, aligned: Sequence[AlignedAnswers], rounds: DuelRounds, figures: DuelFigures,
-    adjusted: float | None, comparisons: int, why_not: str,
+    styles: StyleAllowance, test: _Tested,
 ) -> PairResult:  # fmt: skip
-    a, b = names
+    (a, b), why_not = names, test.why_not
     judged = [answers for answers in aligned if answers.usable]
     left_out = dict(entries.left_out[names])
     if len(judged) < len(aligned):
@@ -142,19 +224,40 @@ def _pair(
         **vars(figures),
         a=a,
         b=b,
-        verdict=decide(a, b, figures, adjusted, comparisons=comparisons, why_not=why_not),
+        verdict=decide(
+            a,
+            b,
+            figures,
+            test.adjusted,
+            comparisons=test.comparisons,
+            guarded=test.guarded,
+            doubt=_doubt(rounds, styles),
+            why_not=why_not,
+        ),
         pairs=len(entries.pairs[names]) + sum(entries.left_out[names].values()),
         judged=len(judged),
         not_aligned=not_aligned,
         left_out=left_out,
-        generated_again=sum(answers.again > 0 for answers in judged),
+        rewritten={name: count for name in names if (count := sum(answers.rewritten == name for answers in judged))},
+        writers=tuple(sorted({answers.generator for answers in judged if answers.rewritten})),
         padded=sum(answers.padded > 0 for answers in judged),
+        styles=styles,
         replies=ReplyCounts(rounds.wanted, rounds.scored, dict(rounds.unscored)),
         wanted_rounds=rounds.rounds_wanted,
         unscored_rounds=dict(rounds.rounds_unscored),
         identical_rounds=rounds.identical,
         preferred=PreferredPlace(rounds.first, rounds.second),
     )
+
+
+def _doubt(rounds: DuelRounds, styles: StyleAllowance) -> str:
+    """What may have made the difference besides the answers."""
+    unread = rounds.unscored.total() - rounds.unscored[NOT_ASKED]
+    parts = [f"{rounds.one_sided:,} questions that only one side answered"] if rounds.one_sided else []
+    parts += [f"{unread:,} replies that could not be read"] if unread else []
+    worth = max(styles.for_a, styles.for_b)
+    parts += [f"the judge's liking for style ({', '.join(styles.styles)}: up to {worth:.2f})"] if worth else []
+    return " and ".join(parts)
 
 
 def _heat_map(names: tuple[str, ...], pairs: Sequence[PairResult]) -> HeatMap:
@@ -189,6 +292,9 @@ def _warnings(judge: str, generators: Sequence[str], tested: SelfTest, pairs: Se
             found.append(
                 f"{name}: {unequal:,} of {pair.pairs:,} pairs were left out because their lengths stayed unequal"
             )
+        strangers = sorted(set(pair.writers) - set(generators))
+        if strangers and generators:
+            found.append(f"{name}: answers of {', '.join(generators)} were written again by {', '.join(strangers)}")
         unread = sum(count for why, count in pair.replies.unscored.items() if why != NOT_ASKED)
         if unread > UNREADABLE_SHARE * pair.replies.wanted:
             found.append(f"{name}: {unread:,} of {pair.replies.wanted:,} replies could not be used")

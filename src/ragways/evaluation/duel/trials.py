@@ -29,7 +29,7 @@ from ragways.evaluation.duel.entries import (
     words,
     worth_another,
 )
-from ragways.evaluation.duel.probes import SelfTest, probe_prompts, self_test
+from ragways.evaluation.duel.probes import SelfTest, SelfTestRuns, probe_prompts, self_test, with_earlier
 from ragways.evaluation.duel.replies import (
     DuelJudge,
     DuelPrompt,
@@ -190,7 +190,10 @@ class Trials:
     async def _test_judge(self, entries: DuelEntries) -> SelfTest:
         prompts = probe_prompts(entries.records, entries.names, self._rules)
         await self._ask_all("testing the judge", prompts, 1)
-        return self_test(prompts, self._judge, DuelReplies(self._folder).latest())
+        tested = self_test(prompts, self._judge, DuelReplies(self._folder).latest())
+        runs = SelfTestRuns(self._folder)
+        runs.keep(tested, self._judge, entries.names, self._rules)
+        return with_earlier(tested, runs.of(self._judge))
 
     async def _align(self, pairs: Sequence[AnswerPair]) -> None:
         log = AlignedLog(self._folder)

@@ -181,6 +181,8 @@ def _duels(report: EvaluationReport) -> Iterator[str]:
         yield ""
         passed = duel.selftest.passed
         yield "The judge passed its own test." if passed else f"No verdict: {markdown_text(duel.selftest.why)}."
+        made = ", ".join(f"seed {run.rules.seed} {'passed' if run.passed else 'not passed'}" for run in duel.selftests)
+        yield f"Seed of the draw: {duel.rules.seed}. Tests of this judge in this folder: {made or 'not kept'}."
         yield from (f"Warning: {markdown_text(warning)}." for warning in duel.warnings)
         yield ""
         yield "Relative win rate of the row over the column:"
@@ -192,11 +194,12 @@ def _duels(report: EvaluationReport) -> Iterator[str]:
         yield from _table(["", *_right(*duel.map.names)], rows)
         columns: list[str | Column] = [
             "first", "second", "verdict", *_right("median of the trials", "quartiles", "outliers", "judged"),
-            "left out",
+            "left out", "written again to equal length",
         ]  # fmt: skip
         yield from _table(columns, [
             [pair.a, pair.b, pair.verdict.words, *_spread(pair.box), f"{pair.judged:,} of {pair.pairs:,}",
-             "; ".join(f"{why or 'no reason given'}: {count:,}" for why, count in pair.left_out.items()) or "none"]
+             "; ".join(f"{why or 'no reason given'}: {count:,}" for why, count in pair.left_out.items()) or "none",
+             pair.rewriting or "none"]
             for pair in duel.pairs
         ])  # fmt: skip
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from ragways.evaluation.duel.entries import AlignedLog, DuelRules, duel_entries
+from ragways.evaluation.duel.probes import SelfTestRuns
 from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply, times_asked
 from ragways.evaluation.duel.result import DuelResult, duel_result
 from ragways.evaluation.metric import Metric
@@ -129,7 +130,10 @@ def _duels(run: ReportedRun) -> Iterator[DuelResult]:
         names = sorted({name for reply in fought or replies for name in (reply.a, reply.b)} & known)
         if len(names) < 2:
             continue
-        rules = DuelRules(*times_asked(replies), judge.mode)
+        # As it was drawn when the judge was tested: another seed would draw a test that was never made.
+        tests = SelfTestRuns(run.folder).of(judge)
+        trials, samples = times_asked(replies)
+        rules = replace(tests[-1].rules if tests else DuelRules(mode=judge.mode), trials=trials, samples=samples)
         entries = duel_entries(run.records, rules, names, limit=_duel_limit(run, fought))
         yield duel_result(entries, run.folder, judge, rules)
 
@@ -151,6 +155,7 @@ def _named(result: DuelResult, run: ReportedRun) -> RunDuels:
             pair,
             a=name[pair.a],
             b=name[pair.b],
+            rewritten={name[own]: count for own, count in pair.rewritten.items()},
             verdict=replace(pair.verdict, winner=name.get(pair.verdict.winner, "")),
         )
         for pair in result.pairs

@@ -8,7 +8,9 @@ function drawDuels() {
     const test = add(place, "p");
     add(test, "b", duel.selftest.passed ? "✓ The judge passed its own test. " : "✗ No verdict: ", duel.selftest.passed ? "right" : "wrong");
     test.append(shown(duel.selftest.passed ? `Position bias ${percent(duel.selftest.position.bias)}, length bias ${percent(duel.selftest.length.bias)}. ` : `${duel.selftest.why}. `));
-    add(test, "span", `${count(duel.questions, "question")}, ${count(duel.rules.trials, "trial")}, ${duel.rules.samples === 1 ? "1 reply" : `${duel.rules.samples} replies`} in each order.`, "soft");
+    add(test, "span", `${count(duel.questions, "question")}, ${count(duel.rules.trials, "trial")}, ${duel.rules.samples === 1 ? "1 reply" : `${duel.rules.samples} replies`} in each order. Seed of the draw: ${duel.rules.seed}.`, "soft");
+    const tests = duel.selftests.map((run) => `seed ${run.rules.seed} ${run.passed ? "passed" : "not passed"}`).join(", ");
+    if (tests) add(place, "p", `Tests of this judge in this folder: ${tests}.`, "soft");
     for (const warning of duel.warnings) add(place, "p", `⚠ ${warning}`, "wrong");
     heat(place, duel.map);
     boxes(place, duel.pairs);
@@ -97,5 +99,6 @@ function verdicts(parent, pairs) {
     { label: "won / tied / lost", value: (pair) => pair.rounds.a - pair.rounds.b, cell: (td, pair) => { td.textContent = `${pair.rounds.a} / ${pair.rounds.ties} / ${pair.rounds.b}`; } },
     { label: "questions", value: (pair) => pair.n }, { label: "pairs judged", value: (pair) => pair.judged, cell: (td, pair) => { td.textContent = `${pair.judged} of ${pair.pairs}`; } },
     { label: "left out", text: true, value: (pair) => reasons(pair.left_out) || "none" }, { label: "replies unscored", text: true, value: (pair) => reasons(pair.replies.unscored) || "none" },
+    { label: "written again to equal length", text: true, value: (pair) => reasons(pair.rewritten) ? `${reasons(pair.rewritten)}, by ${pair.writers.join(", ")}` : "none" },
   ], pairs, { most: 60 });
 }
