@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from ragways.core.text import defused
 from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
 from ragways.models.call import Call, Reply, ToolCall
 from ragways.models.client import ModelClient
-from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR, defused
+from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR
 from ragways.retrieval.resources import Resources
 from ragways.testing.scripted import ScriptedModel
 from tests.retrieval.tools.conftest import dump, indexed, resources
@@ -162,7 +163,7 @@ def test_no_address_works_in_an_answer_while_it_is_written(use: Resources, parad
 
 
 def test_the_answers_above_would_have_carried_the_address(use: Resources, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.retrieval.agent.defused", lambda text: text)
+    monkeypatch.setattr("ragways.retrieval.answer.defused", lambda text: text)
     use.threshold, use.sentences = 0.0, 20
     said = [asked(use, f"When was the {title(n)} built?", AGENT_GRAPH)[0].text for n in (0, 25, 28)]
     assert not any(map(harmless, said))

@@ -274,7 +274,7 @@ def _evidence(result: Result) -> Any:  # noqa: ANN401
     shown = [(n, hit) for n, hit in enumerate(items, start=1) if n <= SHOWN_EVIDENCE or hit.piece.id in cited]
     for number, hit in shown:
         piece = hit.piece
-        date = f" ({piece.date})" if piece.date else ""
+        date = f" ({printable(piece.date)})" if piece.date else ""
         text.append(f"[{number}] {printable(piece.title)}{date}", style="bold green" if piece.id in cited else "bold")
         text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
         text.append(_snippet(piece.text, 110) + "\n")

@@ -8,7 +8,12 @@ import unicodedata
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\u2028\u2029\ud800-\udfff]")
 _SPACES = frozenset("\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
-_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]{1,20}):(?=//)|\b(javascript|data|mailto|vbscript|file):", re.IGNORECASE)
+_HOST = re.compile(r"\bwww\.(?=\w)", re.IGNORECASE)
+_TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
+_IMAGE = re.compile(r"!(?=\[)")
+_TARGET = re.compile(r"\](?=[(:])")
 
 
 def _odd(match: re.Match[str]) -> str:
@@ -43,3 +48,16 @@ def shortened(text: str, limit: int) -> str:
     """The text on one line of at most `limit` characters; one that was cut ends in an ellipsis."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def defused(text: str) -> str:
+    """The same words, but no link, image or tag in them works: a reader sees addresses, and nothing follows them.
+
+    A document, or a model that a document talked into it, could otherwise have whoever shows the answer load an address
+    that carries the question away.
+    """
+    text = _TAG.sub("&lt;", text)
+    text = _IMAGE.sub("! ", text)
+    text = _TARGET.sub("] ", text)
+    text = _SCHEME.sub(lambda match: f"{match[1] or match[2]}[:]", text)
+    return _HOST.sub("www[.]", text)

@@ -120,7 +120,17 @@ def _csv(nodes: Iterable[Row], edges: Iterable[Row], out: Path) -> None:
             writer = csv.DictWriter(file, list(fields))
             writer.writeheader()
             for row in rows:
-                writer.writerow({key: _flat(value) for key, value in row.items()})
+                writer.writerow({key: _cell(value) for key, value in row.items()})
+
+
+def _cell(value: object) -> object:
+    """A spreadsheet takes a text that begins so for a formula and runs it: an apostrophe before it makes it text."""
+    flat = _flat(value)
+    return (
+        f"'{flat}"
+        if isinstance(flat, str) and flat.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+        else flat
+    )
 
 
 def _parquet(nodes: Iterable[Row], edges: Iterable[Row], out: Path) -> None:

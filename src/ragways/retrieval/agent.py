@@ -22,7 +22,7 @@ from ragways.models.call import Call, Message, Reply, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.task import FENCE_RULE, Prompt, fence
 from ragways.models.tokens import count_text
-from ragways.retrieval.answer import answer, is_retrieval_only, word_overlap
+from ragways.retrieval.answer import answer, is_retrieval_only, spoken, word_overlap
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
@@ -31,37 +31,8 @@ from ragways.retrieval.tools.results import ToolOutcome
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox, chosen_tools
 from ragways.tasks.answers import AGENT_ANSWER, ANSWER_TOOL, AgentAnswer, AgentAnswerInput, answer_tool
 
-_SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]{1,20}):(?=//)|\b(javascript|data|mailto|vbscript|file):", re.IGNORECASE)
-_HOST = re.compile(r"\bwww\.(?=\w)", re.IGNORECASE)
-_TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
-_IMAGE = re.compile(r"!(?=\[)")
-_TARGET = re.compile(r"\](?=[(:])")
 _ADVICE = re.compile(r"^- .*\n(?:  .*\n)*", re.MULTILINE)
 _QUOTED = re.compile(r"`(\w+)`")
-
-
-def defused(text: str) -> str:
-    """The same words, but no link, image or tag in them works: a reader sees addresses, and nothing follows them.
-
-    A document, or a model that a document talked into it, could otherwise have whoever shows the answer load an address
-    that carries the question away.
-    """
-    text = _TAG.sub("&lt;", text)
-    text = _IMAGE.sub("! ", text)
-    text = _TARGET.sub("] ", text)
-    text = _SCHEME.sub(lambda match: f"{match[1] or match[2]}[:]", text)
-    return _HOST.sub("www[.]", text)
-
-
-def defuse() -> Step[Answer, Answer]:
-    """An answer whose text is defused; what it quotes as evidence stays word for word. The step before it must not
-    stream, because what was passed on cannot be defused.
-    """
-
-    async def run(answer: Answer) -> Answer:
-        return replace(answer, text=defused(answer.text), explanation=defused(answer.explanation))
-
-    return Step("defuse", run)
 
 
 AT_ONCE = 8
@@ -170,7 +141,7 @@ def said(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> An
     current_span().details["references_not_seen"] = sum(one not in known for one in final.articles)
     marks = "".join(f"[{number}]" for number in numbers)
     text, explanation = f"{'; '.join(final.known)} {marks}".strip(), final.explanation.strip()
-    return Answer(evidence, defused(text), tuple(citations), way=way, explanation=defused(explanation))
+    return spoken(evidence, text, citations, way=way, explanation=explanation)
 
 
 def _sentences(use: Resources, piece: Piece) -> list[tuple[int, int, str]]:
@@ -203,7 +174,7 @@ def agent(use: Resources, tools: Toolbox, *, rounds: int = 10, tokens: int = 800
             here.details.update(explanation=final.explanation, assumptions=list(final.assumptions))
             return said(use, evidence, final, here.way)
         # There is nothing left to spend: what was read is answered from without the model, or not at all.
-        best = await (answer(replace(use, model=ModelClient(None)), stream=False) >> defuse())(evidence)
+        best = await answer(replace(use, model=ModelClient(None)), stream=False)(evidence)
         return replace(best, way=f"{best.way} ({stopped.partition(':')[0]} reached)")
 
     return Step("agent", run, rounds=rounds, tools=list(tools.names))
@@ -313,7 +284,7 @@ def _build(
 ) -> Strategy:
     """The agent, or where there is no model a plan over the same tools."""
     if use.model.model is None:
-        return plan(toolbox) >> pack(tokens) >> answer(use, stream=False) >> defuse()
+        return plan(toolbox) >> pack(tokens) >> answer(use)
     return agent(use, toolbox, rounds=rounds, tokens=tokens)
 
 

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
+from ragways.core.text import defused
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Query
 from ragways.index.words import terms
 from ragways.retrieval.resources import Resources
@@ -69,7 +70,7 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
         query, extractor = evidence.hits.query, Extractor(use.embed, terms, use.threshold, use.sentences)
         given = AnswerInput(query.text, passages, extractor, query.searches)
         listening = current_stream() if stream else None
-        on_text = listening.reply(answer_so_far) if listening else None
+        on_text = listening.reply(_so_far) if listening else None
         outcome = await use.model.do(task, given, on_text=on_text)
         reply = outcome.value
         if not reply.answered or (short and all(refuses(sentence.text) for sentence in reply.sentences)):
@@ -78,8 +79,8 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
         cited = [c for n, s in enumerate(said) for c in _citations(use, n, s, evidence.items, places)]
         if listening and outcome.by_rule:
             for count in range(1, len(said) + 1):
-                listening.update(_text(said[:count]))
-        return Answer(evidence, _text(said), tuple(cited), way=outcome.way)
+                listening.update(defused(_text(said[:count])))
+        return spoken(evidence, _text(said), cited, way=outcome.way)
 
     return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
 
@@ -90,15 +91,28 @@ def recall(use: Resources) -> Step[Query, Answer]:
     async def run(query: Query) -> Answer:
         evidence = Evidence(Hits(query), (), 0)
         listening = current_stream()
-        on_text = listening.reply(answer_so_far) if listening else None
+        on_text = listening.reply(_so_far) if listening else None
         task = SHORT_RECALL if use.prompts == "short" else RECALL
         outcome = await use.model.do(task, RecallInput(query.text), on_text=on_text)
         reply = outcome.value
         if not reply.answered or not reply.answer.strip() or (use.prompts == "short" and refuses(reply.answer)):
             return _abstain(evidence, outcome.way)
-        return Answer(evidence, reply.answer.strip(), way=outcome.way)
+        return spoken(evidence, reply.answer.strip(), way=outcome.way)
 
     return Step("recall", run)
+
+
+def spoken(
+    evidence: Evidence, text: str, citations: Sequence[Citation] = (), *, way: str, explanation: str = ""
+) -> Answer:
+    """The one place where the text of an answer is made: no link, image or tag in it works, whoever wrote it. What is
+    quoted as evidence stays word for word.
+    """
+    return Answer(evidence, defused(text), tuple(citations), way=way, explanation=defused(explanation))
+
+
+def _so_far(reply: str) -> str:
+    return defused(answer_so_far(reply))
 
 
 def _text(sentences: Sequence[AnswerSentence]) -> str:
