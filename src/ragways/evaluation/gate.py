@@ -1,32 +1,139 @@
-"""A gate for continuous integration: does a run reach what is required, and is it no worse than an earlier one?"""
+"""A gate for continuous integration: does a run reach what is required, and is it no worse than an earlier one?
+
+Two runs of a system that did not change differ by chance. So a metric fails the gate only where it was shown to have
+fallen, in pairs by question and corrected for the number of comparisons, and passes where it was shown to have fallen
+by less than its margin. Between the two lies "undecided": the questions are too few to tell.
+"""
 
 from __future__ import annotations
 
+import math
 import operator
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree
 
 from ragways.core.errors import UsageError, did_you_mean
-from ragways.evaluation.metric import Metric
+from ragways.core.text import printable
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record
-from ragways.evaluation.score import MetricScore, ParadigmScores
+from ragways.evaluation.score import SIGNED, MetricScore, ParadigmScores, Scored, score, score_run, scored
+from ragways.evaluation.statistics.comparison import Comparison, compare
+from ragways.evaluation.statistics.inference import ALPHA, holm
+from ragways.evaluation.statistics.values import Values, gather, source_documents
 
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
 # A metric's name has no colon, so what stands before the last one is the paradigm, whatever its own name and settings.
 _REQUIREMENT = re.compile(r"\s*(?:(.+):)?([\w@ -]+?)\s*(>=|<=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*")
-_ROUNDING = 1e-9
+LEAST = 20
+"""Questions that two runs must share at least: with fewer, hardly any fall could be shown."""
+COSTS: dict[str, Callable[[ParadigmScores], float | None]] = {
+    "usd": lambda row: row.resources.total.usd,
+    "tokens": lambda row: row.resources.total.tokens,
+    "seconds": lambda row: row.resources.seconds,
+    "seconds-p95": lambda row: row.resources.seconds_p95,
+    "spent": lambda row: row.resources.spent,
+}
+"""What can be limited beside metrics: means of an answer, a percentile, and the USD that all answers took."""
+Outcome = Literal["passed", "undecided", "failed"]
 
-QuestionTexts = Mapping[str, Mapping[str, str]]
-"""By paradigm, the questions it was asked: ids and their texts."""
+
+@dataclass(frozen=True, slots=True)
+class GateCheck:
+    """One thing that was looked at, of one paradigm; `words` say what was found."""
+
+    paradigm: str
+    name: str
+    outcome: Outcome
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """All checks of a gate. `strict`: what is undecided does not pass either."""
+
+    checks: tuple[GateCheck, ...]
+    strict: bool = False
+
+    @property
+    def misses(self) -> tuple[GateCheck, ...]:
+        """What keeps the run from passing."""
+        kept = ("failed", "undecided") if self.strict else ("failed",)
+        return tuple(check for check in self.checks if check.outcome in kept)
+
+    @property
+    def passed(self) -> bool:
+        return not self.misses
+
+    def __str__(self) -> str:
+        if self.misses:
+            return f"not passed: {'; '.join(f'{one.paradigm}: {one.words}' for one in self.misses)}"
+        counts = Counter(check.outcome for check in self.checks)
+        said = [f"passed: {counts['passed']:,} checks"]
+        if counts["undecided"]:
+            said.append(f"{counts['undecided']:,} undecided (no fall was shown, nor that there is none)")
+        return ", ".join(said)
+
+    def junit(self) -> str:
+        """The checks as JUnit's XML; what is undecided and passes is skipped there."""
+        suite = ElementTree.Element("testsuite", name="ragways gate", tests=str(len(self.checks)))
+        for check in self.checks:
+            case = ElementTree.SubElement(suite, "testcase", classname=printable(check.paradigm), name=check.name)
+            if check in self.misses:
+                ElementTree.SubElement(case, "failure", message=printable(check.words))
+            elif check.outcome == "undecided":
+                ElementTree.SubElement(case, "skipped", message=printable(check.words))
+        suite.set("failures", str(len(self.misses)))
+        suite.set("skipped", str(len(suite.findall("*/skipped"))))
+        return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def gate(
+    run: Path,
+    *,
+    require: Sequence[str] = (),
+    no_worse_than: Path | None = None,
+    metrics: Mapping[str, float] | None = None,
+    margin: float = 0.0,
+    least: int = LEAST,
+    strict: bool = False,
+) -> GateResult:
+    """Check a run: failures, what is required (`accuracy>=0.8`, `fused:tokens<=3000`), and the fall since another run.
+
+    `metrics`: those that must not have fallen, each with its margin; without it all that the other run has, with
+    `margin`. Fewer than `least` questions in common do not pass. Raises UsageError where a run holds no record, or a
+    name is wrong.
+    """
+    wanted = [Requirement.parse(text) for text in require]
+    chosen = {find_metric(name): value for name, value in (metrics or {}).items()}
+    more = [*chosen, *(find_metric(one.metric) for one in wanted if one.metric not in COSTS)]
+    rows = score_run(run, *more)
+    if not rows:
+        raise UsageError(f"{run} holds no record", "make some with: ragways eval run")
+    checks = [check for one in wanted for check in one.checks(rows)]
+    checks += [
+        GateCheck(row.paradigm, "answers", "failed" if row.failed else "passed", f"{row.failed:,} answers failed")
+        for row in rows
+    ]
+    if no_worse_than is not None:
+        now, before = list(scored(run, *more)), list(scored(no_worse_than, *more))
+        margins = {metric.name: value for metric, value in chosen.items()}
+        checks += no_worse(now, before, margins=margins, margin=margin, least=least)
+    return GateResult(tuple(checks), strict)
+
+
+# What is required
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """`accuracy>=0.8`, of every paradigm of the run; `fused:recall@5>=0.9` or `naive[k=20]:crag-fine>-0.2`, of one."""
+    """`accuracy>=0.8`, of every paradigm of the run; `fused:recall@5>=0.9` or `naive[k=20]:tokens<3000`, of one."""
 
     paradigm: str
     metric: str
@@ -40,92 +147,159 @@ class Requirement:
             raise UsageError(f"{text!r} is not a requirement", "write it as accuracy>=0.8 or fused:recall@5>=0.9")
         return cls((match[1] or "").strip(), match[2].strip(), match[3], float(match[4]))
 
-    @property
-    def required(self) -> Metric:
-        """The metric that is meant; UsageError where there is none of this name."""
-        return find_metric(self.metric)
-
-    def misses(self, rows: Sequence[ParadigmScores]) -> list[str]:
-        """In words, each paradigm that does not reach it. Unscored is a miss: nothing was shown."""
-        if not rows:
-            raise UsageError("the run holds no record", "make some with: ragways eval run")
+    def checks(self, rows: Sequence[ParadigmScores]) -> list[GateCheck]:
+        """Of each paradigm that is meant. Unscored is a miss: nothing was shown."""
         chosen = [row for row in rows if self.paradigm in ("", row.paradigm)]
         if not chosen:
             known = [row.paradigm for row in rows]
             raise UsageError(f"the run has no paradigm {self.paradigm!r}", did_you_mean(self.paradigm, known))
-        found = []
-        for row in chosen:
-            mean = row.metrics.get(self.required.name, MetricScore()).mean
-            if mean is None:
-                found.append(f"{row.paradigm}: {self.metric} is unscored")
-            elif not _SIGNS[self.sign](mean, self.value):
-                found.append(f"{row.paradigm}: {self.metric} is {mean:.3f}, required {self.sign} {self.value:g}")
-        return found
+        return [self._check(row) for row in chosen]
+
+    def _check(self, row: ParadigmScores) -> GateCheck:
+        cost = COSTS.get(self.metric)
+        found = cost(row) if cost else row.metrics.get(find_metric(self.metric).name, MetricScore()).mean
+        name = f"{self.metric} {self.sign} {self.value:g}"
+        if found is None:
+            return GateCheck(row.paradigm, name, "failed", f"{self.metric} is unscored")
+        # A mean of equal values may be a hair off.
+        reached = "=" in self.sign if math.isclose(found, self.value) else _SIGNS[self.sign](found, self.value)
+        said = f"{self.metric} is {format(found, '.6g' if cost else '.3f')}, required {self.sign} {self.value:g}"
+        return GateCheck(row.paradigm, name, "passed" if reached else "failed", said)
 
 
-def question_texts(records: Iterable[Record]) -> dict[str, dict[str, str]]:
-    """By paradigm, the questions that it was asked: ids and their texts."""
-    found: dict[str, dict[str, str]] = {}
-    for record in records:
-        found.setdefault(record.paradigm, {})[record.question] = record.text
-    return found
+# No worse than an earlier run
 
 
-def unlike(now: QuestionTexts, before: QuestionTexts) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """By how much a metric of a paradigm may fall."""
+
+    paradigm: str
+    metric: str
+    value: float = 0.0
+    less_is_better: bool = False
+
+
+def no_worse(
+    now: Sequence[Scored],
+    before: Sequence[Scored],
+    *,
+    margins: Mapping[str, float] | None = None,
+    margin: float = 0.0,
+    least: int = LEAST,
+) -> list[GateCheck]:
+    """A check for each metric of each paradigm of the earlier run. Runs over other questions, or over the same ones
+    with other gold, are not compared, and do not pass.
+    """
+    if not before:
+        raise UsageError("the earlier run holds no record", "name a run that does: --no-worse-than RUN")
+    mine = {row.paradigm: row.metrics for row in score(now)}
+    other = unlike([row.record for row in now], [row.record for row in before])
+    checks, pairs = [], {}
+    for row in score(before):
+        paradigm = row.paradigm
+        if paradigm not in mine:
+            checks.append(GateCheck(paradigm, "same paradigms", "failed", "it is not in this run"))
+        elif paradigm in other:
+            checks.append(GateCheck(paradigm, "same questions", "failed", other[paradigm]))
+        elif row.questions < least:
+            said = f"{row.questions:,} questions are too few to compare with the earlier run: {least:,} are needed"
+            checks.append(GateCheck(paradigm, "least questions", "failed", said))
+        else:
+            for name in margins or row.metrics:
+                was, is_now = row.metrics.get(name, MetricScore()).mean, mine[paradigm].get(name, MetricScore()).mean
+                if was is not None and is_now is None:
+                    checks.append(
+                        GateCheck(paradigm, f"{name} no worse", "failed", f"{name} was {was:.3f} and is now unscored")
+                    )
+                elif was is not None:
+                    value = (margins or {}).get(name, margin)
+                    one = Margin(paradigm, name, value, find_metric(name).less_is_better)
+                    pairs[one] = (gather(now, name)[paradigm], gather(before, name)[paradigm])
+                elif margins:
+                    said = f"{name} was unscored in the earlier run"
+                    checks.append(GateCheck(paradigm, f"{name} no worse", "failed", said))
+    return checks + compare_margins(pairs, source_documents(row.record for row in before))
+
+
+def unlike(now: Iterable[Record], before: Iterable[Record]) -> dict[str, str]:
     """By paradigm that both runs have, in words how its questions differ. Means over other questions say nothing."""
+    mine, theirs = _asked(now), _asked(before)
     found = {}
-    for paradigm in before.keys() & now.keys():
-        mine, theirs = now[paradigm], before[paradigm]
+    for paradigm in theirs.keys() & mine.keys():
+        new, old = mine[paradigm], theirs[paradigm]
+        shared = new.keys() & old.keys()
         counts = (
-            (len(theirs.keys() - mine.keys()), "gone"),
-            (len(mine.keys() - theirs.keys()), "new"),
-            (sum(mine[id] != theirs[id] for id in mine.keys() & theirs.keys()), "with another text"),
+            (len(old.keys() - new.keys()), "gone"),
+            (len(new.keys() - old.keys()), "new"),
+            (sum(new[id].text != old[id].text for id in shared), "with another text"),
+            (sum((new[id].gold, new[id].wanted) != (old[id].gold, old[id].wanted) for id in shared), "with other gold"),
         )
         if said := ", ".join(f"{count:,} {how}" for count, how in counts if count):
             found[paradigm] = f"other questions than in the earlier run ({said}), so that the two cannot be compared"
     return found
 
 
-def worse(
-    rows: Sequence[ParadigmScores],
-    baseline: Sequence[ParadigmScores],
-    tolerance: float,
+def _asked(records: Iterable[Record]) -> dict[str, dict[str, Record]]:
+    found: dict[str, dict[str, Record]] = {}
+    for record in records:
+        found.setdefault(record.paradigm, {})[record.question] = record
+    return found
+
+
+def compare_margins(
+    pairs: Mapping[Margin, tuple[Values, Values]],
+    documents: Mapping[str, tuple[str, ...]] | None = None,
     *,
-    unlike: Mapping[str, str] | None = None,
-) -> list[str]:
-    """In words, each metric of each paradigm of the baseline that fell by more than the tolerance, or that is gone.
-
-    `unlike`: paradigms whose questions differ, and how; their figures are not compared.
+    alpha: float = ALPHA,
+) -> list[GateCheck]:
+    """A check for each margin, of the values now and before. All together raise a false alarm with a chance of `alpha`
+    at most; a fall of more than its margin passes with that chance at most.
     """
-    if not baseline:
-        raise UsageError("the earlier run holds no record", "name a run that does: --no-worse-than RUN")
-    now = {row.paradigm: row.metrics for row in rows}
-    found = []
-    for row in baseline:
-        paradigm = row.paradigm
-        if paradigm not in now:
-            found.append(f"{paradigm} is not in this run")
-        elif unlike and paradigm in unlike:
-            found.append(f"{paradigm}: {unlike[paradigm]}")
-        else:
-            found += [f"{paradigm}: {miss}" for miss in _fallen(now[paradigm], row.metrics, tolerance)]
-    return found
+    found = {}
+    for one, (now, before) in pairs.items():
+        compared = compare(
+            now,
+            before,
+            level=1 - 2 * alpha,
+            documents=documents,
+            span=(-1.0, 1.0) if one.metric in SIGNED else None,
+        )
+        found[one] = _turned(compared) if one.less_is_better else compared
+    # One-sided, and were all that is missing as good for this run as can be.
+    adjusted = holm([(one.p_most or 1.0) / 2 if (one.most or 0.0) < 0 else 1.0 for one in found.values()])
+    return [_fallen(one, found[one], p, alpha) for one, p in zip(found, adjusted, strict=True)]
 
 
-def _fallen(now: Mapping[str, MetricScore], before: Mapping[str, MetricScore], tolerance: float) -> list[str]:
-    found = []
-    for metric, figure in before.items():
-        old = figure.mean
-        if old is None:
-            continue
-        if metric not in now:
-            found.append(f"{metric} was {old:.3f} and is not in this run")
-            continue
-        new = now[metric].mean
-        if new is None:
-            found.append(f"{metric} was {old:.3f} and is now unscored")
-            continue
-        gain = old - new if find_metric(metric).less_is_better else new - old
-        if gain < -tolerance - _ROUNDING:
-            found.append(f"{metric} went from {old:.3f} to {new:.3f}")
-    return found
+def _turned(one: Comparison) -> Comparison:
+    """With signs by which more is better."""
+
+    def minus(value: float | None) -> float | None:
+        return None if value is None else -value
+
+    return replace(
+        one,
+        difference=minus(one.difference),
+        least=minus(one.most),
+        most=minus(one.least),
+        low=minus(one.high),
+        high=minus(one.low),
+        p_least=one.p_most,
+        p_most=one.p_least,
+    )
+
+
+def _fallen(one: Margin, found: Comparison, p: float, alpha: float) -> GateCheck:
+    name = f"{one.metric} no worse" + (f" by {one.value:g}" if one.value else "")
+    same = not (found.wins or found.losses or found.one_sided) and found.n > 0
+    if found.mean_a is None or found.mean_b is None:
+        said = f"{one.metric} has no question that both runs scored"
+        return GateCheck(one.paradigm, name, "failed", said)
+    said = f"{one.metric} went from {found.mean_b:.3f} to {found.mean_a:.3f}"
+    if same or (found.low is not None and found.low > -one.value):
+        return GateCheck(one.paradigm, name, "passed", said)
+    if found.low is not None and found.high is not None:
+        said += f" (a gain between {found.low:+.3f} and {found.high:+.3f}, margin {one.value:g})"
+    if found.one_sided:
+        said += f", {found.one_sided:,} questions lack a value on one side"
+    return GateCheck(one.paradigm, name, "failed" if p <= alpha else "undecided", said)

@@ -1,6 +1,6 @@
 """What a comparison promises holds: with failures on one side, with questions on one document, with skewed values.
 
-Short simulations; `benchmarks/statistics.py` has the long ones.
+Short simulations; `benchmarks/comparisons.py` has the long ones.
 """
 
 from __future__ import annotations

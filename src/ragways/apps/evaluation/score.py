@@ -73,30 +73,65 @@ def report(
 
 def gate(
     run: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    require: Annotated[list[str] | None, typer.Option("--require", help='E.g. "accuracy>=0.8".')] = None,
-    no_worse_than: Annotated[Path | None, typer.Option("--no-worse-than", help="Folder of an earlier run.")] = None,
-    tolerance: Annotated[float, typer.Option("--tolerance", help="How much worse is not worse.", min=0)] = 0.0,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require",
+            help='E.g. "accuracy>=0.8", or a cost: usd, tokens, seconds, seconds-p95 of an answer; spent by all.',
+        ),
+    ] = None,
+    no_worse_than: Annotated[
+        Path | None, typer.Option("--no-worse-than", help="Folder of an earlier run over the same questions.")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            help="A metric that must not have fallen, maybe with its own margin: accuracy=0.05.",
+            show_default="all that the earlier run has",
+        ),
+    ] = None,
+    margin: Annotated[float, typer.Option("--margin", help="How much worse is not worse.", min=0)] = 0.0,
+    least: Annotated[int, typer.Option("--least", help="Questions that the runs must share at least.", min=1)] = 20,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail, too, where no fall was shown, nor that there is none.")
+    ] = False,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Write the checks to this file as JUnit XML.")] = None,
 ) -> None:
-    """Exit with 1, and say why in a line, where a run misses what is required or is worse than an earlier one."""
+    """Exit with 1, and say why in a line, where a run misses what is required or was shown to be worse than another."""
 
-    from ragways.core.errors import UsageError
-    from ragways.evaluation.gate import Requirement, question_texts, unlike, worse
-    from ragways.evaluation.record import Records
-    from ragways.evaluation.score import score_run
+    from ragways.evaluation.gate import gate as check
+    from ragways.pictures.shell import write_page
 
-    wanted = [Requirement.parse(text) for text in require or []]
-    rows = score_run(run, *(one.required for one in wanted))
-    if not rows:
-        raise UsageError(f"{run} holds no record", "make some with: ragways eval run")
-    misses = [miss for one in wanted for miss in one.misses(rows)]
-    misses += [f"{row.paradigm}: {row.failed} answers failed" for row in rows if row.failed]
-    if no_worse_than is not None:
-        differ = unlike(question_texts(Records(run)), question_texts(Records(no_worse_than)))
-        misses += worse(rows, score_run(no_worse_than), tolerance, unlike=differ)
-    if misses:
-        typer.echo(f"not passed: {'; '.join(misses)}")
+    metrics = dict(_with_margin(text, margin) for text in metric or [])
+    found = check(
+        run,
+        require=require or (),
+        no_worse_than=no_worse_than,
+        metrics=metrics,
+        margin=margin,
+        least=least,
+        strict=strict,
+    )
+    if junit is not None:
+        write_page(junit, found.junit())
+    typer.echo(str(found))
+    if not found.passed:
         raise typer.Exit(1)
-    typer.echo(f"passed: {sum(row.records for row in rows)} records of {len(rows)} paradigms")
+
+
+def _with_margin(text: str, usual: float) -> tuple[str, float]:
+    """A metric as it is written, with its margin or the usual one."""
+    from ragways.core.errors import UsageError
+
+    name, given, value = text.partition("=")
+    try:
+        own = float(value) if given else usual
+    except ValueError:
+        own = -1.0
+    if not 0 <= own < float("inf"):
+        raise UsageError(f"{text!r} has no margin of 0 or more", "write it as accuracy=0.05")
+    return name.strip(), own
 
 
 # Tables of a terminal's width: means, intervals, and how many were scored or were not
