@@ -203,6 +203,62 @@ def test_a_budget_is_never_passed_by_50_calls_side_by_side(uses, kind, share):
     asyncio.run(main())
 
 
+def test_side_by_side_calls_use_their_budget_up():
+    """Each may cost ten times what it does: a call that only stands behind others' reservations waits for them."""
+    price, limit = 120e-6, 100 * 120e-6
+
+    class Uses(ScriptedModel):
+        async def send(self, call):
+            await asyncio.sleep(0.0001)
+            return Reply("x", Usage(calls=1, input=20, output=10))
+
+    async def main():
+        client = ModelClient(Uses([]), prices=PRICES)
+        with spending() as meter:
+            alone = asyncio.create_task(client.complete(CALL))
+            await asyncio.sleep(0)
+            most = meter.reserved.usd
+            await alone
+        assert most > 8 * price == pytest.approx(8 * meter.spent.usd)
+        with spending(Budget(usd=limit)) as meter:
+            found = await asyncio.gather(*(client.complete(call) for call in calls(200)), return_exceptions=True)
+        assert {type(each) for each in found} == {Reply, BudgetExceeded}
+        assert limit - most < meter.spent.usd <= limit
+
+    asyncio.run(main())
+
+
+def test_a_lost_reply_is_charged_in_full_and_the_next_try_reserved_anew():
+    async def main():
+        with ScriptedModel([TryAgain("timeout", lost=True), "hi"]) as model, spending() as meter, span("root") as root:
+            reply = await ModelClient(model, prices=PRICES, time=FakeTime().time).complete(CALL)
+        assert meter.spent.calls == root.total.calls == 2
+        assert meter.spent.usd == pytest.approx(root.total.usd)
+        assert meter.spent.usd > 2 * reply.usage.usd, "at the price that was set aside"
+        assert meter.reserved.calls == 0
+        assert root.children[0].details["lost"] == 1
+        with ScriptedModel([TryAgain("timeout", lost=True)]) as model, spending(Budget(calls=1)) as meter:
+            with pytest.raises(BudgetExceeded):
+                await ModelClient(model, prices=PRICES, time=FakeTime().time).complete(CALL)
+            assert meter.spent.calls == 1
+
+    asyncio.run(main())
+
+
+def test_a_call_that_was_cancelled_on_its_way_is_charged():
+    async def main():
+        with Slow(["hi"]) as model, spending() as meter:
+            asked = asyncio.create_task(ModelClient(model).complete(CALL))
+            await asyncio.sleep(0.002)
+            asked.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asked
+            assert (meter.spent.calls, meter.reserved) == (1, Usage())
+            await model.send(CALL)
+
+    asyncio.run(main())
+
+
 def test_a_failed_call_gives_its_reservation_back():
     async def main():
         with ScriptedModel([ModelRefused("no"), TryAgain("503")]) as model, spending() as meter:

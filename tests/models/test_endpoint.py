@@ -12,7 +12,7 @@ from ragways.core.trace import Usage, span, spending
 from ragways.models import transport
 from ragways.models.call import Call, Message, Tool, ToolCall
 from ragways.models.client import ModelClient
-from ragways.models.endpoint import Endpoint
+from ragways.models.endpoint import Endpoint, _reply
 from ragways.models.limits import Time
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
@@ -152,6 +152,7 @@ def test_a_request_that_stays_wrong_is_refused_with_the_first_complaint():
     assert len(server.requests) == 3
 
 
+LOST = {"closed", "cut", "garbled", "empty"}
 FAULTS_THAT_PASS = ["limited", "down", "closed", "cut", "garbled", "error", "empty"]
 
 
@@ -167,8 +168,18 @@ def test_a_fault_that_stays_is_said(kind):
     with LoopbackServer(faults=[Fault(kind)]) as server, spending() as meter, pytest.raises(ModelUnavailable) as caught:
         complete(server, tries=3)
     assert caught.value.cure
-    assert meter.spent == Usage()
+    assert meter.reserved == Usage()
+    assert meter.spent.calls == (3 if kind in LOST else 0), "a reply that was made and lost may be billed"
     assert server.count == 3
+
+
+@pytest.mark.parametrize("count", [-5, 10**400, 1e300, True, "12", None])
+@pytest.mark.parametrize("field", ["prompt_tokens", "completion_tokens"])
+def test_a_token_count_that_cannot_be_is_not_believed(field, count):
+    usage = {"prompt_tokens": 7, "completion_tokens": 3}
+    said = {"choices": [{"message": {"content": "hi"}}]}
+    assert _reply({**said, "usage": usage}, "m").usage == Usage(calls=1, input=7, output=3)
+    assert _reply({**said, "usage": {**usage, field: count}}, "m").usage == Usage()
 
 
 def test_a_slow_server_is_timed_out_and_tried_again():

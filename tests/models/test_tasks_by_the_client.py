@@ -14,6 +14,8 @@ from ragways.models.task import Outcome, Task
 from ragways.testing.scripted import ScriptedModel
 from tests.models.model_fakes import ABOUT, GOOD, NOTE, WORD, About, Note, Word
 
+READ = replace(NOTE, partial=True)
+
 
 def do(task, lines, cache=None, given=ABOUT):
     with ScriptedModel(lines) as model, span("root") as root:
@@ -33,8 +35,8 @@ def do(task, lines, cache=None, given=ABOUT):
         GOOD,
         Note("fine", (1, 2)),
         f"Here you are:\n```json\n{json.dumps(GOOD)}\n```",
-        "{'text': 'fine', 'pages': [1, 2,]",
-        '{"text": "fine", "pages": ["1", 2], "more": true}',
+        "{'text': 'fine', 'pages': [1, 2,]}",
+        '{"text": "fine", "pages": ["1", 2]}',
         lambda call: GOOD,
     ],
 )
@@ -47,7 +49,19 @@ def test_a_reply_becomes_its_type(line):
     assert model.calls[0].schema == schema_of(Note)
 
 
-@pytest.mark.parametrize("bad", ["I cannot.", {"text": 3, "pages": "x"}, {"pages": []}, [GOOD], ""])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "I cannot.",
+        {"text": 3, "pages": "x"},
+        {"pages": []},
+        [GOOD],
+        "",
+        {**GOOD, "more": True},
+        {"foo": "fine"},
+        '{"text": "fine", "pages": [1, 2',
+    ],
+)
 def test_a_wrong_reply_is_asked_again_with_the_complaint(bad):
     found, model, here = do(NOTE, [bad, GOOD])
     assert found.text == "fine"
@@ -56,7 +70,7 @@ def test_a_wrong_reply_is_asked_again_with_the_complaint(bad):
     assert second.messages[:2] == first.messages
     assert [message.role for message in second.messages[2:]] == ["assistant", "user"]
     assert "cannot be used" in second.messages[-1].content
-    assert here.children[0].error.startswith("InvalidReply")
+    assert here.children[0].error.startswith(("InvalidReply", "TruncatedReply"))
 
 
 def test_three_wrong_replies_are_an_error_that_keeps_the_last():
@@ -106,10 +120,10 @@ def test_a_reply_that_was_cut_off_gets_more_room():
     assert found == Note("fine", (1, 2))
     assert [call.max_output for call in model.calls] == [1024, 2048]
     assert model.calls[0].messages == model.calls[1].messages
-    found, model, here = do(NOTE, [cut, cut, cut])  # at last, what there is
+    found, model, here = do(READ, [cut, cut, cut])  # at last, what there is
     assert found == Note("fi")
     assert here.details["cut"]
-    found, model, here = do(NOTE, [cut, ModelRefused("400: max_tokens is too large")])
+    found, model, here = do(READ, [cut, ModelRefused("400: max_tokens is too large")])
     assert found == Note("fi")
     assert here.details["cut"]
     found, model, _ = do(NOTE, [Reply(json.dumps(GOOD), finish="length")])  # it was whole after all
@@ -131,9 +145,26 @@ def test_an_endpoint_that_cuts_shorter_than_asked_gets_a_complaint_and_not_more_
 
 def test_what_was_readable_of_a_cut_reply_outlives_worse_ones():
     cut = Reply('{"text": "fi', Usage(calls=1, input=9, output=96), finish="length")
-    found, _, here = do(NOTE, [cut, "no", "no"])
+    found, _, here = do(READ, [cut, "no", "no"])
     assert found == Note("fi")
     assert here.details["cut"]
+
+
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_what_had_to_be_closed_counts_as_no_reply_and_is_never_kept(finish):
+    cut, cache = Reply('{"text": "fine", "pages": [1, 2', finish=finish), MemoryCache()
+    with pytest.raises(UnusableReply, match="ends before its last bracket" if finish == "stop" else "cut off"):
+        do(NOTE, [cut, cut, cut], cache)
+    assert do(READ, [cut, cut, cut], cache)[0] == Note("fine", (1,)), "an answer is read as far as it goes"
+    assert not cache.replies
+
+
+def test_an_incomplete_reply_that_an_older_version_kept_is_asked_again():
+    cache = MemoryCache()
+    do(NOTE, [GOOD], cache)
+    (key,) = cache.replies
+    cache.put(key, Reply('{"text": "fine", "pages": [1').to_json())
+    assert do(NOTE, [GOOD], cache)[0] == Note("fine", (1, 2))
 
 
 def test_an_unusable_reply_says_that_it_was_cut_off():

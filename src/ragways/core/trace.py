@@ -7,6 +7,7 @@ running side by side cannot pass the budget together.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,6 +66,7 @@ class Meter:
         self.parent = parent
         self.spent = Usage()
         self.reserved = Usage()
+        self._waiting: list[asyncio.Future[None]] = []
 
     def chain(self) -> Iterator[Meter]:
         meter: Meter | None = self
@@ -86,9 +88,34 @@ class Meter:
             meter.reserved += most
         return Reservation(self, most)
 
+    async def reserve_in_turn(self, most: Usage) -> Reservation:
+        """As `reserve`, but where only calls under way stand in the way, wait for them: they cost less as a rule."""
+        while True:
+            full = [each for each in self.chain() if each.budget.passed_by(each.spent + each.reserved + most)]
+            if not full or any(each.budget.passed_by(each.spent + most) for each in full):
+                return self.reserve(most)
+            waiting = asyncio.get_running_loop().create_future()
+            full[0]._waiting.append(waiting)
+            await waiting
+
+    def wake(self) -> None:
+        """Let those look again who wait for money that was set aside."""
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each.get_loop().call_soon_threadsafe(_wake, each)
+
+
+def _wake(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)
+
 
 class Reservation:
-    """Money set aside for one call. Settled once, with what the call did cost (nothing, if it failed)."""
+    """Money set aside for one call. Settled once, with what the call did cost.
+
+    That is nothing where the endpoint refused it, and all that was set aside where its reply was lost: it may have been
+    made, and then it is billed.
+    """
 
     def __init__(self, meter: Meter, most: Usage) -> None:
         self.meter = meter
@@ -102,6 +129,7 @@ class Reservation:
         for meter in self.meter.chain():
             meter.reserved -= self.most
             meter.spent += actual
+            meter.wake()
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 1. **count**: a span, and a reservation on every meter. Outermost, so that nothing is asked for that is not seen in
    the trace. What a call can cost at most is reserved before it is sent and settled with what it did cost, so that
-   calls side by side cannot pass a budget together.
+   calls side by side cannot pass a budget together. A try whose reply was lost is charged in full: it may be billed.
 2. **cache**: a reply known already costs nothing, reserves nothing and waits for nobody. The same call asked for
    twice at once is sent once. Only a reply that could be read is kept.
 3. **retry**: outside the rate limit, because a second try is a request too and must wait its turn.
@@ -27,7 +27,7 @@ from ragways.core.stream import OnText
 from ragways.core.trace import Span, Usage, current_meter, span
 from ragways.core.types import content_hash
 from ragways.models.call import Call, Model, Reply, ReplyCache, StreamingModel
-from ragways.models.limits import Bound, Time, Traffic
+from ragways.models.limits import Bound, MeteredTries, Time, Traffic
 from ragways.models.task import In, InvalidReply, Out, Outcome, Task, TruncatedReply, reader
 from ragways.models.tokens import Prices
 
@@ -97,7 +97,7 @@ class ModelClient:
 
     async def complete(self, call: Call) -> Reply:
         """The model's reply to one call, as it is."""
-        reply, _ = await self._through(self._tempered(call), lambda reply, _: reply)
+        reply, _ = await self._through(self._tempered(call), lambda reply: reply)
         return reply
 
     async def do(
@@ -165,11 +165,9 @@ class ModelClient:
             last = asked == self._asks
             here.details["asked"] = asked
             try:
-                reply, value = await self._through(
-                    call, reader(task, given, last), keep_as=first, task=task, on_text=on_text
-                )
+                reply, value = await self._through(call, reader(task, given), keep_as=first, task=task, on_text=on_text)
             except ModelRefused:
-                if cut is None:  # else more room than the endpoint gives: what was said before must do
+                if cut is None or not task.partial:  # else more room than it gives: what was said before must do
                     raise
                 here.details["cut"] = True
                 return Outcome(cast(Out, cut.value), here.way, cut=True, asked=asked)
@@ -177,7 +175,7 @@ class ModelClient:
                 cut = complaint if isinstance(complaint, TruncatedReply) else cut
                 reply = complaint.reply or Reply("")
                 here.way = self.way(reply)
-                if last and cut is not None:  # what could be read of an earlier reply is better than nothing
+                if last and cut is not None and task.partial:  # what could be read before is better than nothing
                     here.details["cut"] = True
                     return Outcome(cast(Out, cut.value), here.way, cut=True, asked=asked)
                 if last:
@@ -189,14 +187,13 @@ class ModelClient:
                 call = task.retry_call(call, reply, str(complaint))
             else:
                 here.way = self.way(reply)
-                here.details |= {"cut": True} if reply.cut else {}
-                return Outcome(value, here.way, cut=reply.cut, asked=asked)
+                return Outcome(value, here.way, asked=asked)
         raise AssertionError("a task must be asked at least once")
 
     async def _through(
         self,
         call: Call,
-        read: Callable[[Reply, bool], T],
+        read: Callable[[Reply], T],
         *,
         keep_as: Call | None = None,
         task: Task[In, T] | None = None,
@@ -211,7 +208,7 @@ class ModelClient:
             key = self._key(call)
             if (kept := self._kept(key)) is not None:
                 try:
-                    value = read(kept, False)
+                    value = read(kept)
                 except InvalidReply:
                     here.details["cache"] = "unusable reply, asked again"
                 else:
@@ -221,7 +218,7 @@ class ModelClient:
                     return kept, value
             reply = await self._once(key, call, here, on_text)
             here.way, here.spared = self.way(reply), reply.spared
-            value = read(reply, True)
+            value = read(reply)
             if self._cache is not None and not reply.cached:
                 self._cache.put(self._key(keep_as or call), reply.to_json())
             return reply, value
@@ -275,26 +272,30 @@ class ModelClient:
             on_text(reply.text, restart=True)
             return reply
 
-        model, meter = self._model, current_meter()
+        model = self._model
         bound = self._bound.of_call(call)
-        bound = replace(bound, usd=self._prices.to_reserve(bound, model.name, model.base_url, meter))
-        reservation = meter.reserve(bound)
+        bound = replace(bound, usd=self._prices.to_reserve(bound, model.name, model.base_url, current_meter()))
+        tries = MeteredTries(bound)
+        await tries.reserve()
         usage = Usage()
         try:
             reply, here.details["tries"] = await self._traffic.send(
                 self._name,
-                one_try,
+                lambda: tries.send(one_try),
                 tokens=bound.tokens,
                 used=lambda reply: reply.usage.tokens,
             )
             self._bound.learn(bound, reply.usage)
             usd = self._prices.of(reply.usage, model.name, model.base_url)
             reply = replace(reply, usage=replace(reply.usage, usd=usd or 0.0))
-            usage = here.usage = reply.usage
+            usage = reply.usage
             here.details |= _facts(reply, usd)
             return reply
         finally:
-            reservation.settle(usage)
+            tries.settle(usage)
+            here.usage = usage + tries.lost
+            if tries.lost.calls:
+                here.details["lost"] = tries.lost.calls
 
     def _tempered(self, call: Call) -> Call:
         return replace(call, temperature=call.temperature or self.temperature)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ragways.core.errors import ModelError, UnusableReply
 from ragways.core.runtime import together
 from ragways.core.trace import Usage, current_meter, span
-from ragways.models.limits import Bound, Time, Traffic
+from ragways.models.limits import Bound, MeteredTries, Time, Traffic, token_count
 from ragways.models.tokens import Prices, count_text
 from ragways.models.transport import Refused, Transport
 
@@ -203,22 +203,22 @@ class EndpointEmbedder:
         with span("embedding call", texts=len(texts)) as here:
             here.way = f"model {self._model}"
             bound = self._bound.of_texts(texts)
-            meter = current_meter()
-            usd = self._prices.to_reserve(bound, self._model, self._transport.base_url, meter)
-            reservation = meter.reserve(replace(bound, usd=usd))
+            usd = self._prices.to_reserve(bound, self._model, self._transport.base_url, current_meter())
+            tries = MeteredTries(replace(bound, usd=usd))
+            await tries.reserve()
             usage = Usage()
             try:
                 data, here.details["tries"] = await self._traffic.send(
                     f"embedder {self._model}",
-                    lambda: self._send(texts),
+                    lambda: tries.send(lambda: self._send(texts)),
                     tokens=bound.tokens,
                     used=lambda data: _usage(data).tokens,
                 )
                 usage, facts = self._cost(bound, _usage(data))
-                here.usage = usage
                 here.details |= facts
             finally:
-                reservation.settle(usage)
+                tries.settle(usage)
+                here.usage = usage + tries.lost
             return checked_vectors(self._model, _rows(data, len(texts)), len(texts), self._dimension)
 
     def _cost(self, bound: Usage, usage: Usage) -> tuple[Usage, dict[str, object]]:
@@ -261,5 +261,5 @@ def _rows(data: Mapping[str, object], wanted: int) -> list[list[float]]:
 
 def _usage(data: Mapping[str, object]) -> Usage:
     usage = data.get("usage")
-    tokens = (usage.get("prompt_tokens") or usage.get("total_tokens")) if isinstance(usage, dict) else None
-    return Usage(calls=1, input=tokens) if isinstance(tokens, int) and tokens > 0 else Usage()
+    tokens = token_count(usage, "prompt_tokens") or token_count(usage, "total_tokens")
+    return Usage(calls=1, input=tokens) if tokens else Usage()

@@ -6,7 +6,6 @@ Endpoints that call themselves compatible differ. What one understands is learnt
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,10 +14,12 @@ from typing import Literal
 from ragways.core.stream import OnText
 from ragways.core.trace import Usage
 from ragways.models.call import Call, Message, Reply, ToolCall
-from ragways.models.limits import TryAgain, count_call
+from ragways.models.limits import TryAgain, count_call, token_count
 from ragways.models.reply import is_strict, whole_characters
 from ragways.models.tokens import count_text
 from ragways.models.transport import Refused, Transport
+
+MOST_TOOL_CALLS = 1000
 
 
 class Endpoint:
@@ -109,7 +110,7 @@ class _Streamed:
                 for part in delta.get("tool_calls") or ():
                     self._take_tool_call(part)
         except (KeyError, TypeError, AttributeError):
-            raise TryAgain("an event of the stream is not one of a reply") from None
+            raise TryAgain("an event of the stream is not one of a reply", lost=True) from None
 
     def _take_text(self, piece: str) -> None:
         if piece:
@@ -120,7 +121,8 @@ class _Streamed:
     def _take_tool_call(self, part: Mapping[str, object]) -> None:
         function = part.get("function")
         given = function if isinstance(function, dict) else {}
-        at = _number(part, "index")
+        at = part.get("index")
+        at = at if isinstance(at, int) and 0 <= at < MOST_TOOL_CALLS else 0
         call = self._tool_calls.setdefault(at, {"id": "", "name": "", "arguments": ""})
         call["id"] = call["id"] or str(part.get("id") or "")
         call["name"] = call["name"] or str(given.get("name") or "")
@@ -128,7 +130,7 @@ class _Streamed:
 
     def whole(self) -> Mapping[str, object]:
         if self._finish is None and not self._done:
-            raise TryAgain("the reply was cut off in mid-stream")
+            raise TryAgain("the reply was cut off in mid-stream", lost=True)
         calls = [
             {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
             for _, call in sorted(self._tool_calls.items())
@@ -145,7 +147,7 @@ def _reply(data: Mapping[str, object], model: str) -> Reply:
         calls = tuple(_tool_call(call) for call in message.get("tool_calls") or ())
         finish = str(choice.get("finish_reason") or "stop")
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise TryAgain("the reply has no message in it") from None
+        raise TryAgain("the reply has no message in it", lost=True) from None
     return Reply(
         text=whole_characters(_text(content)),
         usage=_usage(data.get("usage")),
@@ -173,21 +175,16 @@ def _tool_call(data: Mapping[str, object]) -> ToolCall:
 
 def _usage(data: object) -> Usage:
     """Tokens as the endpoint counted them; an empty usage when it sent none."""
-    if not isinstance(data, dict) or not (_number(data, "prompt_tokens") or _number(data, "completion_tokens")):
+    read, written = token_count(data, "prompt_tokens"), token_count(data, "completion_tokens")
+    if not isinstance(data, dict) or read is None or written is None or not read + written:
         return Usage()
-    read, written = _number(data, "prompt_tokens"), _number(data, "completion_tokens")
     return Usage(
         calls=1,
         input=read,
         output=written,
-        cached=min(read, _number(data.get("prompt_tokens_details"), "cached_tokens")),
-        reasoning=min(written, _number(data.get("completion_tokens_details"), "reasoning_tokens")),
+        cached=min(read, token_count(data.get("prompt_tokens_details"), "cached_tokens") or 0),
+        reasoning=min(written, token_count(data.get("completion_tokens_details"), "reasoning_tokens") or 0),
     )
-
-
-def _number(data: object, name: str) -> int:
-    value = data.get(name) if isinstance(data, dict) else None
-    return max(0, int(value)) if isinstance(value, int | float) and math.isfinite(value) else 0
 
 
 @dataclass(frozen=True, slots=True)

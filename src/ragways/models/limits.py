@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ragways.core.errors import ModelUnavailable
-from ragways.core.trace import Usage
+from ragways.core.trace import Reservation, Usage, current_meter
 from ragways.models.call import Call
 from ragways.models.tokens import count_text
 
@@ -38,6 +38,17 @@ def count_call(call: Call) -> int:
     texts += [json.dumps(call.schema)] if call.schema is not None else []
     texts += [json.dumps([tool.name, tool.description, tool.parameters]) for tool in call.tools]
     return sum(map(count_text, texts)) + _A_MESSAGE * len(texts) + _A_CALL
+
+
+MOST_TOKENS = 100_000_000
+"""Of one call. An endpoint that counts more, or fewer than none, is not believed."""
+
+
+def token_count(usage: object, name: str) -> int | None:
+    """A number of tokens in what an endpoint says of its usage; None where there is none that can be believed."""
+    value = usage.get(name) if isinstance(usage, dict) else None
+    believable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+    return int(value) if believable else None  # type: ignore[arg-type]
 
 
 class Bound:
@@ -140,13 +151,58 @@ class Brake:
 
 
 class TryAgain(Exception):
-    """One try failed in a way that may pass. `after`: seconds the endpoint asked for; `limited`: it was too many."""
+    """One try failed in a way that may pass. `after`: seconds the endpoint asked for; `limited`: it was too many.
 
-    def __init__(self, message: str, *, after: float | None = None, limited: bool = False) -> None:
+    `lost`: the endpoint had taken the request, so that it may bill for a reply that never came whole.
+    """
+
+    def __init__(self, message: str, *, after: float | None = None, limited: bool = False, lost: bool = False) -> None:
         super().__init__(message)
         self.after = min(max(0.0, after or 0.0), LONGEST_RETRY_AFTER)  # in this order NaN becomes 0
         self.limited = limited
+        self.lost = lost
         self.seconds = 0.0
+
+
+class MeteredTries:
+    """The tries of one call: each is reserved before it is sent, and one whose reply was lost is paid for.
+
+    `lost` is what the lost ones cost at most, which is what they are charged at.
+    """
+
+    def __init__(self, most: Usage) -> None:
+        self.lost = Usage()
+        self._most = most
+        self._meter = current_meter()
+        self._reservation: Reservation | None = None
+
+    async def reserve(self) -> None:
+        """Set the money aside; BudgetExceeded where there is too little left."""
+        if self._reservation is None:
+            self._reservation = await self._meter.reserve_in_turn(self._most)
+
+    async def send(self, work: Callable[[], Awaitable[T]]) -> T:
+        """One try."""
+        await self.reserve()
+        try:
+            return await work()
+        except TryAgain as error:
+            if error.lost:
+                self._charge()
+            raise
+        except asyncio.CancelledError:
+            self._charge()
+            raise
+
+    def settle(self, usage: Usage) -> None:
+        """What the last try did cost; nothing where it was charged already."""
+        if self._reservation is not None:
+            self._reservation.settle(usage)
+
+    def _charge(self) -> None:
+        self.lost += self._most
+        self.settle(self._most)
+        self._reservation = None
 
 
 class Traffic:

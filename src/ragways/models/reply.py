@@ -2,7 +2,8 @@
 
 Models write JSON in code fences, after prose, with single quotes, cut off at the end. Strict JSON is tried first. Only
 when no strict object is found, the text is rewritten as JSON, once from left to right and bounded in length and depth,
-and what was left open is closed. No value is ever invented.
+and what was left open is closed. No value is ever invented, and an object that we had to close is said to be
+incomplete: what should have followed is lost.
 """
 
 from __future__ import annotations
@@ -40,20 +41,24 @@ def without_thinking(text: str) -> str:
 
 
 def read_json(text: str) -> tuple[dict[str, object], bool]:
-    """The object in a reply, and whether it had to be repaired. ValueError when there is none."""
+    """The object in a reply, and whether it is complete: its own brackets closed it. ValueError when there is none.
+
+    Other quotes, commas and words than JSON's are put right and lose nothing.
+    """
     text = without_thinking(text)
     if (found := _whole(text)) is not None:
-        return _sound(found), False
+        return _sound(found), True
     if len(text) > LONGEST:
         raise ValueError("it is not JSON, and too long to repair")
     parts = [*_FENCE.findall(text)[:8], text]
     for part in parts:
         if (found := _whole(part.strip()) or _first_object(part)) is not None:
-            return _sound(found), False
+            return _sound(found), True
     for part in dict.fromkeys((parts[0], text)):
         start = part.find("{")
-        if start >= 0 and (mended := _mended(part, start)):
-            return _sound(mended), True
+        mended, complete = _mended(part, start) if start >= 0 else (None, False)
+        if mended:
+            return _sound(mended), complete
     raise ValueError("there is no JSON object in it")
 
 
@@ -61,7 +66,7 @@ def read_partial(text: str) -> dict[str, object]:
     """What can be read so far of a reply that is still being written: its object, closed where it ends; or nothing."""
     text = _THINKING.sub("", text.lstrip("\ufeff"), count=1).lstrip()
     start = -1 if text.startswith("<think") else text.find("{")
-    return (_mended(text, start) or {}) if start >= 0 else {}
+    return (_mended(text, start)[0] or {}) if start >= 0 else {}
 
 
 def _whole(text: str) -> dict[str, object] | None:
@@ -106,8 +111,11 @@ def _inside_value(text: str, start: int) -> bool:
 
 
 def _sound(found: dict[str, object]) -> dict[str, object]:
-    """The same without halves of characters (`\\ud83d` alone), which no file and no database takes."""
-    text = json.dumps(found, ensure_ascii=False)
+    """The same without halves of characters (`\\ud83d` alone), which no file and no database takes.
+
+    ValueError where a number is too large to count with, such as 1e999.
+    """
+    text = json.dumps(found, ensure_ascii=False, allow_nan=False)
     whole = whole_characters(text)
     return found if whole is text else cast(dict[str, object], json.loads(whole))
 
@@ -121,28 +129,33 @@ def whole_characters(text: str) -> str:
     return text
 
 
-def _mended(text: str, start: int) -> dict[str, object] | None:
-    """The object that opens at `start`, closed where it was cut off; None when there is none."""
+def _mended(text: str, start: int) -> tuple[dict[str, object] | None, bool]:
+    """The object that opens at `start`, closed where it was cut off, or None; and whether it closed itself."""
     from pydantic_core import from_json
 
     try:
-        found = from_json(_as_json(text, start), allow_partial="trailing-strings", allow_inf_nan=False)
+        written, complete = _as_json(text, start)
+        found = from_json(written, allow_partial="trailing-strings", allow_inf_nan=False)
     except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
+        return None, False
+    return (found, complete) if isinstance(found, dict) else (None, False)
 
 
-def _as_json(text: str, at: int) -> str:
-    """The object that opens at `at` in strict JSON as far as it goes: quotes, commas, brackets and words put right."""
+def _as_json(text: str, at: int) -> tuple[str, bool]:
+    """The object that opens at `at` in strict JSON as far as it goes: quotes, commas, brackets and words put right.
+
+    And whether every bracket in it was closed where it should be.
+    """
     out: list[str] = []
     open_brackets: list[str] = []
-    after_value = False
+    after_value = guessed = False
     while at < len(text):
         sign = text[at]
         if sign in "]}":
             if sign == "}" and open_brackets[-1] == "[":  # the bracket was forgotten; the brace is that of the object
                 out.append("]")
                 open_brackets.pop()
+                guessed = True
             if {"]": "[", "}": "{"}[sign] != open_brackets.pop():
                 raise ValueError("a bracket too many")
             out.append(sign)
@@ -164,7 +177,7 @@ def _as_json(text: str, at: int) -> str:
                     raise ValueError("too deep")
             written, at = (sign, at + 1) if sign in "{[" else _scalar(text, at)
             out.append(written)
-    return "".join(out)
+    return "".join(out), not (open_brackets or guessed)
 
 
 def _scalar(text: str, at: int) -> tuple[str, int]:
@@ -248,11 +261,15 @@ def schema_of(kind: type[object]) -> Mapping[str, object]:
 
 
 def fits(kind: type[T], value: object) -> T:
-    """The value as its type; ValueError with a complaint that a model can act on."""
+    """The value as its type; ValueError with a complaint that a model can act on.
+
+    Fields without a default must be there, and none that was not asked for: else an object of another shape would pass
+    for one that says nothing.
+    """
     from pydantic import ValidationError
 
     try:
-        return cast(T, _adapter(kind).validate_python(value))
+        return cast(T, _adapter(kind).validate_python(value, extra="forbid"))
     except ValidationError as error:
         raise ValueError(_complaint(error)) from None
 

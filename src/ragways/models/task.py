@@ -158,8 +158,8 @@ class Outcome(Generic[Out]):
     """What came of a task: its value, and how it was done.
 
     `way` is "rule", "model NAME", "model NAME (cached)" or "rule, after an unusable reply". `cut` says that the reply
-    ended at `max_output`, so that the value holds what could be read of it. `asked` is how often the model was asked,
-    0 for a rule.
+    ended too early, so that the value holds what could be read of it. `asked` is how often the model was asked, 0 for a
+    rule.
     """
 
     value: Out
@@ -180,10 +180,10 @@ class InvalidReply(ValueError):
 
 
 class TruncatedReply(InvalidReply):
-    """The reply can be used as far as it goes, but `max_output` ended it; `value` is what there is of it."""
+    """The reply can be read as far as it goes, but it ended too early; `value` is what there is of it."""
 
-    def __init__(self, value: object, tokens: int) -> None:
-        super().__init__(f"it was cut off at {tokens} tokens")
+    def __init__(self, value: object, reply: Reply) -> None:
+        super().__init__(_with_cut("", reply) if reply.cut else "its JSON ends before its last bracket")
         self.value = value
 
 
@@ -191,10 +191,14 @@ class TruncatedReply(InvalidReply):
 class Task(Generic[In, Out]):
     """The input is a frozen dataclass; `reply` is one too, or `str` for free text.
 
+    A field of a reply has a default only where a reply without it is as good.
+
     `without` is the honest way without a model. `check` returns a complaint about a reply that fits its type and still
     cannot be used (a citation of a passage that was not shown). `render` makes the prompt's variables from the input;
     without it they are the input's fields. `sample` tells repeated trials apart
-    (`replace(TASK, sample=3, temperature=0.7)`).
+    (`replace(TASK, sample=3, temperature=0.7)`). `partial`: when every reply ends too early, what can be read of one is
+    better than nothing, as in an answer that somebody reads. Else it counts as no reply, because what is missing cannot
+    be told from what is not so.
     """
 
     name: str
@@ -207,6 +211,7 @@ class Task(Generic[In, Out]):
     render: Callable[[In], Mapping[str, object]] | None = None
     seed: int | None = None
     sample: int = 0
+    partial: bool = False
 
     @property
     def text(self) -> Prompt:
@@ -230,23 +235,24 @@ class Task(Generic[In, Out]):
             sample=self.sample,
         )
 
-    def read(self, reply: Reply, given: In) -> tuple[Out, bool]:
-        """The reply as its type, and whether it is whole (not cut off, no JSON mended). Raises `InvalidReply`."""
+    def read(self, reply: Reply, given: In) -> Out:
+        """The reply as its type. Raises `InvalidReply`; `TruncatedReply` where it is not whole."""
         from ragways.models.reply import fits, read_json, without_thinking
 
         try:
             if self.reply is str:
                 value, whole = cast(Out, without_thinking(reply.text)), not reply.cut
             else:
-                found, mended = read_json(reply.text)
-                whole = not mended
+                found, whole = read_json(reply.text)
                 value = fits(self.reply, found)
         except ValueError as error:
             raise InvalidReply(_with_cut(str(error), reply)) from None
         complaint = self.check(value, given) if self.check else None
         if complaint:
             raise InvalidReply(_with_cut(complaint, reply))
-        return value, whole
+        if not whole:
+            raise TruncatedReply(value, reply)
+        return value
 
     def retry_call(self, call: Call, reply: Reply, complaint: str) -> Call:
         """The call to make after an unusable reply: more room if it was cut off, else the reply and what is wrong.
@@ -274,24 +280,22 @@ def _cut_short(reply: Reply, call: Call) -> bool:
 
 def _with_cut(complaint: str, reply: Reply) -> str:
     """A field is missing where a reply ended early: the end is why."""
-    return f"{complaint}; it was cut off at {_written(reply)} tokens" if reply.cut else complaint
+    end = f"it was cut off at {_written(reply)} tokens" if reply.cut else ""
+    return "; ".join(filter(None, (complaint, end)))
 
 
 def _written(reply: Reply) -> int:
     return (reply.usage + reply.spared).output  # one shared with another caller cost nothing here
 
 
-def reader(task: Task[In, Out], given: In, last: bool) -> Callable[[Reply, bool], Out]:
-    """How the client reads replies to a task: given a reply and whether it is fresh. Complaints carry the reply."""
+def reader(task: Task[In, Out], given: In) -> Callable[[Reply], Out]:
+    """How the client reads replies to a task. Complaints carry the reply."""
 
-    def read(reply: Reply, fresh: bool) -> Out:
+    def read(reply: Reply) -> Out:
         try:
-            value, whole = task.read(reply, given)
-            if fresh and reply.cut and not (whole or last):
-                raise TruncatedReply(value, _written(reply))
+            return task.read(reply, given)
         except InvalidReply as complaint:
             complaint.reply = reply
             raise
-        return value
 
     return read

@@ -78,12 +78,14 @@ class Transport:
         try:
             async with asyncio.timeout(self.timeout):
                 status, headers, data = await self._exchange(self.base_url + path, body, on_event)
-        except (TimeoutError, httpx2.TimeoutException):
-            raise TryAgain(f"no answer within {self.timeout:g} s, the setting `timeout`") from None
+        except (TimeoutError, httpx2.TimeoutException) as error:
+            unheard = isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
+            raise TryAgain(f"no answer within {self.timeout:g} s, the setting `timeout`", lost=not unheard) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             if "CERTIFICATE_VERIFY_FAILED" in str(error):
                 raise ModelRefused(f"the certificate of {self.base_url} is not trusted", "check `base_url`") from None
-            raise TryAgain(self._scrubbed(f"{type(error).__name__}: {error}")) from None
+            lost = isinstance(error, httpx2.ReadError | httpx2.RemoteProtocolError | httpx2.DecodingError)
+            raise TryAgain(self._scrubbed(f"{type(error).__name__}: {error}"), lost=lost) from None
         return None if data is None else self._understood(status, headers, data)
 
     async def aclose(self) -> None:
@@ -103,13 +105,13 @@ class Transport:
             async for chunk in response.aiter_bytes():
                 size += len(chunk)
                 if size > LONGEST_REPLY:
-                    raise TryAgain(f"a reply of more than {LONGEST_REPLY >> 20} MiB")
+                    raise TryAgain(f"a reply of more than {LONGEST_REPLY >> 20} MiB", lost=True)
                 if events is None or on_event is None:
                     data += chunk
                     continue
                 for event in events.feed(chunk):
                     if event.get("error"):
-                        raise TryAgain(self._scrubbed(_said(event, b"")))
+                        raise TryAgain(self._scrubbed(_said(event, b"")), lost=True)
                     on_event(event)
         return response.status_code, response.headers, None if events is not None else bytes(data)
 
@@ -140,7 +142,7 @@ class Transport:
         found = _parsed(data)
         if 200 <= status < 300:
             if found is None:
-                raise TryAgain(f"the reply is no JSON object ({len(data):,} bytes)")
+                raise TryAgain(f"the reply is no JSON object ({len(data):,} bytes)", lost=True)
             if found.get("error"):
                 raise TryAgain(self._scrubbed(_said(found, b"")))
             return found
@@ -172,7 +174,7 @@ class _Events:
             elif (event := _parsed(value)) is not None:
                 yield event
             else:
-                raise TryAgain("an event of the stream is no JSON object")
+                raise TryAgain("an event of the stream is no JSON object", lost=True)
 
 
 def _checked(base_url: str) -> str:

@@ -136,7 +136,9 @@ async def _without(given: AnswerInput) -> AnswerReply:
     return AnswerReply(True, tuple(sentences))
 
 
-ANSWER = Task("answer", prompt="answer", reply=AnswerReply, without=_without, render=_render, check=_check)
+ANSWER = Task(
+    "answer", prompt="answer", reply=AnswerReply, without=_without, render=_render, check=_check, partial=True
+)
 
 SHORT_ANSWER = replace(ANSWER, prompt="short-answer")
 
@@ -198,7 +200,9 @@ async def _recall_nothing(given: RecallInput) -> Recalled:  # noqa: ARG001
     return Recalled(False, "")
 
 
-RECALL = Task("recall", prompt="recall", reply=Recalled, without=_recall_nothing, temperature=0.7, max_output=512)
+RECALL = Task(
+    "recall", prompt="recall", reply=Recalled, without=_recall_nothing, temperature=0.7, max_output=512, partial=True
+)
 SHORT_RECALL = replace(RECALL, prompt="short-recall")
 
 
@@ -235,7 +239,9 @@ class AgentAnswer:
         return tuple(text.strip() for text in self.answers if text.strip(" .").casefold() not in _UNKNOWN)
 
 
-AGENT_ANSWER: Task[AgentAnswerInput, AgentAnswer] = Task("agent answer", prompt="agent-answer", reply=AgentAnswer)
+AGENT_ANSWER: Task[AgentAnswerInput, AgentAnswer] = Task(
+    "agent answer", prompt="agent-answer", reply=AgentAnswer, partial=True
+)
 
 
 def answer_tool() -> Tool:

@@ -58,8 +58,8 @@ class ExtractedRelation:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFacts:
-    entities: tuple[ExtractedEntity, ...] = ()
-    relations: tuple[ExtractedRelation, ...] = ()
+    entities: tuple[ExtractedEntity, ...]
+    relations: tuple[ExtractedRelation, ...]
 
 
 def _render_facts(given: FactsInput | MoreFactsInput) -> Mapping[str, object]:
@@ -117,7 +117,7 @@ class WrittenReport:
     title: str
     summary: str
     rating: float
-    findings: tuple[WrittenFinding, ...] = ()
+    findings: tuple[WrittenFinding, ...]
 
 
 def _render_report(given: CommunityReportInput) -> Mapping[str, object]:

@@ -46,7 +46,7 @@ def test_answers_are_data_and_stand_in_their_order():
 
 
 def read(text: str):
-    return DUEL_SCORE.read(Reply(text), ANSWERS)[0]
+    return DUEL_SCORE.read(Reply(text), ANSWERS)
 
 
 def test_points_are_whole_and_between_0_and_5():

@@ -48,6 +48,10 @@ def asked(call: Call, **changes: object) -> dict[str, object]:
     return {"question": "Which tower was lit?", "answer": ending(call), "passages": passages, **changes}
 
 
+def uncited(call: Call) -> dict[str, object]:
+    return {"question": "Which tower was lit?", "answer": ending(call)}
+
+
 def shown(call: Call) -> list[str]:
     """The passages in a call, which stand last in it."""
     told = next(m.content for m in reversed(call.messages) if "<<<data " in m.content)
@@ -71,8 +75,8 @@ def grounded_from(count: int) -> Callable[[Call], str]:
 
 NO = "Insufficient information"
 REPLIES: dict[str, object] = {
-    "question_factual": asked,
-    "question_reasoning": asked,
+    "question_factual": uncited,
+    "question_reasoning": uncited,
     "question_summary": lambda call: asked(call, same=True, question=f"What became of {entity_of(call)}?"),
     "question_structure": asked,
     "question_digest": "A tower was lit.",

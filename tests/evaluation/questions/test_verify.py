@@ -158,7 +158,7 @@ def test_counts_say_why(source: QuestionSource):
     assert counted(index, {"question_grounded": NO}) == {NOT_GROUNDED: 10}
     assert counted(index, {"question_factual": "no JSON"}) == {UNREADABLE: 10}
     # A question that speaks of a text nobody sees, or that names a passage that was not shown, is not readable either.
-    shown = {"question": "What does the passage say?", "answer": "Much.", "passages": [1]}
+    shown = {"question": "What does the passage say?", "answer": "Much."}
     assert counted(index, {"question_factual": shown}) == {UNREADABLE: 10}
     assert counted(index, {"question_context": lambda call: asked(call, passages=[99])}, "native") == {UNREADABLE: 10}
     same = counted(index, {"question_summary": {"same": False}}, "summary")
@@ -167,8 +167,8 @@ def test_counts_say_why(source: QuestionSource):
 
 
 def test_a_writer_that_verifies_itself_does_not_pass_what_stands_nowhere(source: QuestionSource):
-    lie = {"question": "Where did Ada Holm die?", "answer": "Zanzibar", "passages": [1]}
-    lines = {"question_factual": lie, "question_structure": lie, "question_grounded": "Zanzibar"}
+    lie = {"question": "Where did Ada Holm die?", "answer": "Zanzibar"}
+    lines = {"question_factual": lie, "question_structure": {**lie, "passages": [1]}, "question_grounded": "Zanzibar"}
     assert counted(source.index, lines) == {NOT_GROUNDED: 10}
     assert set(counted(source.index, lines, "node")) <= {NOT_GROUNDED, NO_MATERIAL}
     true = {**lie, "answer": "Skelwick"}

@@ -95,6 +95,23 @@ def test_an_unusable_reply_is_recorded_and_tried_again(tmp_path) -> None:
     assert graph_of(tmp_path / "index").named("gale of 1883")
 
 
+@pytest.mark.parametrize("shape", ["another", "cut"])
+def test_a_reply_of_another_shape_or_cut_in_the_middle_is_a_failure_and_not_a_passage_without_facts(
+    tmp_path, shape
+) -> None:
+    corpus = write(tmp_path / "corpus", TWO)
+
+    def broken(call: Call) -> object:
+        return {"foo": [1, 2]} if shape == "another" else json.dumps(say(call))[:-40]
+
+    with ScriptedModel([broken] * 9) as model:
+        summary = run(tmp_path / "index", corpus, recipe({"method": "model"}, model))
+    assert summary.undone == 2
+    with ScriptedModel([say]) as model:
+        run(tmp_path / "index", corpus, recipe({"method": "model"}, model))
+    assert graph_of(tmp_path / "index").named("gale of 1883")
+
+
 def test_a_second_look_adds_to_the_first(tmp_path) -> None:
     more = {"entities": [_entity(1, "Pier Company", "company")], "relations": []}
     with ScriptedModel([say, more]) as model:
