@@ -22,7 +22,7 @@ from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from tests.apps.test_plan import reply
-from tests.index.killing import corpus
+from tests.faults.killing import corpus
 
 AT_ONCE = 16
 PASSAGES_A_CALL = 3

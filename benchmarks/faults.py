@@ -22,7 +22,7 @@ from typing import Any
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
 from tests.apps.test_plan import LAYERS, reply, settings
-from tests.index.killing import corpus
+from tests.faults.killing import corpus
 from tests.index.whole import unlike, whole
 
 PARTLY = 6

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from ragways.core.runtime import limit_threads
-from tests.index.killing import trial
+from tests.faults.killing import trial
 
 
 def main() -> None:

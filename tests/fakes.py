@@ -76,6 +76,20 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
+def reseal(index: Path) -> None:
+    """Make all checksums of an index fit what is in it now."""
+    from ragways.index.checksums import seal_files
+    from ragways.index.database import connect
+    from ragways.index.folder import FORMAT
+    from ragways.index.store import Store
+
+    for derived in (index / "derived").glob("*"):
+        seal_files(derived, f"format-{FORMAT}")
+    store = Store(index, connect(index / "index.sqlite", write=True))
+    store.settle()
+    store.close()
+
+
 def contents(folder: Path) -> dict[str, list[tuple[object, ...]]]:
     """Everything that an index holds: every table of the store, and every vector and word of the newest generation."""
     from ragways.index.reader import Index

@@ -15,8 +15,12 @@ from ragways.corpus.structure import PRESETS, Chunking
 from ragways.settings import ChunkingSettings, CorpusSettings, ModelSettings, Settings
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ragways.corpus.source import LoadOptions
     from ragways.evaluation.judges.judge import JudgeResources
+    from ragways.index.reader import Index
     from ragways.index.settings import GraphSettings
     from ragways.index.update import Recipe
     from ragways.index.work_cache import WorkCache
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
     from ragways.models.tokens import Prices
-    from ragways.retrieval.resources import Resources
+    from ragways.retrieval.resources import LiveResources, Resources
 
 
 def chunking_of(settings: ChunkingSettings) -> Chunking:
@@ -210,30 +214,53 @@ def _load_options(settings: CorpusSettings) -> LoadOptions:
 async def opened(
     settings: Settings, *, embedder: OwnEmbedder | None = None, model: OwnModel | None = None
 ) -> AsyncIterator[Resources]:
-    """Everything a question needs, closed when done; an embedder or a model that is given goes before the settings."""
-    from ragways.index.reader import Index
-    from ragways.retrieval.resources import Resources
+    """Everything a question needs, closed when done; an embedder or a model that is given goes before the settings.
+
+    The index stays as it is when it is opened; `opened_live` follows it.
+    """
+    async with opened_live(settings, embedder=embedder, model=model) as live:
+        with live.snapshot() as use:
+            yield use
+
+
+@asynccontextmanager
+async def opened_live(
+    settings: Settings, *, embedder: OwnEmbedder | None = None, model: OwnModel | None = None
+) -> AsyncIterator[LiveResources]:
+    """What a program needs that keeps its corpus open, and asks what is in it at the time."""
+    from ragways.index.live import LiveIndex
+    from ragways.retrieval.resources import LiveResources, Resources
 
     async with AsyncExitStack() as stack:
-        index = stack.enter_context(closing(Index.open(settings.index)))
+        live = stack.enter_context(closing(LiveIndex(settings.index)))
         chosen = await stack.enter_async_context(_embedder(settings, embedder))
-        if "vectors" in index.layers and index.embedder != chosen.name:
-            given = "the one given" if embedder is not None else "the one in the settings"
-            raise EmbedderChanged(
-                f"this index was built with embedder {index.embedder}, and {given} is {chosen.name}",
-                "set it back, give yours (ragways.open(…, embedder=…)), or build anew: ragways index --rebuild PATH",
-            )
         work_cache = _kept_replies(settings.index, stack) if model is not None or settings.model.name else None
-        yield Resources(
-            index,
-            chosen,
-            await stack.enter_async_context(
-                client_of(settings, work_cache, own=model, temperature=settings.answer.temperature)
-            ),
-            threshold=settings.answer.threshold,
-            sentences=settings.answer.sentences,
-            prompts=settings.answer.prompts,
+        client = await stack.enter_async_context(
+            client_of(settings, work_cache, own=model, temperature=settings.answer.temperature)
         )
+        vectors: dict[str, NDArray[np.float32]] = {}  # of questions, which outlive a snapshot
+
+        def resources(index: Index) -> Resources:
+            if "vectors" in index.layers and index.embedder != chosen.name:
+                given = "the one given" if embedder is not None else "the one in the settings"
+                raise EmbedderChanged(
+                    f"this index was built with embedder {index.embedder}, and {given} is {chosen.name}",
+                    "set it back, give yours (ragways.open(…, embedder=…)), or build anew: "
+                    "ragways index --rebuild PATH",
+                )
+            return Resources(
+                index,
+                chosen,
+                client,
+                threshold=settings.answer.threshold,
+                sentences=settings.answer.sentences,
+                prompts=settings.answer.prompts,
+                _vectors=vectors,
+            )
+
+        with live.snapshot() as index:
+            resources(index)  # what does not fit is said at once
+        yield LiveResources(live, resources)
 
 
 @asynccontextmanager

@@ -9,15 +9,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragways.assemble import opened, recipe_of
-from ragways.core.errors import RagwaysError, UsageError
+from ragways.assemble import opened_live, recipe_of
+from ragways.core.errors import RagwaysError, StoreBusy, UsageError
 from ragways.core.runtime import ProgressCallback, limit_threads, silent
 from ragways.core.stream import OnText
 from ragways.core.table import Column, Table
@@ -34,8 +44,11 @@ from ragways.settings import Settings, read_settings
 if TYPE_CHECKING:
     from ragways.core.step import Step
     from ragways.models.adapt import OwnEmbedder, OwnModel
+    from ragways.retrieval.resources import Resources
 
 limit_threads()
+
+T = TypeVar("T")
 
 
 DEFAULT_PARADIGM = "hybrid-words"
@@ -62,7 +75,10 @@ async def abuild(
 
 
 class AsyncCorpus:
-    """An open index, for asking from async code. Made by `aopen`; close it with `aclose` or an `async with` block."""
+    """An open index, for asking from async code. Made by `aopen`; close it with `aclose` or an `async with` block.
+
+    Each question sees the index as it is when it is asked: what was indexed or removed since it was opened counts.
+    """
 
     def __init__(self, settings: Settings, embedder: OwnEmbedder | None, model: OwnModel | None) -> None:
         self.settings = settings
@@ -72,8 +88,22 @@ class AsyncCorpus:
     async def open(self) -> AsyncCorpus:
         """Open the index; `aopen` does this."""
         embedder, model = self._own
-        self.resources = await self._stack.enter_async_context(opened(self.settings, embedder=embedder, model=model))
+        live = opened_live(self.settings, embedder=embedder, model=model)
+        self._live = await self._stack.enter_async_context(live)
         return self
+
+    def snapshot(self) -> AbstractContextManager[Resources]:
+        """What steps work with, at one state of the index: `with corpus.snapshot() as use`."""
+        return self._live.snapshot()
+
+    async def _question(self, ask: Callable[[Resources], Awaitable[T]]) -> T:
+        """Ask at the newest state; where a removal took it away meanwhile, once more."""
+        try:
+            with self.snapshot() as use:
+                return await ask(use)
+        except StoreBusy:
+            with self.snapshot() as use:
+                return await ask(use)
 
     async def aclose(self) -> None:
         """Let go of the index and of connections. A second call does nothing."""
@@ -98,7 +128,10 @@ class AsyncCorpus:
     ) -> Result:
         """Answer one question in one way; see `Corpus.ask`. `on_text` gets the answer's text while it is written."""
         chosen = self._paradigm_settings(paradigm, settings)
-        return await ask(self.resources, question, paradigm, chosen, budget=Budget(usd=budget), on_text=on_text)
+        spend = Budget(usd=budget)
+        return await self._question(
+            lambda use: ask(use, question, paradigm, chosen, budget=spend, on_text=on_text),
+        )
 
     async def retrieve(
         self,
@@ -107,7 +140,8 @@ class AsyncCorpus:
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Hits:
         """Find evidence without answering; see `Corpus.retrieve`."""
-        return await retrieve(self.resources, question, paradigm, self._paradigm_settings(paradigm, settings))
+        chosen = self._paradigm_settings(paradigm, settings)
+        return await self._question(lambda use: retrieve(use, question, paradigm, chosen))
 
     def stream(
         self,
@@ -138,12 +172,14 @@ class AsyncCorpus:
 
     async def neighbourhood(self, entity: str, *, hops: int = 1) -> Neighbourhood:
         """What the knowledge graph has around an entity; see `Corpus.neighbourhood`."""
-        return neighbourhood(self.resources.index, entity, hops=hops)
+        with self.snapshot() as use:
+            return neighbourhood(use.index, entity, hops=hops)
 
     @property
     def layers(self) -> tuple[str, ...]:
         """The layers that are built."""
-        return tuple(sorted(self.resources.index.layers))
+        with self.snapshot() as use:
+            return tuple(sorted(use.index.layers))
 
     @property
     def path(self) -> Path:
@@ -152,7 +188,8 @@ class AsyncCorpus:
 
     def __len__(self) -> int:
         """How many documents there are."""
-        return len(self.resources.index.documents())
+        with self.snapshot() as use:
+            return len(use.index.documents())
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path}: {len(self):,} documents, layers {', '.join(self.layers)}>"

@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -113,9 +114,10 @@ async def aevaluate(
     variants = [variant for one in paradigms for variant in _variants(one, corpus)]
     asked = _questions(questions)
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="ragways-run-"))
-    use = corpus.resources
-    at_once = corpus.settings.model.concurrency if use.model.model is not None else 1
+    stack = ExitStack()
     try:
+        use = stack.enter_context(corpus.snapshot())  # all questions of a run see one state
+        at_once = corpus.settings.model.concurrency if use.model.model is not None else 1
         run = await run_evaluation(
             use,
             asked,
@@ -137,6 +139,8 @@ async def aevaluate(
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
+    finally:
+        stack.close()
     return Evaluation(run, chosen, temporary=out is None)
 
 

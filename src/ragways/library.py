@@ -126,7 +126,10 @@ def open(
 
 
 class Corpus:
-    """An open index, for asking. Made by `open`. Any number of threads may use one."""
+    """An open index, for asking. Made by `open`. Any number of threads may use one.
+
+    Each question sees the index as it is when it is asked: what was indexed or removed since it was opened counts.
+    """
 
     def __init__(self, settings: Settings, embedder: OwnEmbedder | None = None, model: OwnModel | None = None) -> None:
         self._thread = LoopThread()
@@ -228,7 +231,11 @@ class Corpus:
     @property
     def layers(self) -> tuple[str, ...]:
         """The layers that are built."""
-        return self._corpus.layers
+
+        async def layers() -> tuple[str, ...]:
+            return self._corpus.layers
+
+        return self._run(layers())
 
     @property
     def path(self) -> Path:

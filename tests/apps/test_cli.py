@@ -16,7 +16,7 @@ import pytest
 
 from ragways.retrieval.ask import PARADIGMS
 from tests.apps.conftest import CORPUS, Run, one_line
-from tests.fakes import write
+from tests.fakes import reseal, write
 
 
 def test_index_then_ask(ragways: Run, home: Path):
@@ -224,6 +224,7 @@ def test_a_store_of_another_version(indexed: Run, home: Path):
     db.execute("UPDATE meta SET value = '77' WHERE key = 'version'")
     db.commit()
     db.close()
+    reseal(home / ".ragways")
     one_line(indexed("ask", "Who?"), 3, "version 77", "--rebuild")
     one_line(indexed("index", "docs"), 3, "version 77")
     assert indexed("index", "docs", "--rebuild").code == 0

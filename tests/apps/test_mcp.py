@@ -200,7 +200,7 @@ def test_fifty_calls_at_once(context: BuildContext, way: Way):
 
 
 def test_cancellation_reaches_the_tool(context: BuildContext, monkeypatch: pytest.MonkeyPatch, cache_folder: Path):
-    from ragways.assemble import opened
+    from ragways.assemble import opened_live
 
     began, ended = asyncio.Event(), asyncio.Event()
 
@@ -215,7 +215,7 @@ def test_cancellation_reaches_the_tool(context: BuildContext, monkeypatch: pytes
 
     async def run() -> None:
         settings = read_settings(environment={}, index=context.index, cache=cache_folder)
-        async with opened(settings) as use, Client(server_of(use, settings)) as client:
+        async with opened_live(settings) as live, Client(server_of(live, settings)) as client:
             call = asyncio.create_task(client.call_tool("title_search", {"title": "x"}))
             await asyncio.wait_for(began.wait(), 10)
             call.cancel()

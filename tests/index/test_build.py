@@ -24,7 +24,7 @@ from ragways.index.folder import FORMAT
 from ragways.index.reader import Index
 from ragways.index.store import Store
 from ragways.index.update import Summary
-from tests.fakes import WordHashes, contents, recipe, write
+from tests.fakes import WordHashes, contents, recipe, reseal, write
 
 TEXTS = {
     "harbour.txt": "The harbour has a light. The light was built in 1801.\n\nShips pass the tower by night.",
@@ -248,6 +248,7 @@ def test_a_store_of_another_version_is_refused_and_rebuilt_on_demand(tmp_path: P
     db.execute("UPDATE meta SET value = '999' WHERE key = 'version'")
     db.commit()
     db.close()
+    reseal(index)
     for attempt in (lambda: Index.open(index), lambda: run(index, [corpus])):
         with pytest.raises(WrongVersion, match="999"):
             attempt()
@@ -422,13 +423,14 @@ def test_a_damaged_cache_of_vectors_is_cured_by_rebuild(tmp_path: Path, corpus: 
     assert contents(index) == contents(tmp_path / "fresh")
 
 
-def test_damaged_derived_files_are_named_with_their_cure(tmp_path: Path, corpus: Path):
+def test_derived_files_that_are_written_wrong_are_named_with_their_cure(tmp_path: Path, corpus: Path):
     import shutil
 
     index = tmp_path / "index"
     run(index, [corpus])
     before = contents(index)
     (index / "derived" / "1" / "chunks.npy").write_bytes(b"junk")
+    reseal(index)
     opened = Index.open(index)
     with pytest.raises(StoreFailed, match="remove the folder"):
         opened.vectors  # noqa: B018

@@ -13,12 +13,13 @@ import pytest
 
 from ragways.core.errors import NoIndex
 from ragways.index.build import build, remove
-from ragways.index.health import check
+from ragways.index.health import Health
+from ragways.index.health import check as look
 from ragways.index.layer import Finding
 from ragways.index.reader import Index
 from ragways.index.words import Words
 from ragways.index.work_cache import WorkCache
-from tests.fakes import Sections, recipe, write
+from tests.fakes import Sections, recipe, reseal, write
 
 DOCS = {
     "anna.md": "# Anna Brack\n\nAnna Brack built the Harbour Light in Port Averne. She came from Dunmarrow in 1801.\n",
@@ -40,6 +41,12 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def index(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(sound, tmp_path / "index"))
+
+
+def check(index: Path) -> Health:
+    """What is found where all checksums fit, as if what is broken had been written so."""
+    reseal(index)
+    return look(index)
 
 
 def sql(path: Path, *statements: str) -> None:

@@ -30,7 +30,7 @@ from ragways.index.reader import Index
 from ragways.index.settings import LayerSettings
 from ragways.index.store import Store, chunk_texts
 from ragways.settings import Settings, read_settings
-from tests.fakes import recipe, write
+from tests.fakes import recipe, reseal, write
 
 DOCS = {"a.md": "# A\n\nOne two three four five.\n", "b.md": "# B\n\nOne two.\n"}
 
@@ -131,6 +131,7 @@ def test_its_status_has_rows_bytes_and_failures(index: Path):
 def test_its_checks_are_carried_out(index: Path):
     assert "chunks without a length" not in {finding.name for finding in check(index).findings}
     (index / "derived" / "1" / "lengths.json").write_text("{}")
+    reseal(index)
     [finding] = [each for each in check(index).findings if each.name == "chunks without a length"]
     assert finding.count == 2
 

@@ -40,6 +40,8 @@ UNFIT = 3
 """Exit code of a check that found errors."""
 OVERSPENT = 5
 """Exit code of a run that its budget stopped."""
+UNERASED = "not yet erased: a reader is open; what was removed goes from the file when the index is next opened"
+"""Said of a removal that no question sees undone, but whoever looks into the file does."""
 LEFT_OUT = 10
 """Files that could not be read and are named one by one."""
 
@@ -78,7 +80,7 @@ def index(
         show_summary(summary, str(chosen.index))
     if summary.stopped:
         raise typer.Exit(OVERSPENT)
-    if summary.failed or summary.undone:
+    if summary.failed or summary.undone or summary.unerased:
         raise typer.Exit(PARTLY)
 
 
@@ -130,6 +132,10 @@ def remove(
         print_json({"index": str(folder), **_summary_data(summary)})
     else:
         typer.echo(f"{folder}: {summary.removed} removed")
+        if summary.unerased:
+            console(error=True).print(UNERASED, style="yellow")
+    if summary.unerased:
+        raise typer.Exit(PARTLY)
 
 
 def check(index: IndexOption = None, settings: SettingsOption = None, json: JsonOption = False) -> None:
@@ -192,6 +198,8 @@ def show_summary(summary: Summary, folder: str) -> None:
         out.print(f"not done: {summary.undone:,} units of work; they are tried again on the next run", style="yellow")
         if summary.why:
             out.print(f"the first because: {printable(summary.why)}", markup=False, style="yellow", soft_wrap=True)
+    if summary.unerased:
+        out.print(UNERASED, style="yellow")
     if summary.stopped:
         out.print(f"stopped: {summary.stopped}; run again to go on", markup=False, style="yellow")
 

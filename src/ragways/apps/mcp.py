@@ -19,12 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ragways import __version__
 from ragways.apps.ask import USUAL
-from ragways.assemble import opened
+from ragways.assemble import opened_live
 from ragways.core.errors import MissingPart, RagwaysError, ToolError, UsageError
 from ragways.core.trace import Budget
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, ask
-from ragways.retrieval.resources import Resources
+from ragways.retrieval.resources import LiveResources, Resources
 from ragways.retrieval.tools.reading import view_of
 from ragways.retrieval.tools.toolbox import Toolbox, read_arguments, schema_of
 
@@ -64,8 +64,8 @@ async def serve_stdio(settings: Settings, budget: float | None = None) -> None:
     """Until the other side hangs up."""
     from mcp.server.stdio import stdio_server
 
-    async with opened(settings) as use:
-        server = server_of(use, settings, budget)
+    async with opened_live(settings) as live:
+        server = server_of(live, settings, budget)
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
@@ -74,8 +74,8 @@ async def serve_http(settings: Settings, host: str, port: int, token: str, budge
     """Until it is stopped. Every request must bring the token."""
     import uvicorn
 
-    async with opened(settings) as use:
-        app = Guarded(server_of(use, settings, budget).streamable_http_app(host=host), token)
+    async with opened_live(settings) as live:
+        app = Guarded(server_of(live, settings, budget).streamable_http_app(host=host), token)
         config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on")
         listening = _listen(host, port)
         _say(f"serving http://{_shown(host)}:{port}/mcp" + ("" if host in _LOOPBACK else ", open to other machines"))
@@ -154,11 +154,11 @@ class AskArguments(BaseModel):
     paradigm: Annotated[str, Field(max_length=100, description="the way to answer")] = USUAL
 
 
-def server_of(use: Resources, settings: Settings, budget: float | None = None) -> Server[Any]:
+def server_of(live: LiveResources, settings: Settings, budget: float | None = None) -> Server[Any]:
     """A server over these resources; `budget` is what one `ask` may spend, in USD."""
     from mcp.server.lowlevel import Server
 
-    handlers = _Handlers(use, settings, budget)
+    handlers = _Handlers(live, settings, budget)
     return Server(
         "ragways",
         version=__version__,
@@ -172,30 +172,33 @@ def server_of(use: Resources, settings: Settings, budget: float | None = None) -
 
 
 class _Handlers:
-    def __init__(self, use: Resources, settings: Settings, budget: float | None) -> None:
-        self._use = use
+    """Each request sees the index as it is when it comes."""
+
+    def __init__(self, live: LiveResources, settings: Settings, budget: float | None) -> None:
+        self._live = live
         self._settings = settings
         self._budget = Budget(usd=budget)
-        self._toolbox = Toolbox(use)
-        self._paradigms = [name for name, paradigm in PARADIGMS.items() if paradigm.needs <= use.index.layers]
 
     async def list_tools(self, _: ServerRequestContext[Any], __: object) -> types.ListToolsResult:
         import mcp_types as types
 
         hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-        tools = [
-            types.Tool(name=t.name, description=t.description, input_schema=dict(t.parameters), annotations=hints)
-            for t in self._toolbox.tools()
-        ]
-        return types.ListToolsResult(tools=[self._ask_tool(hints), *tools])
+        with self._live.snapshot() as use:
+            tools = [
+                types.Tool(name=t.name, description=t.description, input_schema=dict(t.parameters), annotations=hints)
+                for t in Toolbox(use).tools()
+            ]
+            return types.ListToolsResult(tools=[self._ask_tool(use, hints), *tools])
 
-    def _ask_tool(self, hints: types.ToolAnnotations) -> types.Tool:
+    def _ask_tool(self, use: Resources, hints: types.ToolAnnotations) -> types.Tool:
         import mcp_types as types
+
+        able = [name for name, paradigm in PARADIGMS.items() if paradigm.needs <= use.index.layers]
 
         schema = schema_of(AskArguments)
         schema.pop("description", None)
-        schema["properties"]["paradigm"]["enum"] = self._paradigms
-        paradigms = "; ".join(f"{name}: {PARADIGMS[name].summary}" for name in self._paradigms)
+        schema["properties"]["paradigm"]["enum"] = able
+        paradigms = "; ".join(f"{name}: {PARADIGMS[name].summary}" for name in able)
         description = f"Answer a question from the corpus, with citations and the evidence. Paradigms: {paradigms}"
         return types.Tool(name="ask", description=description, input_schema=schema, annotations=hints)
 
@@ -203,19 +206,21 @@ class _Handlers:
         self, _: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         arguments = params.arguments or {}
-        if params.name == "ask":
-            try:
+        try:
+            if params.name == "ask":
                 return _result(json.dumps(await self._ask(arguments), ensure_ascii=False), False)
-            except RagwaysError as error:
-                return _result(json.dumps({"error": error.message, "hint": error.cure}, ensure_ascii=False), True)
-        outcome = await self._toolbox.run(params.name, arguments)
-        return _result(outcome.text, outcome.failed)
+            with self._live.snapshot() as use:
+                outcome = await Toolbox(use).run(params.name, arguments)
+            return _result(outcome.text, outcome.failed)
+        except RagwaysError as error:
+            return _result(json.dumps({"error": error.message, "hint": error.cure}, ensure_ascii=False), True)
 
     async def _ask(self, arguments: dict[str, Any]) -> dict[str, Any]:
         given = read_arguments(AskArguments, arguments)
         paradigm = given["paradigm"]
         chosen = self._settings.paradigms.get(paradigm, {})
-        result = await ask(self._use, given["question"], paradigm, chosen, budget=self._budget)
+        with self._live.snapshot() as use:
+            result = await ask(use, given["question"], paradigm, chosen, budget=self._budget)
         left_out = ("settings", "prompts", "prompt_hashes", "steps", "tasks")
         return {key: value for key, value in result_data(result).items() if key not in left_out}
 
@@ -226,7 +231,8 @@ class _Handlers:
 
         cursor = params.cursor if params is not None and params.cursor else "0"
         offset = int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < 10 else 0
-        rows = view_of(self._use.index).queries.listing(_PAGE + 1, offset)
+        with self._live.snapshot() as use:
+            rows = view_of(use.index).queries.listing(_PAGE + 1, offset)
         listed = [
             types.Resource(uri=f"ragways://article/{number}", name=title or key, mime_type="text/plain")
             for number, key, title, _ in rows[:_PAGE]
@@ -253,11 +259,12 @@ class _Handlers:
         from mcp.shared.exceptions import MCPError
 
         match = _URI.fullmatch(str(params.uri))
-        try:
-            number = view_of(self._use.index).catalogue.find(f"article:{match[1]}" if match else str(params.uri))
-        except ToolError as error:
-            raise MCPError(types.INVALID_PARAMS, f"{error.message}; nearest: {', '.join(error.nearest)}") from None
-        title, text, _date = self._use.index._article(number)
+        with self._live.snapshot() as use:
+            try:
+                number = view_of(use.index).catalogue.find(f"article:{match[1]}" if match else str(params.uri))
+            except ToolError as error:
+                raise MCPError(types.INVALID_PARAMS, f"{error.message}; nearest: {', '.join(error.nearest)}") from None
+            title, text, _date = use.index._article(number)
         content = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=f"{title}\n\n{text}")
         return types.ReadResourceResult(contents=[content])
 

@@ -21,7 +21,6 @@ from ragways.index.database import connect, store_errors
 from ragways.index.export import replacing
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
-from ragways.index.store import derived_folder
 
 FILE = "diagnosis.json"
 NO_GRAPH = "not built, run ragways index PATH --with graph"
@@ -139,7 +138,7 @@ def diagnose(index: Index, *, seed: int = 0) -> Diagnosis:
 def _structure(index: Index, seed: int) -> Structural:
     from ragways.index.graph.tables import FILE as TABLES
 
-    folder = derived_folder(index.folder, index.generation)
+    folder = index.derived("graph")
     with store_errors(folder):
         links = Adjacency.load(folder, "graph-entities")
         db = connect(folder / TABLES, write=False)

@@ -16,7 +16,7 @@ from ragways.core.errors import BudgetExceeded, EmbedderChanged, UsageError
 from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, spending
 from ragways.core.types import title_name
-from ragways.index.folder import KEPT, clear_old, derive, writing
+from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, writing
 from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
 from ragways.index.settings import LayerSettings
@@ -75,11 +75,11 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
 
 
 def rebuild_derived(folder: Path) -> None:
-    """Make the derived files again where they were deleted."""
+    """Make the derived files again where they were deleted or damaged."""
     with writing(folder, rebuild=False) as (store, work_cache):
         run = _Run(store, work_cache, silent)
         generation = int(run.meta["generation"])
-        derive(replace(run.context(generation), new=None), generation, in_order(run.built))
+        derive(replace(run.context(None), new=None), generation, in_order(run.built))
 
 
 class _Run:
@@ -98,6 +98,7 @@ class _Run:
         self.waiting = 0
         self.working = "vectors"
         self.layers = self.built = frozenset(self.meta.get("layers", "").split())
+        self.builds = False
         self.embedding: Embedding | None = None
         self.model = ModelClient(None)
         self.settings: Mapping[str, LayerSettings] = {}
@@ -106,6 +107,7 @@ class _Run:
 
     async def prepare(self, recipe: Recipe) -> None:
         """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index."""
+        self.builds = True
         self.settings = recipe.settings
         self.layers |= recipe.layers
         self.embedding = Embedding(await recipe.embedder(), self.work_cache) if "vectors" in self.layers else None
@@ -213,17 +215,21 @@ class _Run:
         """Do the layers' own work, derive their files, then commit: from here on readers see the new state."""
         generation = int(self.meta["generation"])
         grown = self.layers != self.built
-        lost = not derived_folder(self.store.folder, generation).is_dir()
+        before = derived_folder(self.store.folder, generation)
+        # Nothing of a damaged folder may be taken over.
+        lost = bool(generation and damaged_parts(before))
         gone = bool(self.anew or self.summary.changed or self.summary.removed or self.meta.get("forget"))
         undone = bool(self.meta.get("unfinished") or self.meta.get("again"))
         undone |= self.meta.get("layer_settings", "{}") != self.layer_settings()
         if not (self.summary.touched or grown or lost or gone or undone):
             self.store.commit()
+            if self.builds:
+                self.work_cache.forget_failures()
             return
         self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
         if self.embedding is not None:
             self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
-        layers, context = in_order(self.layers), self.context(generation)
+        layers, context = in_order(self.layers), self.context(None if lost else before)
         for layer in layers:
             with self.summary.timed(layer.name):
                 await self.work(layer, context)
@@ -231,17 +237,22 @@ class _Run:
             self.progress(Progress("deriving", 0))
             derive(context, generation + 1, layers)
         self.summary.undone, self.summary.why = context.failed, context.why
-        unfinished = "yes" if context.failed or self.summary.stopped else ""
+        # A removal tries nothing again, so it leaves undone what was.
+        left = not self.builds and self.meta.get("unfinished")
+        unfinished = "yes" if context.failed or self.summary.stopped or left else ""
         self.store.set_meta({"unfinished": unfinished, "again": "", "layer_settings": self.layer_settings()})
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
-        self.store.commit()
+        self.store.commit(settle=not gone)
         clear_old(self.store.folder, generation + 1, keep=1 if gone else KEPT)
+        if not unfinished:
+            self.work_cache.forget_failures()
         if gone:
             self.forget(context)
             self.store.begin()
             self.store.set_meta({"forget": ""})
             self.store.commit()
+            self.summary.unerased = not (self.store.settled and self.work_cache.settle())
 
     async def work(self, layer: Layer, context: BuildContext) -> None:
         """Do a layer's work. Once the budget has ended something, no layer after it spends what is left: it would pay
@@ -261,7 +272,7 @@ class _Run:
             return self.meta.get("layer_settings", "{}")
         return json.dumps({name: each.model_dump(mode="json") for name, each in self.settings.items()}, sort_keys=True)
 
-    def context(self, generation: int) -> BuildContext:
+    def context(self, before: Path | None) -> BuildContext:
         only_new = not (self.anew or self.summary.changed or self.summary.removed) and self.layers == self.built
         return BuildContext(
             self.store,
@@ -270,7 +281,7 @@ class _Run:
             self.embedding.embedder if self.embedding is not None else None,
             self.embed,
             progress=self.progress,
-            before=derived_folder(self.store.folder, generation),
+            before=before,
             new=frozenset(self.new) if only_new else None,
             settings=self.settings,
         )

@@ -13,13 +13,18 @@ from urllib.parse import quote
 from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 
 WAIT_SECONDS = 5.0
+REBUILD = "build it again with: ragways index --rebuild PATH"
+_TOO_MANY = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
 
 
-def connect(path: Path, *, write: bool) -> sqlite3.Connection:
-    """A connection in WAL mode: readers see the last whole commit while one writer works."""
+def connect(path: Path, *, write: bool, wait: float | None = None) -> sqlite3.Connection:
+    """A connection in WAL mode: readers see the last whole commit while one writer works. `wait` is how many seconds a
+    writer waits for another to end.
+    """
     with store_errors(path):
         if write:
-            connection = sqlite3.connect(path.resolve(), timeout=WAIT_SECONDS, isolation_level=None)
+            seconds = WAIT_SECONDS if wait is None else wait
+            connection = sqlite3.connect(path.resolve(), timeout=seconds, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL")
             # What was paid for must survive a power cut; commits are few, so syncing each costs little.
             connection.execute("PRAGMA synchronous = FULL")
@@ -50,6 +55,14 @@ def new_database(path: Path) -> Iterator[sqlite3.Connection]:
             db.close()
 
 
+def log_size(path: Path) -> int:
+    """Bytes of commits that have not reached the file of a database, or of a commit that was never made."""
+    try:
+        return os.stat(f"{path}-wal").st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _can_write(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
@@ -62,9 +75,9 @@ def store_errors(place: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         raise _meaning(place, str(error)) from error
     except sqlite3.DatabaseError as error:
-        raise StoreDamaged(
-            f"{place} is damaged ({error})", "build it again with: ragways index --rebuild PATH"
-        ) from error
+        raise StoreDamaged(f"{place} is damaged ({error})", REBUILD) from error
+    except (ConnectionError, TimeoutError):
+        raise  # of a network, not of a disk
     except OSError as error:
         raise _os_meaning(place, error) from error
 
@@ -80,8 +93,12 @@ class Transaction:
         self._db.execute(f"BEGIN {self._kind}")
 
     def __exit__(self, kind: object, *rest: object) -> None:
-        if self._db.in_transaction:
-            self._db.execute("COMMIT" if kind is None else "ROLLBACK")
+        try:
+            if kind is None:
+                self._db.execute("COMMIT")
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
 
 
 def _meaning(place: Path, said: str) -> StoreError:
@@ -89,9 +106,11 @@ def _meaning(place: Path, said: str) -> StoreError:
         return StoreBusy(f"another process is writing to {place.parent}", "wait for it to end, then run again")
     if "full" in said:
         return _disk_full(place)
-    if "readonly" in said or "unable to open" in said:
+    if "readonly" in said or ("unable to open" in said and not _can_write(place.parent)):
         return _no_access(place)
-    return StoreFailed(f"{place}: {said}", "check the disk; build again with: ragways index --rebuild PATH")
+    if "unable to open" in said:
+        return StoreFailed(f"{place} could not be opened", _TOO_MANY)
+    return StoreFailed(f"{place}: {said}", "check the disk, then run again")
 
 
 def _os_meaning(place: Path, error: OSError) -> StoreError:
@@ -99,13 +118,13 @@ def _os_meaning(place: Path, error: OSError) -> StoreError:
         return _disk_full(place)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return _no_access(place)
-    return StoreFailed(f"{place}: {error.strerror or error}", "check the path and the disk")
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return StoreFailed(f"{error.filename or place} could not be opened: {error.strerror}", _TOO_MANY)
+    return StoreFailed(f"{error.filename or place}: {error.strerror or error}", "check the disk, then run again")
 
 
 def _disk_full(place: Path) -> StoreFailed:
-    return StoreFailed(
-        f"the disk that holds {place.parent} is full", "free some space and run again; what was there is unharmed"
-    )
+    return StoreFailed(f"the disk that holds {place.parent} is full", "free some space and run again")
 
 
 def _no_access(place: Path) -> StoreFailed:

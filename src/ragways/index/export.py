@@ -21,7 +21,6 @@ from xml.sax.saxutils import escape, quoteattr
 from ragways.core.errors import MissingPart, StoreBusy, UsageError, did_you_mean
 from ragways.index.database import connect, store_errors
 from ragways.index.reader import Index
-from ragways.index.store import derived_folder
 
 Row = Mapping[str, Any]
 
@@ -51,7 +50,7 @@ def export(index: Index, form: str, out: Path) -> tuple[int, int]:
     if form not in FORMATS:
         raise UsageError(f"there is no format {form!r}", did_you_mean(form, FORMATS))
     index.require(["graph"])
-    path = derived_folder(index.folder, index.generation) / "graph.sqlite"
+    path = index.derived("graph") / "graph.sqlite"
     if not path.is_file():
         raise StoreBusy("the index was rebuilt while it was being read", "run again")
     with store_errors(path), closing(connect(path, write=False)) as db:

@@ -1,23 +1,23 @@
 """The folder of an index: opened for writing by one process at a time, with a folder of derived files a generation.
 
 SQLite holds the lock, and the system frees a dead process's. Derived files are made under a temporary name, and renamed
-when they are whole; only then does the store's commit name them. So a reader that opened the generation before keeps
-it, and a killed build leaves nothing but litter, which the next one clears.
+when they are whole, on the disk, and listed with their checksums; only then does the store's commit name them. So a
+reader that opened the generation before keeps it, and a killed build leaves nothing but litter, which the next clears.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from ragways.core.errors import NoIndex, StoreDamaged, StoreFailed, WrongVersion
-from ragways.index.database import store_errors
+from ragways.core.errors import NoIndex, StoreDamaged, StoreError, StoreFailed, WrongVersion
+from ragways.index.checksums import damaged_files, listed_files, seal_files, seal_of, sync
+from ragways.index.database import connect, store_errors
 from ragways.index.layer import BuildContext, Layer
 from ragways.index.place import claim
 from ragways.index.store import FILE, Store, derived_folder
@@ -32,39 +32,56 @@ def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, WorkCache]]:
         _discard_other_version(folder)
     with store_errors(folder / FILE):
         store = Store.create_or_open(folder)
+    before = store.meta()["generation"]
     try:
-        work_cache = WorkCache(folder)
-        try:
+        # Any statement and any file may be the one that finds the disk full or broken.
+        with closing(store), store_errors(store.path), closing(WorkCache(folder)) as work_cache:
             if rebuild:
                 store.clear()
             yield store, work_cache
-        finally:
-            work_cache.close()
-    except (sqlite3.Error, OSError) as error:
-        # Any statement and any file may be the one that finds the disk full.
-        if isinstance(error, sqlite3.Error) or error.errno in (errno.ENOSPC, errno.EDQUOT):
-            with store_errors(store.path):
-                raise
-        raise
-    finally:
-        store.close()
+    except StoreFailed as error:
+        raise type(error)(error.message, f"{error.cure}; {_what_stands(folder, before)}") from error
+
+
+def _what_stands(folder: Path, before: str) -> str:
+    """The state that a run which failed has left, looked up and not supposed."""
+    try:
+        with closing(Store.open(folder)) as store:
+            if store.meta()["generation"] != before:
+                return "what the run changed is in place, and only clearing up after it is left for the next one"
+            return "what was there is unharmed"
+    except NoIndex:
+        return "nothing was there before"
+    except (StoreError, sqlite3.Error, OSError):
+        return "see how the index is with: ragways check"
 
 
 def _discard_other_version(folder: Path) -> None:
-    """`--rebuild` is the cure for a store that this version cannot read, so it must not fail on one."""
-    for file, opened in ((FILE, Store.open), (WORK_CACHE, WorkCache)):
+    """`--rebuild` is the cure for files that this version cannot read, so it must not fail on them."""
+    for file, check in ((FILE, _check_store), (WORK_CACHE, _check_work_cache)):
         if not (folder / file).is_file():
             continue
         try:
-            opened(folder).close()
+            check(folder)
         except (WrongVersion, StoreDamaged):
-            for suffix in ("", "-wal", "-shm"):
-                (folder / f"{file}{suffix}").unlink(missing_ok=True)
+            for path in (folder / file, *(folder / f"{file}{end}" for end in ("-wal", "-shm")), seal_of(folder / file)):
+                path.unlink(missing_ok=True)
         except NoIndex:
             pass  # another process is building it for the first time; the lock decides
 
 
-FORMAT = "2"
+def _check_store(folder: Path) -> None:
+    Store.open(folder).close()
+
+
+def _check_work_cache(folder: Path) -> None:
+    WorkCache(folder).close()
+    with store_errors(folder / WORK_CACHE), closing(connect(folder / WORK_CACHE, write=False)) as db:
+        if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+            raise StoreDamaged(f"{folder / WORK_CACHE} is damaged")
+
+
+FORMAT = "3"
 """Which files a derived folder has and what is in them; a folder of another format is made again when it is opened."""
 
 _MARK = "format-"
@@ -74,14 +91,23 @@ KEPT = 2
 """Generations that stay on disk: the newest, and one for readers that began before it."""
 
 
+_LIST = f"{_MARK}{FORMAT}"
+"""The list of a folder's files with their checksums. Its name tells the format, and that the folder was made here."""
+
+
 def is_current(folder: Path, generation: int) -> bool:
     """Whether the derived files of a generation are there, in the format that this version reads."""
-    return _mark(derived_folder(folder, generation)).is_file()
+    return (derived_folder(folder, generation) / _LIST).is_file()
 
 
-def _mark(derived: Path) -> Path:
-    """An empty file whose name tells the format, and that the folder was made here."""
-    return derived / f"{_MARK}{FORMAT}"
+def damaged_parts(derived: Path, patterns: Sequence[str] = ("*",)) -> list[str]:
+    """Names of derived files that are not what was written: of all, or of those that fit a pattern. A folder of an
+    older format has no checksums to compare with.
+    """
+    if not (derived / _LIST).is_file():
+        return [] if derived.is_dir() else [derived.name]
+    listed = listed_files(derived, _LIST)
+    return [_LIST] if listed is None else damaged_files(derived, listed, patterns)
 
 
 def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> None:
@@ -91,12 +117,25 @@ def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> N
     with store_errors(final):
         _remove(draft, final)
         draft.mkdir(parents=True)
-        _mark(draft).touch()
         for layer in layers:
             layer.derive(context, draft)
+        _check_arrays(draft)
+        seal_files(draft, _LIST)
         # Until here, readers have what there was.
         _remove(final, draft)
         draft.rename(final)
+        sync(final.parent)
+
+
+def _check_arrays(draft: Path) -> None:
+    """NumPy writes by C's buffers, and may not hear that the last of them did not fit on the disk."""
+    import numpy as np
+
+    for file in draft.rglob("*.npy"):
+        try:
+            np.load(file, mmap_mode="r")
+        except (ValueError, EOFError) as error:
+            raise StoreFailed(f"{file} was not written whole", "check the disk and its room, then run again") from error
 
 
 def clear_old(folder: Path, generation: int, keep: int = KEPT) -> None:

@@ -7,22 +7,24 @@ answers can be wrong or a run can fail; a warning, that something is missing or 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ragways.core.errors import StoreError
+from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.types import content_hash
-from ragways.index.database import connect, store_errors
-from ragways.index.layer import AGAIN, REBUILD, Check, CheckContext, Finding, Layer, findings
+from ragways.index.database import REBUILD, connect, store_errors
+from ragways.index.folder import damaged_parts
+from ragways.index.layer import AGAIN, Check, CheckContext, Finding, Layer, findings
 from ragways.index.layers import LAYERS, in_order
 from ragways.index.reader import Index
-from ragways.index.store import PARTS, Store, chunk_texts, derived_folder
+from ragways.index.store import FILE, PARTS, Store, chunk_texts, derived_folder
 from ragways.index.vectors import arrays, slices
+from ragways.index.work_cache import CURE as MOVE_AWAY
 from ragways.index.work_cache import FILE as WORK_CACHE
-from ragways.index.work_cache import Spent
+from ragways.index.work_cache import Spent, damaged_rows
 
 # Status
 
@@ -137,7 +139,7 @@ def _layer_of(kind: str) -> str:
 
 
 def _bytes(layer: Layer, derived: Path) -> int:
-    files = (file for pattern in layer.files or (f"{layer.name}*",) for file in derived.glob(pattern))
+    files = (file for pattern in layer.patterns for file in derived.glob(pattern))
     inside = (each for file in files for each in (file.rglob("*") if file.is_dir() else (file,)))
     return sum(file.stat().st_size for file in inside if file.is_file())
 
@@ -163,22 +165,28 @@ class Health:
 
 def check(folder: Path) -> Health:
     """Everything there is to find out about the index in this folder."""
-    with closing(Store.open(folder)) as store:
+    try:
+        store = Store.open(folder)
+    except StoreDamaged as error:  # nothing else can be told of it
+        return Health((Finding(f"damage in {FILE}", "error", 1, error.message, error.cure),), {})
+    with closing(store):
         cache = connect(folder / WORK_CACHE, write=False) if (folder / WORK_CACHE).is_file() else None
         try:
             context = CheckContext(store, cache)
-            found = [finding for one in _checks(context.layers) for finding in _carried_out(one, context)]
+            found = [finding for one in _checks(context) for finding in _carried_out(one, context)]
         finally:
             if cache is not None:
                 cache.close()
     return Health(tuple(sorted(found, key=lambda finding: finding.severity)), context.figures)
 
 
-def _checks(layers: Iterable[str]) -> Iterator[Check]:
-    """Those of the structure, of each layer that is built, and of the work cache."""
-    yield from (check_files, check_generation, check_parts, check_texts)
-    for layer in in_order(layers):
-        yield from layer.checks
+def _checks(context: CheckContext) -> Iterator[Check]:
+    """Those of the structure, of each layer that is built and whole, and of the work cache."""
+    yield from (check_files, check_sums, check_generation, check_parts, check_texts)
+    for layer in in_order(context.layers):
+        # Of damaged files all that can be said is that they are, and looking into them may end in anything.
+        if not context.derived.is_dir() or not damaged_parts(context.derived, layer.patterns):
+            yield from layer.checks
     yield from (check_failures, check_leftovers)
 
 
@@ -186,7 +194,7 @@ def _carried_out(one: Check, context: CheckContext) -> Iterator[Finding]:
     """A check that cannot be carried out, because what it reads is damaged, is a finding and does not stop the rest."""
     try:
         yield from one(context)
-    except (StoreError, sqlite3.Error, OSError, ValueError, LookupError) as error:
+    except (StoreError, sqlite3.Error, OSError, ValueError, TypeError, LookupError, EOFError) as error:
         name = (one.__doc__ or "").partition(".")[0].lower()
         example = " ".join(f"{type(error).__name__}: {error}".split())
         yield Finding(f"cannot be checked: {name}", "error", 1, example[:200], REBUILD)
@@ -202,6 +210,9 @@ _APART = ("paragraphs", "sentences")
 def check_files(context: CheckContext) -> Iterator[Finding]:
     """Database files."""
     derived = sorted(context.derived.rglob("*.sqlite"))
+    if (sealed := context.store.seal.read()) is not None and not sealed[0]:
+        cure = "close what has the index open, then ask it anything: ragways ask QUESTION"
+        yield Finding("not yet erased: what was removed can still be read in the file", "warning", 1, FILE, cure)
     for path in (context.store.path, context.store.folder / WORK_CACHE, *derived):
         if path.is_file():
             db = connect(path, write=False)
@@ -212,6 +223,15 @@ def check_files(context: CheckContext) -> Iterator[Finding]:
             yield from findings(
                 f"damage in {path.name}", "error", said, context.cure_of_derived if path in derived else REBUILD
             )
+
+
+def check_sums(context: CheckContext) -> Iterator[Finding]:
+    """Checksums."""
+    if context.derived.is_dir():
+        damaged = damaged_parts(context.derived)
+        yield from findings("damaged derived files", "error", damaged, context.cure_of_derived)
+    if context.work_cache is not None:
+        yield from findings(f"damaged rows in {WORK_CACHE}", "error", damaged_rows(context.work_cache), MOVE_AWAY)
 
 
 def check_generation(context: CheckContext) -> Iterator[Finding]:

@@ -149,7 +149,6 @@ class LayerEstimate:
 
 # Checking
 
-REBUILD = "build it again with: ragways index --rebuild PATH"
 AGAIN = "run again: ragways index PATH"
 
 
@@ -256,6 +255,11 @@ class Layer:
     files: tuple[str, ...] = ()
     rows: Callable[[Store, Path], int] = _no_rows
     kinds: frozenset[str] = frozenset()
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """What the names of its derived files fit."""
+        return self.files or (f"{self.name}*",)
 
 
 def rows_of_table(file: str, table: str) -> Callable[[Store, Path], int]:

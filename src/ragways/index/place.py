@@ -12,16 +12,21 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ragways.core.errors import StoreFailed
+from ragways.index.checksums import seal_of
 from ragways.index.database import store_errors
 
 MARK = "ragways-index.txt"
 _STORE, _DERIVED = "index.sqlite", "derived"
 _STORE_TABLES = frozenset({"meta", "documents"})
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
-_OWN = frozenset({MARK, _DERIVED, *(f"{file}{end}" for file in (_STORE, "work_cache.sqlite") for end in _SUFFIXES)})
+_SEAL = seal_of(Path(_STORE)).name
+_OWN = frozenset(
+    {MARK, _DERIVED, _SEAL, *(f"{file}{end}" for file in (_STORE, "work_cache.sqlite") for end in _SUFFIXES)}
+)
 _ELSEWHERE = "choose another folder with --index"
 _TEXT = """This folder is an index of ragways, which replaces and deletes these things in it:
-index.sqlite, work_cache.sqlite and the numbered folders in derived. It leaves everything else alone.
+index.sqlite and work_cache.sqlite, what is named after them, and the numbered folders in derived.
+It leaves everything else alone.
 """
 
 
@@ -53,7 +58,8 @@ def check_parts(folder: Path) -> None:
                 f"{path} is a link, and ragways does not write or delete through links",
                 "put the real thing in its place, or make the whole folder of the index a link",
             )
-    check_database(folder / _STORE, _STORE_TABLES)
+    if not (folder / _SEAL).is_file():  # a sealed store is ours, and the seal tells whether it is whole
+        check_database(folder / _STORE, _STORE_TABLES)
 
 
 def check_database(file: Path, tables: Set[str]) -> None:

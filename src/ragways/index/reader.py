@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreError
 from ragways.core.types import Document, Infobox, Link, Piece, content_hash
-from ragways.index.folder import is_current
+from ragways.index.folder import damaged_parts, is_current
 from ragways.index.store import Store, derived_folder, number_of, path_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from ragways.index.vectors import Vectors
     from ragways.index.windows.reader import Windows
     from ragways.index.words import Words
+
+T = TypeVar("T")
 
 _CHARACTERS_KEPT = 20_000_000
 _CHUNK = 200  # characters that the place of a chunk counts for
@@ -55,11 +58,13 @@ class Index:
         self.embedder = meta.get("embedder", "")
         self.chunking = meta.get("chunking", "")
         self._layers: dict[str, object] = {}
+        self._made: dict[Callable[[Index], object], object] = {}
         self._articles: OrderedDict[int, _Article] = OrderedDict()
         self._characters = 0
 
     @classmethod
     def open(cls, folder: Path) -> Index:
+        """The index in a folder, at its last whole commit. Derived files of an older format are made again."""
         index = cls(Store.open(folder))
         if index.generation and not is_current(folder, index.generation):
             index.close()
@@ -88,6 +93,20 @@ class Index:
                 layer.close()
         self._store.close()
 
+    def begin(self) -> bool:
+        """Begin to read again after `pause`: whether the index is still at this commit. If not, open it anew."""
+        return self._store.resume(self.generation)
+
+    def pause(self) -> None:
+        """Let go of the snapshot, so that a writer can clear up, until the next `begin`."""
+        self._store.rollback()
+
+    def once(self, make: Callable[[Index], T]) -> T:
+        """What this function makes of the index; made when first asked for, and kept as long as the index is."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(T, self._made[make])
+
     def require(self, layers: Iterable[str]) -> None:
         """Raise, with the command that helps, unless all these layers are built."""
         missing = sorted(set(layers) - self.layers)
@@ -106,8 +125,8 @@ class Index:
             self.require([name])
             if layer.open is None:
                 raise MissingLayer(f"the layer {name!r} has nothing to read", "ask the author of its package")
-            with self._whole():
-                self._layers[name] = layer.open(self._derived())
+            with self._whole(name) as derived:
+                self._layers[name] = layer.open(derived)
         return self._layers[name]
 
     @cached_property
@@ -116,16 +135,16 @@ class Index:
         from ragways.index.vectors import Vectors
 
         self.require(["vectors"])
-        with self._whole():
-            return Vectors.load(self._derived(), "chunks")
+        with self._whole("vectors") as derived:
+            return Vectors.load(derived, "chunks")
 
     @cached_property
     def words(self) -> Words:
         from ragways.index.words import Words
 
         self.require(["words"])
-        with self._whole():
-            return Words(self._derived() / "words")
+        with self._whole("words") as derived:
+            return Words(derived / "words")
 
     @cached_property
     def graph(self) -> Graph:
@@ -133,7 +152,8 @@ class Index:
         from ragways.index.graph.reader import Graph
 
         self.require(["graph"])
-        return Graph.open(self._derived())
+        with self._whole("graph") as derived:
+            return Graph.open(derived)
 
     @cached_property
     def communities(self) -> Communities:
@@ -141,7 +161,8 @@ class Index:
         from ragways.index.communities.reader import Communities
 
         self.require(["communities"])
-        return Communities.open(self._derived())
+        with self._whole("communities") as derived:
+            return Communities.open(derived)
 
     @cached_property
     def windows(self) -> Windows:
@@ -149,23 +170,37 @@ class Index:
         from ragways.index.windows.reader import Windows
 
         self.require(["windows"])
-        with self._whole():
-            return Windows.open(self._derived())
+        with self._whole("windows") as derived:
+            return Windows.open(derived)
 
     @contextmanager
-    def _whole(self) -> Iterator[None]:
+    def _whole(self, layer: str) -> Iterator[Path]:
         """A derived file that cannot be read is damaged, or was replaced a moment ago; both have a cure."""
+        folder = self.derived(layer)
         try:
-            yield
+            yield folder
         except (OSError, ValueError, EOFError) as error:
-            folder = self._derived()
             raise StoreDamaged(
                 f"a file in {folder} is damaged ({type(error).__name__})",
                 f"remove the folder {folder}; it is made again",
             ) from error
 
-    def _derived(self) -> Path:
-        folder = derived_folder(self.folder, self.generation)
+    def derived(self, layer: str) -> Path:
+        """The folder of derived files. Those of this layer are what was written: where they are not, all are made again
+        from the store, and a line says so.
+        """
+        from ragways.index.build import rebuild_derived
+        from ragways.index.layers import LAYERS
+
+        folder, patterns = derived_folder(self.folder, self.generation), LAYERS.find(layer).patterns
+        if folder.is_dir() and (damaged := damaged_parts(folder, patterns)):
+            try:
+                rebuild_derived(self.folder)
+            except StoreError as error:
+                raise StoreDamaged(
+                    f"{folder / damaged[0]} is damaged, and could not be made again ({error.message})", error.cure
+                ) from error
+            logging.getLogger("ragways").warning("ragways: %s was damaged, and is made again", folder / damaged[0])
         if not folder.is_dir():
             raise StoreBusy("the index was rebuilt while it was being read", "ask again")
         return folder

@@ -6,15 +6,18 @@ A build is one transaction, so a reader sees the corpus before it or after it an
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 
-from ragways.core.errors import NoIndex, WrongVersion
+from ragways.core.errors import NoIndex, StoreDamaged, StoreError, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
 from ragways.corpus.structure import Chunking
-from ragways.index.database import connect, store_errors
-from ragways.index.place import check_parts, claim
+from ragways.index.checksums import Seal
+from ragways.index.database import REBUILD, connect, log_size, store_errors
+from ragways.index.place import MARK, check_parts, claim
 
 FILE = "index.sqlite"
 VERSION = 1
@@ -74,17 +77,27 @@ class Store:
         self.folder = folder
         self.path = folder / FILE
         self.db = db
+        self.seal = Seal(self.path)
+        self._file: os.stat_result | None = None
+        self.settled = True
+        """Whether all that was committed has reached the file: until then, what was deleted can still be read in it."""
 
     @classmethod
     def create_or_open(cls, folder: Path) -> Store:
         """Open for writing; an empty or missing folder becomes a new index, and any other is refused."""
         claim(folder)
         store = cls(folder, connect(folder / FILE, write=True))
-        store.begin()
-        if not store.db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-            store.create()
-        else:
-            store._check_version()
+        try:
+            store.begin()
+            if not store._has_tables():
+                store.create()
+            else:
+                if not store._is_sealed():
+                    store._check_integrity()
+                store._check_version()
+        except BaseException:
+            store.close()
+            raise
         return store
 
     @classmethod
@@ -93,16 +106,50 @@ class Store:
         if not (folder / FILE).is_file():
             raise NoIndex(f"there is no index in {folder}", "build one with: ragways index PATH")
         check_parts(folder)
+        _finish(folder)
         store = cls(folder, connect(folder / FILE, write=False))
-        with store_errors(store.path):
-            store.db.execute("BEGIN")
-            if not store.db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-                raise NoIndex(
-                    f"the index in {folder} is not whole yet",
-                    "wait for its build to end; if none is running, run ragways index again",
-                )
-            store._check_version()
+        try:
+            with store_errors(store.path):
+                store.db.execute("BEGIN")
+                if not store._has_tables():
+                    raise NoIndex(
+                        f"the index in {folder} is not whole yet",
+                        "wait for its build to end; if none is running, run ragways index again",
+                    )
+                # The snapshot that this began with keeps the file as it is.
+                store._is_sealed()
+                store._check_version()
+                store._file = os.stat(store.path)
+        except BaseException:
+            store.close()
+            raise
         return store
+
+    def _has_tables(self) -> bool:
+        """Whether it is an index; raises where a seal says that there should be one."""
+        found = bool(self.db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone())
+        if not found:
+            self._is_sealed()
+        return found
+
+    def _is_sealed(self) -> bool:
+        """Whether the file is what was last committed to it; raises where it should be and is not."""
+        known = self.seal.read()
+        if known is None:
+            return False  # made before there were seals, or the seal is lost
+        sealed, was = known
+        if self.seal.actual() == was:
+            return True
+        if sealed:
+            raise StoreDamaged(f"{self.path} is not what was written to it: it is damaged", REBUILD)
+        return False  # a run is committing, or was killed while it did
+
+    def _check_integrity(self) -> None:
+        """What can be told of a file that has no seal: whether SQLite finds it whole."""
+        with store_errors(self.path):
+            said = self.db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if said != "ok":
+            raise StoreDamaged(f"{self.path} is damaged ({' '.join(said.split())})", REBUILD)
 
     def create(self) -> None:
         """Make the tables of an empty index."""
@@ -116,7 +163,6 @@ class Store:
             has_meta = self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
         version = self.meta().get("version") if has_meta else None
         if version != str(VERSION):
-            self.close()
             raise WrongVersion(
                 f"{self.folder} holds an index of version {version or 'unknown'}; this ragways reads version {VERSION}",
                 "build it again with: ragways index --rebuild PATH, or choose another folder with --index",
@@ -126,11 +172,41 @@ class Store:
         with store_errors(self.path):
             self.db.execute("BEGIN IMMEDIATE")
 
-    def commit(self) -> None:
+    def commit(self, *, settle: bool = True) -> None:
+        """Make all changes visible. Without `settle`, another commit must follow, which settles both."""
         with store_errors(self.path):
+            self.seal.unseal()
             # A power cut after this returns must not undo it; the many small steps before need no sync.
             self.db.execute("COMMIT")
-            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.settled = False
+        if settle:
+            self.settle()
+
+    def settle(self) -> None:
+        """Bring what was committed into the file, and seal it. Where a reader still needs the file as it was, or the
+        disk fails, that is left to whoever opens the store next: the commit stands without it.
+        """
+        try:
+            with store_errors(self.path):
+                if self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                    return
+                self.begin()  # so that nobody writes meanwhile
+                if not log_size(self.path):
+                    self.seal.write()
+                    self.settled = True
+        except StoreError:
+            pass
+        finally:
+            self.rollback()
+
+    def resume(self, generation: int) -> bool:
+        """Begin to read again: whether it is still of this generation."""
+        with store_errors(self.path):
+            if self._file is None or not os.path.samestat(self._file, os.stat(self.path)):
+                return False  # another file has taken its place
+            if not self.db.in_transaction:
+                self.db.execute("BEGIN")
+            return generation_of(self.db) == generation
 
     def rollback(self) -> None:
         if self.db.in_transaction:
@@ -264,6 +340,37 @@ class Store:
         if table not in ("documents", "sources", *PARTS):
             raise ValueError(table)
         return int(self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608
+
+
+def generation_of(db: sqlite3.Connection) -> int:
+    """The generation that a connection reads."""
+    return int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+
+
+def _finish(folder: Path) -> None:
+    """Settle what a run had to leave unsettled, if nobody is writing now and this folder can be written to."""
+    path = folder / FILE
+    known = Seal(path).read()
+    sealed = known is not None and known[0] and not log_size(path)
+    if sealed or not (folder / MARK).is_file() or not os.access(folder, os.W_OK):
+        return
+    try:
+        store = Store(folder, connect(path, write=True, wait=0.0))
+    except StoreDamaged:
+        raise
+    except StoreError:
+        return
+    with closing(store):
+        try:
+            store.begin()
+        except StoreDamaged:
+            raise
+        except StoreError:
+            return  # somebody is writing, and will settle it
+        if not store._is_sealed():
+            store._check_integrity()
+        store.rollback()
+        store.settle()
 
 
 def derived_folder(folder: Path, generation: int) -> Path:

@@ -59,6 +59,10 @@ class Summary:
     why: str = ""
     """What the first of them failed of."""
     stopped: str = ""
+    unerased: bool = False
+    """What was removed can still be read in the files, because somebody has the index open. No question finds it, and
+    it goes when the index is next opened.
+    """
     usage: Usage = field(default_factory=Usage)
     wall: float = 0.0
     """Seconds of the whole run; those of its stages overlap."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from ragways.core.errors import StoreError, StoreFailed
 from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
 from ragways.index.store import chunk_texts
 from ragways.index.vectors import Scored
 
 _HEAP = 64_000_000
+_LEAST_ROOM = 65536  # bytes: a disk with less is full
 _LOOKED_UP = 1000  # chunks that a check looks up one by one; of more, as many at even distances
 _LONGEST_QUESTION = 256  # distinct words; a longer question is cut here, so that no question can stall the search
 
@@ -81,13 +85,16 @@ class Words:
             _link(onto, folder)
         import tantivy
 
-        words = cls(folder)
-        # One thread and one segment: the same texts give the same files.
-        writer = words._index.writer(_HEAP, num_threads=1)
+        with _write_errors(folder):
+            words = cls(folder)
+            # One thread and one segment: the same texts give the same files.
+            writer = words._index.writer(_HEAP, num_threads=1)
         for id, text in texts:
-            writer.add_document(tantivy.Document(id=id, text=text))
-        writer.commit()
-        writer.wait_merging_threads()
+            with _write_errors(folder):
+                writer.add_document(tantivy.Document(id=id, text=text))
+        with _write_errors(folder):
+            writer.commit()
+            writer.wait_merging_threads()
 
     def search(self, question: str, k: int) -> Scored:
         """The k best chunks that hold any word of the question."""
@@ -117,6 +124,28 @@ class Words:
             for word in words
         ]
         return tantivy.Query.boolean_query(should)
+
+
+@contextmanager
+def _write_errors(folder: Path) -> Iterator[None]:
+    """tantivy says what a disk did to it in a ValueError, or panics, which is no Exception."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+        raise
+    except BaseException as error:
+        if isinstance(error, OSError | StoreError):
+            raise
+        said = " ".join(str(error).split())
+        if any(sign in said for sign in ("StorageFull", "No space left", "os error 28")) or _is_full(folder):
+            raise OSError(errno.ENOSPC, "No space left on device", str(folder)) from error
+        raise StoreFailed(f"{folder} could not be written ({said[:200]})", "check the disk, then run again") from error
+
+
+def _is_full(folder: Path) -> bool:
+    """A worker of tantivy that met a full disk only says that it was killed."""
+    free = os.statvfs(folder)
+    return free.f_bavail * free.f_frsize < _LEAST_ROOM
 
 
 def _link(source: Path, target: Path) -> None:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sqlite3
 import time
+import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ragways.core.errors import BudgetExceeded, ModelRefused
+from ragways.core.errors import BudgetExceeded, ModelRefused, StoreDamaged, StoreError
 from ragways.core.trace import Meter, Usage, spending
 from ragways.index.database import Transaction, connect, store_errors
 from ragways.index.place import check_database
@@ -27,18 +29,20 @@ if TYPE_CHECKING:
 
 
 FILE = "work_cache.sqlite"
+CURE = "move it away: what it kept is made again by ragways index PATH"
 UNITS_AT_ONCE = 64
 """Units under way: more than any endpoint's concurrency, which the client holds, so that it is never idle."""
 T = TypeVar("T")
 
 _TABLES = """
+-- `sum` is the CRC-32 of the rest of the row; that of a row of an earlier version is not known.
 CREATE TABLE IF NOT EXISTS vectors (
-    embedder TEXT NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (embedder, hash)
+    embedder TEXT NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, sum INTEGER, PRIMARY KEY (embedder, hash)
 );
-CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, sum INTEGER);
 -- Results of a kind of work (facts of a chunk, a report of a community) by the hash of what they were made from.
 CREATE TABLE IF NOT EXISTS results (
-    kind TEXT NOT NULL, hash TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, hash)
+    kind TEXT NOT NULL, hash TEXT NOT NULL, value TEXT NOT NULL, sum INTEGER, PRIMARY KEY (kind, hash)
 ) WITHOUT ROWID;
 -- Work that was tried and could not be done, to be tried again: what was said, and how often.
 CREATE TABLE IF NOT EXISTS failures (
@@ -104,8 +108,19 @@ class WorkCache:
         return work_cache
 
     def _create(self) -> None:
-        with store_errors(self._path):
+        with self._errors():
             self._db.executescript(_TABLES)
+            for table in _SUMMED:
+                if "sum" not in {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}:
+                    self._db.execute(f"ALTER TABLE {table} ADD COLUMN sum INTEGER")
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            with store_errors(self._path):
+                yield
+        except StoreDamaged as error:
+            raise StoreDamaged(error.message, CURE) from error
 
     def close(self) -> None:
         self._db.close()
@@ -113,39 +128,57 @@ class WorkCache:
     def known(self, embedder: str, hashes: Iterable[str]) -> set[str]:
         """Those of the hashes that have a vector already."""
         query = "SELECT hash FROM vectors WHERE embedder = ? AND hash IN (SELECT value FROM json_each(?))"
-        return {row[0] for row in self._db.execute(query, (embedder, _json(hashes)))}
+        with self._errors():
+            return {row[0] for row in self._db.execute(query, (embedder, _json(hashes)))}
 
     def keep(
         self, embedder: str, vectors: Mapping[str, NDArray[np.float32]], kind: str = "embed", cost: Cost | None = None
     ) -> None:
-        rows = [(embedder, hash, vector.tobytes()) for hash, vector in vectors.items()]
-        with store_errors(self._path), Transaction(self._db):
-            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+        rows = [summed(embedder, hash, vector.tobytes()) for hash, vector in vectors.items()]
+        with self._errors(), Transaction(self._db):
+            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
             self._write_down(kind, cost)
 
     def vectors(self, embedder: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        query = "SELECT hash, vector FROM vectors WHERE embedder = ? AND hash IN (SELECT value FROM json_each(?))"
-        return dict(self._db.execute(query, (embedder, _json(hashes))).fetchall())
+        """Vectors by hash, where they are kept; raises where one is not what was kept, and drops it."""
+        query = (
+            "SELECT embedder, hash, vector, sum FROM vectors "
+            "WHERE embedder = ? AND hash IN (SELECT value FROM json_each(?))"
+        )
+        with self._errors():
+            rows = self._db.execute(query, (embedder, _json(hashes))).fetchall()
+        if self._drop_damaged("vectors", rows):
+            raise StoreDamaged(
+                f"vectors in {self._path} were damaged, and are dropped", "have them made again: ragways index PATH"
+            )
+        return {hash: vector for _, hash, vector, _ in rows}
 
     def results(self, kind: str, hashes: Iterable[str]) -> dict[str, str]:
         """What work of this kind gave for these hashes, where it has been done."""
-        query = "SELECT hash, value FROM results WHERE kind = ? AND hash IN (SELECT value FROM json_each(?))"
-        return dict(self._db.execute(query, (kind, _json(hashes))).fetchall())
+        query = (
+            "SELECT kind, hash, CAST(value AS BLOB), sum FROM results "
+            "WHERE kind = ? AND hash IN (SELECT value FROM json_each(?))"
+        )
+        with self._errors():
+            rows = self._db.execute(query, (kind, _json(hashes))).fetchall()
+        damaged = self._drop_damaged("results", rows)
+        return {hash: value.decode() for _, hash, value, _ in rows if hash not in damaged}
 
     def count(self, kind: str) -> int:
         """How many results of this kind there are."""
-        return int(self._db.execute("SELECT count(*) FROM results WHERE kind = ?", (kind,)).fetchone()[0])
+        with self._errors():
+            return int(self._db.execute("SELECT count(*) FROM results WHERE kind = ?", (kind,)).fetchone()[0])
 
     def keep_results(self, kind: str, values: Mapping[str, str], cost: Cost | None = None) -> None:
-        with store_errors(self._path), Transaction(self._db):
+        with self._errors(), Transaction(self._db):
             self._db.executemany(
-                "INSERT OR REPLACE INTO results VALUES (?, ?, ?)", [(kind, hash, v) for hash, v in values.items()]
+                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", [summed(kind, *row) for row in values.items()]
             )
             self._db.executemany("DELETE FROM failures WHERE kind = ? AND hash = ?", [(kind, hash) for hash in values])
             self._write_down(kind, cost)
 
     def keep_failure(self, kind: str, hash: str, error: str, reply: str = "", cost: Cost | None = None) -> None:
-        with store_errors(self._path), Transaction(self._db):
+        with self._errors(), Transaction(self._db):
             self._db.execute(
                 "INSERT INTO failures VALUES (?1, ?2, 1, ?3, ?4) ON CONFLICT DO UPDATE "
                 "SET tries = tries + 1, error = ?3, reply = ?4",
@@ -164,7 +197,7 @@ class WorkCache:
                 yield cost
             finally:
                 if cost.open:
-                    with store_errors(self._path), Transaction(self._db):
+                    with self._errors(), Transaction(self._db):
                         self._write_down(kind, cost)
 
     def _write_down(self, kind: str, cost: Cost | None) -> None:
@@ -179,20 +212,37 @@ class WorkCache:
     def spent(self, kind: str) -> Spent:
         """What work of this kind has cost so far."""
         query = "SELECT calls, input, output, usd, seconds FROM spent WHERE kind = ?"
-        row = self._db.execute(query, (kind,)).fetchone()
+        with self._errors():
+            row = self._db.execute(query, (kind,)).fetchone()
         return Spent() if row is None else Spent(*row)
 
     def failures(self, kind: str) -> list[tuple[str, int, str, str]]:
         """Hash, tries, error and reply of work that could not be done yet."""
         query = "SELECT hash, tries, error, reply FROM failures WHERE kind = ? ORDER BY hash"
-        return self._db.execute(query, (kind,)).fetchall()
+        with self._errors():
+            return self._db.execute(query, (kind,)).fetchall()
+
+    def forget_failures(self) -> None:
+        """When a run has left nothing undone, what failed before does not matter any more."""
+        with self._errors(), Transaction(self._db):
+            self._db.execute("DELETE FROM failures")
+
+    def settle(self) -> bool:
+        """Bring what was committed into the file, so that what was deleted is gone from the log too. False where
+        somebody else is at work on the file.
+        """
+        try:
+            with self._errors():
+                return not self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except StoreError:
+            return False
 
     def keep_only(self, used: Mapping[str, set[str]]) -> None:
         """Forget everything but these hashes of each kind of work, and every reply: no trace of a removed text stays.
 
         The kind `vectors` is that of embedding.
         """
-        with store_errors(self._path), Transaction(self._db):
+        with self._errors(), Transaction(self._db):
             self._db.execute("DELETE FROM replies")
             self._db.execute("CREATE TEMP TABLE used (kind TEXT, hash TEXT, PRIMARY KEY (kind, hash)) WITHOUT ROWID")
             rows = ((kind, hash) for kind, hashes in used.items() for hash in hashes)
@@ -203,12 +253,56 @@ class WorkCache:
             self._db.execute("DROP TABLE used")
 
     def get(self, key: str) -> str | None:
-        row = self._db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+        query = "SELECT key, CAST(reply AS BLOB), sum FROM replies WHERE key = ?"
+        with self._errors():
+            row = self._db.execute(query, (key,)).fetchone()
+        # A damaged reply is asked for again.
+        return row[1].decode() if row is not None and is_whole(row) else None
 
     def put(self, key: str, reply: str) -> None:
-        with store_errors(self._path):
-            self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, reply))
+        with self._errors():
+            self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", summed(key, reply))
+
+    def _drop_damaged(self, table: str, rows: Iterable[tuple[Any, ...]]) -> set[str]:
+        """Hashes of rows that are not what was kept; they are forgotten, so that their work is done again."""
+        keys = [(row[0], row[1]) for row in rows if not is_whole(row)]
+        if keys:
+            first = {"vectors": "embedder", "results": "kind"}[table]
+            with self._errors(), Transaction(self._db):
+                self._db.executemany(f"DELETE FROM {table} WHERE {first} = ? AND hash = ?", keys)  # noqa: S608
+            logging.getLogger("ragways").warning(
+                "ragways: %d damaged %s in %s are dropped, to be made again", len(keys), table, self._path
+            )
+        return {hash for _, hash in keys}
+
+
+# Checksums of rows
+
+_SUMMED = {"vectors": "embedder, hash, vector", "results": "kind, hash, value", "replies": "key, reply"}
+
+
+def summed(*values: str | bytes) -> tuple[str | bytes | int, ...]:
+    """A row with its checksum."""
+    return (*values, _sum(values))
+
+
+def is_whole(row: Sequence[Any]) -> bool:
+    """Whether a row that was read, its texts as bytes or not, is the one that was kept."""
+    return row[-1] is None or row[-1] == _sum(row[:-1])
+
+
+def _sum(values: Iterable[str | bytes]) -> int:
+    return zlib.crc32(b"\0".join(value.encode() if isinstance(value, str) else value for value in values))
+
+
+def damaged_rows(db: sqlite3.Connection) -> Iterator[str]:
+    """Every row of a work cache that is not what was kept, by its table and hash."""
+    for table, columns in _SUMMED.items():
+        if "sum" in {row[1] for row in db.execute(f"PRAGMA table_info({table})")}:
+            texts = ", ".join(f"CAST({column} AS BLOB)" for column in columns.split(", "))
+            for row in db.execute(f"SELECT {texts}, sum FROM {table}"):  # noqa: S608 - names of our own
+                if not is_whole(row):
+                    yield f"{table}: {row[-3].decode(errors='replace')}"
 
 
 def _json(hashes: Iterable[str]) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ragways.index.live import LiveIndex
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
@@ -18,6 +20,20 @@ if TYPE_CHECKING:
 
 
 _VECTORS_KEPT = 4096
+
+
+class LiveResources:
+    """What questions work with as long as a program keeps its corpus open; each gets it with the newest snapshot."""
+
+    def __init__(self, index: LiveIndex, resources: Callable[[Index], Resources]) -> None:
+        self._index = index
+        self._resources = resources
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Resources]:
+        """For one question, or for several that must see the same."""
+        with self._index.snapshot() as index:
+            yield self._resources(index)
 
 
 @dataclass

@@ -172,15 +172,16 @@ def _write_vectors(
     if not ids:
         Vectors([], np.zeros((0, dimension), np.float32)).save(folder, name)
         return np.zeros((0, dimension), np.float32)
-    rows = np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.dtype(np.float32), (len(ids), dimension))
-    for at in range(0, len(ids), _VECTORS_AT_ONCE):
-        some = hashes[at : at + _VECTORS_AT_ONCE]
-        found = work_cache.vectors(embedder, some)
-        joined = b"".join(found[hash] for hash in some)
-        rows[at : at + len(some)] = np.frombuffer(joined, np.float32).reshape(len(some), dimension)
-    rows.flush()
+    # Written, and mapped only when it is whole: a full disk is an error of a write, but would kill a process that maps.
+    with (folder / f"{name}.npy").open("wb") as file:
+        header = {"descr": np.dtype(np.float32).str, "fortran_order": False, "shape": (len(ids), dimension)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for at in range(0, len(ids), _VECTORS_AT_ONCE):
+            some = hashes[at : at + _VECTORS_AT_ONCE]
+            found = work_cache.vectors(embedder, some)
+            file.write(b"".join(found[hash] for hash in some))
     (folder / f"{name}.ids").write_text("\n".join(ids), encoding="utf-8")
-    return np.asarray(rows)
+    return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
 
 
 WINDOWS = Layer(

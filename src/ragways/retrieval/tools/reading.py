@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, zip_longest
 from typing import Protocol
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,15 +115,9 @@ def page(quotes: Iterable[Excerpt], offset: int, limit: int) -> tuple[tuple[Exce
     return tuple(shown), None
 
 
-_views: WeakKeyDictionary[Index, CorpusView] = WeakKeyDictionary()
-
-
 def view_of(index: Index) -> CorpusView:
     """One view for an open index, however many toolboxes are made on it."""
-    view = _views.get(index)
-    if view is None:
-        view = _views[index] = CorpusView(index)
-    return view
+    return index.once(CorpusView)
 
 
 class Embed(Protocol):

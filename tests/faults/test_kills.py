@@ -14,7 +14,7 @@ import pytest
 
 from ragways.core.errors import StoreBusy
 from ragways.index.store import Store
-from tests.index.killing import corpus, finished, run, trial
+from tests.faults.killing import corpus, finished, run, trial
 from tests.index.whole import unlike, whole
 
 _FORKED = multiprocessing.get_context("fork")
