@@ -23,6 +23,7 @@ from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.plain import to_plain
 from ragways.index.build import build
 from ragways.index.graph.reader import Graph
+from ragways.index.graph.relations import RelationArrays
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from ragways.pictures.neighbourhood import nearest_names, neighbourhood
@@ -60,11 +61,14 @@ def hostile(tmp_path: Path) -> Path:
 
 
 def relink(folder: Path) -> None:
-    """Make the array of links again from the tables, as they were changed."""
+    """Make the arrays of links and relations again from the tables, as they were changed."""
     db = sqlite3.connect(folder / "graph.sqlite")
     size = db.execute("SELECT count(*) FROM entities").fetchone()[0]
     rows = np.array(db.execute("SELECT subject, object, weight FROM relations").fetchall()).reshape(-1, 3)
+    relations = db.execute("SELECT id, subject, object, weight FROM relations ORDER BY ordinal").fetchall()
+    statements = db.execute("SELECT relation, chunk FROM relation_chunks ORDER BY relation, chunk").fetchall()
     db.close()
+    RelationArrays.of(size, relations, statements).save(folder)
     left, right = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
     Adjacency.of_edges(size, left, right, rows[:, 2]).save(folder, "graph-entities")
 

@@ -7,12 +7,15 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+import numpy as np
+
 from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable, shortened
 from ragways.core.types import Piece
 from ragways.index.graph.names import coarse, fold
 from ragways.index.graph.reader import Graph, GraphEntity, Triplet
+from ragways.index.graph.relations import places_of
 from ragways.index.reader import Index
 from ragways.pictures.shell import framed, page_file, shell
 
@@ -169,17 +172,16 @@ def neighbourhood(index: Index, name: str, *, hops: int = 1, limit: int = LIMIT)
     """
     graph = index.graph
     entity, *others = find_entity(graph, name)
-    around = _around(graph, entity, hops)
-    order = sorted(around, key=lambda id: (around[id][0], -around[id][1], id))[:limit]
+    around, reached = _around(graph, entity, hops, limit)
+    order = list(around)
     entities = graph.entities(order)
-    # An induced graph of so few nodes fits in memory, and its size is worth saying.
-    stated = graph.induced(order, limit=10**9)
+    stated = graph.induced(order, limit=MAX_RELATIONS)
     quoting = _Quoting(index)
     nodes = tuple(_neighbour(entities[id], around[id], quoting.of_entity(graph, entities[id])) for id in order)
-    edges = tuple(quoting.of_relations(graph, stated[:MAX_RELATIONS], entities))
-    cut = _cut(len(nodes), len(around), len(edges), len(stated))
+    edges = tuple(quoting.of_relations(graph, stated, entities))
+    cut = _cut(len(nodes), reached, len(edges), graph.count_induced(order))
     namesakes = tuple(Namesake(each.id, each.name, each.type) for each in graph.entities(others).values())
-    return Neighbourhood(entity, hops, len(around), cut, nodes, edges, namesakes)
+    return Neighbourhood(entity, hops, reached, cut, nodes, edges, namesakes)
 
 
 def _cut(nodes: int, reached: int, edges: int, stated: int) -> str:
@@ -207,23 +209,33 @@ def _neighbour(entity: GraphEntity, around: tuple[int, float, str], quotes: tupl
     )
 
 
-def _around(graph: Graph, entity: str, hops: int) -> dict[str, tuple[int, float, str]]:
-    """Hop, weight and nearest neighbour inwards of every entity within so many hops."""
-    found: dict[int, tuple[int, float, int]] = {graph.ordinals[entity]: (0, 0.0, -1)}
-    border: Collection[int] = list(found)
+def _around(graph: Graph, entity: str, hops: int, limit: int) -> tuple[dict[str, tuple[int, float, str]], int]:
+    """Hop, weight and nearest neighbour inwards of the entities within so many hops, nearest and heaviest first, up to
+    a limit; and how many there are in all. A hub has a million: only those that are kept get their names.
+    """
+    links = graph.adjacency
+    border = np.array(graph.places_of([entity]), dtype=np.int64)
+    seen = np.zeros(len(links), dtype=np.bool_)
+    seen[border] = True
+    kept: list[tuple[int, int, float, int]] = [(int(border[0]), 0, 0.0, -1)]
+    reached = 1
     for hop in range(1, hops + 1):
-        weights: dict[int, float] = {}
-        best: dict[int, tuple[float, int]] = {}
-        for here in border:
-            nodes, values = graph.adjacency.neighbours(here)
-            for node, weight in zip(nodes.tolist(), values.tolist(), strict=True):
-                if node not in found:
-                    weights[node] = weights.get(node, 0.0) + weight
-                    best[node] = max(best.get(node, (0.0, here)), (weight, here))
-        found |= {node: (hop, weight, best[node][1]) for node, weight in weights.items()}
-        border = weights
-    ids = graph.ids
-    return {ids[n]: (hop, weight, ids[by] if by >= 0 else "") for n, (hop, weight, by) in found.items()}
+        places, counts = places_of(links.indptr, border)
+        nodes, weights, inwards = links.indices[places], links.weights[places], np.repeat(border, counts)
+        new = ~seen[nodes]
+        nodes, weights, inwards = nodes[new], weights[new].astype(np.float64), inwards[new]
+        order = np.lexsort((inwards, weights, nodes))
+        border, first = np.unique(nodes[order], return_index=True)
+        border = border.astype(np.int64)
+        heaviest = order[np.append(first[1:], len(order)) - 1] if len(order) else order
+        total = np.add.reduceat(weights[order], first) if len(order) else weights
+        seen[border] = True
+        reached += len(border)
+        best = np.lexsort((border, -total))[: max(0, limit - len(kept))]
+        through = inwards[heaviest[best]]
+        kept += zip(border[best].tolist(), [hop] * len(best), total[best].tolist(), through.tolist(), strict=True)
+    ids = graph.ids_at([node for node, *_ in kept])
+    return {ids[node]: (hop, weight, ids.get(by, "")) for node, hop, weight, by in kept[:limit]}, reached
 
 
 class _Quoting:

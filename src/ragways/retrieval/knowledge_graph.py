@@ -6,13 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from ragways.core.brief import counted
 from ragways.core.step import Step, fuse
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
-from ragways.index.graph.names import tokens
+from ragways.index.graph.names import fold, tokens
 from ragways.index.graph.reader import Graph
 from ragways.index.vectors import Scored, best
 from ragways.index.words import terms
@@ -143,26 +142,11 @@ def look_up(graph: Graph, name: str, limit: int = 5) -> list[tuple[str, str]]:
 def matching(graph: Graph, name: str, limit: int = 5) -> Scored:
     """Entities with a name or alias that holds all words of this one; the score is the share of it that they are."""
     words = set(tokens(name))
-    if graph not in _NAMES:
-        _NAMES[graph] = _by_word(graph)
-    holding = [_NAMES[graph].get(word, frozenset()) for word in words]
     found = []
-    for id, entity in graph.entities(frozenset.intersection(*holding) if holding else ()).items():
+    for id, entity in graph.entities(graph.with_words(set(fold(name).split()))).items():
         lengths = [len(own) for own in map(tokens, (entity.name, *entity.aliases)) if words <= set(own)]
         found += [(id, len(words) / min(lengths))] if lengths else []
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
-
-
-_NAMES: WeakKeyDictionary[Graph, dict[str, frozenset[str]]] = WeakKeyDictionary()
-"""For each open graph, the entities by the words of their names. Made when first needed: most names are found whole."""
-
-
-def _by_word(graph: Graph) -> dict[str, frozenset[str]]:
-    index: dict[str, set[str]] = {}
-    for id, entity in graph.entities(graph.ids).items():
-        for word in {word for name in (entity.name, *entity.aliases) for word in tokens(name)}:
-            index.setdefault(word, set()).add(id)
-    return {word: frozenset(ids) for word, ids in index.items()}
 
 
 def edges(use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500) -> Step[Query, Hits]:

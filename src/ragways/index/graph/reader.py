@@ -72,15 +72,15 @@ class NameMatch:
 LIMIT = 500
 """Rows of one answer, unless more or fewer are asked for."""
 _WORD_LIMIT = 400  # of a question that are looked at
+_NAME_WORDS = 20  # of a name that are looked for
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _NONE = "[]"  # most entities have no alias
 _MAPPED = 1 << 30  # bytes of the file
 
 
-_RELATION = "ordinal, id, subject, predicate, object, description, weight, date, way"
 _TRIPLET = (
-    "SELECT r.id, s.id, s.name, r.predicate, o.id, o.name, r.description, r.weight, r.date, r.way FROM relations r "
-    "JOIN entities s ON s.ordinal = r.subject JOIN entities o ON o.ordinal = r.object "
+    "SELECT r.ordinal, r.id, s.id, s.name, r.predicate, o.id, o.name, r.description, r.weight, r.date, r.way "
+    "FROM relations r JOIN entities s ON s.ordinal = r.subject JOIN entities o ON o.ordinal = r.object "
 )
 
 
@@ -107,17 +107,12 @@ class Graph:
     @cached_property
     def ids(self) -> Sequence[str]:
         """Ids of all entities: the node numbers of `adjacency`, and the first of `passages`."""
-        return [row[0] for row in self._rows("SELECT id FROM entities ORDER BY ordinal")]
-
-    @cached_property
-    def _names(self) -> Sequence[str]:
-        """Names of all entities, in the order of `ids`."""
-        return [row[0] for row in self._rows("SELECT name FROM entities ORDER BY ordinal")]
+        return [row[0] for row in self._all("SELECT id FROM entities ORDER BY ordinal")]
 
     @cached_property
     def chunks(self) -> Sequence[str]:
         """Ids of all chunks: in `passages`, chunk i is node `len(ids) + i`."""
-        return [row[0] for row in self._rows("SELECT id FROM chunks ORDER BY ordinal")]
+        return [row[0] for row in self._all("SELECT id FROM chunks ORDER BY ordinal")]
 
     @cached_property
     def ordinals(self) -> dict[str, int]:
@@ -144,6 +139,20 @@ class Graph:
             "SELECT e.id FROM names n JOIN entities e ON e.ordinal = n.entity WHERE n.name = ? "
             "ORDER BY n.own DESC, e.count DESC, e.id LIMIT ?",
             (fold(text), limit),
+        )
+        return [row[0] for row in rows]
+
+    def with_words(self, words: Collection[str], limit: int = 200) -> list[str]:
+        """Entities with a name or alias that holds all of these words, as names are compared: shortest names first.
+
+        The table of names is read through, which takes half a second for a million of them.
+        """
+        words = sorted(words)[:_NAME_WORDS]
+        held = " AND ".join("instr(' ' || name || ' ', ?)" for _ in words) or "0"
+        rows = self._all(
+            "SELECT e.id FROM (SELECT entity, min(length(name) - length(replace(name, ' ', ''))) AS spaces FROM names "
+            f"WHERE {held} GROUP BY entity ORDER BY spaces, entity LIMIT ?) JOIN entities e ON e.ordinal = entity",
+            (*(f" {word} " for word in words), limit),
         )
         return [row[0] for row in rows]
 
@@ -202,27 +211,24 @@ class Graph:
 
     def triplets(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
         """Relations that touch any of these entities: heaviest first."""
-        places = _list(self._places(ids))
-        found: dict[str, Triplet] = {}
-        for side in ("subject", "object"):
-            query = f"{_TRIPLET} WHERE r.{side} {_AMONG} ORDER BY r.weight DESC, r.id LIMIT ?"
-            found.update((row[0], Triplet(*row)) for row in self._all(query, (places, limit)))
-        return _heaviest(found.values(), limit)
+        return self._in_order(self.relation_arrays.touching(self.places_of(ids), limit))
 
     def induced(self, ids: Collection[str], limit: int = LIMIT) -> list[Triplet]:
         """Relations both of whose ends are among these entities: heaviest first."""
-        inside = set(ids)
-        query = f"{_TRIPLET} WHERE r.subject {_AMONG}"
-        rows = self._rows(query, (_list(self._places(ids)),))
-        return _heaviest((Triplet(*row) for row in rows if row[4] in inside), limit)
+        return self._in_order(self.relation_arrays.between(self.places_of(ids), limit))
+
+    def count_induced(self, ids: Collection[str]) -> int:
+        """How many relations have both ends among these entities."""
+        return len(self.relation_arrays.between(self.places_of(ids), len(self.relation_arrays)))
+
+    def _in_order(self, numbers: NDArray[np.int64]) -> list[Triplet]:
+        found = self.relations_at(numbers.tolist())
+        return [found[number] for number in numbers.tolist()]
 
     def relations(self, ids: Collection[str]) -> dict[str, Triplet]:
         """Relations by id."""
-        found, known, names = {}, self.ids, self._names
-        query = f"SELECT {_RELATION} FROM relations WHERE id {_AMONG}"
-        for _, id, s, predicate, o, *rest in self._all(query, (_list(ids),)):
-            found[id] = Triplet(id, known[s], names[s], predicate, known[o], names[o], *rest)
-        return found
+        rows = self._all(f"{_TRIPLET} WHERE r.id {_AMONG}", (_list(ids),))
+        return {triplet.id: triplet for triplet in (Triplet(*row) for _, *row in rows)}
 
     @cached_property
     def relation_arrays(self) -> RelationArrays:
@@ -237,32 +243,29 @@ class Graph:
             return RelationTerms.load(self._folder)
 
     def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
-        """Relations by their number in `relation_arrays`."""
-        found, known, names = {}, self.ids, self._names
-        # Without joins: every question reads a hundred of them, and names are in memory.
-        query = f"SELECT {_RELATION} FROM relations WHERE ordinal {_AMONG}"
-        for number, id, s, predicate, o, *rest in self._all(query, (_list(numbers),)):
-            found[number] = Triplet(id, known[s], names[s], predicate, known[o], names[o], *rest)
-        return found
+        """Relations by their number in `relation_arrays`. A hub has a million: only those that are wanted are read."""
+        rows = self._all(f"{_TRIPLET} WHERE r.ordinal {_AMONG}", (_list(numbers),))
+        return {number: Triplet(*row) for number, *row in rows}
 
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
         """Entities joined to this one by any relation, with the weight of all that join them: heaviest first."""
-        place = self.ordinals.get(id)
-        if place is None:
+        place = self.places_of([id])
+        if not place:
             return []
-        nodes, weights = self.adjacency.neighbours(place)
-        found = [(self.ids[n], float(w)) for n, w in zip(nodes.tolist(), weights.tolist(), strict=True)]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+        nodes, weights = self.adjacency.neighbours(place[0])
+        best = np.lexsort((nodes, -weights))[:limit]  # entities are in the order of their ids
+        ids = self.ids_at(nodes[best].tolist())
+        return [(ids[n], float(w)) for n, w in zip(nodes[best].tolist(), weights[best].tolist(), strict=True)]
 
     # Chunks
 
     def mentions(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
         """Chunks that name any of these entities, each with how often, in all."""
-        total: dict[str, float] = {}
-        query = f"SELECT c.id, m.count FROM mentions m JOIN chunks c ON c.ordinal = m.chunk WHERE m.entity {_AMONG}"
-        for chunk, count in self._all(query, (_list(self._places(ids)),)):
-            total[chunk] = total.get(chunk, 0.0) + count
-        return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+        query = (
+            f"SELECT c.id, n FROM (SELECT chunk, sum(count) AS n FROM mentions WHERE entity {_AMONG} GROUP BY chunk) "
+            "JOIN chunks c ON c.ordinal = chunk ORDER BY n DESC, c.id LIMIT ?"
+        )
+        return [(id, float(count)) for id, count in self._all(query, (_list(self.places_of(ids)), limit))]
 
     def mentioned(self, chunks: Collection[str], limit: int = LIMIT) -> Scored:
         """Entities that these chunks name, each with how often, in all."""
@@ -323,7 +326,12 @@ class Graph:
                 f"remove the folder {self._folder}; it is made again",
             ) from error
 
-    def _places(self, ids: Iterable[str]) -> list[int]:
+    def ids_at(self, places: Collection[int]) -> dict[int, str]:
+        """Ids of entities by node number, for few of many: `ids` reads all."""
+        return dict(self._all(f"SELECT ordinal, id FROM entities WHERE ordinal {_AMONG}", (_list(places),)))
+
+    def places_of(self, ids: Iterable[str]) -> list[int]:
+        """Node numbers of entities, in rising order."""
         query = f"SELECT ordinal FROM entities WHERE id {_AMONG} ORDER BY ordinal"
         return [row[0] for row in self._rows(query, (_list(ids),))]
 
@@ -335,10 +343,6 @@ class Graph:
     def _rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple]:  # type: ignore[type-arg]
         with store_errors(self._folder / FILE):
             yield from self._db.execute(query, values)
-
-
-def _heaviest(found: Iterable[Triplet], limit: int) -> list[Triplet]:
-    return sorted(found, key=lambda t: (-t.weight, t.id))[:limit]
 
 
 def _list(values: Iterable[str] | Iterable[int]) -> str:

@@ -1,0 +1,53 @@
+"""A hub costs a question and a picture little more when it has four times the relations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragways.index.reader import Index
+from ragways.pictures.neighbourhood import neighbourhood
+from tests.faults.hubs import HUB, asked_paradigms, first_question, hub_index, picture
+
+FEW, MANY = 5_000, 20_000
+UNNOTICED = 0.25
+"""CPU seconds that say nothing: a question to 20,000 relations took 0.9, and a picture 0.5."""
+
+
+@pytest.fixture(scope="module")
+def hubs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    first, second = (hub_index(tmp_path_factory.mktemp("hub"), edges, documents=40) for edges in (FEW, MANY))
+    picture(first)
+    first_question(first, "kg")  # what is imported once is not of the hub
+    return first, second
+
+
+def test_a_picture_of_a_hub_is_quick(hubs: tuple[Path, Path]):
+    few, many = (min(picture(folder) for _ in range(2)) for folder in hubs)
+    assert many <= max(2 * few, UNNOTICED)
+
+
+@pytest.mark.parametrize("paradigm", asked_paradigms())
+def test_a_first_question_about_a_hub_is_quick(hubs: tuple[Path, Path], paradigm: str):
+    few, many = (min(first_question(folder, paradigm) for _ in range(2)) for folder in hubs)
+    assert many <= max(2 * few, UNNOTICED)
+
+
+def test_what_is_kept_of_a_hub_is_what_weighs_most(hubs: tuple[Path, Path]):
+    index = Index.open(hubs[0])
+    graph = index.graph
+    (hub,) = graph.named(HUB)
+    around = neighbourhood(index, HUB, hops=2, limit=50)
+    assert around.reached == FEW + 1
+    assert len(around.nodes) == 50
+    assert "the 50 nearest and heaviest of 5,001 entities" in around.cut
+    weights = dict(zip(*(part.tolist() for part in graph.adjacency.neighbours(graph.ordinals[hub])), strict=True))
+    by_hand = sorted(weights, key=lambda node: (-weights[node], node))[:49]
+    assert [node.id for node in around.nodes[1:]] == [graph.ids[node] for node in by_hand]
+    assert [id for id, _ in graph.neighbours(hub, 49)] == [node.id for node in around.nodes[1:]]
+    triplets = graph.triplets([hub], 30)
+    assert [t.weight for t in triplets] == sorted((t.weight for t in triplets), reverse=True)
+    assert all(hub in (t.subject, t.object) for t in triplets)
+    assert len(graph.induced([hub, around.nodes[1].id])) == graph.count_induced([hub, around.nodes[1].id]) == 1
+    index.close()
