@@ -157,7 +157,7 @@ def test_the_thesis_without_a_model(ragways: Run, home: Path):
     assert [Path(file).name for file in result["files"]] == ["MultiHopRAG.json", "corpus.json"]
     assert result["warnings"] == []
     records = list(Records(home / result["run"]))
-    assert {record.made.preset for record in records} == {"native"}
+    assert {record.made.preset for record in records} == {"short"}
     assert {record.type for record in records} == {"inference", "comparison", "temporal", "null"}
     kept = (home / result["run"] / "corpus" / "documents.jsonl").read_text().splitlines()
     assert 0 < len(kept) <= 6, "only documents that hold evidence"
@@ -286,7 +286,10 @@ def test_the_router_benchmark_as_it_is_published_by_type_with_a_model(
     assert ours["tokens"]["n"] == 3
     differs = {one["about"]: one for one in result["differs"]}
     assert differs["model"] == {"about": "model", "here": "loopback", "there": "DeepSeek-V3"}
-    assert not {"answers", "graph.method", "questions' origin"} & set(differs)
+    assert not {"answers", "graph.method", "questions' origin", "temperature", "answer.temperature"} & set(differs)
+    assert {(one.made.preset, one.made.temperature) for one in Records(home / result["run"])} == {("shared", 0.3)}
+    sent = {one.body.get("temperature") for one in server.requests if one.path.endswith("/chat/completions")}
+    assert sent == {0.0, 0.1, 0.3, 0.7}, "to build and judge; iterative's evaluator; to answer; the model alone"
 
 
 def test_the_agents_run_three_times_with_median_and_range(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
@@ -326,7 +329,9 @@ def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: 
     assert done.data[0]["not_run"] == ["the duels: need a judge, set model or judge"]
     assert done.data[0]["duels"] == []
     made = home / "reproduced" / "unbiased-a-corpus" / "questions.jsonl"
-    assert len(made.read_text().splitlines()) == 3
+    assert all(f'"kind": "{kind}"' in made.read_text() for kind in ("node", "edge")), (
+        "rules find no subgraph in so little"
+    )
     (home / "asked" / "unbiased-a-corpus").mkdir(parents=True)
     shutil.copy(made, home / "asked" / "unbiased-a-corpus")  # the server's replies make no question that holds
     with LoopbackServer() as server:
@@ -359,7 +364,25 @@ def test_settings_of_the_user_go_before_the_sources_and_are_declared(tmp_path: P
         one.about: str(one) for one in differences(chosen, EXPERIMENTS["unbiased"], located, [], None, 1, DuelRules())
     }
     assert found["graph.vectors"] == "graph.vectors: here none; there all"
-    assert found["answer.prompts"] == "answer.prompts: here shared; there each paradigm's own"
+    assert found["answer.prompts"] == "answer.prompts: here shared; there native"
     assert found["corpus"] == "corpus: here the one given; there UltraDomain's Mix, Agriculture and Music"
     with_model = recreated(read_settings(environment={}, model={"name": "m"}), EXPERIMENTS["unbiased"], tmp_path)
     assert (with_model.graph.method, with_model.graph.gleaning) == ("model", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "prompts", "temperature"), [("thesis", "short", 0.0), ("router-bench", "shared", 0.3)]
+)
+def test_answers_are_asked_for_as_in_the_source(name: str, prompts: str, temperature: float, tmp_path: Path):
+    experiment = EXPERIMENTS[name]
+    located = LocatedData(experiment.data[-1], None, tmp_path)
+    for given, declared in (
+        ({}, {}),
+        ({"prompts": "native", "temperature": 1.0},
+         {"answer.prompts": ("native", prompts), "answer.temperature": ("1.0", str(temperature))}),
+    ):  # fmt: skip
+        chosen = recreated(read_settings(environment={}, answer=given), experiment, tmp_path)
+        assert chosen.answer.prompts == given.get("prompts", prompts)
+        assert chosen.answer.temperature == given.get("temperature", temperature)
+        found = differences(chosen, experiment, located, [], None, 1, DuelRules())
+        assert {one.about: (one.here, one.there) for one in found if one.about.startswith("answer.")} == declared

@@ -17,9 +17,9 @@ def recreated(settings: Settings, experiment: Experiment, index: Path) -> Settin
     made by rules.
     """
     graph = {name: value for name, value in experiment.graph.items() if name not in settings.graph.model_fields_set}
+    answer = {name: value for name, value in experiment.answer.items() if name not in settings.answer.model_fields_set}
     if not settings.model.name:
         graph.pop("method", None)
-    answer = {} if "prompts" in settings.answer.model_fields_set else {"prompts": "native"}
     return settings.model_copy(
         update={
             "index": index,
@@ -46,8 +46,10 @@ def differences(
         here = getattr(settings.graph, name)
         if here != there and not (name == "gleaning" and settings.graph.method != "model"):
             yield Difference(f"graph.{name}", str(here), str(there))
-    if settings.answer.prompts != "native":
-        yield Difference("answer.prompts", settings.answer.prompts, "each paradigm's own")
+    for name, there in experiment.answer.items():
+        here = getattr(settings.answer, name)
+        if here != there:
+            yield Difference(f"answer.{name}", str(here), str(there))
     if repeats != experiment.repeats:
         yield Difference("runs", str(repeats), str(experiment.repeats))
     if experiment.duel_rates is not None and (rules.trials, rules.samples) != (25, 2):

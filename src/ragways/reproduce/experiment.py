@@ -97,7 +97,8 @@ class ExperimentData:
 class Experiment:
     """What a source ran.
 
-    `graph` are the source's settings of the graph layer, where it has one. The questions are those of the data, sampled
+    `graph` are the source's settings of the graph layer, where it has one; `answer` those of answering, as far as it
+    tells them (by default, each paradigm has a prompt of its own). The questions are those of the data, sampled
     `per_type`, or `generated` over the corpus, so many of each kind. `notes` is what the source reports besides;
     `duel_rates` are its relative win rates by two names. `differs` is what is never as it was there: what depends on
     the settings and the data is found out when it runs.
@@ -116,6 +117,7 @@ class Experiment:
     notes: tuple[str, ...] = ()
     chunking: Literal["section", "thesis", "router-bench", "agentic"] = "section"
     graph: Mapping[str, Any] = field(default_factory=dict)
+    answer: Mapping[str, Any] = field(default_factory=lambda: {"prompts": "native"})
     per_type: int | None = None
     evidence_only: bool = False
     repeats: int = 1

@@ -26,6 +26,8 @@ THESIS = Experiment(
     per_type=50,
     evidence_only=True,
     graph={"method": "model", "gleaning": 1, "vectors": "all"},
+    # Its accuracy presupposes an entity, yes or no, or "Insufficient information".
+    answer={"prompts": "short", "temperature": 0.0},
     variants=(
         PublishedVariant("kg", "KG-Graph"),
         PublishedVariant("recursive", "Recursive", {"rounds": 5, "k": 7}),
@@ -72,8 +74,7 @@ THESIS = Experiment(
         "seconds of community search: most of them waiting for a rate limit",
     ),
     differs=(
-        Difference("prompts", "our own words, the preset native; answers in sentences",
-                   "one word, yes or no, or 'Insufficient information' asked for"),
+        Difference("prompts", "our own words, the preset short: one for all", "the source's, one of each system"),
         Difference("scoring", "an accepted answer must stand in the answer, word for word", "their own normaliser"),
         Difference("one graph", "shared by KG-Graph and community search, with gleaning and vectors of all entities",
                    "one of each its own: KG-Graph's without gleaning, by another extractor"),
