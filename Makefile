@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check format docs lock clean
+.PHONY: demo test check format docs lock dist audit clean
 
 demo: $(VENV)/base
 	@$(BIN)/ragways demo
@@ -44,6 +44,16 @@ WITHOUT  = $(addprefix --no-emit-package ,$(1))
 lock:
 	$(COMPILE) $(call WITHOUT,pyduck-janitor duckdb pandas python-dateutil six tzdata) --output-file requirements.lock
 	$(COMPILE) $(call WITHOUT,pyduck-janitor duckdb) --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+# Wheel, source archive and the list of what is locked (CycloneDX), under dist/.
+dist: $(VENV)/dev
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t sdist -t wheel
+	$(BIN)/python release/lock.py sbom dist
+
+# Needs the network, and says so where there is none; never part of `make test`.
+audit:
+	$(PYTHON) release/lock.py audit
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -107,7 +107,9 @@ class AnswerSettings(Section):
 class McpSettings(Section):
     """The server for agents."""
 
-    token: SecretStr = Field(SecretStr(""), description="what HTTP clients must bring; unset makes one up")
+    token: SecretStr = Field(
+        SecretStr(""), description="what HTTP clients must bring, as RAGWAYS_MCP__TOKEN; unset makes one up"
+    )
 
 
 class Settings(Section):

@@ -62,8 +62,10 @@ def context(tmp_path_factory: pytest.TempPathFactory, cache_folder: Path) -> Ite
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     here = BuildContext(folder / "index", {"RAGWAYS_CACHE": str(cache_folder)}, port)
-    command = [sys.executable, *here.arguments, "--http", str(port), "--token", TOKEN]
-    process = subprocess.Popen(command, env=here.environment, stderr=subprocess.PIPE, cwd=folder)
+    command = [sys.executable, *here.arguments, "--http", str(port)]
+    process = subprocess.Popen(
+        command, env={**here.environment, "RAGWAYS_MCP__TOKEN": TOKEN}, stderr=subprocess.PIPE, cwd=folder
+    )
     try:
         _wait(port)
         yield here
@@ -254,12 +256,12 @@ def test_a_place_that_is_taken_is_one_line(context: BuildContext):
 
 def test_a_token_is_made_up_and_shown_once(capsys: pytest.CaptureFixture[str]):
     settings = read_settings(environment={})
-    made = _token(settings, None)
+    made = _token(settings)
     assert len(made) > 30
     assert capsys.readouterr().err == f"ragways: token: {made}\n"
-    assert _token(settings, "given-by-hand") == "given-by-hand"
-    with pytest.raises(UsageError):
-        _token(settings, "short")
+    assert _token(read_settings(environment={"RAGWAYS_MCP__TOKEN": "given-by-hand"})) == "given-by-hand"
+    with pytest.raises(UsageError, match=r"mcp\.token is shorter"):
+        _token(read_settings(environment={"RAGWAYS_MCP__TOKEN": "short"}))
 
 
 def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):

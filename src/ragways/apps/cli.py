@@ -62,11 +62,12 @@ def init(
 def mcp(
     index: IndexOption = None,
     http: Annotated[
-        str | None, typer.Option("--http", help="Serve streamable HTTP there instead of stdio.", metavar="[HOST:]PORT")
-    ] = None,
-    token: Annotated[
         str | None,
-        typer.Option("--token", help="What HTTP clients must bring; one is made up and printed if none is set."),
+        typer.Option(
+            "--http",
+            help="Serve streamable HTTP there instead of stdio, to clients with the token.",
+            metavar="[HOST:]PORT",
+        ),
     ] = None,
     budget: Annotated[
         float | None, typer.Option("--budget", help="USD that one `ask` may spend at most.", min=0)
@@ -77,7 +78,7 @@ def mcp(
     """Serve tools, paradigms and articles to agents by the Model Context Protocol (read-only)."""
     from ragways.apps.mcp import serve
 
-    serve(chosen_settings(settings, index, trust=trust), http, token, budget)
+    serve(chosen_settings(settings, index, trust=trust), http, budget)
 
 
 @app.command()

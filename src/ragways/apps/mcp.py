@@ -45,7 +45,7 @@ _ABOUT = (
 )
 
 
-def serve(settings: Settings, http: str | None = None, token: str | None = None, budget: float | None = None) -> None:
+def serve(settings: Settings, http: str | None = None, budget: float | None = None) -> None:
     """Serve over stdio, or over HTTP at `http`, until the other side hangs up or it is stopped.
 
     HTTP clients must bring the token; one is made up and shown where none is set. `budget` is what one `ask` may spend,
@@ -57,7 +57,7 @@ def serve(settings: Settings, http: str | None = None, token: str | None = None,
     if place is None:
         asyncio.run(serve_stdio(settings, budget))
     else:
-        asyncio.run(serve_http(settings, *place, _token(settings, token), budget))
+        asyncio.run(serve_http(settings, *place, _token(settings), budget))
 
 
 async def serve_stdio(settings: Settings, budget: float | None = None) -> None:
@@ -119,13 +119,13 @@ def _listen(host: str, port: int) -> socket.socket:
         raise UsageError(f"cannot listen on {_shown(host)}:{port}: {error.strerror}", "choose another place") from None
 
 
-def _token(settings: Settings, given: str | None) -> str:
-    """The flag's, else the setting's (`mcp.token`), else a new one, which is shown once."""
-    if given is not None:
-        if len(given) < 8:
-            raise UsageError("--token is shorter than 8 characters", "leave it out, and a good one is made up")
-        return given
+def _token(settings: Settings) -> str:
+    """The setting's (`mcp.token`), else a new one, which is shown once. There is no flag for it: every user of the
+    machine can read those of a command.
+    """
     if kept := settings.mcp.token.get_secret_value():
+        if len(kept) < 8:
+            raise UsageError("mcp.token is shorter than 8 characters", "leave it out, and a good one is made up")
         return kept
     made = secrets.token_urlsafe(32)
     _say(f"token: {made}")
