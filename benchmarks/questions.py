@@ -5,6 +5,10 @@
 Without a model. A type is plausible if it is as hard as its name says: the more documents a question takes, the fewer
 of them are found. `any` is the share of answerable questions of which some gold evidence is among the first ten,
 `all` of which all of it is. A set on which words alone find everything would tell a router nothing.
+
+`--show 60` prints 60 of them with their evidence, to be read. A question is good if somebody who sees no document
+understands it, it means one thing, its gold answer is right and whole, the quotes bear it out, and its English is
+right; one without an answer, if it sounds as if it had one and the corpus holds none.
 """
 
 from __future__ import annotations
@@ -62,7 +66,9 @@ def shown(made: GeneratedSet, paradigms: dict[str, Any], seconds: float, count: 
             print(f"{type:22} {figures['n']:5} {figures['gold']:6.2f} {figures['any']:6.3f} {figures['all']:6.3f}")
     step = max(1, len(made.questions) // count) if count else 0
     for question in made.questions[::step][:count] if step else ():
-        print(f"- [{question.type}] {question.text} => {' | '.join(question.answers)[:160]}")
+        print(f"- [{question.provenance['kind']}] {question.text} => {' | '.join(question.answers)[:300]}")
+        for gold in question.gold:
+            print(f"    {gold.title[:40]}: {gold.quote[:300]}")
 
 
 async def measured(chosen: argparse.Namespace) -> None:

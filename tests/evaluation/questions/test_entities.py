@@ -86,7 +86,8 @@ def test_concepts_and_names_are_some(name: str):
     ("sentence", "told"),
     [
         ("The Ness Light was built by Ada Holm in the spring.", True),
-        ("Ness Light (1801) also serves as a mark for ships.", True),
+        ("Ness Light (1801) still serves as a mark for ships.", True),
+        ("Ness Light was also one of the first to be sold to them.", False),
         ("Ness Light keepers were paid in coal and candles by the Board.", False),
         ("Ness Light Station was built by Ada Holm in the spring.", False),
         ("Ada Holm built it, and Ness Light has stood ever since.", False),

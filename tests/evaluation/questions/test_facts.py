@@ -148,3 +148,32 @@ def test_a_bare_number_is_a_date_only_where_it_is_a_year():
     assert date_of("1801") is not None
     assert date_of("11 November 875") is not None
     assert date_of("9–10 February 1883") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("longEW", "E"), ("years active", "1911–1961"), ("retired", "3 May 1981"), ("ordo", "Carnivora")]
+)
+def test_codes_of_templates_are_not_asked_for(key: str, value: str):
+    assert of_field(key, value) is None
+
+
+def test_a_name_is_shown_with_what_its_title_says_it_is(tmp_path: Path):
+    texts = {
+        "a.md": "# Brazza (US band)\n\nBrazza is a band founded in 1997.",
+        "b.md": "# Blue Hour (Ada Holm song)\n\nBlue Hour is a song by Ada Holm.",
+        "c.md": "# Loud Sky\n\nLoud Sky is an album by American rapper and writer Tom Noise.",
+    }
+    index = indexed(tmp_path, texts, LAYERS)
+    source = QuestionSource(resources(index))
+    assert {one.name for one in source.subjects.all.values()} == {"the US band Brazza", "Blue Hour", "Loud Sky"}
+    assert not any(fact.value == "American" for fact in source.facts.every)
+    index.close()
+
+
+def test_definitions_are_whole_or_none():
+    assert definition("A lymphoma is an abnormal growth (cancer) of cells.") is None
+    assert definition("The Oasis is the dearest of them, starting at $249.99.") == (
+        "is", "the dearest of them, starting at $249.99")  # fmt: skip
+    assert definition(f"It was a company of {'very ' * 38}S. P. M. Works and others.") is None
+    assert definition("Data mining is a field that draws from that data.") == (
+        "is", "a field that draws from that data")  # fmt: skip

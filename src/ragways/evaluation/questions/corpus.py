@@ -11,13 +11,21 @@ from functools import cached_property
 from ragways.core.errors import UsageError
 from ragways.core.types import Document, Piece, title_name
 from ragways.evaluation.question import plain_words
-from ragways.index.graph.names import coarse, fold, split_title, type_of_sentence
+from ragways.index.graph.names import COARSE, coarse, fold, split_title, type_of_sentence
 from ragways.index.reader import Index
 
 MAX_CHARACTERS = 1_000_000_000
 _BORN = re.compile(r"\(\s*born\b|\bwas born\b")
+_STOP = re.compile(r"[a-z]{4}\.(?= [A-Z][a-z])")
+"""The end of a sentence before another; shorter words may be abbreviations."""
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-_HEADLINE = re.compile(r"\b(?:is|was|are|were|to|ends|in the|list of|history of|timeline)\b", re.IGNORECASE)
+_KIND = re.compile(r"(?:\d{4} )?(?:[A-Z]{2,4} )?[a-z ]+")
+"""`1926 film`, `US band`; an ending with a name in it would give that name away."""
+_HEADLINE = re.compile(
+    r"\b(?:is|was|are|were|to|ends|in the|list of|history of|timeline|economy of|geography of|politics of|culture of|"
+    r"demographics of|military of|part \d+)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,9 @@ class CorpusTexts:
 
     def sentences(self, text: CorpusText) -> list[tuple[int, int]]:
         whole = text.document.text
-        return self._index.sentences(Piece(text.id, "article", whole, text.id, text.title, 0, len(whole), 0))
+        return single(
+            whole, self._index.sentences(Piece(text.id, "article", whole, text.id, text.title, 0, len(whole), 0))
+        )
 
     @cached_property
     def plain(self) -> list[str]:
@@ -110,6 +120,15 @@ class CorpusTexts:
         """The documents that hold a name and a word that begins with one of the cues; any word, with an empty cue."""
         beginnings = tuple(f" {plain_words(cue)}" for cue in cues)
         return [self.all[n] for n in self._holding(name) if any(cue in self.plain[n] for cue in beginnings)]
+
+
+def single(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Places of sentences, one each: an index may keep short ones together, and a quote must be one alone."""
+    found = list[tuple[int, int]]()
+    for start, end in spans:
+        stops = [stop.end() for stop in _STOP.finditer(text, start, end)]
+        found += zip([start, *(stop + 1 for stop in stops)], [*stops, end], strict=True)
+    return found
 
 
 def chunk_ids(index: Index) -> list[str]:
@@ -218,9 +237,11 @@ def _about(lead: str, base: str) -> bool:
 
 
 def _shown(text: CorpusText, base: str, ending: str, alone: bool) -> str:
+    # A title that needs an ending names several things in the world, if not in the corpus.
+    if _KIND.fullmatch(ending) and ending.rsplit(maxsplit=1)[-1] in COARSE:
+        return f"the {ending} {base}"
     if ending and not alone:
-        plain = not ending[0].isupper() and (not re.search(r"[,\d]", ending) or re.fullmatch(r"\d{4} [\w ]+", ending))
-        return f"the {ending} {base}" if plain else text.title
+        return text.title
     if base.startswith(("The ", "A ", "An ")):
         return base
     written = text.document.text

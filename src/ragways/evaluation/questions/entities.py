@@ -33,7 +33,7 @@ _OPENERS = frozenset(_OPENERS_WORDS.split())
 """Words that begin a sentence or a heading, not a name."""
 _CLOSERS_WORDS = "the a an and or but of in on at by for from to with as is are was were be that which"
 _CLOSERS = frozenset(_CLOSERS_WORDS.split())
-_ASIDE = r"(?: ?\([^()]*\))*(?:, [^,]{3,80},)? (?:(?:also|often|[a-z]{3,}ly) )?"
+_ASIDE = r"(?: ?\([^()]*\))*(?:, [^,]{3,80},)? (?:(?:also|often|still|now|[a-z]{3,}ly) )?"
 _VERBS = (
     "is|are|was|were|has|have|had|can|could|may|might|will|would|must|does|did|became|began|[a-z]{2,}ed|includes?|"
     "involves?|uses?|refers?|means|occurs?|helps?|causes?|starts?|begins?|consists?|contains?|works|affects?|treats|shows|"
@@ -48,11 +48,12 @@ _AFTER_CONCEPT = re.compile(rf"{_ASIDE}(?:{_VERBS})\b")
 _AFTER_NAME = re.compile(rf"{_ASIDE}(?:{_VERBS}|{_VERBS_OF_NAMES})\b")
 _SPOKEN = re.compile(
     r"[\"“”?]|\b(?:I|we|you|me|us|my|our|your|this|these|those|here|above|below|following|however|"
-    r"therefore|moreover|furthermore|instead|meanwhile|on the other hand|for example|for instance|as a result)\b",
+    r"also(?! known| called)|therefore|moreover|furthermore|instead|meanwhile|on the other hand|for example|"
+    r"for instance|as a result)\b",
     re.IGNORECASE,
 )
 """Speech, and words that point to what stands before: such a sentence does not tell who or what is meant."""
-_SENTENCE = re.compile(r"(?=.{30,320}$)(?!.* \| )[^\W\d_a-z].*[^\W_)][)]?\.")
+_SENTENCE = re.compile(r"(?=.{30,320}$)(?!.* \| |.*: |.*[a-z)]\. [A-Z])[^\W\d_a-z].*[^\W_)][)]?\.")
 """A sentence, rather than a line of a box, a row of a table, a heading or a point of a list."""
 _COMMAS = 5
 
@@ -143,8 +144,13 @@ def shown(source: QuestionSource, name: str, quote: str = "") -> str:
     bare = bare.casefold() if small else bare
     if bare.startswith(("the ", "The ")) or (subject is not None and not small):
         return bare
-    article = re.search(rf"\b(the|an?) {re.escape(bare)}(?!\w| [^\W\d_a-z])", quote, re.IGNORECASE)
+    articles = "the|an?" if small else "the"
+    article = re.search(rf"\b({articles}) {re.escape(bare)}(?={_NO_MORE})", quote, re.IGNORECASE)
     return f"{article[1].lower()} {bare}" if article else bare
+
+
+_NO_MORE = r"[,.;)]|$| (?:\(|(?:of|in|on|at|by|for|from|to|with|and|or|is|was|are|were|has|have|had|can|may|will)\b)"
+"""What may follow a name for it to end there: `the Epic Games app` is another thing."""
 
 
 # Sentences
@@ -165,6 +171,17 @@ def tells(sentence: str, name: str, *others: str) -> bool:
     # What stands in brackets is another name of something rather than another thing.
     words = f" {plain_words(re.sub(r'[(][^()]*[)]', '', sentence))} "
     return all(f" {plain_words(other)} " in words for other in others)
+
+
+def states(sentence: str, name: str) -> bool:
+    """Whether a sentence says what something is or was, rather than what it did on a day."""
+    after = rf"(?:The |An? )?(?i:{re.escape(name)})(?: ?\([^()]*\))*(?:, [^,]{{3,80}},)? (?:is|was|are|were|became) "
+    return re.match(after, sentence) is not None
+
+
+def told_by_story(source: QuestionSource, entity: GraphEntity) -> bool:
+    """Whether all that is known of an entity is that prose names it: no document is about it, and no model found it."""
+    return entity.way.startswith("rules") and source.subjects.named(entity.name) is None
 
 
 def telling(source: QuestionSource, chunk: str, *names: str) -> str:

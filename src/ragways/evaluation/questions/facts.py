@@ -15,7 +15,7 @@ from ragways.core import dates
 from ragways.core.types import Piece
 from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.corpus import CorpusTexts, Subject, Subjects
-from ragways.evaluation.questions.wordings import LOOSE, TABLE, Wording, date_of, of_field, of_predicate
+from ragways.evaluation.questions.wordings import HOLDERS, LOOSE, TABLE, Wording, date_of, of_field, of_predicate
 from ragways.index.graph.names import fold, split_title
 from ragways.index.graph.reader import Triplet
 from ragways.index.reader import Index
@@ -37,6 +37,8 @@ _MORE = {
     "date": re.compile(r"\s?[–—/-]\s?\d|s\b"),
 }
 """What may not follow a value: the next of a list, the thing it only owns, the end of a period."""
+_ADJECTIVE = re.compile(r"\S+(?:an|ish|ese|ch|i|ic) (?!(?:and|in|on|for|with|from|who|as|at|to|of|is|was)\b)[a-z]")
+"""`by American rapper Big Boi`: where somebody is from, not who."""
 _LIFE = re.compile(r"\s*\(\s*[\w ,]*\d\s*[–—-]\s*[\w ,]*\d\s*\)")
 """`(12 April 1801 – 14 November 1842)`"""
 _JOINED = re.compile(r"(?:\(|\b(?:by|in|on|at|of|to|born|died|married)\W+(?:[\w'’-]+ ){0,4})\s*$")
@@ -165,6 +167,8 @@ def _leads_to(value: str, wording: Wording, subjects: Subjects, of: str) -> str:
     parts = value.split(",") if wording.sort == "place" else [value]
     names = (",".join(parts[:count]) for count in range(len(parts), 0, -1))
     led = next((subject for name in names if (subject := subjects.named(name)) is not None), None)
+    if led is not None and wording.sort != "person" and split_title(led.text.title)[1]:
+        return ""  # `kingdom: Animalia` does not mean `Animalia (book)`
     if led is None or (wording.sort == "person" and led.kind in ("place", "work", "event", "species")):
         return ""
     return "" if led.id == of or (wording.sort == "place" and led.kind not in ("place", "")) else led.id
@@ -181,6 +185,8 @@ def _box_facts(subject: Subject, texts: CorpusTexts, subjects: Subjects) -> Iter
             start = text.document.text.find(line, box.start, box.end)
             if wording is None or start < 0 or fold(value) == fold(subject.bare):
                 continue
+            if wording.name in HOLDERS and subject.kind not in ("place", "organization"):
+                continue  # the country of a prize or a film is not where it is
             if "(" in value or (_LIST.search(value) and wording.sort != "place"):
                 continue
             if wording.name == "location" and subject.kind == "event":
@@ -264,6 +270,8 @@ class _GraphFacts:
             if subject.kind == "person" and between.strip() == "(" and _LIFE.match(sentence, begin):
                 return Fact(subject, TABLE["birth date"], value, sentence, piece.id)
             wording = _between(between, subject.kind, _dated(triplet))
+            if wording is not None and wording.sort == "person" and _ADJECTIVE.match(sentence, place[0]):
+                continue
             if wording is not None and not ((more := _MORE.get(wording.sort)) and more.match(sentence, place[1])):
                 date = _date_after(sentence, place[1]) if wording.sort == "person" else ""
                 return Fact(subject, wording, value, sentence, piece.id, date)

@@ -10,6 +10,7 @@ from random import Random
 
 import numpy as np
 
+from ragways.evaluation.question import plain_words
 from ragways.evaluation.questions.corpus import CorpusText
 from ragways.evaluation.questions.draft import OTHER_ENTITY, NothingToAsk, QuestionDraft, SupportingChunk
 from ragways.evaluation.questions.entities import (
@@ -20,12 +21,14 @@ from ragways.evaluation.questions.entities import (
     nameable,
     real,
     shown,
+    states,
     telling,
     tells,
     titled,
+    told_by_story,
 )
 from ragways.evaluation.questions.source import QuestionSource
-from ragways.index.graph.names import coarse, fold, split_title, type_of_sentence
+from ragways.index.graph.names import STOP, coarse, fold, split_title, type_of_sentence
 from ragways.index.graph.reader import GraphEntity, Triplet
 from ragways.index.pagerank import Adjacency, pagerank
 
@@ -46,7 +49,7 @@ _SUMMARIES = ("What is known about {x}?", "Give an overview of {x}.", "Summarise
 _LINKS = ("How are {a} and {b} connected?", "What does {a} have to do with {b}?")
 _DEFINED = re.compile(
     r"\s(is|was|are|were)\s+(an?|the|one of the)\s+"
-    r"((?:[^.;:()\n]|(?:(?<=\b[A-Z])|(?<=\b[A-Z][rst]))\.(?= )){4,200})(?=[.;:(\n]|$)"
+    r"((?:[^.;:()\n]|\.(?=\d)|(?:(?<=\b[A-Z])|(?<=\b[A-Z][rst]))\.(?= )){4,200})(?=[.;:(\n]|$)"
 )
 _BEGINS = re.compile(
     r"(?:The |An? )?([^\W\d_][^,;:()\n]{1,60}?)(?: \([^()]{1,80}\))*"
@@ -55,11 +58,13 @@ _BEGINS = re.compile(
 )
 """A sentence that says what something is, up to the verb."""
 _VAGUE = re.compile(
-    r"(?:an?|the|one of the) (?:(?:very|most|real|big|same|only|best|main|good|great|lot|bit|matter|few|must|point|"
-    r"problem|reason|result|case|one|thing|question|way|time|kind|first|last|next|important|key)\b ?)+(?:\S+ ?){0,2}"
+    r"(?:an?|the|one of the) (?:very|most(?! common)|real|big|same|only|best|worst|main|good|great|lot|bit|matter|few|"
+    r"must|point|problem|reason|result|case|one|thing|question|way|time|first|last|next|important|key|"
+    r"favou?rites?|underdogs?)\b"
 )
 """Words that say how something is judged, not what it is."""
 _TITLE = re.compile(r"(?:Professor|Dr|Mrs?|Ms|Sir|Lady|Lord|Captain|President|Senator|King|Queen)\b")
+_LIVED = re.compile(r"\([^()]*\d{3,4} ?[–-] ?[^()]*\d{3,4}\) (?:is|was)\b")
 _AGENT = re.compile(r"(?:[eo]r|ist|ian|man|woman)$")
 MAX_CENTRES = 10
 FEWEST, MOST = 2, 3
@@ -118,7 +123,9 @@ def around(source: QuestionSource, entity: GraphEntity, minimum: int = 2, *, who
         if piece is None or place in support:
             continue
         sentence = "" if whole else telling(source, chunk, name)
-        if whole or sentence:
+        if sentence.startswith("The ") and sentence[5 : 4 + len(name)].islower():
+            continue  # `The surgery` is one that was spoken of before
+        if whole or (sentence and not any(_repeats(sentence, known.quote) for known in support.values())):
             support[place] = source.support(piece, sentence)
         if len(support) == MAX_DOCUMENTS:
             break
@@ -131,6 +138,12 @@ def around(source: QuestionSource, entity: GraphEntity, minimum: int = 2, *, who
     return EntitySupport(
         entity, tuple(support.values()), same and introduced <= 1 and source.subjects.rivals(name) <= 1
     )
+
+
+def _repeats(one: str, other: str) -> bool:
+    """Whether two sentences say nearly the same."""
+    first, second = (set(plain_words(text).split()) - STOP for text in (one, other))
+    return 2 * len(first & second) >= len(first | second)
 
 
 def edge(source: QuestionSource, random: Random) -> tuple[Triplet, tuple[SupportingChunk, ...]]:
@@ -166,9 +179,10 @@ def _joined(source: QuestionSource, triplet: Triplet) -> SupportingChunk | None:
         return None
     if len(source.texts.holding(*names)) > _TOGETHER:
         return None
+    story = all(told_by_story(source, entity) for entity in pair.values())
     for chunk in source.graph.relation_chunks([triplet.id]).get(triplet.id, [])[:5]:
         sentence = telling(source, chunk, *names)
-        if sentence:
+        if sentence and (not story or any(states(sentence, name) for name in names)):
             return source.support_of(chunk, sentence)
     return None
 
@@ -257,7 +271,10 @@ def _walk_once(links: Adjacency, random: Random, hops: int) -> RandomWalk:
 
 def summarised(source: QuestionSource, random: Random) -> QuestionDraft:
     """What several documents say about a well-connected entity."""
-    drawn = around(source, connected(source, random))
+    entity = connected(source, random)
+    if told_by_story(source, entity) or split_title(entity.name)[1]:
+        raise NothingToAsk  # what needs an ending to its name is not always meant by it
+    drawn = around(source, entity)
     if not drawn.same:
         raise NothingToAsk(OTHER_ENTITY)
     name = shown(source, drawn.entity.name, drawn.support[0].quote)
@@ -276,10 +293,17 @@ def described(source: QuestionSource, random: Random) -> QuestionDraft:
         raise NothingToAsk
     subject = source.subjects.named(name)
     type = type_of_sentence(sentence)
-    kind = (subject.kind if subject is not None else "") or coarse(type) or ("person" if _TITLE.match(name) else "")
-    if not kind and _AGENT.search(type):
+    kind = (
+        (subject.kind if subject is not None else "")
+        or coarse(type)
+        or ("person" if _TITLE.match(name) or _LIVED.search(sentence) else "")
+    )
+    proper = subject is None and name[1:] != name[1:].casefold() and not sentence.startswith("The ")
+    if not kind and (_AGENT.search(type) or proper):
         raise NothingToAsk  # who or what?
     asked = shown(source, name, sentence)
+    if sentence.startswith(("A ", "An ")) and asked == name and " " not in name:
+        asked = f"{sentence.split()[0].lower()} {name.casefold()}"
     support = (source.support(piece, sentence),)
     text_asked = f"{'Who' if kind == 'person' else 'What'} {found[0]} {asked}?"
     return QuestionDraft(text_asked, (found[1],), support, names=(split_title(name)[0],), path=(fold(name),))
@@ -293,7 +317,9 @@ def _defined(source: QuestionSource) -> Defined:
     found: Defined = {}
     for subject in source.subjects.all.values():
         lead = " ".join(subject.text.document.text[slice(*subject.lead)].split())
-        if source.subjects.named(subject.text.title) is not None and means_one(subject) and _clear(lead):
+        said_of = set(fold(re.split(r" (?:is|was|are|were) ", lead)[0]).split())
+        named = source.subjects.named(subject.text.title) is not None and set(fold(subject.bare).split()) <= said_of
+        if named and means_one(subject) and _clear(lead):
             found.setdefault(fold(subject.text.title), (subject.text.title, subject.text, subject.lead))
     for text in source.texts.all:
         for start, end in source.texts.sentences(text):
@@ -310,15 +336,17 @@ def _defined(source: QuestionSource) -> Defined:
 def _clear(sentence: str) -> bool:
     """Whether a definition says more than how something is judged."""
     defined = definition(sentence)
-    return defined is not None and len(defined[1].split()) > 2 and not _VAGUE.fullmatch(defined[1])
+    return defined is not None and len(defined[1].split()) > 2 and not _VAGUE.match(defined[1])
 
 
 def definition(sentence: str) -> tuple[str, str] | None:
     """`Ada Holm was a lawyer and politician.` → `was`, `a lawyer and politician`: what it is, up to the first stop."""
     match = _DEFINED.search(sentence)
-    if match is None or (sentence[match.end() : match.end() + 1] == "(" and not match[3].endswith(" ")):
-        return None  # `a non-profit 501(c)(3) corporation`
+    if match is None or re.match(r"\S*\([^()]*\)(?:\(| [a-z])", sentence[match.end() :]):
+        return None  # `a non-profit 501(c)(3) corporation`, `an overgrowth (cancer) of cells`
     phrase = re.split(r",? whose?\b|, (?:which|that)\b", match[3])[0]
+    if re.search(r"(?:^|[ .])[A-Z]$", phrase.strip()):
+        return None  # cut at an initial
     # `the man who built it`: without what follows it would say nothing.
     phrase = phrase if len(phrase.split()) > 2 else match[3]
     return match[1], f"{match[2]} {phrase}".strip(" ,")

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from ragways.core.types import Piece
-from ragways.evaluation.questions.corpus import CorpusTexts, Subjects, chunk_ids
+from ragways.evaluation.questions.corpus import CorpusTexts, Subjects, chunk_ids, single
 from ragways.evaluation.questions.draft import NothingToAsk, QuestionDraft, SupportingChunk
 from ragways.evaluation.questions.facts import Fact, FactIndex
 from ragways.index.graph.reader import Graph, GraphEntity
@@ -92,11 +92,11 @@ class QuestionSource:
     def sentences(self, chunk: str) -> tuple[str, ...]:
         """The sentences of a chunk, each on one line."""
         if chunk not in self._sentences:
-            piece = self.piece(chunk)
-            places = self.index.sentences(piece) if piece is not None else []
-            self._sentences[chunk] = tuple(
-                " ".join(piece.text[start - piece.start : end - piece.start].split()) for start, end in places if piece
-            )
+            piece, found = self.piece(chunk), list[str]()
+            if piece is not None:
+                places = [(start - piece.start, end - piece.start) for start, end in self.index.sentences(piece)]
+                found = [" ".join(piece.text[start:end].split()) for start, end in single(piece.text, places)]
+            self._sentences[chunk] = tuple(found)
         return self._sentences[chunk]
 
     @cached_property

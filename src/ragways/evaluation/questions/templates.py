@@ -111,14 +111,14 @@ def stated(source: QuestionSource, *facts: Fact) -> str:
 
 def _alone(source: QuestionSource, fact: Fact) -> bool:
     """No other subject of which the same is said, by a fact or by any document with the value and a word for it."""
-    if fact.wording.sort not in ("person", "date"):
-        return False  # of a place there is more to say than an index knows
+    date = date_of(fact.value) if fact.wording.sort == "date" else None
+    if date is None or not date.day:
+        return False  # of a place, a year or an author's works there is more to say than an index knows
     same = [f for f in source.facts.saying[fact.wording.name] if set(f.answers) & set(fact.answers)]
     if len(same) != 1:
         return False
     # A day may stand without a word for what happened on it, in brackets after a name.
-    cues = ("",) if fact.wording.sort == "date" else fact.wording.cues
-    speaking = {text.id for form in written_forms(fact.value) for text in source.texts.speaking(form, cues)}
+    speaking = {text.id for form in written_forms(fact.value) for text in source.texts.speaking(form, ("",))}
     return speaking <= {fact.subject.id, fact.document}
 
 

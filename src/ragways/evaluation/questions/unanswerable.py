@@ -78,8 +78,8 @@ def moved(source: QuestionSource, random: Random) -> QuestionDraft:
             absent: Absent = tuple((fact.subject.bare, (form,)) for form in written_forms(other))
         else:
             asked = which(fact.subject.type, fact.subject.kind)
-            if asked is None:
-                continue
+            if asked is None or (fact.subject.kind == "person" and not _day(other)):
+                continue  # of a year alone nobody could tell who is meant
             text = f"{asked} {stated(source, replace(fact, value=other))}?"
             # Of a day, no document may speak at all: it may stand in brackets, without a word for what happened.
             any_mention = _day(other) or fact.wording.name in ("birth date", "death date")
@@ -88,6 +88,8 @@ def moved(source: QuestionSource, random: Random) -> QuestionDraft:
     raise NothingToAsk
 
 
+_LOOSE_TYPES = frozenset({"series", "record", "single", "show", "map", "sequence"})
+"""Of these there are things of other kinds: a series of storms has no illustrator."""
 _OF_PEOPLE = ("birth date", "birth place", "death date", "death place", "spouse", "father", "mother")
 
 
@@ -96,7 +98,7 @@ def _any(source: QuestionSource, random: Random) -> Fact:
     telling = source.facts.telling
     facts = {name: facts for name, facts in source.facts.saying.items() if name in telling and facts[0].subject.kind}
     fact = random.choice(facts[random.choice(sorted(facts))]) if facts else None
-    if fact is None or not fact.subject.kind:
+    if fact is None or not fact.subject.kind or fact.subject.type in _LOOSE_TYPES:
         raise NothingToAsk
     return fact
 

@@ -133,9 +133,11 @@ _PLACED = {
 }  # fmt: skip
 """Participles that say where, each with other words for the same."""
 _PARTICIPLE = re.compile(r"[a-z]{2,}ed|built|written|lit|sunk|held|sung|shot|won|sold|begun|drawn")
+_ACTIVE = frozenset({"retired", "resigned", "died", "returned", "joined", "graduated", "married", "moved", "arrived"})
+"""What somebody does: `When was X retired?` would not be asked."""
 _BE = frozenset({"is", "was", "are", "were"})
 _ADVERBS = frozenset({"first", "last", "originally", "officially", "formally"})
-_HOLDERS = {
+HOLDERS = {
     **dict.fromkeys(("island", "river", "lake", "street", "road"), "on"),
     **dict.fromkeys(("city", "town", "village", "country", "county", "district", "region", "province", "state",
                      "municipality", "parish", "borough", "continent"), "in"),
@@ -144,6 +146,8 @@ _HOLDERS = {
 _PREPOSITIONS = frozenset({"of", "in", "on", "by", "about", "that", "which", "who", "for", "from", "to", "with", "at"})
 _SKIPPED_WORDS = "name type status image caption website logo map coordinates signature title term years"
 _SKIPPED = frozenset(_SKIPPED_WORDS.split())
+_CODES = frozenset({"years", "orig", "dst", "isbn", "regnum", "ordo", "familia", "phylum", "classis"})
+"""Words of templates that nobody asks by."""
 _PARTIES = frozenset({"patron", "sponsor", "employer", "manufacturer", "distributor", "successor", "predecessor"})
 """Roles of people and of bodies."""
 _AGENT_NOUN = re.compile(r"[a-z ]*[a-z](?:er|or|ist|ian|man|woman)")
@@ -161,7 +165,7 @@ def when(participle: str, adverb: str = "") -> Wording | None:
     """When it was done: `opened`, "When was X opened?"."""
     if participle == "born":
         return TABLE["birth date"]
-    if not _PARTICIPLE.fullmatch(participle):
+    if not _PARTICIPLE.fullmatch(participle) or participle in _ACTIVE:
         return None
     done = f"{adverb} {participle}".strip()
     state = f"was {done} {{in}} {{v}}"
@@ -216,6 +220,8 @@ def _of_verb(words: list[str], be: str, value_is_date: bool) -> Wording | None:
 def of_field(key: str, value: str, kind: str = "") -> Wording | None:
     """The words for a field of an infobox or a column of a table; `kind` is the coarse type of its value, if known."""
     name = " ".join(key.replace("_", " ").casefold().split())
+    if re.search(r"[a-z][A-Z]", key) or _CODES & set(name.split()):
+        return None
     date = date_of(value)
     known = TABLE.get(_OTHER_NAMES.get(name, name))
     if known is not None:
@@ -252,8 +258,8 @@ def _named(name: str, value: str, kind: str) -> Wording | None:
     if not re.fullmatch(r"[a-z][a-z ]{2,30}", name) or re.search(r"(?<![su])s$|i$", name):
         return None
     cues, described = (stem(name.rsplit(maxsplit=1)[-1]),), f"the {name} of {{x}}"
-    if name in _HOLDERS:
-        holds = _HOLDERS[name]
+    if name in HOLDERS:
+        holds = HOLDERS[name]
         ask = f"{holds.capitalize()} which {name} is {{x}}?"
         return Wording(name, ask, "place", f"the {name} {holds} which {{x}} is", (name,), f"is {holds} {{v}}")
     if name in _PARTIES or (kind in ("person", "") and _NAME.fullmatch(value) and _AGENT_NOUN.fullmatch(name)):
