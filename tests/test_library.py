@@ -231,7 +231,7 @@ def test_text_of_documents_is_escaped_in_notebooks(settings: Settings, tmp_path:
     ragways.build(docs, settings=settings, embedder=Letters())
     with ragways.open(settings=settings, embedder=Letters()) as corpus:
         result = corpus.ask(QUESTION, "words")
-        assert "<img" in result.answer.text
+        assert "<img" in result.answer.evidence.items[0].piece.text
         for shown in (result, result.answer, result.answer.evidence.hits, corpus.compare(QUESTION, ["words"])):
             assert "<img" not in shown._repr_html_()
 
