@@ -11,12 +11,12 @@ import pytest
 
 from ragways.pictures.report import report_page
 from tests.apps.browser import Browser, colours, needs_browser
-from tests.evaluation.report.made import EVIL, made_run, report_data
+from tests.evaluation.report.made import EVIL, labelled, made_run, report_data
 
 pytestmark = needs_browser
 
 SHOWN = "[...document.querySelectorAll('.question')].map((one) => one.dataset.id)"
-SECTIONS = ("figures", "types", "comparisons", "pareto", "duels", "costs", "timeline", "tools", "questions")
+SECTIONS = ("figures", "types", "comparisons", "pareto", "labels", "duels", "costs", "timeline", "tools", "questions")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return report_data([made_run(tmp_path_factory.mktemp("report") / "run", questions=60, duels=True)])
+    folder = labelled(made_run(tmp_path_factory.mktemp("report") / "run", questions=60, duels=True))
+    return report_data([folder])
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,8 @@ def test_it_is_drawn(browser: Browser, url: str, data: dict[str, Any], width: in
     assert browser.ask("document.querySelectorAll('#duels .box').length") == 10
     assert browser.ask("document.querySelectorAll('.heat tbody td').length") == 25
     assert browser.ask("document.querySelectorAll('#timeline .curve').length") == 10
+    assert browser.ask("document.querySelectorAll('#labels tbody tr').length") >= 10
+    assert "by </b>ann" in browser.ask("document.getElementById('labels').textContent")
     assert browser.ask("document.querySelectorAll('.missing').length") == 0
     seen = colours(browser.screenshot(scale=0.25))
     assert len(seen) > 50, "letters and marks, not a blank sheet"
@@ -214,7 +217,7 @@ def test_without_duels_samples_and_tools(browser: Browser, tmp_path: Path):
     browser.open((tmp_path / "few.html").as_uri())
     said = browser.ask("[...document.querySelectorAll('.missing')].map((one) => one.textContent)")
     assert "Left out: no duel was run: ragways eval duel RUN." in said
-    assert len(said) == 5
+    assert len(said) == 6
 
 
 def test_no_verdict_is_shown_as_such(browser: Browser, data: dict[str, Any], tmp_path: Path):

@@ -14,6 +14,7 @@ SCRIPTS = (
     "plot",
     "pareto",
     "compare",
+    "labels",
     "duels",
     "timeline",
     "costs",

@@ -25,15 +25,19 @@ def shell(
     script: str = "",
     data: Mapping[str, Any] | None = None,
     images: bool = False,
+    sends: bool = False,
 ) -> str:
     """The page. `title` is text, `body` is HTML; `data` stands in script tags of these ids, where `script` reads it.
 
-    With `images`, pictures that stand in the page itself are shown; nothing is ever fetched.
+    With `images`, pictures that stand in the page itself are shown; nothing is ever fetched. With
+    `sends`, the script may send to the server that the page came from, and to no other.
     """
     style = page_file("theme.css") + style
     policy = f"default-src 'none'; style-src '{page_hash(style)}'; "
     if images:
         policy += "img-src data:; "
+    if sends:
+        policy += "connect-src 'self'; "
     if script:
         # Only this very style and script may run, even if text got out of the data after all.
         policy += f"script-src '{page_hash(script)}'; "

@@ -12,6 +12,7 @@ from ragways.evaluation.duel.entries import AlignedLog, DuelRules, align, aligne
 from ragways.evaluation.duel.probes import probe_prompts
 from ragways.evaluation.duel.replies import DuelReplies, DuelReply, duel_judge, duel_prompts
 from ragways.evaluation.judging import Judgement, Judgements
+from ragways.evaluation.labels import LABEL_VALUES, Labelling
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import AnswerOrigin, AnswerUsage, EvidenceItem, Record, Records, begin
 from ragways.evaluation.report.data import evaluation_report
@@ -125,6 +126,14 @@ def _line(line: DuelReply, a: int, b: int) -> DuelReply:
     from dataclasses import replace
 
     return replace(line, points=((a,) * 4, (b,) * 4))
+
+
+def labelled(folder: Path, count: int = 120) -> Path:
+    """The run with labels of someone who does not look at the answers."""
+    work = Labelling(folder, list(Records(folder)), by="</b>ann", count=count)
+    for at in range(count):
+        work.give(at, LABEL_VALUES[at % 7 % 3])
+    return folder
 
 
 def report_data(folders: Sequence[Path], *, baseline: str = "") -> dict[str, Any]:

@@ -23,13 +23,13 @@ from ragways.evaluation.report import data as report_module
 from ragways.evaluation.report.data import cut, evaluation_report
 from ragways.evaluation.report.markdown import markdown
 from ragways.evaluation.score import score, scored
-from tests.evaluation.report.made import EVIL, PARADIGMS, RULES, fight, made_run, report_data
+from tests.evaluation.report.made import EVIL, PARADIGMS, RULES, fight, labelled, made_run, report_data
 from tests.evaluation.test_gate import row as scores_of
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_run(tmp_path_factory.mktemp("report") / "run", duels=True, repeats=2)
+    return labelled(made_run(tmp_path_factory.mktemp("report") / "run", duels=True, repeats=2))
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_a_duel_over_the_first_questions_is_not_an_unfinished_one(tmp_path: Path
 def test_what_is_missing_is_said_with_its_cure(tmp_path: Path):
     folder = made_run(tmp_path / "run", paradigms=["naive"], judged=False, sampled=False)
     missing = report_data([folder])["missing"]
-    assert set(missing) == {"comparisons", "timeline", "tools", "duels", "breakevens"}
+    assert set(missing) == {"comparisons", "timeline", "tools", "labels", "duels", "breakevens"}
     assert missing["duels"] == "no duel was run: ragways eval duel RUN"
     assert all("ragways eval" in why for why in missing.values())
     data = report_data([folder])

@@ -10,6 +10,7 @@ import typer
 from ragways.apps.evaluation.compare import compare
 from ragways.apps.evaluation.duel import duel
 from ragways.apps.evaluation.judge import judge
+from ragways.apps.evaluation.label import agreement, label
 from ragways.apps.evaluation.questions import datasets, generate, import_answers, sample
 from ragways.apps.evaluation.run import retrieval, run
 from ragways.apps.evaluation.score import gate, report, score
@@ -25,6 +26,8 @@ app.command()(retrieval)
 app.command()(run)
 app.command("import")(import_answers)
 app.command()(judge)
+app.command()(label)
+app.command()(agreement)
 app.command()(score)
 app.command()(compare)
 app.command()(duel)

@@ -18,6 +18,7 @@ from ragways.evaluation.metric import Metric
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import EvidenceItem, Record
+from ragways.evaluation.report.agreement import RunAgreement, label_section
 from ragways.evaluation.report.comparisons import (
     TELLING,
     ComparisonSection,
@@ -53,6 +54,7 @@ MISSING = {
     "comparisons": "there is one paradigm, and nothing to compare it with: ragways eval run --paradigms NAME,NAME",
     "timeline": "CPU and memory were not sampled in this run: they are when it is made with ragways eval run",
     "tools": "no answer called a tool: only agents do (ragways eval run --paradigms agent)",
+    "labels": "no person has labelled an answer: ragways eval label RUN",
     "duels": "no duel was run: ragways eval duel RUN",
     "breakevens": "no layer or answer cost a token, or there is one paradigm: ragways eval run --paradigms NAME,NAME",
 }
@@ -107,6 +109,7 @@ class EvaluationReport:
     comparisons: ComparisonSection | None
     timeline: tuple[Timeline, ...]
     tools: tuple[ToolCalls, ...]
+    labels: tuple[RunAgreement, ...]
     duels: tuple[RunDuels, ...]
     breakevens: BreakEvenSection | None
     missing: Mapping[str, str]
@@ -135,6 +138,7 @@ def evaluation_report(folders: Sequence[Path], *, baseline: str = "") -> Evaluat
         "comparisons": comparisons,
         "timeline": tuple(line for line in lines if line is not None),
         "tools": tool_section(rows),
+        "labels": label_section(runs),
         "duels": duel_section(runs),
         "breakevens": break_even_section(runs, main[0] if main else None),
     }

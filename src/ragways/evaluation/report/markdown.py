@@ -28,8 +28,8 @@ FRONTS = (
 def markdown(report: EvaluationReport, *, answers: bool = True) -> str:
     """The report as Markdown text. `answers`: with every question, its answers, evidence and judgements."""
     sections = (
-        _head, _main_metrics, _unscored, _types, _comparisons, _pareto_fronts, _duels, _costs, _break_evens, _timeline,
-        _tools, _missing,
+        _head, _main_metrics, _unscored, _types, _comparisons, _pareto_fronts, _labels, _duels, _costs, _break_evens,
+        _timeline, _tools, _missing,
     )  # fmt: skip
     lines = [line for section in sections for line in section(report)]
     if answers:
@@ -173,6 +173,18 @@ def _comparisons(report: EvaluationReport) -> Iterator[str]:
             left = len(table.rows) - len(shown)
             yield f"{len(differ):,} of {len(table.rows):,} pairs differ; {left:,} are not listed."
             yield ""
+
+
+def _labels(report: EvaluationReport) -> Iterator[str]:
+    for own in report.labels:
+        yield f"## Judges against people in {markdown_text(own.run)}"
+        yield ""
+        for table in own.tables():
+            yield f"### {markdown_text(table.title)}"
+            yield ""
+            yield replace(table, title="", notes=()).markdown()
+            yield ""
+            yield from (f"{markdown_text(note)}\n" for note in table.notes)
 
 
 def _duels(report: EvaluationReport) -> Iterator[str]:
