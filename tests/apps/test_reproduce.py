@@ -131,20 +131,20 @@ def test_the_interval_of_a_median_by_the_binomial_distribution():
 
 def test_the_thesis_without_a_model(ragways: Run, home: Path):
     multihop(home / "data")
-    done = ragways("reproduce", "thesis", "--data", "data", "--limit", "8", "--json")
+    done = ragways("reproduce", "thesis", "--data", "data", "--limit", "4", "--json")
     assert done.code == 0, done.err
     result = done.data[0]
-    assert result["questions"] == 8
+    assert result["questions"] == 4
     assert [row["published_name"] for row in result["rows"]][:2] == ["KG-Graph", "Recursive"]
     naive = next(row for row in result["rows"] if row["paradigm"] == "naive")
     figures = dict(zip((column["label"] for column in result["columns"]), naive["ours"], strict=True))
     assert naive["published"][0] == {"value": 76.0, "minimum": None, "maximum": None}
-    assert naive["answered"] == 8
+    assert naive["answered"] == 4
     assert {label: figures[label]["n"] for label in ("all %", "infer.", "null", "seconds")} == {
-        "all %": 8, "infer.": 2, "null": 2, "seconds": 8,
+        "all %": 4, "infer.": 1, "null": 1, "seconds": 4,
     }  # fmt: skip
     assert figures["all %"]["low"] < figures["all %"]["value"] < figures["all %"]["high"]
-    assert figures["BERTScore F1"]["n"] == 6, "null questions have no evidence"
+    assert figures["BERTScore F1"]["n"] == 3, "null questions have no evidence"
     assert 0 < figures["BERTScore F1"]["low"] < figures["BERTScore F1"]["value"]
     assert figures["seconds"]["low"] <= figures["seconds"]["value"]
     differs = {one["about"]: one for one in result["differs"]}
@@ -152,7 +152,7 @@ def test_the_thesis_without_a_model(ragways: Run, home: Path):
     assert differs["graph.method"] == {"about": "graph.method", "here": "rules", "there": "model"}
     assert "graph.vectors" not in differs, "all entities have vectors, as there"
     assert differs["questions"]["here"] == (
-        "8 were asked, cut by --limit 8 (comparison 2, inference 2, null 2, temporal 2)"
+        "4 were asked, cut by --limit 4 (comparison 1, inference 1, null 1, temporal 1)"
     )
     assert [Path(file).name for file in result["files"]] == ["MultiHopRAG.json", "corpus.json"]
     assert result["warnings"] == []
@@ -161,9 +161,9 @@ def test_the_thesis_without_a_model(ragways: Run, home: Path):
     assert {record.type for record in records} == {"inference", "comparison", "temporal", "null"}
     kept = (home / result["run"] / "corpus" / "documents.jsonl").read_text().splitlines()
     assert 0 < len(kept) <= 6, "only documents that hold evidence"
-    again = ragways("reproduce", "thesis", "--data", "data", "--limit", "8")
+    again = ragways("reproduce", "thesis", "--data", "data", "--limit", "4")
     assert "published, with GPT-4o mini" in again.out
-    assert "n 2" in again.out
+    assert "n 1" in again.out
     assert "differs  graph.method: here rules; there model" in again.out
     assert f"ragways eval compare {result['run']}" in again.out
     assert len(list(Records(home / result["run"]))) == len(records), "nothing is asked twice"
@@ -174,22 +174,17 @@ def test_the_thesis_without_a_model(ragways: Run, home: Path):
 def test_questions_without_any_gold_are_warned_of(ragways: Run, home: Path):
     """A file of another layout can be read and still tell nothing that could be scored."""
     (home / "data").mkdir()
-    corpus = [{"title": one["title"], "text": one["body"]} for one in ARTICLES]
+    corpus = [{"title": one["title"], "text": one["body"]} for one in ARTICLES[:3]]
     (home / "data" / "corpus.json").write_text(json.dumps(corpus))
     rows = [
         {"id": f"2hop__{n}", "question": f"Who built Tollen {n}?", "right_answer": f"Anna Brack {n}"} for n in range(3)
     ]
     (home / "data" / "questions.json").write_text(json.dumps(rows))
-    done = ragways("reproduce", "router-bench", "--data", "data", "--limit", "2", "--json")
-    assert done.code == 0, done.err
-    (warning,) = done.data[0]["warnings"]
-    assert "no question of questions.json has a gold answer" in warning
-    assert "read as hipporag" in warning
-    assert all(row["ours"][0]["n"] in (0, None) for row in done.data[0]["rows"])
-    assert (
-        "warning  no question of questions.json"
-        in ragways("reproduce", "router-bench", "--data", "data", "--limit", "2").out
-    )
+    shown = ragways("reproduce", "router-bench", "--data", "data", "--limit", "1").out
+    assert "warning  no question of questions.json has a gold answer" in shown
+    assert "read as hipporag" in shown
+    ours = next(line for line in shown.splitlines() if line.startswith("naive "))
+    assert set(ours.split()[1:]) == {"–"}, "unscored is no 0"
 
 
 def questions_of_windows(file: Path) -> None:
@@ -197,13 +192,13 @@ def questions_of_windows(file: Path) -> None:
     with file.open("w", newline="") as stream:
         rows = csv.writer(stream)
         rows.writerow(["id", "input", "expectedOutput", "context", "additionalMetadata"])
-        for n in (3, 5):
+        for n in (3,):
             rows.writerow([f"{n}", f"Who built the light of Tollen {n}?", f"Anna Brack {n}",
                            json.dumps([ARTICLES[n]["body"]]), '{"evolutions": ["Reasoning"]}'])  # fmt: skip
 
 
 def test_the_windows_without_a_model_on_both_sets_as_their_repository_has_them(ragways: Run, home: Path):
-    articles = {one["title"]: {"title": one["title"], "content": one["body"]} for one in ARTICLES}
+    articles = {one["title"]: {"title": one["title"], "content": one["body"]} for one in ARTICLES[2:5]}
     questions_of_windows(home / "repository" / "datasets" / "20qa-themes-gpt4omini-reasoning.csv")
     questions_of_windows(home / "repository" / "datasets" / "50qa-seq-multihop.csv")
     (home / "repository" / "data").mkdir()
@@ -215,7 +210,7 @@ def test_the_windows_without_a_model_on_both_sets_as_their_repository_has_them(r
         labels = [column["label"] for column in result["columns"]]
         ours, published = (dict(zip(labels, result["rows"][0][side], strict=True)) for side in ("ours", "published"))
         assert ours["gold @ 15"]["value"] == 1.0
-        assert ours["gold @ 15"]["n"] == 2
+        assert ours["gold @ 15"]["n"] == 1
         assert ours["precision"]["value"] is None
         assert published["precision"]["value"] == precision
         assert any("context-precision: needs a judge" in line for line in result["not_run"])
@@ -263,7 +258,7 @@ def test_the_router_benchmark_as_it_is_published_by_type_with_a_model(
     types = ("single_hop", "multi_hop", "summary")
     rows = [{"id": n, "question": f"Who built Tollen {n}?", "answer": f"Anna Brack {n}", "type": types[n % 3],
              "supporting_facts": [{"doc_id": n, "text": f"built by Anna Brack {n}"}]} for n in range(3)]  # fmt: skip
-    corpus = [{"id": n, "title": one["title"], "context": one["body"]} for n, one in enumerate(ARTICLES)]
+    corpus = [{"id": n, "title": one["title"], "context": one["body"]} for n, one in enumerate(ARTICLES[:4])]
     for name, lines in (("Question.json", rows), ("Corpus.json", corpus)):
         (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
     with LoopbackServer() as server:
@@ -322,9 +317,9 @@ def test_the_agents_run_three_times_with_median_and_range(ragways: Run, home: Pa
 
 def test_the_unbiased_pairs_with_a_model(ragways: Run, home: Path, demo_corpus: Path, monkeypatch: pytest.MonkeyPatch):
     (home / "data" / "corpus").mkdir(parents=True)
-    for file in sorted((demo_corpus / "corpus" / "wiki").glob("*.wiki"))[:8]:
+    for file in sorted((demo_corpus / "corpus" / "wiki").glob("*.wiki"))[:4]:
         shutil.copy(file, home / "data" / "corpus")
-    done = ragways("reproduce", "unbiased", "--data", "data", "--limit", "3", "--json")
+    done = ragways("reproduce", "unbiased", "--data", "data", "--limit", "1", "--json")
     assert done.code == 0, done.err
     assert done.data[0]["not_run"] == ["the duels: need a judge, set model or judge"]
     assert done.data[0]["duels"] == []

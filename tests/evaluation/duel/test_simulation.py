@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from ragways.evaluation.duel.entries import DuelRules
@@ -12,6 +14,7 @@ SIMULATION = benchmark()
 SCENARIOS = {one.name: one for one in SIMULATION.SCENARIOS}
 
 
+@cache
 def measured(name: str, runs: int, questions: int) -> dict[str, int]:
     found: dict[str, int] = SIMULATION.measure(SCENARIOS[name], range(runs), questions, QUICK)
     return found
