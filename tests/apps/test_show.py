@@ -49,3 +49,10 @@ def test_a_title_will_do_and_a_part_is_marked_without_colour(town: Run):
     assert ("⟦" in shown) == (len(chunk["text"]) < len(whole))
     one_line(town("show", "relation:nothing"), 2, "nothing in this index")
     one_line(town("show", "community:'; DROP TABLE x"), 2, "nothing in this index")
+
+
+def test_the_evidence_of_a_global_search_says_how_many_reports_were_read(town: Run):
+    asked = "ask", "Who designed the Tern Bridge?", "-p", "community-global"
+    assert "read: all 1 reports" in town(*asked).out
+    assert "read: the 0 nearest of 1 reports, up to 1 tokens" in town(*asked, "--set", "reports=1").out
+    assert "read:" not in town("ask", "Who designed the Tern Bridge?", "-p", "words").out

@@ -279,7 +279,10 @@ def _evidence(result: Result) -> Any:  # noqa: ANN401
         text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
         text.append(_snippet(piece.text, 110) + "\n")
     if len(items) > len(shown):
-        text.append(f"and {len(items) - len(shown)} more", style="dim")
+        text.append(f"and {len(items) - len(shown)} more\n", style="dim")
+    # A search that is global in name alone must not pass for one.
+    read = [str(step.details["read"]) for step in result.trace.walk() if "read" in step.details]
+    text.append(f"read: {'; '.join(read)}" if read else "", style="dim")
     return text
 
 
