@@ -55,6 +55,21 @@ def test_labels_by_keys_and_going_on(ragways: Run, home: Path, keys):
     assert "1 of 6 labelled" in ragways("eval", "label", "run", "--count", "6", "--by", "ben").out, "no more is typed"
 
 
+def test_ctrl_c_keeps_what_was_said(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
+    made_run(home / "run", questions=4, paradigms=["naive"])
+    said = iter(["1"])
+
+    def typed(prompt: str) -> str:
+        for key in said:
+            return key
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", typed)
+    done = ragways("eval", "label", "run", "--count", "3")
+    assert done.code == 0
+    assert "1 of 3 labelled: 1 right" in done.out
+
+
 def test_text_cannot_move_the_cursor(ragways: Run, home: Path, keys):
     made_run(home / "run", questions=3, paradigms=["naive"], hostile=True)
     keys("q")
@@ -151,7 +166,7 @@ def test_the_page_takes_labels_and_nothing_else(page: Served):
     bad: list[object] = [
         {"at": 6, "value": "right"}, {"at": -1, "value": "right"}, {"at": True, "value": "right"}, {"at": 0}, [], 1,
         {"at": 0, "value": "great"}, {"at": 0, "value": ["right"]}, b"", b"{", b"\xff", b"[" * 900,
-        b" " * (MOST_BYTES + 1),
+        b'{"at": 0, "value": "wrong"}'.ljust(MOST_BYTES + 1),
     ]  # fmt: skip
     assert [page.post("label", body) for body in bad] == [400] * len(bad)
     with locked(page.folder):

@@ -228,6 +228,17 @@ def test_a_mean_that_labels_cannot_correct():
     assert 0.8 < sure.low < 0.95, "never wrong so far is not never wrong"
 
 
+def test_questions_on_one_document_count_as_one():
+    labels, judged, others = [1.0, 1.0, 0.0, 0.0] * 8, [1.0, 0.0] * 16, [1.0, 0.0] * 50
+    alone = corrected_mean(labels, judged, others)
+    by_four = [(f"d{at // 4 % 2}-{at % 4 // 2}-{at // 8}",) for at in range(32)]
+    shared = corrected_mean(labels, judged, others, clusters=by_four)
+    assert alone.low is not None
+    assert shared.low is not None
+    assert shared.mean == alone.mean
+    assert shared.low < alone.low
+
+
 # A run
 
 
@@ -266,6 +277,16 @@ def test_the_judges_of_a_run(run: Path):
         assert figure.mean is not None
         assert figure.low <= told <= figure.high
         assert abs(figure.mean - told) < abs(figure.raw - told)
+
+
+def test_repeats_of_a_question_count_once(tmp_path: Path):
+    run = made_run(tmp_path / "run", questions=40, paradigms=["naive"], repeats=3)
+    label_all(run, 100)
+    (row,) = score_run(run)
+    figure = next(one.figure for one in label_agreement(run).means if one.metric == "accuracy")
+    own = row.metrics["accuracy"]
+    assert figure.raw == pytest.approx(own.mean)
+    assert (figure.n, figure.labelled <= own.n) == (own.n, True)
 
 
 def test_people_among_each_other_and_together(run: Path):

@@ -7,7 +7,7 @@ function drawLabels() {
     { label: head, head: true, value: name }, { label: "kappa", title: "linear weights: 1 is full agreement, 0 what chance gives", value: (one) => one.kappa.kappa, show: (value) => known(value) ? fixed(value, 2) : "–" },
     { label: "95 % interval", value: (one) => one.kappa.low, cell: (td, one) => { td.textContent = range(one.kappa.low, one.kappa.high); } },
     { label: "same verdict", value: (one) => one.kappa.agreed, show: (value) => known(value) ? `${Math.round(value * 100)}\u00a0%` : "–" },
-    { label: "answers", value: (one) => one.kappa.n, show: whole }, { label: "unscored", text: true, value: (one) => one.kappa.why },
+    { label: "answers", value: (one) => one.kappa.n, show: whole }, { label: "note", text: true, value: (one) => one.kappa.why },
   ];
   for (const own of data.labels) {
     const place = add(section, "div");
@@ -23,7 +23,7 @@ function drawLabels() {
       { label: "95 % interval", value: (one) => one.figure.low, cell: (td, one) => { td.textContent = range(one.figure.low, one.figure.high); } },
       { label: "labels alone", value: (one) => one.figure.labels, show: figure }, { label: "their interval", value: (one) => one.figure.labels_low, cell: (td, one) => { td.textContent = range(one.figure.labels_low, one.figure.labels_high); } },
       { label: "labelled", value: (one) => one.figure.labelled, cell: (td, one) => { td.textContent = `${whole(one.figure.labelled)} of ${whole(one.figure.n)}`; } },
-      { label: "weight", title: "how much the judge counts in the corrected mean", value: (one) => one.figure.weight, show: figure }, { label: "unscored", text: true, value: (one) => one.figure.why },
+      { label: "weight", title: "how much the judge counts in the corrected mean", value: (one) => one.figure.weight, show: figure }, { label: "note", text: true, value: (one) => one.figure.why },
     ], own.means, { most: 30 });
   }
 }
