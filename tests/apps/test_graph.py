@@ -29,7 +29,7 @@ from ragways.index.reader import Index
 from ragways.pictures.neighbourhood import nearest_names, neighbourhood
 from ragways.pictures.shell import script_json
 from tests.apps.browser import BROWSER, needs_browser
-from tests.fakes import Sections, recipe, write
+from tests.fakes import Sections, recipe, reseal, write
 from tests.index.test_export import HOSTILE, make_hostile
 
 DOCS = {
@@ -57,6 +57,7 @@ def hostile(tmp_path: Path) -> Path:
     asyncio.run(build(tmp_path / "index", [docs], recipe(layers=frozenset({"graph"}), settings={"graph": {}})))
     make_hostile(tmp_path / "index" / "derived" / "1" / "graph.sqlite")
     relink(tmp_path / "index" / "derived" / "1")
+    reseal(tmp_path / "index")
     return tmp_path / "index"
 
 
