@@ -255,6 +255,7 @@ async def opened_live(
                 threshold=settings.answer.threshold,
                 sentences=settings.answer.sentences,
                 prompts=settings.answer.prompts,
+                guard=settings.guard,
                 _vectors=vectors,
             )
 

@@ -19,6 +19,7 @@ from pydantic import Field, SecretStr, ValidationError, model_validator
 from ragways.core.errors import SettingsError
 from ragways.core.section import Section, settings_error
 from ragways.index.settings import CommunitySettings, GraphSettings, WindowSettings
+from ragways.retrieval.guard import GuardSettings
 
 FILE = "ragways.toml"
 PREFIX = "RAGWAYS_"
@@ -124,6 +125,7 @@ class Settings(Section):
     chunking: ChunkingSettings = ChunkingSettings()
     corpus: CorpusSettings = CorpusSettings()
     answer: AnswerSettings = AnswerSettings()
+    guard: GuardSettings = GuardSettings()
     mcp: McpSettings = McpSettings()
     graph: GraphSettings = GraphSettings()
     windows: WindowSettings = WindowSettings()

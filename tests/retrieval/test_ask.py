@@ -66,7 +66,7 @@ def asked(use: Resources, paradigm: Any, heard: Heard | None = None, question: s
 
 
 def build_short(use: Resources, *, k: int = 2) -> Step[Query, Answer]:
-    return words(use, k=k) >> pack(500) >> answer(use)
+    return words(use, k=k) >> pack(use, 500) >> answer(use)
 
 
 SHORT = Paradigm("short", "A few chunks by words.", "mine", frozenset({"words"}), build_short)
@@ -99,8 +99,8 @@ def test_retrieving_gives_the_hits_whatever_the_steps_end_in(index: Index):
     use = resources(index)
     hits = asyncio.run(retrieve(use, HOPS, words(use, k=3)))
     assert len(hits.items) == 3
-    assert asyncio.run(retrieve(use, HOPS, words(use, k=3) >> pack(8000))) == hits
-    assert asyncio.run(retrieve(use, HOPS, words(use, k=3) >> pack(8000) >> answer(use))) == hits
+    assert asyncio.run(retrieve(use, HOPS, words(use, k=3) >> pack(use, 8000))) == hits
+    assert asyncio.run(retrieve(use, HOPS, words(use, k=3) >> pack(use, 8000) >> answer(use))) == hits
     assert asyncio.run(retrieve(use, HOPS, "words", {"k": 3})) == hits
     assert asyncio.run(retrieve(use, HOPS, SHORT, {"k": 3})) == hits
     wrong: Step[Query, Any] = Step("wrong", _nothing)
@@ -254,7 +254,7 @@ def test_rounds_begin_anew_with_each_answer(index: Index):
 def test_what_may_not_be_streamed_is_given_when_it_is_whole(index: Index):
     heard = Heard()
     use = resources(index)
-    found = dense(use, k=5) >> pack(8000)
+    found = dense(use, k=5) >> pack(use, 8000)
     result = asked(use, found >> answer(use, stream=False), heard)
     assert heard.pieces == [(result.answer.text, True)]
 
@@ -271,6 +271,6 @@ def test_a_listener_around_the_question_hears_it_too(index: Index):
 
 def test_steps_without_a_stream_are_silent(index: Index):
     use = resources(index)
-    said = asyncio.run((dense(use, k=2) >> pack(8000) >> answer(use))(Query(HOPS)))
+    said = asyncio.run((dense(use, k=2) >> pack(use, 8000) >> answer(use))(Query(HOPS)))
     assert isinstance(said, Answer)
     assert isinstance(said.evidence, Evidence)

@@ -60,9 +60,9 @@ def test_in_turn_keeps_everything_and_the_order_of_each_list(lists: list[list[in
 
 
 @given(st.lists(st.integers(0, 50), max_size=12), st.integers(0, 200))
-def test_a_cut_is_what_pack_keeps(sizes: list[int], tokens: int):
+def test_a_cut_is_what_pack_keeps(index: Index, sizes: list[int], tokens: int):
     hits = interleaved(Query("q"), [[hit(f"{n:03}", size) for n, size in enumerate(sizes)]])
-    assert tuple(cut(hits.items, tokens)) == asyncio.run(pack(tokens)(hits)).items
+    assert tuple(cut(hits.items, tokens)) == asyncio.run(pack(resources(index), tokens)(hits)).items
 
 
 def test_questions_about_time():

@@ -271,12 +271,15 @@ def _evidence(result: Result) -> Any:  # noqa: ANN401
     text = Text()
     items = result.answer.evidence.items
     cited = {citation.piece for citation in result.answer.citations}
-    shown = [(n, hit) for n, hit in enumerate(items, start=1) if n <= SHOWN_EVIDENCE or hit.piece.id in cited]
-    for number, hit in shown:
+    described = enumerate(result.answer.evidence.described(), start=1)
+    shown = [(n, *each) for n, each in described if n <= SHOWN_EVIDENCE or each[0].piece.id in cited]
+    for number, hit, source, duplicates in shown:
         piece = hit.piece
         date = f" ({printable(piece.date)})" if piece.date else ""
         text.append(f"[{number}] {printable(piece.title)}{date}", style="bold green" if piece.id in cited else "bold")
         text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
+        if duplicates:
+            text.append(f"{duplicates} more like it were found; from {_snippet(source, 60)}\n", style="yellow")
         text.append(_snippet(piece.text, 110) + "\n")
     if len(items) > len(shown):
         text.append(f"and {len(items) - len(shown)} more\n", style="dim")

@@ -1,6 +1,6 @@
 """`Step`, the only verb, and `fuse`, which joins steps that run side by side.
 
-    answer = await (retrieve(use, k=10) >> pack(8000) >> answer(use))(Query("..."))
+    answer = await (retrieve(use, k=10) >> pack(use, 8000) >> answer(use))(Query("..."))
 
 The type checker refuses a wrong order: what a step gives must be what the next one takes.
 """

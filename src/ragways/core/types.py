@@ -177,11 +177,22 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The hits that fit the budget, in order, and the tokens they cost."""
+    """The hits that fit the budget, in order, and the tokens they cost.
+
+    `sources` are the keys of their documents, one for each item (empty where it stands in none), `near_duplicates` how
+    many pieces that say nearly the same were found for each.
+    """
 
     hits: Hits
     items: tuple[Hit, ...]
     tokens: int
+    sources: tuple[str, ...] = ()
+    near_duplicates: tuple[int, ...] = ()
+
+    def described(self) -> Iterator[tuple[Hit, str, int]]:
+        """Each item with its source and the number of its near-duplicates; none is known of evidence made by hand."""
+        sources = self.sources or ("",) * len(self.items)
+        return zip(self.items, sources, self.near_duplicates or (0,) * len(self.items), strict=True)
 
     def __repr__(self) -> str:
         return hits_text("Evidence", self.hits.query.text, self.items)

@@ -283,6 +283,13 @@ class Index:
         rows = self._store.db.execute("SELECT key, hash FROM documents ORDER BY key")
         return content_hash(self.chunking, self.embedder, *(part for row in rows for part in row))
 
+    def keys(self, documents: Iterable[str]) -> dict[str, str]:
+        """Keys of these documents, by id. An id that is not in this snapshot is left out."""
+        numbers = {number_of(id) for id in documents if id.startswith("article:")}
+        return {
+            f"article:{number}": key for number, key in self._rows("number, key", "documents", "number", [*numbers])
+        }
+
     def counts(self) -> dict[str, int]:
         tables = ("documents", "sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")
         return {table: self._store.count(table) for table in tables}

@@ -167,7 +167,7 @@ def agent(use: Resources, tools: Toolbox, *, rounds: int = 10, tokens: int = 800
         here = current_span()
         here.way, here.prompt = work.way, work.prompt.hash
         here.details.update(work.facts(), stopped=stopped or work.stopped)
-        evidence = await pack(tokens)(work.notes.hits(query, final.articles if final else ()))
+        evidence = await pack(use, tokens)(work.notes.hits(query, final.articles if final else ()))
         if is_retrieval_only():
             return await answer(use)(evidence)
         if final is not None:
@@ -284,7 +284,7 @@ def _build(
 ) -> Strategy:
     """The agent, or where there is no model a plan over the same tools."""
     if use.model.model is None:
-        return plan(toolbox) >> pack(tokens) >> answer(use)
+        return plan(toolbox) >> pack(use, tokens) >> answer(use)
     return agent(use, toolbox, rounds=rounds, tokens=tokens)
 
 

@@ -46,8 +46,10 @@ def evidence_data(answer: Answer) -> list[dict[str, Any]]:
             "tokens": hit.piece.tokens,
             "score": hit.score,
             "found": [asdict(found) for found in hit.found],
+            "source": source,
+            "near_duplicates": duplicates,
         }
-        for hit in answer.evidence.items
+        for hit, source, duplicates in answer.evidence.described()
     ]
 
 

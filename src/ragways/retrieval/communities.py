@@ -323,7 +323,7 @@ def build_community_global(
     """`reports`: tokens of the nearest reports that are read; 0 reads all of them."""
     return (
         report_points(use, level=level, reports=reports, batch=batch, seed=seed)
-        >> pack(tokens)
+        >> pack(use, tokens)
         >> answer(use, "points")
     )
 
@@ -355,7 +355,7 @@ def build_community_local(
     around = surroundings(
         use, entities=entities, minimum=minimum, named=named, chunks=chunks, relations=relations, reports=reports
     )
-    return around >> pack(tokens) >> answer(use, "facts")
+    return around >> pack(use, tokens) >> answer(use, "facts")
 
 
 COMMUNITY_LOCAL = Paradigm(

@@ -23,7 +23,7 @@ LLM_ONLY = Paradigm(
 
 
 def build_naive(use: Resources, *, k: Count = 10, minimum: float = -1.0, tokens: Tokens = 8000) -> Strategy:
-    return dense(use, k=k, minimum=minimum) >> pack(tokens) >> answer(use)
+    return dense(use, k=k, minimum=minimum) >> pack(use, tokens) >> answer(use)
 
 
 NAIVE = Paradigm(
@@ -36,7 +36,7 @@ NAIVE = Paradigm(
 
 
 def build_words(use: Resources, *, k: Count = 10, tokens: Tokens = 8000) -> Strategy:
-    return words(use, k=k) >> pack(tokens) >> answer(use)
+    return words(use, k=k) >> pack(use, tokens) >> answer(use)
 
 
 WORDS = Paradigm(
@@ -56,7 +56,7 @@ def build_hybrid_words(
     tokens: Tokens = 8000,
 ) -> Strategy:
     both = fuse(dense(use, k=depth), words(use, k=depth))
-    return both >> top(k) >> pack(tokens) >> answer(use)
+    return both >> top(k) >> pack(use, tokens) >> answer(use)
 
 
 HYBRID_WORDS = Paradigm(

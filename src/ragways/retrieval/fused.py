@@ -175,7 +175,14 @@ def build_fused(
         dense(use, k=depth), words(use, k=depth), linked(use, k=depth), k=rank, weights=(meaning, word, graph)
     )
     weigh = weighed(use, fusion=fusion, k=rank, bridge=bridge)
-    return together >> weigh >> reorder(use, among=among, weight=late, k=rank) >> top(k) >> pack(tokens) >> answer(use)
+    return (
+        together
+        >> weigh
+        >> reorder(use, among=among, weight=late, k=rank)
+        >> top(k)
+        >> pack(use, tokens)
+        >> answer(use)
+    )
 
 
 FUSED = Paradigm(

@@ -188,7 +188,7 @@ def build_kg(
 ) -> Strategy:
     # Triplets and chunks have no id in common, so joining them by rank lets them alternate.
     both = fuse(edges(use, k=triplets, entities=entities), dense(use, k=k))
-    return both >> pack(tokens) >> answer(use, "facts")
+    return both >> pack(use, tokens) >> answer(use, "facts")
 
 
 KG = Paradigm(

@@ -215,7 +215,7 @@ def build_light(
         relation_tokens=relation_tokens,
         chunk_tokens=chunk_tokens,
     )
-    return levels >> pack(entity_tokens + relation_tokens + chunk_tokens) >> answer(use, "facts")
+    return levels >> pack(use, entity_tokens + relation_tokens + chunk_tokens) >> answer(use, "facts")
 
 
 LIGHT = Paradigm(

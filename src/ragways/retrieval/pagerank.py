@@ -264,7 +264,7 @@ def build_graph_ppr(
         link_entities(use, near=near, minimum=minimum, limit=seeds)
         >> spread(use, damping=damping, rounds=rounds, minimum=share, keep=nodes, weighted=weighted)
         >> sources(use, limit=triplets)
-        >> pack(tokens)
+        >> pack(use, tokens)
         >> answer(use)
     )
 
@@ -293,7 +293,7 @@ def build_fast_graph(
         link_entities(use, near=near, minimum=minimum, limit=2 * near)
         >> spread(use, damping=damping)
         >> short_forms(use, entities=entities, relations=relations, chunks=chunks)
-        >> pack(tokens)
+        >> pack(use, tokens)
         >> answer(use, "facts")
     )
 
@@ -319,7 +319,7 @@ def build_hybrid(
 ) -> Strategy:
     walk = by_pagerank(use, minimum=minimum, nodes=nodes, weighted=weighted)
     both = fuse(dense(use, k=k, minimum=minimum), walk, k=smoothing)
-    return both >> pack(tokens) >> answer(use)
+    return both >> pack(use, tokens) >> answer(use)
 
 
 HYBRID = Paradigm(

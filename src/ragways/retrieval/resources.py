@@ -12,6 +12,7 @@ from ragways.index.live import LiveIndex
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
+from ragways.retrieval.guard import GuardSettings
 from ragways.tasks.answers import Prompts
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Resources:
     sentences: int = 3
     prompts: Prompts = "shared"
     """Whether all paradigms answer by one prompt, some by their own, or all as briefly as can be."""
+    guard: GuardSettings = field(default_factory=GuardSettings)
+    """What is held back from evidence."""
     embedding: float = 0.0
     """CPU seconds that embedding has taken so far, for those who measure what else a question takes."""
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)

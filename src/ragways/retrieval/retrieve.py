@@ -8,6 +8,7 @@ from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
 from ragways.index.vectors import Scored
+from ragways.retrieval.guard import guarded
 from ragways.retrieval.resources import Resources
 
 
@@ -80,20 +81,31 @@ def reorder(use: Resources, *, among: int, weight: float, k: int) -> Step[Hits, 
     return Step("reorder", run, among=among, weight=weight)
 
 
-def pack(tokens: int) -> Step[Hits, Evidence]:
-    """As many of the best as fit the budget.
+def pack(use: Resources, tokens: int) -> Step[Hits, Evidence]:
+    """As many of the best as fit the budget, without what the guard holds back (see `guard.py`).
 
     Packing ends at the first hit that does not fit, rather than going on to smaller ones behind it: so a larger budget
     never loses what a smaller one had.
     """
 
     async def run(hits: Hits) -> Evidence:
+        sources = use.index.keys(hit.piece.document for hit in hits.items)
+        checked = guarded(hits, use.guard, sources)
         kept, used = 0, 0
-        for hit in hits.items:
+        for hit in checked.hits.items:
             if used + hit.piece.tokens > tokens:
                 break
             kept, used = kept + 1, used + hit.piece.tokens
         current_span().details.update(kept=kept, used=used)
-        return Evidence(hits, hits.items[:kept], used)
+        if checked.held_back:
+            current_span().details["held_back"] = dict(checked.held_back)
+        items = checked.hits.items[:kept]
+        return Evidence(
+            checked.hits,
+            items,
+            used,
+            tuple(sources.get(hit.piece.document, "") for hit in items),
+            tuple(checked.duplicates.get(hit.piece.id, 0) for hit in items),
+        )
 
     return Step("pack", run, tokens=tokens)

@@ -90,7 +90,7 @@ def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7) -> Step[Que
                 seen |= new
                 if number == rounds:
                     break
-                shown = (await pack(SHOWN)(Hits(query, tuple(seen.values())))).items
+                shown = (await pack(use, SHOWN)(Hits(query, tuple(seen.values())))).items
                 more = await subquestions(use, query.text, shown, asked)
                 here.details["asked"] = more
                 if not more:
@@ -139,7 +139,7 @@ def answer_in_rounds(
                 gathered += [replace(hit, score=1 / (len(gathered) + n)) for n, hit in enumerate(new, start=1)]
                 if new:  # else there is nothing to answer from that the last answer did not have
                     searched = replace(query, searches=tuple(asked.values()))
-                    said = await (pack(tokens) >> answer(use, "rounds"))(Hits(searched, tuple(gathered)))
+                    said = await (pack(use, tokens) >> answer(use, "rounds"))(Hits(searched, tuple(gathered)))
         current_span().details.update(rounds=len(asked), stopped=stopped, asked=list(asked.values()))
         return said
 
@@ -168,7 +168,7 @@ def build_recursive(
     k: Count = 7,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    return gather_in_rounds(use, rounds=rounds, k=k) >> pack(tokens) >> answer(use, "rounds")
+    return gather_in_rounds(use, rounds=rounds, k=k) >> pack(use, tokens) >> answer(use, "rounds")
 
 
 RECURSIVE = Paradigm(

@@ -274,33 +274,33 @@ def build_basic_retrieval(
     use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 5, tokens: Tokens = 8000
 ) -> Strategy:
     walk = basic_retrieval(use, max_sentences=max_sentences, min_sentences=min_sentences)
-    return walk >> pack(tokens) >> answer(use)
+    return walk >> pack(use, tokens) >> answer(use)
 
 
 def build_query_traversal(
     use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 8, tokens: Tokens = 8000
 ) -> Strategy:
     walk = query_traversal(use, max_sentences=max_sentences, min_sentences=min_sentences)
-    return walk >> pack(tokens) >> answer(use)
+    return walk >> pack(use, tokens) >> answer(use)
 
 
 def build_kg_traversal(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
-    return kg_traversal(use, max_sentences=max_sentences) >> pack(tokens) >> answer(use)
+    return kg_traversal(use, max_sentences=max_sentences) >> pack(use, tokens) >> answer(use)
 
 
 def build_triangulation_average(
     use: Resources, *, max_sentences: Count = 15, min_sentences: Count = 8, tokens: Tokens = 8000
 ) -> Strategy:
     walk = triangulation_average(use, max_sentences=max_sentences, min_sentences=min_sentences)
-    return walk >> pack(tokens) >> answer(use)
+    return walk >> pack(use, tokens) >> answer(use)
 
 
 def build_triangulation_3d(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
-    return triangulation_3d(use, max_sentences=max_sentences) >> pack(tokens) >> answer(use)
+    return triangulation_3d(use, max_sentences=max_sentences) >> pack(use, tokens) >> answer(use)
 
 
 def build_triangulation_full(use: Resources, *, max_sentences: Count = 15, tokens: Tokens = 8000) -> Strategy:
-    return triangulation_full(use, max_sentences=max_sentences) >> pack(tokens) >> answer(use)
+    return triangulation_full(use, max_sentences=max_sentences) >> pack(use, tokens) >> answer(use)
 
 
 def build_llm_guided(
@@ -321,7 +321,7 @@ def build_llm_guided(
         characters=characters,
         tokens=tokens,
     )
-    return walk >> pack(tokens) >> answer(use, "walk")
+    return walk >> pack(use, tokens) >> answer(use, "walk")
 
 
 _NEEDS = frozenset({"vectors", "windows"})
