@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from ragways.core.errors import LoadError, NoText
-from ragways.core.runtime import plain_environment
 from ragways.core.types import Document, Heading, Infobox, Link
 from ragways.corpus.load import load, loader_of
 from ragways.corpus.source import MIB, Fields, LoadOptions, Skipped, SourceFile
@@ -75,6 +74,8 @@ class IsolatedReader:
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
+            from ragways.core.runtime import plain_environment  # asyncio, which the child has no use for
+
             self._stop()
             # -P: the folder that the command runs in is no place to import from.
             self._child = subprocess.Popen(

@@ -50,7 +50,7 @@ MANY = 2000
 """Sections, paragraphs or sentences of a document that are never too many."""
 CRUMB = 60
 """Characters of text for each, below which more than that are too many."""
-JOINED = 120
+JOINED = 300
 """Characters that joined neighbours have at least."""
 
 
@@ -152,10 +152,10 @@ def _row_spans(line: str) -> Iterable[Span]:
     """Sentences of one row. The splitter looks at each sign that may end one, which takes 20 µs a sign."""
     from nupunkt import sent_spans
 
-    plain = _LONG_WORD.sub(_without_signs, line)
-    signs = len(_SIGN.findall(plain, 0, len(line) - 1))
-    if not signs:
+    if not _SIGN.search(line, 0, len(line) - 1):
         return ((0, len(line)),)
+    plain = _LONG_WORD.sub(_without_signs, line)
+    signs = len(_SIGN.findall(plain))
     if signs > MANY // 4 and len(line) < CRUMB // 4 * signs:
         return _joined(word.span() for word in _WORDS.finditer(line))
     spans: Iterable[Span] = sent_spans(plain)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from ragways.core import dates
 from ragways.core.types import title_name
@@ -176,7 +176,8 @@ def _mentions(
     for low, high, titles in corpus.tree.find(text, start, end):
         title = _meant(titles, source, span, corpus)
         found.append(NameMention(low, high, linked.get(fold(text[low:high])) or title or text[low:high]))
-    for low, high in (*capital_names(text, start, end, corpus.lexicon), *quoted_names(text, start, end)):
+    capitals = islice(capital_names(text, start, end, corpus.lexicon), 2 * NAMES_IN_SENTENCE)
+    for low, high in (*capitals, *quoted_names(text, start, end)):
         name = text[low:high]
         found.append(NameMention(low, high, linked.get(fold(name), name)))
     found += (NameMention(low, high, name) for low, high, name in corpus.phrases.find(text, start, end))
