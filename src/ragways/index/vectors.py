@@ -170,7 +170,8 @@ def check_arrays(context: CheckContext) -> Iterator[Finding]:
 def _faulty(vectors: Vectors, *, finite: bool) -> Iterator[str]:
     """Ids of rows that are not finite, or of those that are but have another length than 1."""
     for at, some in slices(vectors.matrix):
-        lengths = np.linalg.norm(some, axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):  # damaged numbers may be any
+            lengths = np.linalg.norm(some, axis=1)
         bad = np.abs(lengths - 1) > _LENGTH if finite else ~np.isfinite(lengths)
         yield from (vectors.ids[at + row] for row in np.flatnonzero(bad).tolist())
 
