@@ -17,7 +17,7 @@ from ragways.corpus.source import SourceFile
 from ragways.corpus.structure import JOINED, MANY, PRESETS, sentence_spans, structure
 from ragways.index.graph.facts import LONGEST_TEXT, PassageFacts, Source, SourcePassage
 from ragways.index.graph.rules import CorpusNames, structure_facts, text_facts
-from ragways.index.windows.edges import Space, nearest_within
+from ragways.index.windows.edges import Space, nearest_elsewhere, nearest_within
 
 SIZE = 20_000
 UNNOTICED = 0.3
@@ -137,3 +137,22 @@ def test_many_windows_of_one_text_are_compared_with_the_first_of_them():
     apart = np.arange(5000, dtype=np.int32)
     equal = Space(np.ones((5000, 8), np.float32) / np.sqrt(8), apart * 0, apart * 0)
     assert nearest_within(equal, 4).to[-1].tolist() == [0, 1, 2, 3]
+
+
+def test_many_documents_of_one_text_are_compared_with_the_first_of_them():
+    draw = np.random.default_rng(2)
+    few = draw.standard_normal((4, 8)).astype(np.float32)
+    few /= np.linalg.norm(few, axis=1, keepdims=True)
+    texts, groups = draw.integers(0, 4, 80), np.sort(draw.integers(0, 6, 80)).astype(np.int32)
+    same = np.array([np.flatnonzero(texts == text)[0] for text in texts], np.int32)
+    found = nearest_elsewhere(Space(few[texts], groups, same), 5)
+    for row in range(80):
+        sims = [(-np.float32(few[texts[row]].astype(float) @ few[texts[other]].astype(float)), other)
+                for other in range(80) if groups[other] != groups[row]]  # fmt: skip
+        assert found.to[row].tolist() == [other for _, other in sorted(sims)[:5]]
+    rows = np.arange(5000, dtype=np.int32)
+    assert nearest_elsewhere(Space(np.ones((5000, 8), np.float32) / np.sqrt(8), rows, rows * 0), 3).to[-1].tolist() == [
+        0,
+        1,
+        2,
+    ]

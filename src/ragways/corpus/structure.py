@@ -207,6 +207,8 @@ PRESETS: dict[str, Chunking] = {
 
 STRETCH = 50_000
 """Characters cut at once."""
+BARE = 5_000
+"""The same where there is not one space to cut at."""
 
 
 @cache
@@ -236,7 +238,7 @@ def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Parts that the splitter can take: its time grows with the square of a text that has no borders to cut at."""
     while end - start > STRETCH:
         borders = (text.rfind(mark, start + STRETCH // 2, start + STRETCH) for mark in ("\n\n", "\n", " "))
-        stop = next((border for border in borders if border > 0), start + STRETCH)
+        stop = next((border for border in borders if border > 0), start + BARE)
         yield start, stop
         start = stop
     yield start, end

@@ -68,10 +68,14 @@ def nearest_elsewhere(
     """For each of the rows, the k most similar columns of other groups."""
     rows = space.every() if rows is None else rows
     found = Nearest.nothing(len(rows), k)
-    others = space.matrix if columns is None else space.matrix[columns]
     columns = space.every() if columns is None else columns
     if not k or not len(columns):
         return found
+    # Of equal texts the earlier win: k of each group, and of those the first 2 k, have k outside of any group.
+    some = _first_of_each(space.same[columns].astype(np.int64) * len(space) + space.groups[columns], k)
+    columns = columns[some]
+    columns = columns[_first_of_each(space.same[columns], 2 * k)]
+    others = space.matrix[columns]
     groups = space.groups[columns]
     if groups[0] == groups[-1] and (space.groups[rows] == groups[0]).all():
         return found
@@ -104,7 +108,7 @@ def nearest_within(space: Space, k: int, *, groups: NDArray[np.int32] | None = N
     return found
 
 
-def _first_of_each(same: Rows, count: int) -> Rows:
+def _first_of_each(same: NDArray[np.integer[Any]], count: int) -> Rows:
     """Places of the first so many windows of each text. Of equal ones the earlier win, so no later one can be near."""
     order = np.argsort(same, kind="stable")
     place = np.arange(len(same)) - np.searchsorted(same[order], same[order])

@@ -27,7 +27,7 @@ from ragways.index.windows.edges import (
     write_json,
 )
 from ragways.index.windows.reader import Projection, Windows
-from ragways.index.windows.sliding import Layout, lay_out, slide, windowed_documents
+from ragways.index.windows.sliding import Layout, first_rows, lay_out, slide, windowed_documents
 from ragways.index.windows.themes import (
     KIND,
     RULE,
@@ -75,8 +75,7 @@ def _derive(context: BuildContext, folder: Path) -> None:
         matrix = _write_vectors(
             target, name, ids, hashes, work_cache=context.work_cache, embedder=embedder, dimension=dimension
         )
-        own = np.arange(len(ids), dtype=np.int32)
-        return Space(matrix, own, own)
+        return Space(matrix, np.arange(len(ids), dtype=np.int32), first_rows(hashes))
 
     vectors("sentences", layout.sentences, layout.sentence_hashes)
     windows = vectors("windows", layout.windows, layout.window_hashes).matrix

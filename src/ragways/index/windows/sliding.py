@@ -77,11 +77,11 @@ class Layout:
 
     @property
     def window_same(self) -> NDArray[np.int32]:
-        return _first_rows(self.window_hashes)
+        return first_rows(self.window_hashes)
 
     @property
     def sentence_same(self) -> NDArray[np.int32]:
-        return _first_rows(self.sentence_hashes)
+        return first_rows(self.sentence_hashes)
 
 
 def lay_out(
@@ -122,6 +122,7 @@ def lay_out(
     )
 
 
-def _first_rows(hashes: Sequence[str]) -> NDArray[np.int32]:
+def first_rows(hashes: Sequence[str]) -> NDArray[np.int32]:
+    """For each row the first one with the same hash."""
     first: dict[str, int] = {}
     return np.array([first.setdefault(hash, row) for row, hash in enumerate(hashes)], np.int32)
