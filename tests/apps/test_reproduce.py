@@ -381,3 +381,13 @@ def test_answers_are_asked_for_as_in_the_source(name: str, prompts: str, tempera
         assert chosen.answer.temperature == given.get("temperature", temperature)
         found = differences(chosen, experiment, located, [], None, 1, DuelRules())
         assert {one.about: (one.here, one.there) for one in found if one.about.startswith("answer.")} == declared
+
+
+def test_no_source_holds_copies_back(tmp_path: Path):
+    experiment = EXPERIMENTS["thesis"]
+    located = LocatedData(experiment.data[-1], None, tmp_path)
+    for given, copies in (({}, 0), ({"copies": 1}, 1)):
+        chosen = recreated(read_settings(environment={}, guard=given), experiment, tmp_path)
+        assert chosen.guard.copies == copies
+        found = differences(chosen, experiment, located, [], None, 1, DuelRules())
+        assert [one.here for one in found if one.about == "guard.copies"] == ["1"] * copies

@@ -148,6 +148,24 @@ def test_of_near_duplicates_the_best_stay_and_other_passages_on_the_subject_do_t
     assert kept(hits, GuardSettings(alike=1.0)) == [0, 1, 3]
 
 
+def test_an_article_on_what_is_asked_keeps_its_passages():
+    """Each passage of one article names what is asked; the same in as many documents is held back."""
+    said = (
+        "Ada Holm began it.",
+        "It was repaired in 1820.",
+        "Ships of Ness steer by it.",
+        "Its lamp came from Grimsay.",
+    )
+    hits = found(*(f"On Gull Rock the harbour light was built, and who {text}" for text in said))
+    settings = GuardSettings(alike=1.0)
+    assert kept(hits, settings) == [0]
+    article = [
+        replace(hit, piece=replace(hit.piece, document="article:0", start=200 * n, end=200 * n + 99))
+        for n, hit in enumerate(hits.items)
+    ]
+    assert len(guarded(replace(hits, items=tuple(article)), settings, {}).hits) == 4
+
+
 def test_a_real_list_of_questions_keeps_its_best_echo():
     hits = found(
         "A passage without it.", f"{QUESTION} Ada Holm did, in 1801.", f"{QUESTION} See the chapter on towers."

@@ -232,6 +232,7 @@ class RunInfo:
     construction: Mapping[str, Spent] = field(default_factory=dict)
     questions: str = ""
     temperature: float = 0.0
+    guard: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> RunInfo | None:
@@ -257,6 +258,7 @@ def begin(
     construction: Mapping[str, Spent] | None = None,
     questions: str = "",
     temperature: float = 0.0,
+    guard: Mapping[str, Any] | None = None,
 ) -> RunInfo:
     """Begin a run in a folder, or go on with the one that is there.
 
@@ -265,7 +267,7 @@ def begin(
     """
     known = RunInfo.read(folder)
     new = RunInfo(secrets.token_hex(8), __version__, seed, prompts, model, index, variants or {}, data or {},
-                  construction or {}, questions, temperature)  # fmt: skip
+                  construction or {}, questions, temperature, guard or {})  # fmt: skip
     if known is not None:
         _check_same(folder, known, new)
         new = replace(new, id=known.id, variants={**known.variants, **new.variants}, data={**known.data, **new.data},
@@ -284,6 +286,8 @@ def _check_same(folder: Path, known: RunInfo, new: RunInfo) -> None:
             raise UsageError(f"{folder} holds a run with {name} {before or 'none'!r}, not {now or 'none'!r}", CURE)
     if known.index and new.index and known.index != new.index:
         raise UsageError(f"{folder} holds a run over another index, or the index has changed since", CURE)
+    if known.guard and new.guard and known.guard != new.guard:
+        raise UsageError(f"{folder} holds a run with other settings of the guard", CURE)
     for name, settings in new.variants.items():
         if name in known.variants and to_plain(settings) != known.variants[name]:
             raise UsageError(f"{name} has other settings in the run of {folder}", CURE)

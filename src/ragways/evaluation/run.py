@@ -170,6 +170,7 @@ async def evaluate(
             seed=seed,
             prompts=use.prompts,
             temperature=use.model.temperature,
+            guard=use.guard.model_dump(),
             model=use.model.model.name if use.model.model is not None else "",
             index=use.index.identity,
             variants={variant.name: dict(variant.settings) for variant in variants},

@@ -26,6 +26,10 @@ def recreated(settings: Settings, experiment: Experiment, index: Path) -> Settin
             "chunking": ChunkingSettings(preset=experiment.chunking),
             "graph": settings.graph.model_copy(update=graph),
             "answer": settings.answer.model_copy(update=answer),
+            # No source holds copies back.
+            "guard": settings.guard.model_copy(
+                update={} if "copies" in settings.guard.model_fields_set else {"copies": 0}
+            ),
         }
     )
 
@@ -50,6 +54,8 @@ def differences(
         here = getattr(settings.answer, name)
         if here != there:
             yield Difference(f"answer.{name}", str(here), str(there))
+    if settings.guard.copies:
+        yield Difference("guard.copies", str(settings.guard.copies), "none")
     if repeats != experiment.repeats:
         yield Difference("runs", str(repeats), str(experiment.repeats))
     if experiment.duel_rates is not None and (rules.trials, rules.samples) != (25, 2):

@@ -4,8 +4,8 @@ Who can add documents to a corpus can plant some that repeat a question and a fa
 question, so they come first, in all their paraphrases. Three rules, all of them settings, hold most of them back:
 
 - of pieces that say the same in nearly the same words (near-duplicates), the best `copies` stay;
-- pieces that repeat the question itself (echoes) are near-duplicates of each other, whatever else they say. The best
-  stay, because a real list of questions and answers repeats it, too;
+- pieces of several documents that repeat the question itself (echoes) are near-duplicates of each other, whatever else
+  they say. The best stay, because a real list of questions and answers repeats it, too;
 - sources that are trusted less count for less, or not at all, and take no more places than the settings say.
 
 What is compared are sets of words: different passages on one subject share few (docs/figures.md).
@@ -144,7 +144,8 @@ class _Groups:
 
     def _alike(self, piece: Piece, words: frozenset[str], echo: bool, group: _Group) -> bool:
         if echo and group.echo:
-            return not _overlap(piece, group.first)
+            # A long article on what is asked names it in many places: only echoes of other documents are copies of it.
+            return piece.document != group.first.document
         fewer, more = sorted((len(words), len(group.words)))
         alike = self._settings.alike
         if fewer < FEWEST or fewer < alike * more:  # then they cannot share enough, and need not be compared
