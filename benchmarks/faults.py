@@ -1,21 +1,25 @@
 """An index built by a model that fails on purpose: is it complete, or is every loss listed and said by the exit code?
 
-    python -m benchmarks.faults [--documents 100] [--malformed 0.05] [--limited 0.1] [--outage 60]
+    python -m benchmarks.faults [--documents 100] [--malformed 0.05] [--wrong 0] [--halved 0] [--limited 0.1]
+                                [--outage 60]
 
-A loopback server answers as model and as embedder: so many replies are malformed, so many requests get HTTP 429, and
-for the first seconds all of them do. The command `ragways index` runs against it with every layer, and against another
-without faults. Complete means: the two indexes are equal in every row, vector and file.
+A loopback server answers as model and as embedder: so many replies are malformed, of another shape, or end in their
+middle; so many requests get HTTP 429, and for the first seconds all of them do. The command `ragways index` runs
+against it with every layer, and against another without faults. Complete means: the two indexes are equal in every
+row, vector and file.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +36,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--malformed", type=float, default=0.05)
+    parser.add_argument("--wrong", type=float, default=0.0)
+    parser.add_argument("--halved", type=float, default=0.0)
     parser.add_argument("--limited", type=float, default=0.1)
     parser.add_argument("--outage", type=float, default=60.0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         corpus(home / "docs", options.documents)
-        well = index(home, "well", [])
+        well = index(home, "well", [], 0)
         faults = [
             Fault("limited", until=options.outage),
             Fault("malformed", share=options.malformed),
+            Fault("halved", share=options.halved),
             Fault("limited", share=options.limited),
         ]
-        ill = index(home, "ill", faults)
+        ill = index(home, "ill", faults, options.wrong)
         different = unlike(whole(home / "well"), whole(home / "ill"))
         lost, listed = missing(home), failures(home / "ill")
     print(f"without faults: {well['requests']} requests, {well['seconds']} s, exit code {well['code']}")
@@ -60,8 +67,13 @@ def main() -> None:
     print()
 
 
-def index(home: Path, name: str, faults: list[Fault]) -> dict[str, Any]:
-    with LoopbackServer(reply, faults=faults, memory=0) as server:
+def index(home: Path, name: str, faults: list[Fault], wrong: float) -> dict[str, Any]:
+    dice = random.Random(0)
+
+    def answer(body: Mapping[str, Any]) -> object:
+        return '{"unexpected": [1, 2, 3]}' if dice.random() < wrong else reply(body)
+
+    with LoopbackServer(answer, faults=faults, memory=0) as server:
         file = home / f"{name}.toml"
         small = settings(server).replace("method = 'model'", "method = 'model'\npassage_tokens = 300")
         file.write_text(small.replace("patience = 5", "patience = 180"))

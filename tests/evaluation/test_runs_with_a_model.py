@@ -150,6 +150,15 @@ def test_a_spent_budget_keeps_what_was_answered(folder: Path):
     assert len(model.calls) == 6
 
 
+def test_side_by_side_a_run_uses_its_budget_as_one_by_one(folder: Path):
+    answered = {}
+    for at_once in (1, 16):
+        with pytest.raises(BudgetExceeded):
+            asyncio.run(asked(folder, Slow(0.001), budget=0.004, at_once=at_once, out=f"run-{at_once}"))
+        answered[at_once] = len(list(Records(folder / f"run-{at_once}")))
+    assert answered[16] == answered[1] > 0
+
+
 def test_trials_do_not_share_replies_and_one_trial_does():
     model, cache = Slow(), MemoryCache()
     client = ModelClient(model, cache=cache)

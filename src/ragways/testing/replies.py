@@ -30,6 +30,7 @@ FaultKind = Literal[
     "empty",  # 200 with no choices
     "wrong",  # valid JSON that fits no schema
     "malformed",  # broken JSON as the message's text
+    "halved",  # the message ends in its middle, and says that it is whole
     "no-usage",  # leaves out the count of tokens
     "nan",  # embeddings that are no numbers
     "short",  # one embedding too few
@@ -167,6 +168,8 @@ class Routes:
             return HttpResponse.json({"choices": []})
         said = {"wrong": '{"unexpected": [1, 2, 3]}', "malformed": '{"text": <<broken>> ]'}.get(kind)
         message = said if said is not None else self._reply(body)
+        if kind == "halved" and isinstance(message, str):
+            message = message[: 2 * len(message) // 3]
         if isinstance(message, dict) and "choices" in message:
             completion = message
         else:
