@@ -12,7 +12,7 @@ from tests.faults.hubs import HUB, asked_paradigms, first_question, hub_index, p
 
 FEW, MANY = 5_000, 20_000
 UNNOTICED = 0.25
-"""CPU seconds that say nothing: a question to 20,000 relations took 0.9, and a picture 0.5."""
+"""CPU seconds that say nothing. With an index of all words of names, a first question took 0.45 to 0.55."""
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def hubs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def test_a_picture_of_a_hub_is_quick(hubs: tuple[Path, Path]):
-    few, many = (min(picture(folder) for _ in range(2)) for folder in hubs)
-    assert many <= max(2 * few, UNNOTICED)
+    few, many = (min(picture(folder) for _ in range(3)) for folder in hubs)
+    assert many <= 1.5 * few, "what it shows is as much of either"
 
 
 @pytest.mark.parametrize("paradigm", asked_paradigms())
