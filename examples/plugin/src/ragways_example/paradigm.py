@@ -24,7 +24,7 @@ def longest_first(keep: int) -> Step[Hits, Hits]:
 
 def build(use: Resources, *, k: Count = 20, keep: Count = 5, tokens: Tokens = 8000) -> Strategy:
     """Keyword-only parameters are the paradigm's settings."""
-    return dense(use, k=k) >> longest_first(keep) >> pack(tokens) >> answer(use)
+    return dense(use, k=k) >> longest_first(keep) >> pack(use, tokens) >> answer(use)
 
 
 LONGEST = Paradigm(
