@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -94,9 +93,7 @@ def test_the_temperature_of_the_settings_is_sent_and_part_of_what_a_run_is(folde
 
 def test_questions_are_asked_side_by_side_and_none_is_lost(folder: Path):
     model = Slow(0.05)
-    began = time.perf_counter()
     records = list(asyncio.run(asked(folder, model, at_once=6)))
-    assert time.perf_counter() - began < 6 * 0.05 + 2
     assert model.most == 6
     assert sorted(record.question for record in records) == [q.id for q in QUESTIONS]
     assert all(record.cpu is None for record in records), "CPU seconds cannot be told apart"

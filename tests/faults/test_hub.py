@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ragways.index.reader import Index
 from ragways.pictures.neighbourhood import neighbourhood
 from tests.faults.hubs import HUB, asked_paradigms, first_question, hub_index, picture
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 FEW, MANY = 5_000, 20_000
 UNNOTICED = 0.25
@@ -23,15 +29,36 @@ def hubs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return first, second
 
 
+def steps(folder: Path) -> int:
+    """Lines that Python runs to draw the hub's picture, those of a loop each time: the same on any machine."""
+    counted = 0
+
+    def count(_frame: FrameType, _event: str, _argument: object) -> TraceFunction:
+        nonlocal counted
+        counted += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        picture(folder)
+    finally:
+        sys.settrace(before)
+    return counted
+
+
 def test_a_picture_of_a_hub_is_quick(hubs: tuple[Path, Path]):
-    few, many = (min(picture(folder) for _ in range(3)) for folder in hubs)
-    assert many <= 1.5 * few, "what it shows is as much of either"
+    few, many = (steps(folder) for folder in hubs)
+    assert many - few < (MANY - FEW) / 10, "what it shows is as much of either"
 
 
 @pytest.mark.parametrize("paradigm", asked_paradigms())
 def test_a_first_question_about_a_hub_is_quick(hubs: tuple[Path, Path], paradigm: str):
-    few, many = (min(first_question(folder, paradigm) for _ in range(2)) for folder in hubs)
-    assert many <= max(2 * few, UNNOTICED)
+    for _ in range(5):  # noise makes one of them slow, a hub that weighs makes all of them slow
+        few, many = (first_question(folder, paradigm) for folder in hubs)
+        if many <= max(2 * few, UNNOTICED):
+            return
+    pytest.fail(f"{many:.2f} CPU s with {MANY:,} relations, {few:.2f} with {FEW:,}")
 
 
 def test_what_is_kept_of_a_hub_is_what_weighs_most(hubs: tuple[Path, Path]):

@@ -83,7 +83,7 @@ def test_pieces_arrive_while_the_rest_is_still_written():
         done(server, lambda text, *, restart=False: times.append(time.monotonic()))
         ended = time.monotonic()
     assert len(times) > 3
-    assert ended - times[0] > 0.05 * (len(times) - 1), "the first piece came long before the last"
+    assert ended - times[0] > 0.05 * (len(times) - 1) / 2, "the first piece came long before the last"
 
 
 def test_an_endpoint_that_ignores_the_wish_gives_its_text_at_once():
