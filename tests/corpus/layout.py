@@ -33,6 +33,9 @@ def check(document: Document) -> None:
         assert link.target
     for box in document.infoboxes:
         assert text[box.start : box.end] == "\n".join(f"{key}: {value}" for key, value in box.fields)
+    starts = [place.start for place in document.places]
+    assert starts == sorted(set(starts))
+    assert not text or all(0 <= start < len(text) for start in starts)
     for key, value in document.metadata.items():
         assert key == key.lower()
         assert 0 < len(value) <= 1000

@@ -92,9 +92,9 @@ def test_a_fault_in_a_parser_is_a_load_error(tmp_path: Path, monkeypatch: pytest
 
     path = tmp_path / "a.txt"
     path.write_text("hello")
-    monkeypatch.setattr(plain, "write_plain", lambda *_: 1 / 0)
+    monkeypatch.setattr(plain, "write_plain", lambda *_, **__: 1 / 0)
     with pytest.raises(LoadError, match="ZeroDivisionError"):
         list(load(SourceFile(path, "a")))
-    monkeypatch.setattr(plain, "write_plain", lambda *_: (_ for _ in ()).throw(MemoryError()))
+    monkeypatch.setattr(plain, "write_plain", lambda *_, **__: (_ for _ in ()).throw(MemoryError()))
     with pytest.raises(MemoryError):
         list(load(SourceFile(path, "a")))

@@ -74,6 +74,7 @@ def test_builder_keeps_the_layout(steps: list[str | tuple[str, str]], marks: lis
     for number, step in enumerate(steps):
         if number in marks:
             opened.append(builder.mark())
+            builder.at(line=number + 1)
         if isinstance(step, str):
             getattr(builder, step)()
         elif step[0] != "label":

@@ -67,11 +67,20 @@ class Infobox:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """From this character of the text on, page and line of the file that it was read from. 0: not known."""
+
+    start: int
+    page: int = 0
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One article as plain text, with where its parts stand in it.
 
     `key` says where it came from (`notes/tides.md`, `dump.xml#Title`) and is unique in an index. A redirect is a
-    document without text that names the title it leads to.
+    document without text that names the title it leads to. `places` say where in the file its text stood, in order.
     """
 
     key: str
@@ -83,6 +92,7 @@ class Document:
     links: tuple[Link, ...] = ()
     infoboxes: tuple[Infobox, ...] = ()
     redirect: str | None = None
+    places: tuple[Place, ...] = ()
 
     @property
     def id(self) -> str:

@@ -1,4 +1,5 @@
-"""The one way to write a document's text: it keeps the layout rule and remembers where links and headings stand.
+"""The one way to write a document's text: it keeps the layout rule and remembers where links and headings stand,
+and where in the file each stretch stood.
 
 Layout: paragraphs are separated by a blank line; a heading is a paragraph of its own; a table and an infobox are one
 paragraph with a line a row; list items are lines of one paragraph. White space is written only before a run, so no
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from ragways.core.errors import LoadError
 from ragways.core.text import clean, normal_lines, one_line
-from ragways.core.types import Document, Heading, Infobox, Link
+from ragways.core.types import Document, Heading, Infobox, Link, Place
 
 
 @dataclass(slots=True)
@@ -41,6 +42,8 @@ class TextBuilder:
         self._headings: list[tuple[int, int, int]] = []
         self._links: list[tuple[int, int, str]] = []
         self._infoboxes: list[tuple[int, int, str, tuple[tuple[str, str], ...]]] = []
+        self._at = (0, 0)  # page and line of the next run
+        self._places: list[tuple[int, int, int]] = []
 
     # --- breaks -----------------------------------------------------------------------------------------------
 
@@ -111,18 +114,23 @@ class TextBuilder:
         self._put(" ".join(words))
         self._space = run[-1].isspace()
 
-    def preformatted(self, text: str) -> None:
-        """Code: lines and indents stay, blank lines go, since a blank line would end the paragraph."""
+    def preformatted(self, text: str, *, line: int = 0) -> None:
+        """Code: lines and indents stay, blank lines go, since a blank line would end the paragraph.
+
+        `line` is the line of the file that it begins on, where that is known.
+        """
         self.paragraph()
         first = True
-        for line in normal_lines(text):
-            if not line.strip():
+        for number, row in enumerate(normal_lines(text)):
+            if not row.strip():
                 continue
             self.line()
+            if line:
+                self.at(page=self._at[0], line=line + number)
             if self._flat:
-                self.text(line)
+                self.text(row)
             else:
-                self._put(line.strip() if first else line.rstrip())
+                self._put(row.strip() if first else row.rstrip())
             first = False
         self.paragraph()
 
@@ -143,6 +151,8 @@ class TextBuilder:
             self._space = self._comma = False
         if self._block_marks:
             self._start(self._block_marks)
+        if self._at != (self._places[-1][1:] if self._places else (0, 0)):
+            self._places.append((self.length, *self._at))
         if self._label:
             self._emit(self._label)
             self._line_start = self.length
@@ -170,6 +180,12 @@ class TextBuilder:
         mark = Mark()
         self._run_marks.append(mark)
         return mark
+
+    def at(self, *, page: int = 0, line: int = 0) -> None:
+        """The next run begins on this page or line of the file; all that follows stands there until this is said anew.
+        Both count from 1; 0 is not known.
+        """
+        self._at = (page, line)
 
     def _forget(self, marks: list[Mark], mark: Mark) -> None:
         for index, other in enumerate(marks):
@@ -236,12 +252,14 @@ class TextBuilder:
             headings=tuple(Heading(s, e, level, text[s:e]) for s, e, level in headings if s < e),
             links=tuple(Link(s, e, to) for s, e, to in sorted(links) if s < e),
             infoboxes=tuple(Infobox(places[s], places[e], kind, facts) for s, e, kind, facts in self._infoboxes),
+            places=tuple({places[s]: Place(places[s], page, line) for s, page, line in self._places}.values()),
         )
 
     def _edges(self) -> set[int]:
         edges = {place for start, end, _ in self._headings for place in (start, end)}
         edges.update(place for start, end, _ in self._links for place in (start, end))
         edges.update(place for box in self._infoboxes for place in box[:2])
+        edges.update(start for start, _, _ in self._places)
         return edges
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from ragways.core.errors import LoadError, NoText
-from ragways.core.types import Document, Heading, Infobox, Link
+from ragways.core.types import Document, Heading, Infobox, Link, Place
 from ragways.corpus.load import load, loader_of
 from ragways.corpus.source import MIB, Fields, LoadOptions, Skipped, SourceFile
 
@@ -137,6 +137,7 @@ def _document(said: dict[str, Any]) -> Document:
             **said,
             "headings": tuple(Heading(*heading) for heading in said["headings"]),
             "links": tuple(Link(*link) for link in said["links"]),
+            "places": tuple(Place(*place) for place in said["places"]),
             "infoboxes": tuple(
                 Infobox(start, end, kind, tuple((key, value) for key, value in facts))
                 for start, end, kind, facts in said["infoboxes"]
@@ -165,7 +166,7 @@ def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
         try:
             for document in load(SourceFile(Path(wanted["path"]), wanted["key"]), LoadOptions(notice=notice, **limits)):
                 said = {each.name: getattr(document, each.name) for each in fields(document)}
-                for part in ("headings", "links", "infoboxes"):
+                for part in ("headings", "links", "infoboxes", "places"):
                     said[part] = [list(asdict(each).values()) for each in said[part]]
                 answers.write(_line({"document": said}))
             answers.write(_line({}))

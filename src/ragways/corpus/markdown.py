@@ -29,7 +29,7 @@ def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     source, metadata = read_text(file, options.max_bytes)
     facts, body = front_matter(source)
     writer = _Writer(TextBuilder(options.max_text), facts.pop("title", ""))
-    writer.write(body)
+    writer.write(body, source.count("\n", 0, len(source) - len(body)))
     yield writer.builder.document(file.key, writer.title or file.stem, "markdown", {**facts, **metadata})
 
 
@@ -48,10 +48,14 @@ class _Writer:
         self._heading: Mark | None = None
         self._links: list[tuple[Mark, str]] = []
         self._tokens: list[Token] = []
+        self._above = 0
+        self._line = 0
 
-    def write(self, source: str) -> None:
+    def write(self, source: str, above: int) -> None:
+        """Write what stands below so many lines of front matter."""
+        self._above = above
         if len(source) > _LONG_SOURCE or source.count("\n") + source.count("|") // 2 > _MANY_LINES:
-            write_plain(self.builder, source)
+            write_plain(self.builder, source, line=above + 1)
             return
         self._parser, self._tokens = _blocks(source)
         self._take_title()
@@ -76,6 +80,8 @@ class _Writer:
         return builder.plain()
 
     def _block(self, token: Token) -> None:
+        if token.map and token.nesting >= 0:
+            self._at(self._above + token.map[0] + 1)
         simple = _BLOCKS.get(token.type)
         if simple is not None:
             simple(self.builder)
@@ -96,10 +102,14 @@ class _Writer:
         elif token.type in ("paragraph_open", "blockquote_open", "blockquote_close", "list_item_open"):
             self._break()
         elif token.type in ("fence", "code_block"):
-            self.builder.preformatted(token.content)
+            self.builder.preformatted(token.content, line=self._line + (token.type == "fence"))
         elif token.type == "html_block":
             self._break()
             self.builder.text(_without_tags(token.content))
+
+    def _at(self, line: int) -> None:
+        self._line = line
+        self.builder.at(line=line)
 
     def _break(self) -> None:
         if self._lists:
@@ -120,10 +130,12 @@ class _Writer:
     def _inline(self, token: Token) -> None:
         if token.type in ("text", "code_inline", "text_special", "image"):
             self.builder.text(token.content)
-        elif token.type == "softbreak":
-            self.builder.space()
-        elif token.type == "hardbreak":
-            self.builder.line()
+        elif token.type in ("softbreak", "hardbreak"):
+            self._at(self._line + 1)
+            if token.type == "softbreak":
+                self.builder.space()
+            else:
+                self.builder.line()
         elif token.type == "link_open":
             self._links.append((self.builder.mark(), article_of(str(token.attrGet("href") or ""))))
         elif token.type == "link_close" and self._links:

@@ -57,6 +57,7 @@ def _write_page(builder: TextBuilder, pdf: pypdfium2.PdfDocument, number: int) -
     usual = statistics.median(gaps) if gaps else 0.0
     width = max((len(line) for line, _ in lines), default=0)
     builder.paragraph()
+    builder.at(page=number + 1)
     before, place = "", 0.0
     for line, top in lines:
         far = usual > 0 and (place - top > usual * 1.35 or top > place)

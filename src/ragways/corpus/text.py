@@ -17,33 +17,38 @@ from ragways.corpus.source import Fields, LoadOptions, Skipped, SourceFile, deco
 def load_text(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     text, metadata = read_text(file, options.max_bytes)
     builder = TextBuilder(options.max_text)
-    write_plain(builder, text)
+    write_plain(builder, text, line=1)
     yield builder.document(file.key, file.stem, "text", metadata)
 
 
-def write_plain(builder: TextBuilder, text: str) -> None:
-    """Append plain text, paragraph by paragraph."""
+def write_plain(builder: TextBuilder, text: str, *, line: int = 0) -> None:
+    """Append plain text, paragraph by paragraph. `line` is the line of the file that it begins on; 0: not known."""
     if "\n" not in text and "\r" not in text:
         builder.paragraph()
+        if line:
+            builder.at(line=line)
         builder.text(text)
         return
     block: list[str] = []
-    for line in normal_lines(text):
-        if line.strip():
-            block.append(line.strip())
+    for number, row in enumerate([*normal_lines(text), ""]):
+        if row.strip():
+            block.append(row.strip())
         elif block:
-            _write_block(builder, block)
+            _write_block(builder, block, line and line + number - len(block))
             block = []
-    if block:
-        _write_block(builder, block)
 
 
-def _write_block(builder: TextBuilder, lines: list[str]) -> None:
-    """Long lines are paragraphs, lines of nearly equal width were wrapped, other lines (lists, verse) stay."""
+def _write_block(builder: TextBuilder, lines: list[str], first: int) -> None:
+    """Long lines are paragraphs, lines of nearly equal width were wrapped, other lines (lists, verse) stay.
+
+    `first` is the number of the first line; 0: not known.
+    """
     builder.paragraph()
     width = max(map(len, lines))
     wrapped = 40 <= width <= 120 and all(len(line) >= width * 0.6 for line in lines[:-1])
-    for line in lines:
+    for number, line in enumerate(lines, start=first):
+        if first:
+            builder.at(line=number)
         if width > 200:
             builder.paragraph()
         elif wrapped:
@@ -65,10 +70,10 @@ def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     if file.path.name.lower().endswith(_LINES) or _has_lines(file, options):
         records = _lines(file, options)
     else:
-        records = _records(_parse(read_all(file, options.max_bytes)), options.fields)
+        records = ((0, record) for record in _records(_parse(read_all(file, options.max_bytes)), options.fields))
     used: set[str] = set()
     unlike: tuple[str, ...] = ()
-    for ordinal, record in enumerate(records, start=1):
+    for ordinal, (line, record) in enumerate(records, start=1):
         text = _text(_first(record, options.fields.text))
         if not text:
             unlike = unlike or tuple(record)[:8]
@@ -76,6 +81,7 @@ def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
             continue
         name, title = _names(record, options.fields, ordinal, used)
         builder = TextBuilder(options.max_text)
+        builder.at(line=line)
         write_plain(builder, text)
         title = title or f"{file.stem} {ordinal}"
         yield builder.document(f"{file.key}#{name}", title, "json", _facts(record, options.fields))
@@ -118,8 +124,8 @@ def _has_lines(file: SourceFile, options: LoadOptions) -> bool:
         return False
 
 
-def _lines(file: SourceFile, options: LoadOptions) -> Iterator[Record]:
-    """An object a line. Read line by line, so a file of any length needs the memory of one line."""
+def _lines(file: SourceFile, options: LoadOptions) -> Iterator[tuple[int, Record]]:
+    """An object a line, with its number. Read one by one, so a file of any length needs the memory of one line."""
     with opened(file) as stream:
         size = number = 0
         while line := stream.readline(options.max_record + 1):
@@ -135,7 +141,7 @@ def _lines(file: SourceFile, options: LoadOptions) -> Iterator[Record]:
                 value = json.loads(line.decode("utf-8-sig"))
             except ValueError as error:
                 raise LoadError(f"has no valid JSON in line {number} ({error})", "check that it is whole") from error
-            yield _record(value)
+            yield number, _record(value)
 
 
 def _record(value: object) -> Record:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreError
 from ragways.core.types import Document, Infobox, Link, Piece, content_hash
 from ragways.index.folder import damaged_parts, is_current
+from ragways.index.origin import unpacked
 from ragways.index.store import Store, derived_folder, number_of, path_of
 
 if TYPE_CHECKING:
@@ -235,13 +236,21 @@ class Index:
         """A whole document, for showing a piece in its place."""
         number = number_of(id)
         row = self._store.db.execute(
-            "SELECT key, title, text, format, metadata, redirect FROM documents WHERE number = ?", (number,)
+            "SELECT key, title, text, format, metadata, redirect, places FROM documents WHERE number = ?", (number,)
         ).fetchone()
         if row is None:
             return None
-        key, title, text, format, metadata, redirect = row
+        key, title, text, format, metadata, redirect, places = row
         return Document(
-            key, title, text, format, json.loads(metadata), (), self._links(number), self._infoboxes(number), redirect
+            key,
+            title,
+            text,
+            format,
+            json.loads(metadata),
+            links=self._links(number),
+            infoboxes=self._infoboxes(number),
+            redirect=redirect,
+            places=unpacked(places),
         )
 
     def place(self, id: str) -> tuple[Document, int, int] | None:

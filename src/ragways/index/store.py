@@ -14,13 +14,13 @@ from pathlib import Path
 
 from ragways.core.errors import NoIndex, StoreDamaged, StoreError, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
-from ragways.corpus.structure import Chunking
 from ragways.index.checksums import Seal
 from ragways.index.database import REBUILD, connect, log_size, store_errors
+from ragways.index.origin import packed
 from ragways.index.place import MARK, check_parts, claim
 
 FILE = "index.sqlite"
-VERSION = 1
+VERSION = 2
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -32,7 +32,8 @@ CREATE TABLE sources (
 
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, source TEXT NOT NULL, title TEXT NOT NULL, name TEXT NOT NULL,
-    format TEXT NOT NULL, text TEXT NOT NULL, metadata TEXT NOT NULL, redirect TEXT, hash TEXT NOT NULL
+    format TEXT NOT NULL, metadata TEXT NOT NULL, redirect TEXT, hash TEXT NOT NULL, places TEXT NOT NULL,
+    text TEXT NOT NULL -- last, so that nothing has to be read past a long one
 );
 CREATE INDEX documents_by_source ON documents (source);
 CREATE INDEX documents_by_name ON documents (name);
@@ -235,7 +236,7 @@ class Store:
         with store_errors(self.path):
             self.remove([number])
             self.db.execute(
-                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     number,
                     document.key,
@@ -243,10 +244,11 @@ class Store:
                     document.title,
                     title_name(document.title),
                     document.format,
-                    document.text,
                     _json(dict(document.metadata)),
                     document.redirect,
                     document_hash(document),
+                    packed(document.places),
+                    document.text,
                 ),
             )
             self._put_parts(number, structure, tokens, hashes)
@@ -399,6 +401,7 @@ def document_hash(document: Document) -> str:
         repr(document.headings),
         repr(document.links),
         repr(document.infoboxes),
+        packed(document.places),
     )
 
 
@@ -435,12 +438,3 @@ def chunk_texts(store: Store, numbers: Iterable[int] | None = None) -> Iterator[
         for path, start, end in chunks:
             section = sections[path.split(":", 1)[0]]
             yield f"article:{number}:{path}", searched_text(title, section, text[start:end], with_title=with_title)
-
-
-def chunk_texts_of(parts: Structure, chunking: Chunking) -> Iterable[str]:
-    """The searched texts of a document that is not stored yet."""
-    document = parts.document
-    sections = {section.id: section.title for section in parts.sections}
-    for chunk in parts.chunks:
-        section = sections[":".join(chunk.id.split(":")[:3])]
-        yield searched_text(document.title, section, document.text[chunk.start : chunk.end], with_title=chunking.title)

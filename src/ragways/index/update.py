@@ -22,7 +22,7 @@ from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile
 from ragways.corpus.structure import PRESETS, Chunking, structure
 from ragways.index.layers import USUAL
 from ragways.index.settings import LayerSettings
-from ragways.index.store import Store, chunk_texts_of, document_hash, number_of
+from ragways.index.store import Store, document_hash, number_of, searched_text
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
@@ -255,3 +255,12 @@ class FileReader:
             parts = structure(document, self._chunking)
             texts = tuple(chunk_texts_of(parts, self._chunking))
         return ReadDocument(parts, file.key, texts, tuple(map(content_hash, texts)))
+
+
+def chunk_texts_of(parts: Structure, chunking: Chunking) -> Iterator[str]:
+    """The searched texts of a document that is not stored yet."""
+    document = parts.document
+    sections = {section.id: section.title for section in parts.sections}
+    for chunk in parts.chunks:
+        section = sections[":".join(chunk.id.split(":")[:3])]
+        yield searched_text(document.title, section, document.text[chunk.start : chunk.end], with_title=chunking.title)

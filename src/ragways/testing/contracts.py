@@ -146,6 +146,9 @@ def check_loader(loader: Loader, file: Path) -> tuple[Document, ...]:
     assert len({document.key for document in documents}) == len(documents), f"{loader.name} used a key twice"
     for document in documents:
         assert document.title.strip(), f"{loader.name} left {document.key} without a title"
+        starts = [place.start for place in document.places]
+        inside = starts == sorted(set(starts)) and all(0 <= start < len(document.text) for start in starts)
+        assert inside, f"{loader.name}: the places of {document.key} are not in order, or lie outside its text"
         parts: tuple[Heading | Link | Infobox, ...] = (*document.headings, *document.links, *document.infoboxes)
         for part in parts:
             inside = 0 <= part.start <= part.end <= len(document.text)

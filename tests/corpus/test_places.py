@@ -1,0 +1,125 @@
+"""Where in its file each stretch of a text stood."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pypdfium2
+
+from ragways.core.types import Document, Place
+from ragways.corpus.builder import TextBuilder
+from ragways.corpus.isolated import IsolatedReader
+from ragways.corpus.source import LoadOptions, SourceFile
+from ragways.index.origin import packed, pages_and_lines, unpacked
+from tests.corpus import samples
+from tests.corpus.layout import read, read_text
+
+MARKDOWN = """---
+date: 1970-01-02
+---
+# Old Harbour
+
+The tide comes
+in twice.
+
+## Signals
+
+- red
+- green
+  at night
+
+| flag | means |
+|------|-------|
+| blue | wait |
+
+```
+x = 1
+
+y = 2
+```
+"""
+
+
+def lines(document: Document) -> dict[str, int]:
+    """Each stretch with its line."""
+    ends = [*(place.start for place in document.places[1:]), len(document.text)]
+    return {
+        document.text[place.start : end].strip(): place.line for place, end in zip(document.places, ends, strict=True)
+    }
+
+
+def test_markdown_says_the_line_of_the_file(tmp_path: Path):
+    found = lines(read_text(tmp_path, "a.md", MARKDOWN))
+    assert found == {
+        "The tide comes": 6, "in twice.": 7, "Signals": 9, "red": 11, "green": 12, "at night": 13,
+        "flag | means": 15, "blue | wait": 17, "x = 1": 20, "y = 2": 22,
+    }  # fmt: skip
+    for stretch, line in found.items():
+        assert stretch.split(" ")[0] in MARKDOWN.split("\n")[line - 1]
+
+
+def test_text_says_the_line(tmp_path: Path):
+    assert lines(read_text(tmp_path, "a.txt", "one\r\n\r\n\r\ntwo\r\nthree")) == {"one": 1, "two": 4, "three": 5}
+    assert lines(read_text(tmp_path, "b.txt", "alone")) == {"alone": 1}
+
+
+def test_a_record_says_its_line_where_it_has_one(tmp_path: Path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one"}\n\n' + json.dumps({"text": "two\n\nthree"}))
+    assert [document.places for document in read(path)] == [(Place(0, line=1),), (Place(0, line=3),)]
+    assert read_text(tmp_path, "a.json", '[\n{"text": "one"}]').places == ()
+
+
+def test_a_pdf_says_the_page_also_from_the_child_process(tmp_path: Path):
+    whole = pypdfium2.PdfDocument.new()
+    for lines in (("First page.",), (), ("Third page.",)):
+        whole.import_pages(pypdfium2.PdfDocument(samples.pdf(lines)))
+    data = io.BytesIO()
+    whole.save(data)
+    document = read_text(tmp_path, "a.pdf", data.getvalue())
+    assert document.text == "First page.\n\nThird page."
+    assert document.places == (Place(0, page=1), Place(13, page=3))
+    reader = IsolatedReader()
+    try:
+        (other,) = reader.load(SourceFile(tmp_path / "a.pdf", "a.pdf"), LoadOptions())
+    finally:
+        reader.close()
+    assert other == document
+
+
+def test_a_place_begins_with_its_run_and_only_changes_are_kept():
+    builder = TextBuilder(1000)
+    builder.at(line=1)
+    builder.at(line=2)
+    builder.text("e")
+    builder.at(line=2)
+    builder.text("\u0301 e")  # melts into the run before it: what follows moves by one
+    builder.at(page=3)
+    builder.line()
+    builder.label("key: ")
+    builder.text("value")
+    builder.at()
+    builder.text(" nowhere")
+    document = builder.document("k", "t", "text", {})
+    assert document.text == "é e\nkey: value nowhere"
+    assert document.places == (Place(0, line=2), Place(4, page=3), Place(14))
+
+
+def test_places_are_kept_small_and_come_back():
+    pages = tuple(Place(start, page=start // 100 + 1) for start in range(0, 1000, 100))
+    for places in ((), (Place(0, line=7),), (Place(3, 1, 2), Place(9), Place(12, 1, 1)), pages):
+        assert unpacked(packed(places)) == places
+    rows = tuple(Place(60 * number, line=number + 1) for number in range(1000))
+    assert len(packed(rows)) < 6 * len(rows)
+
+
+def test_a_stretch_has_the_places_that_it_touches_and_no_other():
+    places = (Place(10, 1, 5), Place(20, 1, 6), Place(30, 2, 7), Place(40))
+    assert pages_and_lines(places, 0, 15) == (0, 0, 0, 0)
+    assert pages_and_lines(places, 10, 20) == (1, 1, 5, 5)
+    assert pages_and_lines(places, 15, 31) == (1, 2, 5, 7)
+    assert pages_and_lines(places, 25, 50) == (1, 2, 6, 7)
+    assert pages_and_lines(places, 40, 50) == (0, 0, 0, 0)
+    assert pages_and_lines((), 0, 5) == (0, 0, 0, 0)
