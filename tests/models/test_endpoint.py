@@ -3,11 +3,12 @@
 import asyncio
 import json
 import logging
+import socket
 from dataclasses import replace
 
 import pytest
 
-from ragways.core.errors import ModelRefused, ModelUnavailable, SettingsError, UnusableReply
+from ragways.core.errors import ModelError, ModelRefused, ModelUnavailable, SettingsError, UnusableReply
 from ragways.core.trace import Usage, span, spending
 from ragways.models import transport
 from ragways.models.call import Call, Message, Tool, ToolCall
@@ -219,10 +220,12 @@ def test_forms_of_retry_after(headers, wanted):
     assert found == wanted if wanted is None or wanted < 1e6 else found is not None and found > 1e6
 
 
-def test_a_refused_connection_is_tried_again():
+def test_an_endpoint_that_answered_and_is_gone_is_waited_for():
     async def main():
         client = ModelClient(Endpoint(server.base_url, None, "loopback"), time=replace(Time(), sleep=sleep))
         async with client:
+            await client.complete(replace(CALL, sample=1))
+            await asyncio.to_thread(server.pause)
             assert (await client.complete(CALL)).text == "You said: hello"
 
     async def sleep(seconds):
@@ -232,16 +235,69 @@ def test_a_refused_connection_is_tried_again():
 
     slept: list[float] = []
     with LoopbackServer() as server:
-        server.pause()
         asyncio.run(main())
     assert slept
 
 
-def test_nobody_there():
+async def never_slept(seconds):
+    raise AssertionError(f"waited {seconds} s for what does not pass")
+
+
+def at_once(base_url):
+    """What the first call says where it must not be tried again."""
+
+    async def main():
+        async with ModelClient(Endpoint(base_url, None, "m"), time=replace(Time(), sleep=never_slept)) as client:
+            await client.complete(CALL)
+
+    with pytest.raises(ModelError) as caught:
+        asyncio.run(main())
+    return caught.value
+
+
+def test_nobody_there_is_said_at_once_with_the_cure():
     with LoopbackServer() as server:
         server.pause()
-        with pytest.raises(ModelUnavailable, match="ConnectError"):
-            complete(server, tries=2)
+        error = at_once(server.base_url)
+    assert isinstance(error, ModelUnavailable)
+    assert server.base_url in error.message
+    assert "is the server running?" in error.cure
+    assert "/v1" in error.cure
+
+
+def test_a_host_that_is_not_there_is_said_at_once(monkeypatch):
+    def unknown(*_, **__):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    error = at_once("http://no-such-host.invalid/v1")
+    assert "no host 'no-such-host.invalid'" in error.message
+    assert "base_url" in error.cure
+
+
+def test_a_web_page_is_said_at_once():
+    with LoopbackServer(faults=[Fault("page")]) as server:
+        error = at_once(server.base_url)
+    assert isinstance(error, ModelRefused)
+    assert "web page" in error.message
+    assert "/v1" in error.cure
+    assert server.count == 1
+
+
+def test_a_page_in_between_is_waited_out():
+    """An endpoint that answered before: a proxy shows a page while it restarts."""
+    with LoopbackServer(faults=[Fault("page", share=0.5)]) as server:
+        assert [reply.text for reply in complete_all(server, 2)] == ["You said: hello"] * 2
+    assert server.count == 3
+
+
+def complete_all(server, number):
+    async def main():
+        client = ModelClient(Endpoint(server.base_url, None, "loopback"), time=replace(Time(), sleep=_soon))
+        async with client:
+            return [await client.complete(replace(CALL, sample=n)) for n in range(number)]
+
+    return asyncio.run(main())
 
 
 def test_wrong_and_malformed_replies_through_the_whole_stack():

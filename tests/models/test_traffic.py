@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.errors import ModelUnavailable
-from ragways.models.limits import Bucket, Traffic, TryAgain
+from ragways.models.limits import Bucket, Traffic, TryAgain, Wait, telling_waits
 from tests.models.model_fakes import FakeTime
 
 
@@ -187,3 +187,32 @@ def test_no_limit_no_wait():
     fake = FakeTime()
     asyncio.run(Bucket(None, fake.time).take(1e9))
     assert fake.slept == []
+
+
+def waits_of(calls, **error):
+    """What is told of an outage of 30 s that so many calls meet at once."""
+    fake, told = FakeTime(), list[Wait]()
+    server = Server(fake, 30, **error)
+
+    async def main():
+        traffic = Traffic(time=fake.time)
+        await asyncio.gather(*(send(traffic, server) for _ in range(calls)))
+
+    with telling_waits(told.append):
+        asyncio.run(main())
+    return told, fake
+
+
+def test_a_wait_is_told_with_its_reason_and_how_long():
+    told, fake = waits_of(1, after=30)
+    assert told == [Wait("model m", "503: down", 30.0)]
+    assert fake.slept == [30.0]
+
+
+def test_waits_of_under_a_second_are_not_told():
+    assert [wait for wait in waits_of(1)[0] if wait.seconds < 1] == []
+
+
+def test_calls_that_wait_together_are_told_once():
+    told, _ = waits_of(20, after=30, limited=True)
+    assert len(told) == 1

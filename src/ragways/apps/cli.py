@@ -15,10 +15,11 @@ from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.index import check, diagnose, index, remove, status
 from ragways.apps.reproduce import reproduce
-from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, show_wait
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
 from ragways.core.text import printable
+from ragways.models.limits import telling_waits
 
 if TYPE_CHECKING:
     pass
@@ -138,7 +139,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
     try:
-        app()
+        with telling_waits(show_wait):
+            app()
     except RagwaysError as error:
         _fail(str(error), error.exit_code)
     except KeyboardInterrupt:

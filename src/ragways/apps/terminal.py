@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragways.core.table import Table
+    from ragways.models.limits import Wait
     from ragways.settings import Settings
 
 SELDOM = 30.0
@@ -116,6 +117,12 @@ def show_table(
         out.print(f"and {len(table) - limit:,} more: all of them with --json", style="dim")
     for note in table.notes:
         out.print(Text(printable(note), style="dim"))
+
+
+def show_wait(wait: Wait) -> None:
+    """A line on standard error: an endpoint asks for patience, and how long it takes."""
+    why = printable(" ".join(wait.why.split()))
+    print(f"ragways: {printable(wait.name)}: {why}; waiting {wait.seconds:.0f} s", file=sys.stderr)  # noqa: T201
 
 
 @contextmanager

@@ -11,7 +11,9 @@ import json
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -125,7 +127,12 @@ class Brake:
 
     @property
     def on(self) -> bool:
-        return self._time.clock() < self._until
+        return self.left > 0
+
+    @property
+    def left(self) -> float:
+        """Seconds until it is off."""
+        return max(0.0, self._until - self._time.clock())
 
     def press(self, sent: float, at_least: float) -> None:
         """A call sent at `sent` was refused. Calls sent before the last press tell nothing new about the pace."""
@@ -145,7 +152,7 @@ class Brake:
             self._level = 0
 
     async def wait(self) -> None:
-        while (left := self._until - self._time.clock()) > 0:
+        while (left := self.left) > 0:
             # Spread a little, or all calls would come back in the same instant.
             await self._time.sleep(left + self._time.dice() * min(left, 1.0) * 0.5)
 
@@ -162,6 +169,29 @@ class TryAgain(Exception):
         self.limited = limited
         self.lost = lost
         self.seconds = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A call waits before it is tried again: whose call, why, and for how many seconds."""
+
+    name: str
+    why: str
+    seconds: float
+
+
+OnWait = Callable[[Wait], None]
+_on_wait: ContextVar[OnWait | None] = ContextVar("ragways_on_wait", default=None)
+
+
+@contextmanager
+def telling_waits(on_wait: OnWait) -> Iterator[None]:
+    """Inside, `on_wait` is told of every pause of a second or more; calls that wait together are told once."""
+    token = _on_wait.set(on_wait)
+    try:
+        yield
+    finally:
+        _on_wait.reset(token)
 
 
 class MeteredTries:
@@ -229,6 +259,7 @@ class Traffic:
         self._requests = Bucket(requests_per_minute, self._time)
         self._tokens = Bucket(tokens_per_minute, self._time)
         self._brake = Brake(self._time, first=FIRST_PAUSE, longest=LONGEST_PAUSE)
+        self._told_until = float("-inf")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._slots = asyncio.Semaphore(concurrency)
 
@@ -244,7 +275,7 @@ class Traffic:
                 waited += error.seconds
                 if waited >= self._patience or tried == self._tries:
                     raise _gave_up(name, tried, waited, error) from None
-                waited += await self._pause(error, tried)
+                waited += await self._pause(name, error, tried)
             else:
                 self._tokens.give_back(tokens - used(result))
                 return result, tried
@@ -273,7 +304,7 @@ class Traffic:
         self._brake.release(sent)
         return result
 
-    async def _pause(self, error: TryAgain, tried: int) -> float:
+    async def _pause(self, name: str, error: TryAgain, tried: int) -> float:
         """Wait before the next try. Too many requests: wait with all the others.
 
         Else exponential with full jitter, but at least a tenth, so that bad luck with the dice cannot use up all
@@ -281,11 +312,20 @@ class Traffic:
         """
         began = self._time.clock()
         if error.limited:
+            self._tell(Wait(name, str(error), self._brake.left))
             await self._brake.wait()
         else:
             most = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(tried - 1, 10))
-            await self._time.sleep(max(error.after, most * max(0.1, self._time.dice())))
+            pause = max(error.after, most * max(0.1, self._time.dice()))
+            self._tell(Wait(name, str(error), pause))
+            await self._time.sleep(pause)
         return self._time.clock() - began
+
+    def _tell(self, wait: Wait) -> None:
+        until, on_wait = self._time.clock() + wait.seconds, _on_wait.get()
+        if on_wait is not None and wait.seconds >= 1 and until >= self._told_until + 1:
+            self._told_until = until
+            on_wait(wait)
 
     def _slots_here(self) -> asyncio.Semaphore:
         loop = asyncio.get_running_loop()

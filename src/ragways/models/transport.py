@@ -1,7 +1,8 @@
 """One POST to an OpenAI-compatible endpoint: JSON out, JSON or a stream of events in, and every failure under a name.
 
-`Refused`: the endpoint said no, and would say it again. `TryAgain`: another try may succeed. The key is sent in a
-header and appears nowhere else: not in errors, traces or reprs.
+`Refused`: the endpoint said no, and would say it again. `TryAgain`: another try may succeed. Where nobody listens at
+the address, or a web page does, that is an error at once, unless the endpoint answered before: then it is an outage
+that may pass. The key is sent in a header and appears nowhere else: not in errors, traces or reprs.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ragways.core.errors import ModelRefused, SettingsError
+from ragways.core.errors import ModelError, ModelRefused, ModelUnavailable, SettingsError
 from ragways.models.limits import TryAgain
 
 if TYPE_CHECKING:
     import httpx2
 
 LONGEST_REPLY = 16 << 20
+CONNECT = 5.0
+"""Seconds to reach an endpoint; an answer may take longer."""
 _MAY_PASS = {408, 409, 425, 429}
+_STAY = {501, 505}
 _SAID = 300  # characters of the endpoint's own words that an error repeats
 
 
@@ -60,6 +64,7 @@ class Transport:
         self._key = _checked_key(key)
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._answered = False
 
     def __repr__(self) -> str:
         return f"Transport({self.base_url!r})"
@@ -84,6 +89,8 @@ class Transport:
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             if "CERTIFICATE_VERIFY_FAILED" in str(error):
                 raise ModelRefused(f"the certificate of {self.base_url} is not trusted", "check `base_url`") from None
+            if isinstance(error, httpx2.ConnectError) and not self._answered:
+                raise self._nobody_there(error) from None
             lost = isinstance(error, httpx2.ReadError | httpx2.RemoteProtocolError | httpx2.DecodingError)
             raise TryAgain(self._scrubbed(f"{type(error).__name__}: {error}"), lost=lost) from None
         return None if data is None else self._understood(status, headers, data)
@@ -100,7 +107,7 @@ class Transport:
         async with self._open().stream("POST", url, content=body) as response:
             kind = response.headers.get("content-type", "")
             if on_event is not None and response.status_code == 200 and kind.startswith("text/event-stream"):
-                events = _Events()
+                events, self._answered = _Events(), True
             size = 0
             async for chunk in response.aiter_bytes():
                 size += len(chunk)
@@ -130,7 +137,7 @@ class Transport:
             self._loop = loop
             self._client = httpx2.AsyncClient(
                 headers=headers,
-                timeout=httpx2.Timeout(self.timeout, pool=None),
+                timeout=httpx2.Timeout(self.timeout, connect=min(CONNECT, self.timeout), pool=None),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
                 # Reading the machine's certificates takes longer than many calls, and plain http needs none.
                 verify=self.base_url.startswith("https:"),
@@ -140,7 +147,13 @@ class Transport:
 
     def _understood(self, status: int, headers: httpx2.Headers, data: bytes) -> dict[str, object]:
         found = _parsed(data)
+        self._answered = self._answered or found is not None
         if 200 <= status < 300:
+            if found is None and not self._answered and _is_page(headers, data):
+                raise ModelRefused(
+                    f"{self.base_url} answers with a web page, not as an endpoint does",
+                    "check the setting `base_url`: most end in /v1, and a sign-in page or a proxy may stand before it",
+                )
             if found is None:
                 raise TryAgain(f"the reply is no JSON object ({len(data):,} bytes)", lost=True)
             if found.get("error"):
@@ -149,9 +162,23 @@ class Transport:
         said = self._scrubbed(_said(found, data))
         if status == 429 and found is not None and "insufficient_quota" in json.dumps(found.get("error")):
             raise Refused(status, said)
-        if status in _MAY_PASS or status >= 500:
+        if status in _MAY_PASS or (status >= 500 and status not in _STAY):
             raise TryAgain(f"{status}: {said}", after=_retry_after(headers), limited=status == 429)
         raise Refused(status, said)
+
+    def _nobody_there(self, error: Exception) -> ModelError:
+        host = urlsplit(self.base_url).hostname or ""
+        said = self._scrubbed(str(error))
+        if any(
+            words in said for words in ("Name or service", "getaddrinfo", "nodename", "name resolution", "No address")
+        ):
+            return ModelUnavailable(
+                f"there is no host {host!r} ({said})", f"check the setting `base_url` ({self.base_url}) and the network"
+            )
+        return ModelUnavailable(
+            f"nobody listens at {self.base_url} ({said})",
+            "is the server running? Start it, or check the setting `base_url`: host, port, and /v1 at its end",
+        )
 
     def _scrubbed(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
@@ -201,6 +228,10 @@ def _is_loopback(base_url: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _is_page(headers: httpx2.Headers, data: bytes) -> bool:
+    return headers.get("content-type", "").startswith("text/html") or data.lstrip()[:1] == b"<"
 
 
 def _parsed(data: bytes) -> dict[str, object] | None:

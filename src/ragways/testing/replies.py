@@ -22,10 +22,11 @@ FaultKind = Literal[
     "slow",  # waits `seconds`, then answers as usual
     "dripping",  # a stream with `seconds` between its events
     "limited",  # 429, with `Retry-After: seconds` when seconds are given
-    "down",  # 503
+    "down",  # 503, with `Retry-After: seconds` when seconds are given
     "closed",  # closes the connection without an answer
     "cut",  # promises more than it sends, then closes
     "garbled",  # 200 with a body that is no JSON
+    "page",  # 200 with a web page
     "error",  # 200 with an error object
     "empty",  # 200 with no choices
     "wrong",  # valid JSON that fits no schema
@@ -204,18 +205,18 @@ class Routes:
 
 def _failed(fault: Fault) -> HttpResponse | None:
     """The faults that do not depend on what was asked."""
+    wait = {"retry_after": f"{fault.seconds:g}"} if fault.seconds is not None else {}
     if fault.kind == "limited":
-        wait = {"retry_after": f"{fault.seconds:g}"} if fault.seconds is not None else {}
         return HttpResponse.error(429, "too many requests", **wait)
     if fault.kind == "down":
-        return HttpResponse.error(503, "down for a while")
+        return HttpResponse.error(503, "down for a while", **wait)
     if fault.kind == "closed":
         return HttpResponse(cut=0)
-    if fault.kind == "garbled":
-        return HttpResponse(body=b"<html>not what you asked for")
-    if fault.kind == "error":
-        return HttpResponse.json({"error": {"message": "something went wrong inside"}})
-    return None
+    return {
+        "garbled": HttpResponse(body=b'{"choices": [not what you asked for'),
+        "page": HttpResponse(body=b"<!doctype html><title>Sign in</title>"),
+        "error": HttpResponse.json({"error": {"message": "something went wrong inside"}}),
+    }.get(fault.kind)
 
 
 def _completion(body: Mapping[str, object], message: dict[str, object], *, usage: bool) -> dict[str, object]:
