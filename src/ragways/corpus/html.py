@@ -1,4 +1,4 @@
-"""Web pages (.html, .htm): the visible text with headings, tables and links between files."""
+"""Web pages (.html, .htm): the text of their content (`page_content.py`) with headings, tables and links to files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from ragways.core.errors import LoadError
 from ragways.core.text import one_line
 from ragways.core.types import Document
 from ragways.corpus.builder import Mark, TextBuilder
+from ragways.corpus.page_content import PageContent
 from ragways.corpus.source import LoadOptions, SourceFile, article_of, decode, read_all
 
-_DROPPED = frozenset(("script", "style", "nav", "noscript", "template", "head", "svg", "iframe", "object", "canvas",
-                      "audio", "video", "select", "button", "textarea"))  # fmt: skip
 _BLOCKS = frozenset((
     "p", "div", "section", "article", "main", "header", "footer", "aside", "blockquote", "figure", "figcaption", "ul",
     "ol", "dl", "form", "fieldset", "address", "details", "summary", "hr", "center", "body", "table", "caption",
@@ -37,8 +36,11 @@ _ATTRIBUTE = r"[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>
 _ATTRIBUTES = re.compile(rf"<[a-zA-Z][^\s/>]*+(?:{_ATTRIBUTE}){{0,{_MAX_ATTRIBUTES}}}+({_ATTRIBUTE})?")
 _FACTS = {
     "author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
-    "article:published_time": "date", "og:site_name": "source", "article:section": "category", "keywords": "category",
+    "dcterms.date": "date", "dcterms.created": "date", "datepublished": "date", "article:published_time": "date",
+    "article:modified_time": "modified", "last-modified": "modified", "docbuild:last-update": "modified",
+    "og:site_name": "source", "article:section": "category", "keywords": "category", "og:url": "url",
 }  # fmt: skip
+_SEPARATORS = re.compile(r"\s+[|\-–—·•:»«/]+\s+|:\s+")
 
 
 def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
@@ -46,11 +48,14 @@ def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     _check_depth(source)
     _check_attributes(source)
     tree = LexborHTMLParser(source)
-    writer = _Writer(TextBuilder(options.max_text))
-    title = writer.take_title(tree)
+    builder, facts, title = TextBuilder(options.max_text), _facts(tree), ""
     if tree.body is not None:
-        writer.write(tree.body)
-    yield writer.builder.document(file.key, title or file.stem, "html", {**_facts(tree), **metadata})
+        content = PageContent(tree, tree.body)
+        facts = {"date": _date_in(content), **facts}
+        writer = _Writer(builder, content)
+        title = writer.take_title(tree, facts.get("source", ""))
+        writer.write(content.root)
+    yield builder.document(file.key, title or file.stem, "html", {**facts, **metadata})
 
 
 def _check_depth(source: str) -> None:
@@ -88,37 +93,52 @@ def _decoded(data: bytes) -> tuple[str, dict[str, str]]:
 def _facts(tree: LexborHTMLParser) -> dict[str, str]:
     facts: dict[str, str] = {}
     for node in tree.css("meta")[:200]:
-        name = (node.attributes.get("name") or node.attributes.get("property") or "").lower()
+        given = (node.attributes.get(kind) for kind in ("name", "property", "itemprop", "http-equiv"))
+        name = next(filter(None, given), "").lower()
         if name in _FACTS:
             facts.setdefault(_FACTS[name], node.attributes.get("content") or "")
     root, canonical = tree.css_first("html"), tree.css_first("link[rel=canonical]")
     if root is not None:
         facts["language"] = root.attributes.get("lang") or ""
     if canonical is not None:
-        facts["url"] = canonical.attributes.get("href") or ""
-    if "date" in facts:
-        facts["date"] = iso_date(facts["date"])
-    return facts
+        facts["url"] = canonical.attributes.get("href") or facts.get("url", "")
+    for name in facts.keys() & {"date", "modified"}:
+        facts[name] = iso_date(facts[name])
+    return {name: value for name, value in facts.items() if value}
+
+
+def _date_in(content: PageContent) -> str:
+    """The first time that the content marks as one, which is where articles say when they were written."""
+    node = content.root.css_first("time[datetime]")
+    return iso_date(node.attributes.get("datetime") or "") if node is not None else ""
 
 
 class _Writer:
     """Walks the tree with a stack of its own, so that no depth of nesting can exhaust Python's."""
 
-    def __init__(self, builder: TextBuilder) -> None:
+    def __init__(self, builder: TextBuilder, content: PageContent) -> None:
         self.builder = builder
+        self._content = content
         self._lists = 0
         self._title_heading = -1
         self._marks: dict[int, tuple[Mark, str]] = {}
 
-    def take_title(self, tree: LexborHTMLParser) -> str:
-        """The page's title; a first h1 that repeats it is the better form of it and leaves the text."""
-        title_node, heading_node = tree.css_first("head > title, title"), tree.css_first("h1")
+    def take_title(self, tree: LexborHTMLParser, site: str) -> str:
+        """The page's title; a first heading that it repeats is the better form of it, and leaves the text.
+
+        Without such a heading, the site's name goes from its end where the page says what that is.
+        """
+        title_node, heading_node = tree.css_first("head > title, title"), self._content.heading()
         title = one_line(title_node.text(deep=True), 300) if title_node is not None else ""
-        heading = one_line(heading_node.text(deep=True), 300) if heading_node is not None else ""
-        if heading_node is not None and heading and (not title or heading.casefold() in title.casefold()):
-            self._title_heading = heading_node.mem_id
-            return heading
-        return title
+        first, *others = _SEPARATORS.split(title)
+        if heading_node is not None:
+            heading = one_line(self._content.text(heading_node), 300)
+            known, plain = title.casefold(), heading.casefold()
+            agrees = plain in known if heading_node.tag == "h1" else plain in (known, first.casefold())
+            if not title or agrees or plain.endswith(f" {known}"):
+                self._title_heading = heading_node.mem_id
+                return heading
+        return first if len(others) == 1 and others[0].casefold() == site.casefold() else title
 
     def write(self, body: LexborNode) -> None:
         pending: list[tuple[LexborNode, bool]] = [(body, False)]
@@ -130,10 +150,10 @@ class _Writer:
             tag = node.tag or ""
             if tag == "-text":
                 self.builder.text(node.text_content or "")
-            elif tag and tag[0] not in "-!" and tag not in _DROPPED and node.mem_id != self._title_heading:
+            elif tag and tag[0] not in "-!" and not self._left_out(node):
                 pending.append((node, True))
                 if tag == "pre":
-                    self.builder.preformatted(node.text(deep=True))
+                    self.builder.preformatted(self._content.text(node))
                     continue
                 self._enter(node, tag)
                 children = []
@@ -142,6 +162,9 @@ class _Writer:
                     children.append((child, False))
                     child = child.next
                 pending.extend(reversed(children))
+
+    def _left_out(self, node: LexborNode) -> bool:
+        return node.mem_id == self._title_heading or self._content.leaves_out(node)
 
     def _break(self) -> None:
         if self._lists:
@@ -169,7 +192,7 @@ class _Writer:
 
     def _cell(self, node: LexborNode) -> None:
         """Cells that hold headings or tables lay out a page; only the others are cells of a table."""
-        if not self.builder.is_flat and node.css_first("table, h1, h2, h3, h4, p + p") is not None:
+        if not self.builder.is_flat and node.css_first("table, pre, h1, h2, h3, h4, p + p") is not None:
             self.builder.paragraph()
             return
         self.builder.cell()
