@@ -20,17 +20,35 @@ const lines = [...pairs.values()].filter((line) => line.from && line.to && line.
 for (const line of lines) { line.from.lines.push(line); line.to.lines.push(line); }
 for (const node of nodes) node.size = (node.place ? 4.5 : 9) + Math.min(8, 1.7 * Math.sqrt(node.lines.length));
 
+// What is on the picture: the centre and the strongest around it, of the kinds that are not switched off, and whoever was looked up.
+const FIRST = 60;
+const off = new Set(), called = new Set();
+let most = Math.min(FIRST, nodes.length - 1), active = [], joined = [];
+function choice() {
+  const [centre, ...others] = nodes, open = others.filter((node) => !off.has(node.kind));
+  const strong = new Set(open.slice(0, most));
+  active = [centre, ...others.filter((node) => strong.has(node) || called.has(node))];
+  const here = new Set(active);
+  joined = lines.filter((line) => here.has(line.from) && here.has(line.to));
+  for (const node of active) node.near = joined.filter((line) => line.from === node || line.to === node).length;
+  return { here, open: open.length };
+}
+
 // Layout: springs along lines, everything else pushes, and a weak pull inwards. From rings, so that it comes out the same each time.
-const spacing = nodes.length > 120 ? 46 : 62;
-nodes.forEach((node, place) => {
-  const angle = place * 2.399963, reach = node.hop * 90 + Math.sqrt(place) * 14;
-  node.x = Math.cos(angle) * reach; node.y = Math.sin(angle) * reach; node.dx = 0; node.dy = 0;
-});
+let spacing = 62;
+function layout() {
+  spacing = active.length > 120 ? 46 : 62;
+  active.forEach((node, place) => {
+    const angle = place * 2.399963, reach = node.hop * 90 + Math.sqrt(place) * 14;
+    node.x = Math.cos(angle) * reach; node.y = Math.sin(angle) * reach; node.dx = 0; node.dy = 0; node.fixed = false;
+  });
+  for (let heat = 1; heat > .02; heat *= .985) step(heat);
+}
 function step(heat) {
-  for (let i = 0; i < nodes.length; i++) {
-    const a = nodes[i];
-    for (let j = i + 1; j < nodes.length; j++) {
-      const b = nodes[j], x = a.x - b.x, y = a.y - b.y, far = Math.max(x * x + y * y, 25);
+  for (let i = 0; i < active.length; i++) {
+    const a = active[i];
+    for (let j = i + 1; j < active.length; j++) {
+      const b = active[j], x = a.x - b.x, y = a.y - b.y, far = Math.max(x * x + y * y, 25);
       if (far > 360000) continue;
       const push = 3.3 * spacing / far * heat;
       a.dx += x * push; a.dy += y * push; b.dx -= x * push; b.dy -= y * push;
@@ -38,22 +56,21 @@ function step(heat) {
     const pull = .012 * heat;
     a.dx -= a.x * pull; a.dy -= a.y * pull * 1.25;
   }
-  for (const { from, to } of lines) {
+  for (const { from, to } of joined) {
     const x = to.x - from.x, y = to.y - from.y, far = Math.hypot(x, y) || 1;
-    const busy = Math.min(from.lines.length, to.lines.length);
+    const busy = Math.min(from.near, to.near);
     const force = (far - spacing - from.size - to.size) / far * heat * .45 / Math.max(1, busy);
-    const share = from.lines.length / (from.lines.length + to.lines.length);
+    const share = from.near / (from.near + to.near);
     from.dx += x * force * (1 - share); from.dy += y * force * (1 - share);
     to.dx -= x * force * share; to.dy -= y * force * share;
   }
-  for (const node of nodes) {
+  for (const node of active) {
     if (node.fixed) { node.dx = node.dy = 0; continue; }
     node.dx *= .55; node.dy *= .55;
     const fast = Math.hypot(node.dx, node.dy), slow = fast > 30 ? 30 / fast : 1;
     node.x += node.dx * slow; node.y += node.dy * slow;
   }
 }
-for (let heat = 1; heat > .02; heat *= .985) step(heat);
 
 // Drawing
 const make = (tag, parent, name) => {
@@ -82,14 +99,14 @@ function sentence(edge) {
   return `${numbers.get(edge.source).name} ${edge.predicate.replaceAll("_", " ")} ${numbers.get(edge.target).name}${dated}`;
 }
 const camera = { x: 0, y: 0, scale: 1 };
-let chosen = nodes[0], wanted = null, kind = "", dragged = false;
+let chosen = nodes[0], wanted = null, dragged = false;
 function place() {
   view.setAttribute("transform", `translate(${camera.x} ${camera.y}) scale(${camera.scale})`);
-  for (const { from, to, mark, reach } of lines) {
+  for (const { from, to, mark, reach } of joined) {
     const ends = { x1: from.x.toFixed(1), y1: from.y.toFixed(1), x2: to.x.toFixed(1), y2: to.y.toFixed(1) };
     set(mark, ends); set(reach, ends);
   }
-  for (const node of nodes) set(node.dot, { cx: node.x.toFixed(1), cy: node.y.toFixed(1) });
+  for (const node of active) set(node.dot, { cx: node.x.toFixed(1), cy: node.y.toFixed(1) });
   names();
 }
 // Names keep their size on the screen; where two would lie upon each other, the less important one waits for a closer look.
@@ -103,7 +120,7 @@ function names() {
   const worth = (node) => (node === chosen ? 1e6 : 0) + (faint(node) ? -1e5 : 0) + (node.place ? 0 : 1e5) + (near.has(node) ? 1e3 : 0)
     + node.lines.length * (lesser(node) ? .3 : 1);
   const taken = [];
-  for (const node of [...nodes].sort((a, b) => worth(b) - worth(a) || a.place - b.place)) {
+  for (const node of [...active].sort((a, b) => worth(b) - worth(a) || a.place - b.place)) {
     const x = node.x * camera.scale, y = (node.y + node.size) * camera.scale + 13, half = node.width / 2;
     const box = [x - half, y - 11, x + half, y + 4];
     const free = taken.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
@@ -113,7 +130,7 @@ function names() {
     set(node.label, { x: node.x.toFixed(1), y: (node.y + node.size + 13 / camera.scale).toFixed(1) });
   }
 }
-function faint(node) { return (wanted && !wanted.has(node)) || (kind && node.kind !== kind); }
+function faint(node) { return wanted && !wanted.has(node); }
 function shade() {
   for (const node of nodes) {
     node.dot.classList.toggle("chosen", node === chosen);
@@ -129,7 +146,7 @@ function shade() {
 }
 function fit() {
   const box = svg.getBoundingClientRect();
-  const xs = nodes.map((n) => n.x), ys = nodes.map((n) => n.y);
+  const xs = active.map((n) => n.x), ys = active.map((n) => n.y);
   const left = Math.min(...xs) - 60, right = Math.max(...xs) + 60, top = Math.min(...ys) - 40, bottom = Math.max(...ys) + 60;
   const height = Math.max(80, box.height - by("legend").offsetHeight - 8);
   camera.scale = Math.min(2, box.width / (right - left), height / (bottom - top)) || 1;
@@ -202,7 +219,24 @@ function tellLine(line) {
   shade();
   line.mark.classList.add("near");
 }
-function choose(node, move) { chosen = node; tell(node); shade(); if (move) centreOn(node); }
+function choose(node, move) {
+  if (!active.includes(node)) { called.add(node); redraw(); }
+  chosen = node; tell(node); shade();
+  if (move) centreOn(node);
+}
+function redraw() {
+  const { here, open } = choice();
+  for (const node of nodes) for (const mark of [node.dot, node.label]) mark.classList.toggle("out", !here.has(node));
+  const drawn = new Set(joined);
+  for (const line of lines) for (const mark of [line.mark, line.reach]) mark.classList.toggle("out", !drawn.has(line));
+  by("shown").textContent = `${active.length - 1} of ${nodes.length - 1} neighbours shown, the strongest first`;
+  slider.max = Math.max(1, open);
+  slider.value = Math.min(most, open);
+  layout(); fit(); shade();
+}
+const slider = by("most");
+slider.addEventListener("input", () => { most = Number(slider.value); redraw(); });
+by("amount").hidden = nodes.length < 12;
 
 // Moving, by mouse, pen or fingers
 const held = new Map();
@@ -281,20 +315,22 @@ search.addEventListener("keydown", (event) => {
   if (event.key === "Escape") { search.value = ""; search.dispatchEvent(new Event("input")); }
 });
 for (const each of [...KINDS, "other"]) {
-  const count = nodes.filter((node) => node.kind === each).length;
+  const count = nodes.filter((node) => node.place && node.kind === each).length;
   if (!count) continue;
   const button = add(by("legend"), "button", undefined, `k-${each}`);
-  button.setAttribute("aria-pressed", "false");
+  button.setAttribute("aria-pressed", "true");
+  button.title = `Show or hide what is called ${each}`;
   add(button, "i");
   button.append(`${each} ${count}`);
   button.addEventListener("click", () => {
-    kind = kind === each ? "" : each;
-    for (const other of by("legend").children) other.setAttribute("aria-pressed", String(other === button && Boolean(kind)));
-    shade();
+    if (!off.delete(each)) off.add(each);
+    button.setAttribute("aria-pressed", String(!off.has(each)));
+    redraw();
   });
 }
 
 by("title").textContent = nodes[0].name;
 by("summary").textContent = [`${nodes.length} entities, ${data.edges.length} relations within ${data.hops} ${data.hops === 1 ? "hop" : "hops"}.`, data.cut].join(" ").trim();
-fit();
+redraw();
 choose(nodes[0], false);
+document.body.dataset.drawn = "all";
