@@ -53,6 +53,10 @@ def test_it_is_drawn(browser: Browser, url: str, data: dict[str, Any], width: in
     paper = browser.ask("getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(22, 24, 28)" if dark else "rgb(251, 250, 247)")
     assert browser.ask("document.documentElement.scrollWidth") <= width, "nothing sticks out sideways"
+    cut = "[...document.querySelectorAll('.frame')].filter((one) => one.scrollWidth > one.clientWidth).length"
+    assert browser.ask(cut) == 0, "no column is cut off"
+    assert browser.ask("document.getElementById('verdict').textContent") == data["verdict"]
+    assert data["runs"][0]["date"] in browser.ask("document.getElementById('summary').textContent")
     for section in SECTIONS:
         assert browser.ask(f"document.getElementById('{section}').children.length") > 1
     assert browser.ask("document.querySelectorAll('#figures tbody tr').length") == 5

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -218,7 +219,7 @@ class RunInfo:
 
     `id` tells replies of this run from those of others; `index` is what the index held; `variants` are the settings of
     each name in the records; `data` says where the questions come from, `construction` what each layer had cost;
-    `questions` is the hash of what was asked and its gold (`questions_hash`).
+    `questions` is the hash of what was asked and its gold (`questions_hash`), `date` the day on which it began (UTC).
     """
 
     id: str
@@ -233,6 +234,7 @@ class RunInfo:
     questions: str = ""
     temperature: float = 0.0
     guard: Mapping[str, Any] = field(default_factory=dict)
+    date: str = ""
 
     @classmethod
     def read(cls, folder: Path) -> RunInfo | None:
@@ -266,11 +268,13 @@ def begin(
     temperature, index or settings: its answers would be another run's.
     """
     known = RunInfo.read(folder)
+    today = datetime.now(UTC).date().isoformat()
     new = RunInfo(secrets.token_hex(8), __version__, seed, prompts, model, index, variants or {}, data or {},
-                  construction or {}, questions, temperature, guard or {})  # fmt: skip
+                  construction or {}, questions, temperature, guard or {}, today)  # fmt: skip
     if known is not None:
         _check_same(folder, known, new)
-        new = replace(new, id=known.id, variants={**known.variants, **new.variants}, data={**known.data, **new.data},
+        new = replace(new, id=known.id, date=known.date or today, variants={**known.variants, **new.variants},
+                      data={**known.data, **new.data},
                       construction={**known.construction, **new.construction})  # fmt: skip
     _make(folder)
     with replacing(folder / RUN_FILE) as draft:

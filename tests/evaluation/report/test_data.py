@@ -23,8 +23,12 @@ from ragways.evaluation.report import data as report_module
 from ragways.evaluation.report.data import cut, evaluation_report
 from ragways.evaluation.report.markdown import markdown
 from ragways.evaluation.score import score, scored
+from ragways.evaluation.statistics.comparison import Comparisons, PairComparison
+from ragways.evaluation.statistics.inference import detectable_effect
 from tests.evaluation.report.made import EVIL, PARADIGMS, RULES, fight, labelled, made_run, report_data
 from tests.evaluation.test_gate import row as scores_of
+
+NONE = detectable_effect(9, None)
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +58,45 @@ def test_figures_are_those_of_the_run(run: Path, data: dict[str, Any]):
     assert len(data["runs"]) == 1
     assert data["asked"] == len(data["questions"]) == 24
     assert data["runs"][0]["made"] == {"version": ["0.1.0"], "model": ["a-model"], "embedder": ["an-embedder"]}
+
+
+def test_it_opens_with_what_to_use(run: Path, data: dict[str, Any]):
+    said = data["verdict"]
+    used = re.match(r".*?Use ([\w-]+): accuracy (0\.\d+), [\d.,]+ tokens per answer", said)
+    assert used, said
+    best = data["best"]["accuracy"] or data["paradigms"]
+    cheapest = min((row for row in data["rows"] if row["paradigm"] in best), key=lambda row: row["cost"]["tokens"])
+    assert used[1] == cheapest["paradigm"]
+    assert float(used[2]) == pytest.approx(cheapest["metrics"]["accuracy"]["mean"], abs=5e-4)
+    assert data["comparisons"]["tables"][0]["sentence"] in said
+    assert markdown(evaluation_report([run])).splitlines()[2].startswith("**")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", data["runs"][0]["date"])
+
+
+@pytest.mark.parametrize(
+    ("means", "pairs", "said"),
+    [
+        ({"a": 0.9, "b": 0.5}, [("a", "b", "better")], "Use a: f1 0.900, 5 tokens; it is shown to be better than each"),
+        (
+            {"a": 0.9, "b": 0.8},
+            [("a", "b", "no difference shown")],
+            "none is shown to be the best on f1. Use b: f1 0.800",
+        ),
+        (
+            {"a": 0.9, "b": 0.8, "c": 0.1},
+            [("a", "b", "no difference shown"), ("c", "a", "worse"), ("b", "c", "better")],
+            "Use b: f1 0.800, 2 tokens; the cheapest of those not shown to be worse than the best (a).",
+        ),
+    ],
+)
+def test_the_verdict_takes_the_cheapest_of_the_best(means, pairs, said):
+    rows = [scores_of(name, f1=mean) for name, mean in means.items()]
+    made = [PairComparison(n=9, a=a, b=b, adjusted=0.5, verdict=said_of, detectable=NONE) for a, b, said_of in pairs]
+    table = Comparisons("f1", False, "", 0.05, tuple(made), {}, {}, "So many questions.")
+    costs = {"a": {"tokens": 5.0}, "b": {"tokens": 2.0}, "c": {"tokens": 1.0}}
+    got = comparisons.verdict(rows, [table], costs, {"tokens": "tokens"})
+    assert said in got
+    assert got.endswith("So many questions.")
 
 
 def test_every_answer_is_there_with_its_scores(run: Path, data: dict[str, Any]):

@@ -113,9 +113,8 @@ def best_of(rows: Sequence[ParadigmScores], tables: Iterable[Comparisons]) -> di
 
 
 def _best(rows: Sequence[ParadigmScores], table: Comparisons) -> list[str]:
-    means = {row.paradigm: row.metrics.get(table.metric, MetricScore()).mean for row in rows}
     sign = -1 if table.less_is_better else 1
-    known = {name: mean for name, mean in means.items() if mean is not None}
+    known = _means(rows, table)
     ordered = sorted(known, key=lambda name: -sign * known[name])
     if not ordered:
         return []
@@ -124,3 +123,47 @@ def _best(rows: Sequence[ParadigmScores], table: Comparisons) -> list[str]:
     beaten |= {pair.a: pair.verdict == "worse" for pair in table.rows if pair.b == first}
     alike = [name for name in others if not beaten.get(name)]
     return [] if len(alike) == len(others) or not set(others) <= set(beaten) else [first, *alike]
+
+
+def verdict(
+    rows: Sequence[ParadigmScores],
+    tables: Sequence[Comparisons],
+    costs: Mapping[str, Mapping[str, float]],
+    words: Mapping[str, str],
+) -> str:
+    """What to use, in one or two sentences: the cheapest of those that were not shown to be worse than the best.
+
+    `tables` compare the paradigms, the most telling metric first: the first on which their means differ decides.
+    `costs` are by paradigm, `words` name each kind of cost. Says so where nothing was shown, and what so many questions
+    could not have shown.
+    """
+    if not tables:
+        return "Nothing to choose from: one paradigm was asked."
+    table = next((one for one in tables if len(set(_means(rows, one).values())) > 1), tables[0])
+    means = _means(rows, table)
+    if not means:
+        return f"Nothing to choose by: no answer has a score of {table.metric}. {table.sentence}".strip()
+    leading = _best(rows, table)
+    among = leading or list(means)
+    kind = next((one for one in words if any(costs.get(name, {}).get(one) for name in means)), "")
+    sign = -1 if table.less_is_better else 1
+    chosen = min(among, key=lambda name: (costs.get(name, {}).get(kind, float("inf")), -sign * means[name]))
+    cost = costs.get(chosen, {}).get(kind)
+    price = "" if cost is None else f", {cost:{',.0f' if cost >= 100 else '.3g'}} {words[kind]}"
+    said = f"Use {chosen}: {table.metric} {means[chosen]:.3f}{price}"
+    others = [name for name in among if name != chosen]
+    listed = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
+    cheapest = "the cheapest" if cost is not None else "the best mean"
+    if not leading:
+        shown = f"with {table.baseline} alone" if table.baseline else "with each other"
+        said = f"Compared {shown}, none is shown to be the best on {table.metric}. {said}, {cheapest} of all"
+    elif others:
+        said += f"; {cheapest} of those not shown to be worse than the best ({listed})"
+    else:
+        said += "; it is shown to be better than each of the others"
+    return f"{said}. {table.sentence}".strip()
+
+
+def _means(rows: Sequence[ParadigmScores], table: Comparisons) -> dict[str, float]:
+    means = {row.paradigm: row.metrics.get(table.metric, MetricScore()).mean for row in rows}
+    return {name: mean for name, mean in means.items() if mean is not None}

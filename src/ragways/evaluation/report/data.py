@@ -25,6 +25,7 @@ from ragways.evaluation.report.comparisons import (
     best_of,
     comparison_section,
     telling_first,
+    verdict,
 )
 from ragways.evaluation.report.runs import RunSummary, read_runs, run_summary
 from ragways.evaluation.report.sections import (
@@ -89,12 +90,14 @@ class MetricInfo:
 class EvaluationReport:
     """One or more runs side by side.
 
-    `main` are the metrics that are shown first, `costs` the kinds of cost that tell paradigms apart, with their words;
-    `best` says by metric which paradigms are best. `missing` says of each section that is not there why, and how to
-    get it. `questions` hold all answers, whose evidence is named by its place in `pieces`.
+    `verdict` says in a sentence or two what to use. `main` are the metrics that are shown first, `costs` the kinds of
+    cost that tell paradigms apart, with their words; `best` says by metric which paradigms are best. `missing` says of
+    each section that is not there why, and how to get it. `questions` hold all answers, whose evidence is named by its
+    place in `pieces`.
     """
 
     ragways: str
+    verdict: str
     runs: tuple[RunSummary, ...]
     asked: int
     notes: tuple[str, ...]
@@ -142,8 +145,11 @@ def evaluation_report(folders: Sequence[Path], *, baseline: str = "") -> Evaluat
         "duels": duel_section(runs),
         "breakevens": break_even_section(runs, main[0] if main else None),
     }
+    # Where all are free, nothing is to be weighed against a kind of cost.
+    kinds = {name: words for name, words in COSTS.items() if any(own.get(name) for own in costs.values())}
     return EvaluationReport(
         ragways=__version__,
+        verdict=verdict(scores, comparisons.tables if comparisons is not None else (), costs, kinds),
         runs=tuple(map(run_summary, runs)),
         asked=len({row.record.question for row in rows}),
         notes=_notes(rows),
@@ -151,8 +157,7 @@ def evaluation_report(folders: Sequence[Path], *, baseline: str = "") -> Evaluat
         types=tuple(sorted({type for row in scores for type in row.by_type})),
         metrics=tuple(map(_metric_info, metrics)),
         main=tuple(metric.name for metric in main),
-        # Where all are free, nothing is to be weighed against a kind of cost.
-        costs={name: words for name, words in COSTS.items() if any(own.get(name) for own in costs.values())},
+        costs=kinds,
         rows=tuple(_report_row(row, used[row.paradigm], costs[row.paradigm]) for row in scores),
         gaps=tuple(gaps(scores)),
         best=best_of(scores, comparisons.tables if comparisons is not None else ()),

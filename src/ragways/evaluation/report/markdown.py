@@ -64,11 +64,13 @@ def _amounts(*titles: str) -> list[Column]:
 def _head(report: EvaluationReport) -> Iterator[str]:
     yield f"# Evaluation: {', '.join(markdown_text(run.name) for run in report.runs)}"
     yield ""
+    yield f"**{markdown_text(report.verdict)}**"
+    yield ""
     for run in report.runs:
         made = "".join(f"; {name} {', '.join(map(markdown_text, values))}" for name, values in run.made.items())
         yield (
             f"- {markdown_text(run.name)}: {run.questions:,} questions, {len(run.paradigms)} paradigms, "
-            f"{run.records:,} answers, {run.failed:,} failed{made}"
+            f"{run.records:,} answers, {run.failed:,} failed{f'; {run.date}' if run.date else ''}{made}"
         )
     yield ""
     for note in report.notes:

@@ -35,7 +35,10 @@ class ReportedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a run is. `made`: by which versions, models and embedders; more than one of a kind is worth seeing."""
+    """What a run is. `made`: by which versions, models and embedders; more than one of a kind is worth seeing.
+
+    `date` is the day on which it began; empty where that is not known.
+    """
 
     name: str
     records: int
@@ -43,6 +46,7 @@ class RunSummary:
     questions: int
     paradigms: tuple[str, ...]
     made: Mapping[str, list[str]]
+    date: str = ""
     seed: int = 0
     data: Mapping[str, Any] | None = None
 
@@ -57,6 +61,7 @@ def run_summary(run: ReportedRun) -> RunSummary:
         questions=len(run.questions),
         paradigms=tuple(run.paradigms.values()),
         made=_made(row.record.made for row in run.rows),
+        date=info.date if info is not None else "",
         seed=info.seed if info is not None else 0,
         data=info.data if info is not None else None,
     )

@@ -27,15 +27,22 @@ function grid(parent, caption, columns, list, { sort = -1, down = true, most = I
       const line = add(body, "tr");
       for (const column of columns) {
         const cell = add(line, column.head ? "th" : "td", undefined, column.text || column.head ? "text" : "");
-        if (column.head) cell.scope = "row";
+        if (column.head) cell.scope = "row"; else cell.dataset.label = shown(column.label);
         if (column.cell) column.cell(cell, row); else cell.textContent = shown(column.show ? column.show(column.value(row)) : column.value(row));
       }
     }
     more.hidden = some.length === ordered.length;
     more.textContent = `Show all ${ordered.length.toLocaleString("en")}`;
+    fitted(frame);
   }
   fill();
+  onResize(() => fitted(frame));
   return { frame, table };
+}
+// No column is ever cut off: what is too wide is set tighter, and where that is not enough, each row becomes a card.
+function fitted(frame) {
+  frame.classList.remove("tight", "stacked");
+  for (const name of ["tight", "stacked"]) if (frame.scrollWidth > frame.clientWidth) frame.classList.add(name);
 }
 // What has no value stands last, whichever way.
 function order(a, b, down) {
