@@ -59,6 +59,30 @@ def tide():
 ```
 """
 
+RST = """:Author: Ada Quay
+:Date: 2 January 1970
+
+===========
+Old Harbour
+===========
+
+A *quiet* place near `spring tides <../wiki/Tidal_range.rst>`_ and `the web <https://example.org>`_.
+
+.. _history:
+
+History
+=======
+
+* First :doc:`quay </wiki/quay>`
+* Second quay
+
+=========  =====
+Place      Depth
+=========  =====
+East quay  5 m
+=========  =====
+"""
+
 HTML = """<!doctype html><html lang="en"><head><title>Old Harbour - Site</title>
 <meta name="author" content="Ada Quay"><meta name="date" content="1970-01-02"><style>x{}</style></head>
 <body><nav>Menu</nav><h1>Old Harbour</h1><script>bad()</script>
@@ -181,7 +205,8 @@ def _bytes(text: str) -> Callable[[], bytes]:
 SAMPLES: dict[str, Callable[[], bytes]] = {
     ".txt": _bytes("A quiet place.\r\n\r\nIts second paragraph.\n"),
     ".text": _bytes("A quiet place."),
-    ".rst": _bytes("A quiet place."),
+    ".rst": _bytes(RST),
+    ".rest": _bytes(RST),
     ".md": _bytes(MARKDOWN),
     ".markdown": _bytes(MARKDOWN),
     ".html": _bytes(HTML),

@@ -101,7 +101,7 @@ def test_pdf_that_is_none(tmp_path: Path):
     refused(tmp_path, "b.pdf", b"%PDF-1.7\n" + b"\xff" * 1000, "no readable PDF")
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".md", ".html", ".wiki"])
+@pytest.mark.parametrize("suffix", [".txt", ".rst", ".md", ".html", ".wiki"])
 def test_binary_behind_a_text_suffix(tmp_path: Path, suffix: str):
     refused(tmp_path, f"a{suffix}", bytes(range(256)) * 10, "holds binary data")
     refused(tmp_path, f"b{suffix}", b"\x01\x02\x03 text" * 10, "holds binary data")

@@ -22,7 +22,8 @@ MARKS = (
     "```\n", "> ", "- ", "1. ", "---\n", "# ", "<div>", "</div>", "<table>", "<tr>", "<td>", "</td>",
     "<a href='b.html'>", "</a>", "<h1>", "</h1>", "<h2>", "<ul>", "<li>", "<p>", "<pre>", "</pre>", "<title>", "word",
     " ", "  ", "\t", "\r", "\x00", "\x02", "0\x03", "\x85", "\u2028", "\u200b", "\xa0", "\u1100", "\u1161",
-    "\U0001f600", "#REDIRECT ", "a: b",
+    "\U0001f600", "#REDIRECT ", "a: b", ".. note:: ", ".. a:: b\n", ".. _a:", "::\n\n ", ":ref:`", "``", "\n====\n",
+    "== ==\n", "\n+--+--+\n", "\n  ", "a_ ", "|a|", "\\",
 )  # fmt: skip
 MARKUP = st.lists(st.one_of(st.sampled_from(MARKS), st.text(max_size=4)), max_size=60).map("".join)
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
@@ -35,7 +36,7 @@ def written(suffix: str, data: bytes) -> None:
         survives(path)
 
 
-@pytest.mark.parametrize("suffix", [".wiki", ".md", ".html", ".txt"])
+@pytest.mark.parametrize("suffix", [".wiki", ".md", ".html", ".txt", ".rst"])
 @MANY
 @given(source=MARKUP)
 def test_any_markup(suffix: str, source: str):

@@ -57,7 +57,8 @@ LOADERS: Registry[Loader] = Registry(
     "loader",
     Loader,
     (
-        Loader("text", (".txt", ".text", ".rst"), "Plain text.", _from("text", "load_text")),
+        Loader("text", (".txt", ".text"), "Plain text; reStructuredText is seen.", _from("text", "load_text")),
+        Loader("rst", (".rst", ".rest"), "reStructuredText, with Sphinx's roles.", _from("rst", "load")),
         Loader("markdown", (".md", ".markdown"), "Markdown, with front matter.", _from("markdown", "load")),
         Loader("html", (".html", ".htm"), "Web pages.", _from("html", "load"), isolated=True),
         Loader("pdf", (".pdf",), "PDF with a text layer.", _from("pdf", "load"), isolated=True),

@@ -88,7 +88,7 @@ class LoadOptions:
 
 
 _SUFFIXES = (
-    ".gz", ".bz2", ".txt", ".text", ".rst", ".md", ".markdown", ".html", ".htm", ".pdf", ".docx",
+    ".gz", ".bz2", ".txt", ".text", ".rst", ".rest", ".md", ".markdown", ".html", ".htm", ".pdf", ".docx",
     ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml",
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Plain text (.txt, .text, .rst), and records (.json, .jsonl, .ndjson, also .gz), whose texts are plain text too."""
+"""Plain text (.txt, .text), and records (.json, .jsonl, .ndjson, also .gz), whose texts are plain text too."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from ragways.core.errors import LoadError
 from ragways.core.text import normal_lines, one_line
 from ragways.core.types import Document
 from ragways.corpus.builder import TextBuilder
+from ragways.corpus.rst import is_rst, rst_document
 from ragways.corpus.source import Fields, LoadOptions, Skipped, SourceFile, decode, opened, read_all, read_text
 
 
 def load_text(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     text, metadata = read_text(file, options.max_bytes)
+    if is_rst(text):
+        yield rst_document(text, file, options, metadata)
+        return
     builder = TextBuilder(options.max_text)
     write_plain(builder, text, line=1)
     yield builder.document(file.key, file.stem, "text", metadata)
