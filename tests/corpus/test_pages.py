@@ -91,3 +91,74 @@ def test_what_holds_the_title_is_kept_whatever_it_is_called(tmp_path: Path):
 def test_a_footnote_and_a_form_around_the_page_are_content(tmp_path: Path):
     page = f"<form><p>{PARAGRAPH}</p><aside class='footnote'>Measured in 1901.</aside></form>"
     assert read_text(tmp_path, "a.html", page).text == f"{PARAGRAPH.strip()}\n\nMeasured in 1901."
+
+
+GENERATED = """---
+title: Quay
+date: 2024-03-05
+---
+# Quay { #quay }
+
+[![Build](https://img.shields.io/x.svg)](https://ci.example) ![A map](map.png)
+
+<!-- nobody reads this -->
+
+<style>
+.md { display: none }
+</style>
+
+## Stone <a name="stone"></a> {: #stone .big }
+
+!!! note "Of granite"
+    It is hard.
+
+    ```python
+    !!! warning
+        return {* x *}
+    ```
+
+{* ../../src/stone.py hl[1] *}
+
+/// warning | Wet steps
+
+Mind **them**.
+
+///
+
+## Light [](#light)
+
+:::tip
+Look [up](sky.md){.internal-link target=_blank}. :sun:
+:::
+
+=== "Windows"
+
+    ??? info
+        Deep inside.
+
+> [!NOTE]
+> Quoted.
+
+--8<-- "shared.md"
+
+### The end [#](#the-end)
+
+`f(){.x}` ends {{ it }}.
+"""
+
+
+def test_markdown_of_site_generators(tmp_path: Path):
+    document = read_text(tmp_path, "a.md", GENERATED)
+    assert document.title == "Quay"
+    assert document.metadata["date"] == "2024-03-05"
+    assert [heading.title for heading in document.headings] == ["Stone", "Light", "The end"]
+    assert document.text == (
+        "A map\n\nStone\n\nNote: Of granite\nIt is hard.\n\n!!! warning\n    return {* x *}\n\n"
+        "Warning: Wet steps\n\nMind them.\n\nLight\n\nTip\nLook up. :sun:\n\n"
+        "Windows\n\nInfo\nDeep inside.\n\nNote\nQuoted.\n\nThe end\n\nf(){.x} ends {{ it }}."
+    )
+    lines = GENERATED.split("\n")
+    for found, word in (("It is hard", "It is hard."), ("Deep inside", "Deep inside."), ("The end", "### The end")):
+        start = document.text.index(found)
+        place = [place for place in document.places if place.start <= start][-1]
+        assert word in lines[place.line - 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -13,6 +14,7 @@ from ragways.core.dates import iso_date
 from ragways.core.text import clean
 from ragways.core.types import Document
 from ragways.corpus.builder import Mark, TextBuilder
+from ragways.corpus.markdown_marks import plain_heading, plain_markdown
 from ragways.corpus.source import LoadOptions, SourceFile, article_of, read_text
 from ragways.corpus.text import write_plain
 
@@ -22,13 +24,15 @@ _LONG_SOURCE = 2_000_000
 """A file longer than this is read as plain text."""
 _MANY_LINES = 20_000
 """A file of more lines, or twice as many cells of tables, is read as plain text, too: a line may cost 0.1 ms."""
+_BADGE = re.compile(r"badge|shields\.io|badgen\.net|travis-ci|coveralls|codecov", re.IGNORECASE)
+"""Addresses of pictures that show the state of a project and not what the text is about."""
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,1000}>")
 
 
 def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     source, metadata = read_text(file, options.max_bytes)
     facts, body = front_matter(source)
-    writer = _Writer(TextBuilder(options.max_text), facts.pop("title", ""))
+    writer = _Writer(TextBuilder(options.max_text), plain_heading(facts.pop("title", "")))
     writer.write(body, source.count("\n", 0, len(source) - len(body)))
     yield writer.builder.document(file.key, writer.title or file.stem, "markdown", {**facts, **metadata})
 
@@ -57,7 +61,10 @@ class _Writer:
         if len(source) > _LONG_SOURCE or source.count("\n") + source.count("|") // 2 > _MANY_LINES:
             write_plain(self.builder, source, line=above + 1)
             return
-        self._parser, self._tokens = _blocks(source)
+        self._parser, self._tokens = _blocks(plain_markdown(source))
+        for heading, content in pairwise(self._tokens):
+            if heading.type == "heading_open":
+                content.content = plain_heading(content.content)
         self._take_title()
         for token in self._tokens:
             self._block(token)
@@ -105,7 +112,8 @@ class _Writer:
             self.builder.preformatted(token.content, line=self._line + (token.type == "fence"))
         elif token.type == "html_block":
             self._break()
-            self.builder.text(_without_tags(token.content))
+            if not token.content.lstrip().lower().startswith(("<style", "<script")):
+                self.builder.text(_without_tags(token.content))
 
     def _at(self, line: int) -> None:
         self._line = line
@@ -128,6 +136,8 @@ class _Writer:
         self._links.clear()
 
     def _inline(self, token: Token) -> None:
+        if token.type == "image" and _BADGE.search(str(token.attrGet("src") or "")):
+            return
         if token.type in ("text", "code_inline", "text_special", "image"):
             self.builder.text(token.content)
         elif token.type in ("softbreak", "hardbreak"):
