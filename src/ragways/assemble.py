@@ -89,10 +89,17 @@ async def _endpoint_embedder(settings: Settings) -> Embedder:
     )
 
 
-def _endpoint_model(_: Settings, chosen: ModelSettings) -> Model:
+def _endpoint_model(settings: Settings, chosen: ModelSettings) -> Model:
+    from ragways.models.dialect import DialectMemory
     from ragways.models.endpoint import Endpoint
 
-    return Endpoint(chosen.base_url, chosen.key.get_secret_value(), chosen.name, timeout=chosen.timeout)
+    return Endpoint(
+        chosen.base_url,
+        chosen.key.get_secret_value(),
+        chosen.name,
+        timeout=chosen.timeout,
+        memory=DialectMemory(settings.cache),
+    )
 
 
 EMBEDDERS: Registry[EmbedderKind] = Registry(
@@ -255,6 +262,7 @@ async def opened_live(
                 threshold=settings.answer.threshold,
                 sentences=settings.answer.sentences,
                 prompts=settings.answer.prompts,
+                fallback=settings.answer.fallback,
                 guard=settings.guard,
                 _vectors=vectors,
             )

@@ -100,6 +100,9 @@ class AnswerSettings(Section):
         description="shared: one answer prompt for all, so that only retrieval differs; native: each its own; "
         "short: a word or a name, yes or no, as exact metrics need",
     )
+    fallback: bool = Field(
+        True, description="extract an answer where the model gives none, and say so; never in evaluations"
+    )
     temperature: float = Field(
         0.0, ge=0, le=2, description="of the model in answering; tasks with one of their own keep it"
     )

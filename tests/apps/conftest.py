@@ -39,6 +39,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_folder: Path) ->
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAGWAYS_CACHE", str(cache_folder))
     monkeypatch.setenv("COLUMNS", "200")
+    (cache_folder / "endpoints.json").unlink(missing_ok=True)  # of another server at the same port
     return tmp_path
 
 

@@ -281,7 +281,8 @@ def test_a_model_that_is_down(indexed: Run, home: Path):
         "[model]\nbase_url = 'http://127.0.0.1:9'\nname = 'x'\nkey = 'sk-secret'\npatience = 0.0\n"
     )
     done = indexed("ask", "Who built the light?")
-    one_line(done, 4)
+    one_line(done, 4, "is the server running?")
+    assert "Anna Brack" in done.out, "what was found is not lost"
     assert "sk-secret" not in done.err + done.out
 
 

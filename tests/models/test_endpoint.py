@@ -113,8 +113,9 @@ def test_odd_contents():
     ("forms", "asked"),
     [
         (("json_schema", "json_object"), ["json_schema", "json_schema"]),
-        (("json_object",), ["json_schema", "json_object", "json_object"]),
-        ((), ["json_schema", "json_object", None, None]),
+        (("tool",), ["json_schema", "tool", "tool"]),
+        (("json_object",), ["json_schema", "tool", "json_object", "json_object"]),
+        ((), ["json_schema", "tool", "json_object", None, None]),
     ],
 )
 def test_the_form_a_server_understands_is_learnt_once(forms, asked):
@@ -123,12 +124,16 @@ def test_the_form_a_server_understands_is_learnt_once(forms, asked):
             assert (await client.do(NOTE, ABOUT)).value == Note("fine", (1, 2))
             assert (await client.do(NOTE, About("again", ""))).value == Note("fine", (1, 2))
 
-    with LoopbackServer(lambda body: json.dumps(GOOD), forms=forms) as server:
+    with LoopbackServer(lambda body: json.dumps(GOOD), forms=forms, tools="tool" in forms) as server:
         asyncio.run(main())
     bodies = [seen.body for seen in server.requests]
-    assert [body.get("response_format", {}).get("type") for body in bodies] == asked  # type: ignore[attr-defined]
+    assert [form_of(body) for body in bodies] == asked
     in_prompt = ["JSON schema" in body["messages"][0]["content"] for body in bodies]  # type: ignore[index]
-    assert in_prompt == [form != "json_schema" for form in asked]
+    assert in_prompt == [form in ("json_object", None) for form in asked]
+
+
+def form_of(body):
+    return "tool" if "tool_choice" in body else body.get("response_format", {}).get("type")
 
 
 @pytest.mark.parametrize("refused", ["max_tokens", "temperature", "seed"])
@@ -150,7 +155,7 @@ def test_a_request_that_stays_wrong_is_refused_with_the_first_complaint():
     with LoopbackServer(refuses=["messages"]) as server, pytest.raises(ModelRefused, match="'messages'") as caught:
         complete(server, replace(CALL, schema=SCHEMA))
     assert "model" in caught.value.cure
-    assert len(server.requests) == 3
+    assert len(server.requests) == 4
 
 
 LOST = {"closed", "cut", "garbled", "empty"}

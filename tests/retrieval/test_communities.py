@@ -37,10 +37,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 
 def asked(
-    index: Index, paradigm: Any, question: str = QUESTION, model: Any = None, **values: Any
+    index: Index, paradigm: Any, question: str = QUESTION, model: Any = None, fallback: bool = False, **values: Any
 ) -> tuple[Answer, Span]:
     async def ask() -> tuple[Answer, Span]:
-        use = Resources(index, WordHashes(), ModelClient(model), threshold=0.0)
+        use = Resources(index, WordHashes(), ModelClient(model), threshold=0.0, fallback=fallback)
         with span("test") as trace:
             answer = await paradigm.strategy(use, values)(Query(question))
         return answer, trace
@@ -102,6 +102,10 @@ def test_global_goes_on_without_a_batch_whose_reply_stays_unusable_and_fails_wit
     assert any(step.details.get("unusable") == 1 for step in trace.walk())
     with ScriptedModel(bad) as script, pytest.raises(UnusableReply):
         asked(index, COMMUNITY_GLOBAL, model=script)
+    with ScriptedModel([*bad, said]) as script:
+        answer, _ = asked(index, COMMUNITY_GLOBAL, model=script, fallback=True)
+    ruled, _ = asked(index, COMMUNITY_GLOBAL)
+    assert [hit.piece.id for hit in answer.evidence.items] == [hit.piece.id for hit in ruled.evidence.items]
 
 
 def test_global_without_a_model_quotes_the_findings_that_cover_the_question(index: Index):

@@ -1,16 +1,18 @@
-"""A helper task that the model cannot do is done by the rule, and the trace says so; the answer never is."""
+"""What the model cannot do is done by the rule, and the trace says so; the answer only where that is allowed."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from ragways.core.brief import LONGEST, brief
-from ragways.core.errors import BudgetExceeded, UnusableReply
+from ragways.core.errors import BudgetExceeded, ModelUnavailable, UnusableReply
 from ragways.core.trace import Budget, Span, span, spending
 from ragways.index.reader import Index
-from ragways.models.client import RULE_INSTEAD, ModelClient
+from ragways.models.call import Reply, ToolCall
+from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, ModelClient
 from ragways.models.task import Task
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.resources import Resources
@@ -98,3 +100,29 @@ def test_the_answer_is_never_a_rules_where_a_model_was_asked(index: Index):
 def test_what_is_told_is_short():
     assert len(brief(Subquestions(("long " * 400,)))) == LONGEST
     assert brief(Subquestions(("One?", "Two?"))) == "questions One?, Two?"
+
+
+@pytest.mark.parametrize(
+    ("line", "way"), [(JUNK, RULE_INSTEAD), (ModelUnavailable("it is down", "start it"), RULE_AFTER_FAILURE)]
+)
+@pytest.mark.parametrize("paradigm", ["naive", "words", "hybrid-words"])
+def test_what_was_found_outlives_a_model_that_cannot_answer(index: Index, paradigm: str, line: object, way: str):
+    """Where the settings allow it, as they do by default outside evaluations."""
+    resources = replace(use(index, line), fallback=True)
+    answer, trace = asked(resources, PARADIGMS.find(paradigm), HOPS)
+    ruled, _ = asked(replace(resources, model=ModelClient(None)), PARADIGMS.find(paradigm), HOPS)
+    assert answer.evidence.items == ruled.evidence.items != ()
+    assert (answer.text, answer.way) == (ruled.text, way)
+    assert answer.error
+    assert ruled.error == ""
+    assert way in {step.way for step in trace.walk()}
+
+
+def test_an_agent_that_has_read_keeps_it_when_its_model_fails(index: Index):
+    search = Reply("", tool_calls=(ToolCall("1", "chunk_search", '{"query": "Port Averne"}'),), finish="tool_calls")
+    down = ModelUnavailable("it is down", "start it")
+    answer, _ = asked(replace(use(index, search, down), fallback=True), PARADIGMS.find("agent-vector"), HOPS)
+    assert answer.evidence.items
+    assert (answer.way, answer.error) == (RULE_AFTER_FAILURE, str(down))
+    with pytest.raises(ModelUnavailable):
+        asked(replace(use(index, down), fallback=True), PARADIGMS.find("agent-vector"), HOPS)

@@ -21,9 +21,10 @@ from ragways.apps.terminal import (
     index_folder,
     print_json,
 )
-from ragways.core.errors import RagwaysError
+from ragways.core.errors import PARTLY, ModelError, RagwaysError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable, shortened
+from ragways.models.client import RULE_INSTEAD
 
 if TYPE_CHECKING:
     from ragways.index.lookup import TextView
@@ -74,8 +75,20 @@ def ask(
         from ragways.apps.trace_tree import show_walks
 
         show_walks(chosen.index, results, html=html, as_text=trace and not json)
+    _tell_failed_answers(results)
     if failures:
         raise typer.Exit(failures[0][1].exit_code)
+    if any(result.answer.error for result in results):
+        unusable = all(result.answer.way == RULE_INSTEAD for result in results if result.answer.error)
+        raise typer.Exit(PARTLY if unusable else ModelError.exit_code)
+
+
+def _tell_failed_answers(results: Sequence[Result]) -> None:
+    """A line on standard error for each answer that the model was asked for and did not give."""
+    for result in results:
+        if result.answer.error:
+            why = printable(" ".join(result.answer.error.split()))
+            print(f"ragways: {result.paradigm}: answered without the model: {why}", file=sys.stderr)  # noqa: T201
 
 
 def show(

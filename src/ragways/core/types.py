@@ -227,7 +227,8 @@ class Citation:
 class Answer:
     """What is said, and on what it rests. `way` tells whether a model or a rule wrote it.
 
-    `explanation` is how the answer follows, where that is told apart from the answer itself.
+    `explanation` is how the answer follows, where that is told apart from the answer itself. `error` is why a model
+    that was asked gave no answer, where a rule's stands in its place; else it is empty.
     """
 
     evidence: Evidence
@@ -236,6 +237,7 @@ class Answer:
     abstained: bool = False
     way: str = ""
     explanation: str = ""
+    error: str = ""
 
     @property
     def full_text(self) -> str:

@@ -157,6 +157,7 @@ async def evaluate(
     come from. Raises UsageError, before anything is asked, where
     the folder holds another run, or a variant needs a layer that the index lacks.
     """
+    use = replace(use, fallback=False)  # a rule's answer is not the model's: here a failure is one
     by_name = {variant.name: variant for variant in variants}
     if len(by_name) < len(variants):
         raise UsageError("two variants have one name", "name each otherwise")

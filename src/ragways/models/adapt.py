@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ragways.core.errors import ModelError, ModelRefused, RagwaysError, UsageError
 from ragways.core.trace import Usage
 from ragways.models.call import Call, Model, Reply
-from ragways.models.endpoint import with_schema
+from ragways.models.dialect import with_schema
 from ragways.models.limits import TryAgain, count_call
 from ragways.models.tokens import count_text
 

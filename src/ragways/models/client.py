@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -36,6 +36,8 @@ T = TypeVar("T")
 CURE_NO_MODEL = "set a model and its endpoint in the settings"
 RULE_INSTEAD = "rule, after an unusable reply"
 """The way of a task that the model could not do and the rule did instead."""
+RULE_AFTER_FAILURE = "rule, after the model failed"
+"""The same where the model gave no reply at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +108,13 @@ class ModelClient:
         """Do a task: with the model if there is one, else the honest way without.
 
         `rule_if_unusable`: where the model gives no usable reply, the rule does it instead, and the outcome says so.
-        That is for helper tasks, whose loss must not cost a whole answer; the answer itself is never replaced, because
-        whoever asked a model for it must not take a rule's word for the model's.
+        That is for helper tasks, whose loss must not cost a whole answer. The answer itself is replaced by the step
+        that writes it, which tells of the failure: nobody may take a rule's word for the model's.
 
         `on_text` gets the text of the reply as it is written; see `OnText`.
         """
         if self.model is None:
-            if task.without is None:
-                raise NoModel(f"{task.name} cannot be done without a language model", CURE_NO_MODEL)
-            return await self._by_rule(task.without, task, given, "rule")
+            return await self.by_rule(task, given, "rule")
         try:
             with span(task.name) as here:
                 here.prompt = task.text.hash
@@ -124,14 +124,15 @@ class ModelClient:
         except UnusableReply:
             if not rule_if_unusable or task.without is None:
                 raise
-        return await self._by_rule(task.without, task, given, RULE_INSTEAD)
+        return await self.by_rule(task, given, RULE_INSTEAD)
 
-    async def _by_rule(
-        self, without: Callable[[In], Awaitable[Out]], task: Task[In, Out], given: In, way: str
-    ) -> Outcome[Out]:
+    async def by_rule(self, task: Task[In, Out], given: In, way: str) -> Outcome[Out]:
+        """Do a task the honest way without a model, whether or not there is one; `way` says why."""
+        if task.without is None:
+            raise NoModel(f"{task.name} cannot be done without a language model", CURE_NO_MODEL)
         with span(task.name) as here:
             here.way = way
-            value = await without(given)
+            value = await task.without(given)
             here.output = brief(value)
             return Outcome(value, way)
 
@@ -156,16 +157,24 @@ class ModelClient:
         await self.aclose()
 
     async def _ask(self, task: Task[In, Out], given: In, here: Span, on_text: OnText | None) -> Outcome[Out]:
-        """Ask, and ask again with the complaint, until a reply can be used."""
+        """Ask, and ask again with the complaint, until a reply can be used; the last time for plain text, where that
+        is as good and no reply could be read so far.
+        """
         first = call = self._tempered(task.call(given))
         if call.seed is None:
             first = call = replace(call, seed=_TRIAL.get().seed)
         cut: TruncatedReply | None = None
         for asked in range(1, self._asks + 1):
             last = asked == self._asks
+            as_text = last and asked > 1 and cut is None and task.from_text is not None
             here.details["asked"] = asked
+            if as_text:
+                call, here.details["form"] = task.text_call(first), "plain text"
             try:
-                reply, value = await self._through(call, reader(task, given), keep_as=first, task=task, on_text=on_text)
+                reply, value = await self._through(
+                    call, reader(task, given, as_text=as_text), keep_as=first, on_text=on_text, task=task,
+                    read_kept=reader(task, given, as_text=True),
+                )  # fmt: skip
             except ModelRefused:
                 if cut is None or not task.partial:  # else more room than it gives: what was said before must do
                     raise
@@ -198,17 +207,18 @@ class ModelClient:
         keep_as: Call | None = None,
         task: Task[In, T] | None = None,
         on_text: OnText | None = None,
+        read_kept: Callable[[Reply], T] | None = None,
     ) -> tuple[Reply, T]:
         """One call through all layers. `read` makes its value and raises `InvalidReply` if it cannot.
 
         `keep_as`: the call under which the reply is kept. A reply got by asking again answers the first call, so the
-        next run finds it at once.
+        next run finds it at once. `read_kept` reads one that was kept: it may be plain text that was asked for.
         """
         with span("model call", **({"task": task.name} if task else {})) as here:
             key = self._key(call)
             if (kept := self._kept(key)) is not None:
                 try:
-                    value = read(kept)
+                    value = (read_kept or read)(kept)
                 except InvalidReply:
                     here.details["cache"] = "unusable reply, asked again"
                 else:

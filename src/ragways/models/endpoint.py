@@ -1,21 +1,20 @@
 """Any OpenAI-compatible endpoint for chat: OpenAI, Anthropic, Gemini, Mistral, vLLM, Ollama, llama.cpp, LM Studio…
 
-Endpoints that call themselves compatible differ. What one understands is learnt from its 400s, once.
+How a call is said so that an endpoint understands it is in `dialect.py`.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from ragways.core.stream import OnText
 from ragways.core.trace import Usage
-from ragways.models.call import Call, Message, Reply, ToolCall
+from ragways.models.call import Call, Reply, ToolCall
+from ragways.models.dialect import Dialect, DialectMemory
 from ragways.models.limits import TryAgain, count_call, token_count
-from ragways.models.reply import is_strict, whole_characters
+from ragways.models.reply import whole_characters
 from ragways.models.tokens import count_text
 from ragways.models.transport import Refused, Transport
 
@@ -23,12 +22,26 @@ MOST_TOOL_CALLS = 1000
 
 
 class Endpoint:
-    """`POST {base_url}/chat/completions`, one try a call. The layers around it are those of the client."""
+    """`POST {base_url}/chat/completions`, one try a call. The layers around it are those of the client.
 
-    def __init__(self, base_url: str, key: str | None, model: str, *, timeout: float = 60.0) -> None:
+    `dialect` is how to begin; what is learnt goes to `memory`, and comes from there the next time.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str | None,
+        model: str,
+        *,
+        timeout: float = 60.0,
+        dialect: Dialect | None = None,
+        memory: DialectMemory | None = None,
+    ) -> None:
         self._transport = Transport(base_url, key, timeout=timeout)
         self._model = model
-        self._dialect = Dialect()
+        self._memory = memory
+        known = memory.get(self.base_url, model) if memory is not None else None
+        self.dialect = known or dialect or Dialect()
 
     def __repr__(self) -> str:
         return f"Endpoint({self.base_url!r}, model={self._model!r})"
@@ -50,8 +63,10 @@ class Endpoint:
 
     async def _timed(self, call: Call, on_text: OnText | None) -> Reply:
         began = time.perf_counter()
-        data, streamed = await self._asked(call, on_text)
+        data, streamed, said = await self._asked(call, on_text)
         reply = _reply(data, self._model)
+        if call.schema is not None:
+            reply = self._held(reply, said)
         if on_text is not None and not streamed:
             on_text(reply.text, restart=True)
         if reply.usage.calls == 0:
@@ -62,14 +77,33 @@ class Endpoint:
     async def aclose(self) -> None:
         await self._transport.aclose()
 
-    async def _asked(self, call: Call, on_text: OnText | None) -> tuple[Mapping[str, object], bool]:
-        """What the endpoint answers, and whether it was a stream.
+    def learn(self, dialect: Dialect) -> None:
+        """From now on say calls so, also the next time."""
+        self.dialect = dialect
+        if self._memory is not None:
+            self._memory.put(self.base_url, self._model, dialect)
+
+    def _held(self, reply: Reply, said: Dialect) -> Reply:
+        """The reply to a call with a schema: what a tool was given is its text.
+
+        Prose where JSON was demanded says that the endpoint does not enforce this form: the next call has another.
+        """
+        if said.form == "tool" and reply.tool_calls:
+            finish = "stop" if reply.finish == "tool_calls" else reply.finish
+            reply = replace(reply, text=reply.tool_calls[0].arguments, tool_calls=(), finish=finish)
+        looser = said.looser()
+        if reply.text.strip() and "{" not in reply.text and not reply.cut and looser and self.dialect == said:
+            self.learn(looser)
+        return reply
+
+    async def _asked(self, call: Call, on_text: OnText | None) -> tuple[Mapping[str, object], bool, Dialect]:
+        """What the endpoint answers, whether it was a stream, and how it was asked.
 
         A 400 may mean that it does not know a word we used: say it more simply.
         """
-        dialect, first = self._dialect, None
+        dialect, first = self.dialect, None
         while True:
-            streamed = _Streamed(on_text)
+            streamed = _Streamed(on_text, by_tool=call.schema is not None and dialect.form == "tool")
             body = dialect.body(self._model, call, streaming=on_text is not None)
             try:
                 data = await self._transport.post(
@@ -84,15 +118,20 @@ class Endpoint:
                 dialect = simpler
             else:
                 if first is not None:
-                    self._dialect = dialect
-                return (streamed.whole(), True) if data is None else (data, False)
+                    self.learn(dialect)
+                return (streamed.whole(), True, dialect) if data is None else (data, False, dialect)
 
 
 class _Streamed:
-    """A streamed reply put together from its events, in the form of one that was not streamed."""
+    """A streamed reply put together from its events, in the form of one that was not streamed.
 
-    def __init__(self, on_text: OnText | None) -> None:
+    `by_tool`: what a tool is given is the text, for those who listen.
+    """
+
+    def __init__(self, on_text: OnText | None, *, by_tool: bool = False) -> None:
         self._on_text = on_text
+        self._by_tool = by_tool
+        self._begun = False
         self._pieces: list[str] = []
         self._tool_calls: dict[int, dict[str, str]] = {}
         self._finish: object = None
@@ -114,9 +153,13 @@ class _Streamed:
 
     def _take_text(self, piece: str) -> None:
         if piece:
-            if self._on_text is not None:
-                self._on_text(piece, restart=not self._pieces)
             self._pieces.append(piece)
+            self._hand_on(piece)
+
+    def _hand_on(self, piece: str) -> None:
+        if self._on_text is not None and piece:
+            self._on_text(piece, restart=not self._begun)
+            self._begun = True
 
     def _take_tool_call(self, part: Mapping[str, object]) -> None:
         function = part.get("function")
@@ -127,6 +170,8 @@ class _Streamed:
         call["id"] = call["id"] or str(part.get("id") or "")
         call["name"] = call["name"] or str(given.get("name") or "")
         call["arguments"] += str(given.get("arguments") or "")
+        if self._by_tool:
+            self._hand_on(str(given.get("arguments") or ""))
 
     def whole(self) -> Mapping[str, object]:
         if self._finish is None and not self._done:
@@ -178,95 +223,13 @@ def _usage(data: object) -> Usage:
     read, written = token_count(data, "prompt_tokens"), token_count(data, "completion_tokens")
     if not isinstance(data, dict) or read is None or written is None or not read + written:
         return Usage()
+    # Some count the tokens of reasoning in the total alone; they are paid for as output all the same.
+    unseen = max(0, (token_count(data, "total_tokens") or 0) - read - written)
+    reasoning = token_count(data.get("completion_tokens_details"), "reasoning_tokens") or 0
     return Usage(
         calls=1,
         input=read,
-        output=written,
+        output=written + unseen,
         cached=min(read, token_count(data.get("prompt_tokens_details"), "cached_tokens") or 0),
-        reasoning=min(written, token_count(data.get("completion_tokens_details"), "reasoning_tokens") or 0),
+        reasoning=min(written + unseen, max(unseen, reasoning)),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How to say a call. `max_tokens` first: an old server ignores the newer name, and nothing bounds its reply."""
-
-    form: Literal["json_schema", "json_object", "plain"] = "json_schema"
-    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    temperature: bool = True
-    seed: bool = True
-    stream: Literal["with usage", "plain", "no"] = "with usage"
-
-    def simpler(self, call: Call, said: str, streaming: bool = False) -> Dialect | None:
-        """What to try after a 400 that said `said`; None when nothing is left to leave out."""
-        said = said.lower()
-        if streaming and self.stream != "no" and "stream" in said:
-            return replace(self, stream="plain" if self.stream == "with usage" and "stream_options" in said else "no")
-        if self.limit == "max_tokens" and "max_tokens" in said:
-            return replace(self, limit="max_completion_tokens")
-        if self.temperature and "temperature" in said:
-            return replace(self, temperature=False)
-        if self.seed and call.seed is not None and "seed" in said:
-            return replace(self, seed=False)
-        if call.schema is None or self.form == "plain":
-            return None
-        return replace(self, form="json_object" if self.form == "json_schema" else "plain")
-
-    def body(self, model: str, call: Call, streaming: bool = False) -> dict[str, object]:
-        """The JSON to send."""
-        body: dict[str, object] = {
-            "model": model,
-            "messages": [_message(m) for m in self._messages(call)],
-            self.limit: call.max_output,
-        }
-        if self.temperature:
-            body["temperature"] = call.temperature
-        if self.seed and call.seed is not None:
-            body["seed"] = call.seed
-        if call.tools:
-            body["tools"] = [
-                {
-                    "type": "function",
-                    "function": {"name": t.name, "description": t.description, "parameters": t.parameters},
-                }
-                for t in call.tools
-            ]
-        if call.schema is not None and self.form != "plain":
-            body["response_format"] = self._format(call)
-        if streaming and self.stream != "no":
-            body["stream"] = True
-            if self.stream == "with usage":  # else no tokens are counted in a stream
-                body["stream_options"] = {"include_usage": True}
-        return body
-
-    def _format(self, call: Call) -> dict[str, object]:
-        if self.form == "json_object":
-            return {"type": "json_object"}
-        schema = {"name": call.schema_name, "schema": call.schema, "strict": is_strict(call.schema)}
-        return {"type": "json_schema", "json_schema": schema}
-
-    def _messages(self, call: Call) -> tuple[Message, ...]:
-        return call.messages if call.schema is None or self.form == "json_schema" else with_schema(call)
-
-
-def with_schema(call: Call) -> tuple[Message, ...]:
-    """The messages with the schema in words, for a model that cannot be held to it otherwise."""
-    if call.schema is None:
-        return call.messages
-    wish = f"Reply with one JSON object and nothing else. It must fit this JSON schema:\n{json.dumps(call.schema)}"
-    first, rest = (call.messages[0], call.messages[1:]) if call.messages else (Message("system", ""), ())
-    if first.role != "system":
-        return (Message("system", wish), *call.messages)
-    return (replace(first, content=f"{first.content}\n\n{wish}".strip()), *rest)
-
-
-def _message(message: Message) -> dict[str, object]:
-    body: dict[str, object] = {"role": message.role, "content": message.content}
-    if message.tool_calls:
-        body["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in message.tool_calls
-        ]
-    if message.tool_call_id:
-        body["tool_call_id"] = message.tool_call_id
-    return body

@@ -157,9 +157,9 @@ SHOWN = 4000
 class Outcome(Generic[Out]):
     """What came of a task: its value, and how it was done.
 
-    `way` is "rule", "model NAME", "model NAME (cached)" or "rule, after an unusable reply". `cut` says that the reply
-    ended too early, so that the value holds what could be read of it. `asked` is how often the model was asked, 0 for a
-    rule.
+    `way` is "rule", "model NAME", "model NAME (cached)", or "rule, after …" where a model was asked in vain. `cut` says
+    that the reply ended too early, so that the value holds what could be read of it. `asked` is how often the model was
+    asked, 0 for a rule.
     """
 
     value: Out
@@ -199,6 +199,9 @@ class Task(Generic[In, Out]):
     (`replace(TASK, sample=3, temperature=0.7)`). `partial`: when every reply ends too early, what can be read of one is
     better than nothing, as in an answer that somebody reads. Else it counts as no reply, because what is missing cannot
     be told from what is not so.
+
+    `from_text` reads a reply without JSON, where plain text is as good: it gets the text, the input and whether plain
+    text was asked for, and raises ValueError where it cannot. `text_wish` asks for plain text when no JSON comes.
     """
 
     name: str
@@ -212,6 +215,8 @@ class Task(Generic[In, Out]):
     seed: int | None = None
     sample: int = 0
     partial: bool = False
+    from_text: Callable[[str, In, bool], Out] | None = None
+    text_wish: str = ""
 
     @property
     def text(self) -> Prompt:
@@ -235,8 +240,11 @@ class Task(Generic[In, Out]):
             sample=self.sample,
         )
 
-    def read(self, reply: Reply, given: In) -> Out:
-        """The reply as its type. Raises `InvalidReply`; `TruncatedReply` where it is not whole."""
+    def read(self, reply: Reply, given: In, *, as_text: bool = False) -> Out:
+        """The reply as its type. Raises `InvalidReply`; `TruncatedReply` where it is not whole.
+
+        `as_text`: plain text was asked for.
+        """
         from ragways.models.reply import fits, read_json, without_thinking
 
         try:
@@ -246,13 +254,29 @@ class Task(Generic[In, Out]):
                 found, whole = read_json(reply.text)
                 value = fits(self.reply, found)
         except ValueError as error:
-            raise InvalidReply(_with_cut(str(error), reply)) from None
+            value, whole = self._read_text(reply, given, as_text, str(error)), not reply.cut
         complaint = self.check(value, given) if self.check else None
         if complaint:
             raise InvalidReply(_with_cut(complaint, reply))
         if not whole:
             raise TruncatedReply(value, reply)
         return value
+
+    def _read_text(self, reply: Reply, given: In, as_text: bool, complaint: str) -> Out:
+        from ragways.models.reply import without_thinking
+
+        try:
+            if self.from_text is not None:
+                return self.from_text(without_thinking(reply.text), given, as_text)
+        except ValueError as error:
+            complaint = str(error) or complaint
+        raise InvalidReply(_with_cut(complaint, reply))
+
+    def text_call(self, call: Call) -> Call:
+        """The call to make after replies without JSON: the same, for plain text."""
+        *before, last = call.messages
+        wished = replace(last, content=f"{last.content}\n\n{self.text_wish}")  # some templates want turns to alternate
+        return replace(call, messages=(*before, wished), schema=None)
 
     def retry_call(self, call: Call, reply: Reply, complaint: str) -> Call:
         """The call to make after an unusable reply: more room if it was cut off, else the reply and what is wrong.
@@ -288,12 +312,12 @@ def _written(reply: Reply) -> int:
     return (reply.usage + reply.spared).output  # one shared with another caller cost nothing here
 
 
-def reader(task: Task[In, Out], given: In) -> Callable[[Reply], Out]:
+def reader(task: Task[In, Out], given: In, *, as_text: bool = False) -> Callable[[Reply], Out]:
     """How the client reads replies to a task. Complaints carry the reply."""
 
     def read(reply: Reply) -> Out:
         try:
-            return task.read(reply, given)
+            return task.read(reply, given, as_text=as_text)
         except InvalidReply as complaint:
             complaint.reply = reply
             raise

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ragways.core.errors import BudgetExceeded
+from ragways.core.errors import BudgetExceeded, ModelError
 from ragways.core.runtime import together
 from ragways.core.step import Step
 from ragways.core.trace import current_span, span
@@ -22,7 +22,7 @@ from ragways.models.call import Call, Message, Reply, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.task import FENCE_RULE, Prompt, fence
 from ragways.models.tokens import count_text
-from ragways.retrieval.answer import answer, is_retrieval_only, spoken, word_overlap
+from ragways.retrieval.answer import answer, is_retrieval_only, spoken, way_after, word_overlap
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
@@ -159,11 +159,15 @@ def agent(use: Resources, tools: Toolbox, *, rounds: int = 10, tokens: int = 800
 
     async def run(query: Query) -> Answer:
         work = _Work(use, tools, query, rounds)
-        final, stopped = None, ""
+        final, stopped, failed = None, "", None
         try:
             final = await work.final()
         except BudgetExceeded as error:
             stopped = f"budget: {error.message}"
+        except ModelError as error:
+            if not use.fallback:
+                raise
+            failed, stopped = error, f"model: {error.message}"
         here = current_span()
         here.way, here.prompt = work.way, work.prompt.hash
         here.details.update(work.facts(), stopped=stopped or work.stopped)
@@ -173,8 +177,12 @@ def agent(use: Resources, tools: Toolbox, *, rounds: int = 10, tokens: int = 800
         if final is not None:
             here.details.update(explanation=final.explanation, assumptions=list(final.assumptions))
             return said(use, evidence, final, here.way)
-        # There is nothing left to spend: what was read is answered from without the model, or not at all.
+        if failed is not None and not evidence.items:
+            raise failed
+        # Nothing is left to spend, or nobody to ask: what was read is answered from without the model, or not at all.
         best = await answer(replace(use, model=ModelClient(None)), stream=False)(evidence)
+        if failed is not None:
+            return replace(best, way=way_after(failed), error=str(failed))
         return replace(best, way=f"{best.way} ({stopped.partition(':')[0]} reached)")
 
     return Step("agent", run, rounds=rounds, tools=list(tools.names))

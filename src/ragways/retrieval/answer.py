@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 
+from ragways.core.errors import ModelError, UnusableReply
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
 from ragways.core.text import defused
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Query
 from ragways.index.words import terms
+from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import (
     ANSWER,
@@ -71,18 +74,29 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
         given = AnswerInput(query.text, passages, extractor, query.searches)
         listening = current_stream() if stream else None
         on_text = listening.reply(_so_far) if listening else None
-        outcome = await use.model.do(task, given, on_text=on_text)
+        error = ""
+        try:
+            outcome = await use.model.do(task, given, on_text=on_text)
+        except ModelError as failed:
+            if not use.fallback:
+                raise
+            outcome, error = await use.model.by_rule(task, given, way_after(failed)), str(failed)
         reply = outcome.value
         if not reply.answered or (short and all(refuses(sentence.text) for sentence in reply.sentences)):
-            return _abstain(evidence, outcome.way)
+            return replace(_abstain(evidence, outcome.way), error=error)
         said = [sentence for sentence in reply.sentences if sentence.text.strip()]
         cited = [c for n, s in enumerate(said) for c in _citations(use, n, s, evidence.items, places)]
         if listening and outcome.by_rule:
             for count in range(1, len(said) + 1):
                 listening.update(defused(_text(said[:count])))
-        return spoken(evidence, _text(said), cited, way=outcome.way)
+        return replace(spoken(evidence, _text(said), cited, way=outcome.way), error=error)
 
     return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
+
+
+def way_after(failed: ModelError) -> str:
+    """The way of an answer by the rule after a model was asked in vain."""
+    return RULE_INSTEAD if isinstance(failed, UnusableReply) else RULE_AFTER_FAILURE
 
 
 def recall(use: Resources) -> Step[Query, Answer]:

@@ -23,6 +23,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "explanation": answer.explanation,
         "abstained": answer.abstained,
         "way": answer.way,
+        "error": answer.error,
         "evidence": evidence_data(answer),
         "citations": [asdict(citation) for citation in answer.citations],
         "usage": usage_data(result.usage),

@@ -19,6 +19,7 @@ from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, Query, content_hash, ranked
 from ragways.index.words import terms
+from ragways.models.client import RULE_INSTEAD
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import EntityScores, rounded, triplet_pieces
@@ -63,7 +64,9 @@ def report_points(
         replies = await together(_ask(use, query, each) for each in batches)
         unusable = sum(reply is None for reply in replies)
         current_span().details.update(read=read, reports=len(chosen), batches=len(batches), unusable=unusable)
-        if unusable and unusable == len(replies):
+        if unusable and unusable == len(replies) and use.fallback:
+            replies = await together(_by_rule(use, query, each) for each in batches)
+        elif unusable and unusable == len(replies):
             raise UnusableReply("points: no batch of reports gave a usable reply", "use a stronger model for this task")
         hits = []
         for number, (each, reply) in enumerate(zip(batches, replies, strict=True), start=1):
@@ -137,12 +140,20 @@ def _batches(chosen: Sequence[Chosen], tokens: int, seed: int) -> list[list[Chos
     return batches
 
 
+def _given(use: Resources, query: Query, batch: Sequence[Chosen]) -> PointsInput:
+    return PointsInput(query.text, tuple(_shown(one) for one in batch), Rater(use.embed, terms))
+
+
 async def _ask(use: Resources, query: Query, batch: Sequence[Chosen]) -> RatedPoints | None:
-    shown = tuple(_shown(one) for one in batch)
     try:
-        return (await use.model.do(POINTS, PointsInput(query.text, shown, Rater(use.embed, terms)))).value
+        return (await use.model.do(POINTS, _given(use, query, batch))).value
     except UnusableReply:
         return None
+
+
+async def _by_rule(use: Resources, query: Query, batch: Sequence[Chosen]) -> RatedPoints | None:
+    """For all batches or for none: a rule's ratings are not a model's."""
+    return (await use.model.by_rule(POINTS, _given(use, query, batch), RULE_INSTEAD)).value
 
 
 def _shown(one: Chosen) -> ShownReport:

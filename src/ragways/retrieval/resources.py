@@ -48,6 +48,8 @@ class Resources:
     sentences: int = 3
     prompts: Prompts = "shared"
     """Whether all paradigms answer by one prompt, some by their own, or all as briefly as can be."""
+    fallback: bool = False
+    """Whether the rule answers where the model could not, so that what was found is not lost; the answer says so."""
     guard: GuardSettings = field(default_factory=GuardSettings)
     """What is held back from evidence."""
     embedding: float = 0.0

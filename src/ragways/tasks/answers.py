@@ -8,13 +8,16 @@ name, yes or no, or that there is insufficient information, as exact metrics pre
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from ragways.core.types import ABSTENTION
 from ragways.models.call import Tool
 from ragways.models.task import Task
 from ragways.tasks.extract import Extraction, extract
+from ragways.tasks.refusal import refuses
 
 Native = Literal["facts", "points", "rounds", "walk"]
 Prompts = Literal["shared", "native", "short"]
@@ -136,9 +139,45 @@ async def _without(given: AnswerInput) -> AnswerReply:
     return AnswerReply(True, tuple(sentences))
 
 
-ANSWER = Task(
-    "answer", prompt="answer", reply=AnswerReply, without=_without, render=_render, check=_check, partial=True
+_MARKS = r"\[\d{1,3}(?:\s*[,;]\s*\d{1,3})*\]"
+_MARKED = re.compile(rf"(.*?)((?:\s*{_MARKS})+)([.!?。！？]?)", re.DOTALL)
+_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#+\s+)", re.MULTILINE)
+_LABEL = re.compile(r"\A\s*\**(?:final )?answer\**\s*:\**", re.IGNORECASE)
+_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)")
+TEXT_WISH = (
+    "Leave out the JSON. Answer in plain sentences; after each, the numbers of the passages it rests on in square "
+    f"brackets, like [1][3]. If the passages do not hold the answer, write only: {ABSTENTION}."
 )
+
+
+def from_plain_text(text: str, given: AnswerInput, asked: bool) -> AnswerReply:  # noqa: ARG001 - of every task
+    """An answer in plain text, sentence by sentence with the passages that its marks name.
+
+    Unless plain text was asked for, only marks or a refusal tell an answer from talk. ValueError where it is none.
+    """
+    if "{" in text:
+        raise ValueError("its JSON cannot be read")
+    marked = re.search(_MARKS, text) is not None
+    if not marked and refuses(text):
+        return AnswerReply(False, ())
+    if not marked and not asked:
+        raise ValueError("there is no JSON object in it")
+    text, sentences, end = _BULLET.sub("", _LABEL.sub("", text)), list[AnswerSentence](), 0
+    for match in _MARKED.finditer(text):
+        *before, last = _END.split(f"{match[1].rstrip()}{match[3]}".strip()) or [""]
+        sentences += (AnswerSentence(one.strip(), ()) for one in before)
+        numbers = tuple(dict.fromkeys(int(number) for number in re.findall(r"\d+", match[2])))
+        if last.strip() or not sentences:
+            sentences.append(AnswerSentence(last.strip(), numbers))
+        end = match.end()
+    sentences += (AnswerSentence(one.strip(), ()) for one in _END.split(text[end:].strip()))
+    return AnswerReply(True, tuple(sentence for sentence in sentences if sentence.text))
+
+
+ANSWER = Task(
+    "answer", prompt="answer", reply=AnswerReply, without=_without, render=_render, check=_check, partial=True,
+    from_text=from_plain_text, text_wish=TEXT_WISH,
+)  # fmt: skip
 
 SHORT_ANSWER = replace(ANSWER, prompt="short-answer")
 

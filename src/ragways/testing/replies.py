@@ -134,7 +134,9 @@ class Routes:
         refuses: frozenset[str],
         dimension: int,
         streams: bool,
+        tools: bool,
     ) -> None:
+        self._tools = tools
         self._reply = reply
         self._forms = forms
         self._refuses = refuses
@@ -165,12 +167,18 @@ class Routes:
             return HttpResponse.error(400, f"response_format {asked} is not supported")
         for name in sorted(self._refuses & body.keys()):
             return HttpResponse.error(400, f"Unsupported parameter: '{name}'")
+        if "tools" in body and not self._tools:
+            return HttpResponse.error(400, "tools are not supported")
         if kind == "empty":
             return HttpResponse.json({"choices": []})
         said = {"wrong": '{"unexpected": [1, 2, 3]}', "malformed": '{"text": <<broken>> ]'}.get(kind)
         message = said if said is not None else self._reply(body)
         if kind == "halved" and isinstance(message, str):
             message = message[: 2 * len(message) // 3]
+        forced = _forced_tool(body)
+        if forced and isinstance(message, str) and "{" in message:
+            call = {"id": "call-1", "type": "function", "function": {"name": forced, "arguments": message}}
+            message = {"role": "assistant", "content": None, "tool_calls": [call]}
         if isinstance(message, dict) and "choices" in message:
             completion = message
         else:
@@ -283,12 +291,20 @@ def _filled(text: str, size: int) -> str:
 
 
 def _schema(body: Body) -> dict[str, object] | None:
-    form = body.get("response_format")
+    form, tools = body.get("response_format"), body.get("tools")
+    if _forced_tool(body) and isinstance(tools, list):
+        return dict(tools[0]["function"]["parameters"])
     if not isinstance(form, dict):
         return None
     inner = form.get("json_schema")
     schema = inner.get("schema") if isinstance(inner, dict) else None
     return schema if isinstance(schema, dict) else {"type": "object"}
+
+
+def _forced_tool(body: Body) -> str:
+    """The name of the tool that must be called, if one must."""
+    choice = body.get("tool_choice")
+    return str(choice["function"]["name"]) if isinstance(choice, dict) else ""
 
 
 class _Instance:

@@ -40,8 +40,9 @@ class LoopbackServer:
     """The server in a thread of its own.
 
     `reply` makes the text of a message from the request's body, or a `message` object, or a whole response with
-    `choices`. `forms` are the values of `response_format` it understands; to the fields in `refuses` it answers 400.
-    Without `streams` it ignores that a stream is asked for, as some endpoints do.
+    `choices`. `forms` are the values of `response_format` it understands; to the fields in `refuses` it answers 400,
+    and without `tools` to tools as well. A tool that must be called is called with the text of the reply, if that is
+    JSON. Without `streams` it ignores that a stream is asked for, as some endpoints do.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class LoopbackServer:
         forms: Sequence[str] = ("json_schema", "json_object"),
         refuses: Sequence[str] = (),
         streams: bool = True,
+        tools: bool = True,
         dimension: int = 8,
         port: int = 0,
         memory: int = 10_000,
@@ -62,7 +64,7 @@ class LoopbackServer:
         self.count = 0
         self._memory = memory
         self._key = key
-        self._routes = Routes(reply, frozenset(forms), frozenset(refuses), dimension, streams)
+        self._routes = Routes(reply, frozenset(forms), frozenset(refuses), dimension, streams, tools)
         self._port = port
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
