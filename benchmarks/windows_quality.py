@@ -114,11 +114,10 @@ async def main() -> None:
     parser.add_argument("--articles", type=int, default=10, help="how many of the articles; W used 10 of the 39")
     parser.add_argument("--questions", type=int, default=50)
     parser.add_argument("--index", type=Path, help="keep the index here and use it again")
-    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "ragways-cache")
     chosen = parser.parse_args()
 
     async def make() -> Embedder:
-        return MiniLM(chosen.cache, threads=1)
+        return MiniLM(threads=1)
 
     with tempfile.TemporaryDirectory() as temporary:
         corpus, folder = Path(temporary) / "corpus", chosen.index or Path(temporary) / "index"

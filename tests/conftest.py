@@ -48,7 +48,7 @@ def _plain_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
 
 @pytest.fixture(scope="session")
 def cache_folder() -> Path:
-    """The offline model, built once and kept between runs."""
+    """Built once and kept between runs: an index of the bundled corpus, for one."""
     folder = Path(__file__).parent.parent / ".cache"
     folder.mkdir(exist_ok=True)
     return folder

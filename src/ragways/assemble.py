@@ -67,7 +67,7 @@ class ModelKind:
 def _minilm(settings: Settings) -> Embedder:
     from ragways.models.minilm import MiniLM
 
-    return MiniLM(settings.cache, precision=settings.embedder.precision, threads=settings.embedder.threads)
+    return MiniLM(threads=settings.embedder.threads)
 
 
 async def _endpoint_embedder(settings: Settings) -> Embedder:

