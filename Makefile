@@ -38,16 +38,24 @@ $(VENV)/dev: $(VENV)/base requirements-dev.lock
 	@touch $@
 
 # Needs `uv` on the path.
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url pyproject.toml
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 lock:
-	$(COMPILE) --output-file requirements.lock
-	$(COMPILE) --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) pyproject.toml --output-file requirements.lock
+	$(COMPILE) pyproject.toml --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) --group release --output-file requirements-release.lock
 
-# Wheel, source archive and the list of what is locked (CycloneDX), under dist/.
-dist: $(VENV)/dev
+# Wheel and source archive, checked as the package index would, and the list of what ships (CycloneDX), under dist/.
+dist: $(VENV)/dev $(VENV)/release/ready
 	rm -rf dist
 	$(BIN)/python -m hatchling build -t sdist -t wheel
+	$(VENV)/release/bin/twine check --strict dist/*
 	$(BIN)/python release/lock.py sbom dist
+
+# Apart from the development environment, which needs none of what twine brings.
+$(VENV)/release/ready: requirements-release.lock
+	@test -x $(VENV)/release/bin/python || $(PYTHON) -m venv $(VENV)/release
+	@$(VENV)/release/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r requirements-release.lock
+	@touch $@
 
 # Needs the network, and says so where there is none; never part of `make test`.
 audit:

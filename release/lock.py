@@ -1,6 +1,6 @@
 """What ships with ragways, read from requirements.lock: a list of it (SBOM), and whether any is known to be unsafe.
 
-    python release/lock.py sbom dist        write a CycloneDX list of all locked packages there
+    python release/lock.py sbom dist        write a CycloneDX list there, of all locked packages and the model inside
     python release/lock.py audit            ask a database of vulnerabilities about each (needs the network)
 
 The audit ends with 0 where nothing is known, 1 where something is, and 2 where the database could not be asked.
@@ -56,8 +56,8 @@ def read_lock(text: str) -> list[Package]:
     return packages
 
 
-def sbom(packages: list[Package], name: str, version: str) -> dict[str, Any]:
-    """A CycloneDX 1.5 list. The same lock gives the same list, byte for byte: it holds no time."""
+def sbom(packages: list[Package], name: str, version: str, weights: dict[str, Any]) -> dict[str, Any]:
+    """A CycloneDX 1.5 list. The same lock and weights give the same list, byte for byte: it holds no time."""
     own = f"pkg:pypi/{name}@{version}"
     serial = uuid.uuid5(uuid.NAMESPACE_URL, own + "".join(package.purl for package in packages))
     return {
@@ -66,7 +66,7 @@ def sbom(packages: list[Package], name: str, version: str) -> dict[str, Any]:
         "serialNumber": f"urn:uuid:{serial}",
         "version": 1,
         "metadata": {"component": {"type": "library", "bom-ref": own, "name": name, "version": version, "purl": own}},
-        "components": [_component(package) for package in packages],
+        "components": [*map(_component, packages), _model(weights)],
         "dependencies": [{"ref": own, "dependsOn": [package.purl for package in packages]}],
     }
 
@@ -83,6 +83,19 @@ def _component(package: Package) -> dict[str, Any]:
     if package.marker:
         component["properties"] = [{"name": "ragways:marker", "value": package.marker}]
     return component
+
+
+def _model(weights: dict[str, Any]) -> dict[str, Any]:
+    """The model that the wheel carries, by the manifest of its files."""
+    origin = weights["origin"]
+    return {
+        "type": "machine-learning-model",
+        "bom-ref": origin["model"],
+        "name": origin["model"],
+        "licenses": [{"license": {"id": origin["licence"]}}],
+        "hashes": [{"alg": "SHA-256", "content": file["sha256"]} for file in weights["files"].values()],
+        "externalReferences": [{"type": "distribution", "url": origin["published at"]}],
+    }
 
 
 def audit(packages: list[Package], source: str = OSV) -> int:
@@ -119,8 +132,10 @@ def main(arguments: list[str]) -> int:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     options.folder.mkdir(parents=True, exist_ok=True)
     file = options.folder / f"{project['name']}-{project['version']}.cdx.json"
-    file.write_text(json.dumps(sbom(packages, project["name"], project["version"]), indent=1) + "\n", encoding="utf-8")
-    print(f"{file}: {len(packages)} packages")
+    weights = json.loads((ROOT / "src/ragways/models/weights/manifest.json").read_text(encoding="utf-8"))
+    found = sbom(packages, project["name"], project["version"], weights)
+    file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(f"{file}: {len(packages)} packages and a model")
     return 0
 
 

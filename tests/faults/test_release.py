@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import sys
@@ -17,6 +18,7 @@ import pytest
 import typer.main
 
 from ragways.apps.cli import app
+from ragways.models.encoder import WEIGHTS
 
 ROOT = Path(__file__).parent.parent.parent
 SECRET = {"token", "key", "secret", "password", "api-key", "auth"}
@@ -39,9 +41,13 @@ def test_the_list_names_every_locked_package(lock: ModuleType, tmp_path: Path, c
     data = json.loads(file.read_text())
     text = (ROOT / "requirements.lock").read_text()
     pinned = [line.split(" ")[0].rstrip("\\") for line in text.splitlines() if "==" in line and line[0].isalnum()]
-    assert [f"{each['name']}=={each['version']}" for each in data["components"]] == pinned
+    *packages, model = data["components"]
+    assert [f"{each['name']}=={each['version']}" for each in packages] == pinned
+    assert (model["type"], model["name"]) == ("machine-learning-model", "sentence-transformers/all-MiniLM-L6-v2")
+    shipped = {hashlib.sha256(file.read_bytes()).hexdigest() for file in WEIGHTS.iterdir()}
+    assert {each["content"] for each in model["hashes"]} <= shipped
     assert data["bomFormat"] == "CycloneDX"
-    assert sum(len(each["hashes"]) for each in data["components"]) == text.count("--hash=sha256:")
+    assert sum(len(each["hashes"]) for each in packages) == text.count("--hash=sha256:")
     assert "anyio" in {each["name"] for each in data["components"] if "properties" in each}, "markers are kept"
     before = file.read_bytes()
     lock.main(["sbom", str(tmp_path)])
@@ -104,3 +110,61 @@ def test_no_command_takes_a_secret_as_an_argument():
             assert not words & SECRET, (
                 f"{path} {sorted(names)}: every user of the machine can read it in the list of processes"
             )
+
+
+@pytest.fixture(scope="module")
+def metadata() -> Any:
+    """What the package index is told, by the build backend itself."""
+    from hatchling.metadata.core import ProjectMetadata
+    from hatchling.plugin.manager import PluginManager
+
+    return ProjectMetadata(str(ROOT), PluginManager())
+
+
+def test_the_index_is_told_what_it_is(metadata: Any):
+    core = metadata.core
+    assert core.license_expression == "Apache-2.0"
+    assert {"LICENSE", "src/ragways/models/weights/NOTICE"} <= set(core.license_files)
+    assert core.authors
+    assert core.keywords
+    assert core.classifiers
+    assert not any("License ::" in each for each in core.classifiers), "the licence is an expression"
+
+
+def test_no_link_of_the_description_leads_nowhere(metadata: Any):
+    """The index shows the README without the repository around it."""
+    from markdown_it import MarkdownIt
+
+    text, page = metadata.core.readme, (ROOT / "README.md").read_text()
+    tokens = [child for token in MarkdownIt().parse(text) for child in (token.children or ())]
+    targets = [token.attrs.get("href") or token.attrs.get("src") for token in tokens if token.attrs]
+    assert [target for target in targets if not str(target).startswith(("https://", "http://", "#"))] == []
+    assert "](docs/python.md)" in page, "the repository's own page keeps them"
+    assert "`docs/python.md`" in text
+    assert metadata.core.readme_content_type == "text/markdown"
+
+
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_what_is_built_holds_the_weights(kind: str):
+    from hatchling.builders.sdist import SdistBuilder
+    from hatchling.builders.wheel import WheelBuilder
+
+    builder: Any = (WheelBuilder if kind == "wheel" else SdistBuilder)(str(ROOT))
+    files = {Path(file.path) for file in builder.recurse_included_files()}
+    assert set(WEIGHTS.iterdir()) <= files
+    assert not [file for file in files if file.suffix in (".safetensors", ".pyc")]
+
+
+def test_nothing_is_published_that_was_not_tested():
+    """The workflow has not run here; what can be read from it holds."""
+    import yaml
+
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())
+    assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML reads `on` as true
+    jobs = workflow["jobs"]
+    assert set(jobs["publish"]["needs"]) == {"test", "dist"}
+    assert [name for name, job in jobs.items() if "id-token" in job.get("permissions", {})] == ["publish"]
+    assert workflow["permissions"] == {"contents": "read"}
+    steps = [step.get("run", "") for name in ("test", "dist") for step in jobs[name]["steps"]]
+    assert {".ci/run", "make dist"} <= set(steps)
+    assert "secrets." not in json.dumps(workflow), "trusted publishing has no key"
