@@ -1,8 +1,8 @@
 """The README as the package index shows it: there, links to files of the repository would lead nowhere.
 
 hatchling calls this when it builds (`tool.hatch.metadata.hooks.custom` in pyproject.toml). A link to a file becomes its
-text with the file's name; links to the web and to places in the README stay. Where the repository gets a public address,
-these links can be made whole here instead.
+text with the file's name; links to the web and to places in the README stay. Where the repository gets a public
+address, these links can be made whole here instead.
 """
 
 from __future__ import annotations
