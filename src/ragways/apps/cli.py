@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from ragways.apps.ask import ask, paradigms, show
 from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.index import check, diagnose, index, remove, status
+from ragways.apps.logs import ROOT, LogFormat, as_json, kept, options_first, set_up
 from ragways.apps.reproduce import reproduce
 from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, show_wait
 from ragways.core.errors import RagwaysError, UsageError
@@ -21,22 +22,26 @@ from ragways.core.runtime import limit_threads
 from ragways.core.text import printable
 from ragways.models.limits import telling_waits
 
-if TYPE_CHECKING:
-    pass
-
 app = typer.Typer(
     name="ragways",
     help="One index of your documents, many ways of answering from it. Exit codes: 0 done, 2 wrong use, 3 index, "
     "4 model, 5 budget reached, 6 done in part.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _every_command(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    verbose: Annotated[
+        int, typer.Option("--verbose", "-v", count=True, help="Log what is done; -vv logs every step.")
+    ] = 0,
+    log_format: Annotated[LogFormat, typer.Option("--log-format", help="How to log on standard error.")] = "text",
+) -> None:
+    set_up(verbose, log_format)
     if version:
         typer.echo(f"ragways {__version__}")
         raise typer.Exit
@@ -134,13 +139,18 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command; an error is one line on standard error and an exit code."""
+    with kept():
+        _run()
+
+
+def _run() -> None:
     limit_threads()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
     try:
         with telling_waits(show_wait):
-            app()
+            app(options_first(sys.argv[1:]))
     except RagwaysError as error:
         _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
@@ -156,7 +166,10 @@ def main() -> None:
 
 def _fail(message: str, code: int) -> None:
     flat = printable(" ".join(message.split()))
-    print(f"ragways: {flat}", file=sys.stderr)  # noqa: T201
+    if as_json():
+        ROOT.error("%s", flat, extra={"fields": {"exit_code": code}})
+    else:
+        print(f"ragways: {flat}", file=sys.stderr)  # noqa: T201
     sys.exit(code)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragways.apps.logs import ROOT
 from ragways.apps.terminal import (
     IndexOption,
     JsonOption,
@@ -74,6 +75,8 @@ def index(
         return
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
         summary = asyncio.run(build(chosen.index, paths, recipe, rebuild=rebuild, progress=progress))
+    for stage, seconds in summary.seconds.items():
+        ROOT.info("%s", stage, extra={"fields": {"seconds": round(seconds, 3)}})
     if json:
         print_json({"index": str(chosen.index), **_summary_data(summary)})
     else:

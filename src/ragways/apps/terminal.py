@@ -71,6 +71,10 @@ def index_folder(file: Path | None, index: Path | None) -> Path:
 def console(*, error: bool = False) -> Console:
     from rich.console import Console
 
+    from ragways.apps.logs import LoggedLines, as_json
+
+    if error and as_json():
+        return Console(file=LoggedLines(), width=10_000, color_system=None, highlight=False)  # type: ignore[arg-type]
     return Console(stderr=error, highlight=False, soft_wrap=False)
 
 
@@ -122,16 +126,20 @@ def show_table(
 def show_wait(wait: Wait) -> None:
     """A line on standard error: an endpoint asks for patience, and how long it takes."""
     why = printable(" ".join(wait.why.split()))
-    print(f"ragways: {printable(wait.name)}: {why}; waiting {wait.seconds:.0f} s", file=sys.stderr)  # noqa: T201
+    console(error=True).print(
+        f"ragways: {printable(wait.name)}: {why}; waiting {wait.seconds:.0f} s", markup=False, soft_wrap=True
+    )
 
 
 @contextmanager
 def progress_bar(shown: bool = True) -> Iterator[ProgressCallback]:
     """A bar on standard error where that is a terminal; elsewhere, in a log say, a line now and then."""
+    from ragways.apps.logs import as_json
+
     if not shown:
         yield silent
         return
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or as_json():
         yield _now_and_then(SELDOM)
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn

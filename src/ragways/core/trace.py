@@ -8,6 +8,7 @@ running side by side cannot pass the budget together.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 
 from ragways.core.errors import BudgetExceeded
+
+_LOG = logging.getLogger("ragways.trace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +198,17 @@ def span(name: str, **details: object) -> Iterator[Span]:
     finally:
         here.seconds = time.perf_counter() - started
         _span.reset(token)
+        if _LOG.isEnabledFor(logging.INFO):
+            _log(here)
+
+
+def _log(here: Span) -> None:
+    """What was done, without any text: a call of a model to whoever wants to know, every other step to the curious."""
+    fields = {"seconds": round(here.seconds, 4), **({"error": here.error.split(":")[0]} if here.error else {})}
+    if here.usage.calls:
+        fields |= {"input": here.usage.input, "output": here.usage.output, "usd": round(here.usage.usd, 6)}
+    level = logging.INFO if here.usage.calls or here.error else logging.DEBUG
+    _LOG.log(level, "%s", here.name, extra={"fields": fields})
 
 
 def current_span() -> Span:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
 from ragways.models.tokens import count_each
+
+_LOG = logging.getLogger("ragways.index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +206,7 @@ class FileReader:
         with closing(self._reader):
             for done, (root, file) in enumerate(self._files):
                 self._progress(Progress("reading", done, len(self._files), file.key))
+                _LOG.debug("reading", extra={"fields": {"file": file.key}})
                 try:
                     yield from self._file(root, file)
                 except NoText:
