@@ -10,6 +10,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.corpus.code_samples import CODE
+
 WIKI = """{{Infobox harbour
 | name = Old Harbour
 | opened = {{start date|1970|1|2}}
@@ -225,6 +227,7 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     ".xml": _bytes(DUMP),
     ".xml.gz": lambda: gzip.compress(DUMP.encode()),
     ".xml.bz2": lambda: bz2.compress(DUMP.encode()),
+    **{suffix: _bytes(text) for suffixes, text in CODE.values() for suffix in suffixes},
 }
 
 

@@ -50,6 +50,10 @@ def _from(module: str, function: str) -> LoadFunction:
     return read
 
 
+_CODE = (
+    ".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".java", ".go", ".rs", ".c", ".h",
+    ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".cs", ".rb", ".php", ".sh", ".bash",
+)  # fmt: skip
 _RECORDS = _from("text", "load_records")
 
 LOADERS: Registry[Loader] = Registry(
@@ -65,6 +69,7 @@ LOADERS: Registry[Loader] = Registry(
         Loader("docx", (".docx",), "Word documents.", _from("docx", "load"), isolated=True),
         Loader("json", (".json", ".json.gz"), "A list of records, or titles with their texts.", _RECORDS),
         Loader("jsonl", (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"), "A record a line.", _RECORDS, streamed=True),
+        Loader("code", _CODE, "Source code, by classes and functions.", _from("code", "load"), isolated=True),
         Loader(
             "wikitext",
             (".wiki", ".wikitext", ".mediawiki"),

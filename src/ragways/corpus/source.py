@@ -89,7 +89,9 @@ class LoadOptions:
 
 _SUFFIXES = (
     ".gz", ".bz2", ".txt", ".text", ".rst", ".rest", ".md", ".markdown", ".html", ".htm", ".pdf", ".docx",
-    ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml",
+    ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml", ".py", ".pyi", ".js", ".mjs", ".cjs",
+    ".jsx", ".ts", ".mts", ".cts", ".tsx", ".java", ".go", ".rs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh",
+    ".hxx", ".cs", ".rb", ".php", ".sh", ".bash",
 )  # fmt: skip
 
 
