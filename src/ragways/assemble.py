@@ -187,6 +187,7 @@ def recipe_of(
     model: OwnModel | None = None,
 ) -> Recipe:
     """What the settings say an index is to be; `graph` takes the place of what they say of the graph."""
+    from ragways.corpus.patterns import Selection
     from ragways.index.layers import layer_settings
     from ragways.index.update import Recipe
 
@@ -196,6 +197,7 @@ def recipe_of(
         layers=layers,
         model=lambda work_cache: client_of(settings, work_cache, own=model),
         options=_load_options(settings.corpus),
+        selection=Selection(settings.corpus.include, settings.corpus.exclude, settings.corpus.gitignore),
         settings={
             "graph": graph or settings.graph,
             "windows": settings.windows,

@@ -59,6 +59,8 @@ async def abuild(
     index: str | Path | None = None,
     *,
     layers: Iterable[str] = USUAL,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
     embedder: OwnEmbedder | None = None,
     model: OwnModel | None = None,
     settings: Settings | None = None,
@@ -67,7 +69,7 @@ async def abuild(
     progress: ProgressCallback = silent,
 ) -> Summary:
     """The async twin of `build`."""
-    chosen = settings_for(settings, index)
+    chosen = settings_for(settings, index).selecting(include, exclude)
     files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
     recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
     with spending(Budget(usd=budget)):

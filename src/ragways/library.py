@@ -56,6 +56,8 @@ def build(
     index: str | Path | None = None,
     *,
     layers: Iterable[str] = USUAL,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
     embedder: OwnEmbedder | None = None,
     model: OwnModel | None = None,
     settings: Settings | None = None,
@@ -69,6 +71,8 @@ def build(
         paths: files and folders to read. What was read before and did not change is not read again.
         index: the folder of the index; unset, the one in the settings (`.ragways`).
         layers: what to build besides the structure: `vectors`, `words`, `windows`, `graph`, `communities`.
+        include: patterns as in `.gitignore` of files to read, counted from each folder; unset, those of the settings.
+        exclude: patterns of files and folders to leave out; unset, those of the settings.
         embedder: an embedder of your own, any object with `name` and `embed(texts)`. The index remembers its name and
             can only be opened with it.
         model: a language model of your own, any object with `name` and `complete(messages)`.
@@ -89,6 +93,8 @@ def build(
             paths,
             index,
             layers=layers,
+            include=include,
+            exclude=exclude,
             embedder=embedder,
             model=model,
             settings=settings,

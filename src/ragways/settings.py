@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
@@ -82,6 +82,9 @@ class CorpusSettings(Section):
     """What is read."""
 
     max_bytes: int = Field(256 * 1024 * 1024, ge=1, description="larger files are skipped (dumps are streamed)")
+    include: tuple[str, ...] = Field((), description="patterns as in .gitignore of files to read; none is all of them")
+    exclude: tuple[str, ...] = Field((), description="patterns of files and folders to leave out")
+    gitignore: bool = Field(True, description="leave out what the .gitignore files of a folder name")
     fields: dict[str, str] = Field(
         default_factory=dict, description="of JSON records: which field is id, title, text, date, url, author, source"
     )
@@ -141,6 +144,16 @@ class Settings(Section):
     paradigms: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="settings of a paradigm, e.g. [paradigms.naive] k = 20"
     )
+
+    def selecting(
+        self, include: Iterable[str] | None, exclude: Iterable[str] | None, *, no_gitignore: bool = False
+    ) -> Settings:
+        """The same with other patterns of files to read; None leaves what is set."""
+        given = {"include": include, "exclude": exclude}
+        changed: dict[str, Any] = {name: tuple(value) for name, value in given.items() if value is not None}
+        if no_gitignore:
+            changed["gitignore"] = False
+        return self.model_copy(update={"corpus": self.corpus.model_copy(update=changed)}) if changed else self
 
     @model_validator(mode="before")
     @classmethod

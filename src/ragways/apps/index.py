@@ -57,6 +57,13 @@ def index(
     plan: Annotated[bool, typer.Option("--plan", help="Tell what would be done and what it would cost.")] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
+    include: Annotated[
+        list[str] | None, typer.Option("--include", help="Read only files that this pattern names, as in .gitignore.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", help="Leave out files and folders that this pattern names.")
+    ] = None,
+    no_gitignore: Annotated[bool, typer.Option("--no-gitignore", help="Do not follow .gitignore files.")] = False,
     settings: SettingsOption = None,
     trust: TrustOption = False,
     json: JsonOption = False,
@@ -67,7 +74,7 @@ def index(
     from ragways.index.build import build
     from ragways.index.layers import check_layers
 
-    chosen = chosen_settings(settings, index, trust=trust)
+    chosen = chosen_settings(settings, index, trust=trust).selecting(include, exclude, no_gitignore=no_gitignore)
     names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
     recipe = recipe_of(chosen, check_layers(names))
     if plan:
@@ -196,6 +203,7 @@ def show_summary(summary: Summary, folder: str) -> None:
     if not (summary.added or summary.changed or summary.removed or summary.unchanged):
         out.print("no file that could be read was found there", style="yellow")
     _show_left_out(summary.skipped, "left out", summary.hidden)
+    _show_passed_over(summary)
     _show_left_out(summary.failed, "could not be read")
     if summary.undone:
         out.print(f"not done: {summary.undone:,} units of work; they are tried again on the next run", style="yellow")
@@ -215,6 +223,17 @@ def _show_left_out(entries: Sequence[Skipped], what: str, hidden: int = 0) -> No
         err.print(f"{what}: and {len(entries) - LEFT_OUT:,} more (all of them with --json)", style="yellow")
     if hidden:
         err.print(f"{what}: {hidden:,} hidden files or folders", style="dim")
+
+
+def _show_passed_over(done: Summary | IndexPlan) -> None:
+    """One line of what patterns left out, and one of what they take from the index."""
+    err = console(error=True)
+    by = {"ignored": "by .gitignore", "excluded": "by --include or --exclude", "junk": "as usual (node_modules …)"}
+    counts = [f"{done.left_out[why]:,} {words}" for why, words in by.items() if done.left_out.get(why)]
+    if counts:
+        err.print(f"left out: files or folders: {', '.join(counts)}", markup=False, style="dim")
+    if done.withdrawn:
+        err.print(f"removed: {done.withdrawn:,} files that are there and were read before, but are left out now")
 
 
 def _summary_data(summary: Summary) -> dict[str, Any]:
@@ -239,6 +258,7 @@ def _show_plan(plan: IndexPlan, folder: str) -> None:
     ]
     show_table(Table.of(columns, layers))
     _show_left_out(plan.skipped, "would be left out")
+    _show_passed_over(plan)
     _show_left_out(plan.failed, "cannot be read")
 
 

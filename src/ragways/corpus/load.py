@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -13,6 +14,7 @@ from typing import cast
 from ragways.core.errors import LoadError, NoText, PluginClash, UsageError
 from ragways.core.registry import Registry
 from ragways.core.types import Document
+from ragways.corpus.patterns import Filter, Selection
 from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile
 
 LoadFunction = Callable[[SourceFile, LoadOptions], Iterator[Document]]
@@ -151,27 +153,34 @@ def _first_line(error: object) -> str:
 # Files below folders
 
 
-def walk(paths: Iterable[Path | str], options: LoadOptions | None = None) -> FileWalk:
-    """Every file below the paths in one fixed order, whatever order they were named in."""
+def walk(
+    paths: Iterable[Path | str], options: LoadOptions | None = None, *, selection: Selection | None = None
+) -> FileWalk:
+    """Every file below the paths that is not left out, in one fixed order, whatever order they were named in."""
     roots = sorted({Path(path) for path in paths})
     for root in roots:
         if not root.exists():
             raise UsageError(f"{root} does not exist", "name a file or folder that is there")
-    return FileWalk(roots, options or LoadOptions())
+    return FileWalk(roots, options or LoadOptions(), selection or Selection())
 
 
 class FileWalk:
-    """Iterate over it; afterwards `hidden` tells how many hidden files and folders were passed over."""
+    """Iterate over it; afterwards `hidden` tells how many hidden files and folders were passed over, and `left_out` how
+    many others, by why: `excluded` by patterns of the user, `ignored` by `.gitignore`, `junk`.
+    """
 
-    def __init__(self, roots: list[Path], options: LoadOptions) -> None:
+    def __init__(self, roots: list[Path], options: LoadOptions, selection: Selection) -> None:
         self._roots = roots
         self._options = options
+        self._selection = selection
+        self.left_out: Counter[str] = Counter()
         self._keys: set[str] = set()
         self._seen: dict[str, str] = {}
         self.hidden = 0
 
     def __iter__(self) -> Iterator[SourceFile | Skipped]:
         self._keys, self._seen, self.hidden = set(), {}, 0
+        self.left_out.clear()
         for root in self._roots:
             if root.is_dir():
                 yield from self._folder(root)
@@ -181,9 +190,12 @@ class FileWalk:
     def _folder(self, root: Path) -> Iterator[SourceFile | Skipped]:
         """Links come last, so that a file is read under its own name where it has one in the folder."""
         links: list[tuple[Path, str]] = []
-        pending = [(root, "")]
+        pending = [(root, "", Filter(self._selection))]
         while pending:
-            folder, prefix = pending.pop()
+            folder, prefix, above = pending.pop()
+            if folder != root and (folder / "pyvenv.cfg").is_file():
+                self.left_out["junk"] += 1
+                continue
             if folder != root and (folder / "index.sqlite").is_file():
                 self.hidden += 1  # an index of ours is no corpus
                 continue
@@ -193,14 +205,18 @@ class FileWalk:
                 yield Skipped(_printable(prefix or root.name), f"cannot be read: {_reason(error)}")
                 continue
             below = []
+            inside = above.below(folder, prefix.split("/")[:-1])
             for entry in entries:
                 key = prefix + entry.name
+                is_folder = entry.is_dir(follow_symlinks=False)
                 if entry.name.startswith("."):
                     self.hidden += 1
+                elif why := inside.left_out(key.split("/"), folder=is_folder):
+                    self.left_out[why] += 1
                 elif entry.is_symlink():
                     links.append((Path(entry.path), key))
-                elif entry.is_dir(follow_symlinks=False):
-                    below.append((Path(entry.path), key + "/"))
+                elif is_folder:
+                    below.append((Path(entry.path), key + "/", inside))
                 else:
                     yield self._file(Path(entry.path), key, root)
             pending.extend(reversed(below))

@@ -45,7 +45,7 @@ async def build(
 
     `root` is a name to remember instead of where the files lie, for a corpus that may lie elsewhere next time.
     """
-    found = find_files(paths, recipe.options, root)  # before the folder of the index is made
+    found = find_files(paths, recipe, root)  # before the folder of the index is made
     with writing(folder, rebuild) as (store, work_cache):
         started = time.perf_counter()
         run = _Run(store, work_cache, progress, anew=rebuild)

@@ -71,6 +71,8 @@ class IndexPlan:
     seconds: float = 0.0
     skipped: list[Skipped] = field(default_factory=list)
     failed: list[Skipped] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    withdrawn: int = 0
     layers: list[LayerPlan] = field(default_factory=list)
 
     @property
@@ -96,8 +98,9 @@ async def plan(
     built = frozenset(store.meta().get("layers", "").split())
     layers = recipe.layers | built
     whole = frozenset() if store.meta().get("unfinished") else built
-    _update(FileReader(store, recipe, find_files(paths, recipe.options), read, progress), store, planned)
+    _update(FileReader(store, recipe, find_files(paths, recipe), read, progress), store, planned)
     planned.unchanged, planned.skipped, planned.failed = read.unchanged, read.skipped, read.failed
+    planned.left_out, planned.withdrawn = read.left_out, read.withdrawn
     store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})
     work_cache = WorkCache(folder) if (folder / FILE).is_file() else WorkCache.in_memory()
     model = recipe.model(work_cache)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from ragways.core.trace import Usage
 from ragways.core.types import Document, Structure, content_hash
 from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.load import walk
+from ragways.corpus.patterns import Selection
 from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile
 from ragways.corpus.structure import PRESETS, Chunking, structure
 from ragways.index.layers import USUAL
@@ -42,6 +44,7 @@ class Recipe:
     model: Callable[[WorkCache], ModelClient] = lambda _: ModelClient(None)
     settings: Mapping[str, LayerSettings] = field(default_factory=dict)
     options: LoadOptions = field(default_factory=LoadOptions)
+    selection: Selection = field(default_factory=Selection)
 
 
 @dataclass
@@ -55,6 +58,10 @@ class Summary:
     chunks: int = 0
     embedded: int = 0
     hidden: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Files and folders that were not looked at, by why: `excluded`, `ignored` (by .gitignore), `junk`."""
+    withdrawn: int = 0
+    """Files that were removed from the index because they are left out now, though they are still there."""
     skipped: list[Skipped] = field(default_factory=list)
     failed: list[Skipped] = field(default_factory=list)
     undone: int = 0
@@ -99,10 +106,11 @@ class FoundFiles:
     skipped: list[Skipped]
     hidden: int
     roots: tuple[str, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-def find_files(paths: Sequence[Path], options: LoadOptions, root: str = "") -> FoundFiles:
-    """The files under these paths, what is left out and why, and how many are hidden.
+def find_files(paths: Sequence[Path], recipe: Recipe, root: str = "") -> FoundFiles:
+    """The files under these paths that the recipe selects, what is left out and why, and how many are hidden.
 
     A key begins with the name of its folder, so that two folders of one index do not mix up their files. `root` is a
     name to remember instead of where the files lie, for a corpus that may lie elsewhere next time.
@@ -110,9 +118,9 @@ def find_files(paths: Sequence[Path], options: LoadOptions, root: str = "") -> F
     found: dict[str, tuple[str, SourceFile]] = {}
     keys: dict[str, str] = {}
     skipped: list[Skipped] = []
-    hidden = 0
+    hidden, left_out = 0, Counter[str]()
     for path in sorted({path.resolve() for path in paths} if all(p.exists() for p in paths) else paths):
-        walked = walk([path], options)
+        walked = walk([path], recipe.options, selection=recipe.selection)
         for entry in walked:
             key = f"{path.name}/{entry.key}" if path.is_dir() else entry.key
             if isinstance(entry, Skipped):
@@ -126,8 +134,9 @@ def find_files(paths: Sequence[Path], options: LoadOptions, root: str = "") -> F
                 )
             found.setdefault(real, (root or str(path), replace(entry, key=key)))
         hidden += walked.hidden
+        left_out.update(walked.left_out)
     roots = (root,) if root else tuple(str(path.resolve()) for path in paths)
-    return FoundFiles(list(found.values()), skipped, hidden, roots)
+    return FoundFiles(list(found.values()), skipped, hidden, roots, left_out)
 
 
 # What of them is new
@@ -187,7 +196,7 @@ class FileReader:
         self._progress = progress
         self._reader = IsolatedReader()
         self._files = list(self._under_known_names(found))
-        summary.skipped, summary.hidden = list(found.skipped), found.hidden
+        summary.skipped, summary.hidden, summary.left_out = list(found.skipped), found.hidden, dict(found.left_out)
         for entry in found.skipped:
             if store.source(entry.key) is not None:
                 summary.failed.append(Skipped(entry.key, f"{entry.reason}; its earlier version is kept"))
@@ -218,7 +227,9 @@ class FileReader:
     def vanished(self) -> list[str]:
         """Keys of files that were read before under the roots of this run, and are not there any more."""
         seen = {file.key for _, file in self._files} | {skipped.key for skipped in self._summary.skipped}
-        return [key for root in self._roots for key in sorted(self._store.sources_of_root(root) - seen)]
+        gone = [(root, key) for root in self._roots for key in sorted(self._store.sources_of_root(root) - seen)]
+        self._summary.withdrawn = sum((Path(root).parent / key).is_file() for root, key in gone)
+        return [key for _, key in gone]
 
     def _file(self, root: str, file: SourceFile) -> Iterator[ReadDocument | ReadFile]:
         try:

@@ -1,0 +1,102 @@
+"""Which files of a folder are read: include, exclude, `.gitignore` and the usual junk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragways.corpus.load import walk
+from ragways.corpus.patterns import Filter, Selection, rules
+from ragways.corpus.source import SourceFile
+
+FILES = (
+    "a.md", "b.txt", "docs/a.md", "docs/draft/x.md", "docs/draft/keep.md", "docs/api/v1/y.md", "build/out.txt",
+    "node_modules/p/readme.md", "lib/__pycache__/n.txt", "p-1.0.dist-info/top.txt", "env/pyvenv.cfg", "env/lib/z.txt",
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in FILES:
+        path = tmp_path / "corpus" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return tmp_path / "corpus"
+
+
+def keys(folder: Path, **selection: object) -> list[str]:
+    walked = walk([folder], selection=Selection(**selection))  # type: ignore[arg-type]
+    return sorted(entry.key for entry in walked if isinstance(entry, SourceFile))
+
+
+READ = ["a.md", "b.txt", "build/out.txt", "docs/a.md", "docs/api/v1/y.md", "docs/draft/keep.md", "docs/draft/x.md"]
+
+
+def test_the_usual_junk_is_left_out(folder: Path):
+    assert keys(folder) == READ
+    assert keys(folder / "node_modules") == ["p/readme.md"], "a folder that is named is read"
+
+
+@pytest.mark.parametrize(
+    ("selection", "left"),
+    [
+        ({"include": ("*.txt",)}, ["b.txt", "build/out.txt"]),
+        ({"include": ("docs/",)}, READ[3:]),
+        ({"include": ("docs/**/*.md",)}, READ[3:]),
+        ({"include": ("/*.md",)}, ["a.md"]),
+        ({"exclude": ("draft/", "*.txt")}, ["a.md", "docs/a.md", "docs/api/v1/y.md"]),
+        ({"exclude": ("docs/*", "!docs/api")}, ["a.md", "b.txt", "build/out.txt", "docs/api/v1/y.md"]),
+        ({"include": ("*.md",), "exclude": ("docs",)}, ["a.md"]),
+        ({"exclude": ("?.md",)}, ["b.txt", "build/out.txt", "docs/draft/keep.md"]),
+    ],
+)
+def test_include_and_exclude(folder: Path, selection: dict[str, object], left: list[str]):
+    assert keys(folder, **selection) == left
+
+
+def test_gitignore_files_are_followed_where_they_lie(folder: Path):
+    (folder / ".gitignore").write_text("# made\n/build/\n*.txt\n!b.txt\n")
+    (folder / "docs" / ".gitignore").write_text("draft/*\n!keep.md\n")
+    assert keys(folder) == ["a.md", "b.txt", "docs/a.md", "docs/api/v1/y.md", "docs/draft/keep.md"]
+    assert keys(folder, gitignore=False) == READ
+    walked = walk([folder])
+    list(walked)
+    assert walked.left_out == {"ignored": 2, "junk": 4}
+
+
+NAMES = st.sampled_from(["a", "b", "ab", "a.md", "x", "[a]", "a b"])
+PARTS = st.sampled_from(["a", "b", "*", "**", "a*", "?", "[ab]", "*.md", "[!a]", "x", "\\a", "a*b", "#a"])
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda parts, lead, tail, back: ("!" if back else "") + lead + "/".join(parts) + tail,
+            st.lists(PARTS, min_size=1, max_size=3),
+            st.sampled_from(["", "/"]), st.sampled_from(["", "/"]), st.booleans(),
+        ),
+        min_size=1, max_size=4,
+    ),
+    st.lists(NAMES, min_size=1, max_size=4),
+)  # fmt: skip
+def test_rules_say_what_an_independent_implementation_says(patterns: list[str], path: list[str]):
+    pathspec = pytest.importorskip("pathspec")
+    spec = pathspec.GitIgnoreSpec.from_lines(patterns)
+    whole = Filter(Selection(exclude=tuple(patterns)))
+    ours = False
+    for end in range(1, len(path) + 1):  # as a walk does it: what lies in a folder that is left out stays out
+        ours = ours or whole.left_out(path[:end], folder=end < len(path)) == "excluded"
+    theirs = any(
+        spec.match_file("/".join(path[:end]) + ("/" if end < len(path) else "")) for end in range(1, len(path) + 1)
+    )
+    assert ours == theirs
+
+
+def test_no_pattern_takes_longer_than_its_length_explains():
+    rule, *_ = rules(["**/a" * 200 + "/b"])
+    assert not rule.fits(["a"] * 400, folder=False)
+    star, *_ = rules(["*a" * 300 + "b"])
+    assert not star.fits(["a" * 5_000], folder=False)
