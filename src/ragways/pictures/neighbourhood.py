@@ -13,6 +13,7 @@ from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable, shortened
 from ragways.core.types import Piece
+from ragways.index.graph.facts import UNSTATED
 from ragways.index.graph.names import coarse, fold
 from ragways.index.graph.reader import Graph, GraphEntity, Triplet
 from ragways.index.graph.relations import places_of
@@ -32,7 +33,7 @@ _CHUNKS = 5
 _CHARACTERS = 400
 _ENDS = (".", "!", "?", "。", "！", "？", "।", "؟", "۔")
 _CLOSING = " \n\"'”’)]»」』"
-_VAGUE = ("related to", "links to")
+_VAGUE = frozenset(predicate.replace("_", " ") for predicate in UNSTATED)
 """Predicates that say little, named after those that say more."""
 
 

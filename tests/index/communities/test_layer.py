@@ -118,10 +118,10 @@ def test_what_a_model_says_is_kept_with_the_entities_it_rests_on(tmp_path: Path)
     run(tmp_path / "index", tmp_path / "corpus", Reporter(), method="model")
     read = opened(tmp_path / "index")
     (community,) = read.of_level(0)
-    assert (community.title, community.way, community.rank) == ("About Maud Venn", "model", 7.0)
+    assert (community.title, community.way, community.rank) == ("About Vale Market", "model", 7.0)
     report = read.report(community.id)
     assert report is not None
-    assert [finding.text for finding in report.findings] == ["Maud Venn matters most.", "Maud Venn matters."]
+    assert [finding.text for finding in report.findings] == ["Vale Market matters most.", "Vale Market matters."]
     assert len(report.findings[1].entities) == 1, "a name that is no member is left out"
     assert set(report.findings[0].entities) <= set(read.members(community.id))
     read.close()

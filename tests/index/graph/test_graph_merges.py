@@ -111,3 +111,30 @@ def test_near_names_need_letters_and_meaning(tmp_path) -> None:
         assert (one == other) is merged
         assert any("by letters" in reason for _, _, _, reason, _ in graph.merges()) is merged
         assert _only(graph, "Grand Regatta 12") != _only(graph, "Grand Regatta 13")
+
+
+APART = {
+    "Skyy": "Skyy Vodka is made in Saltrey. The Vodka is clear, as vodka is. Chalone AVA and the AVA are near.",
+    "Coalspur, Alberta": "Coalspur, Alberta is a town. The town lies in Alberta.",
+    "Gale (season 7)": "Gale (season 7) is the end of Gale.",
+    "Harbour": "The series Gale was made in Saltrey. Corran, a harbour, was named for Ilsabet Corran.",
+    "Oath (Jamaica)": "Oath of Jamaica is an oath.",
+    "Quay": "The first quay was built by Oriel Tamsett. Tamsett left.",
+    "Tide": "Another Tamsett watched the tide.",
+    "Rainy Water (Michigan)": "The Rainy Water is a river.",
+    "Lake": "The Rainy Water flows here.",
+    "Shore": "In Michigan the Rainy Water flows.",
+    "Rise": "The 4 of them saw it rise by 4%.",
+}
+
+
+def test_what_is_no_short_form_stays_apart(tmp_path) -> None:
+    graph = built(tmp_path, APART)
+    merged = {(name, into) for _, name, into, reason, _ in graph.merges() if reason != "same name"}
+    assert ("Tamsett", "Oriel Tamsett") in merged
+    wrong = {"Vodka", "AVA", "Alberta", "Gale", "Corran", "The 4", "Saltrey"} & {name for name, _ in merged}
+    assert wrong == set()
+    tide = {chunk for chunk, _ in graph.mentions(graph.named("Oriel Tamsett")[:1])}
+    assert len(tide) == 1  # in `Tide` nobody says which Tamsett
+    (rainy,) = (id for id in graph.named("Rainy Water") if graph.entities([id])[id].name == "Rainy Water (Michigan)")
+    assert len(graph.mentions([rainy])) == 2  # its own article, and the one that names Michigan

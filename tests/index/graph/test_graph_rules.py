@@ -6,6 +6,7 @@ import pytest
 
 from ragways.core import dates
 from ragways.index.graph.facts import Entity, PassageFacts, Relation, bounded, predicate_of
+from ragways.index.graph.fields import row_facts
 from ragways.index.graph.names import Lexicon, coarse, fold, letters_of, split_title, type_of_sentence
 from ragways.index.graph.rule_names import TitleTree, acronyms, capital_names, quantities, quoted_names, uncased
 from tests.index.graph.graph_fakes import built
@@ -30,10 +31,31 @@ LEXICON = Lexicon(["the however he was born in and it became a the however built
         ("Built from stone.", []),
         ("when summer came", []),
         ("Summer in Saltrey", ["Saltrey"]),
+        ("C. V. Raman left the U.S. Navy for the U. S. in time.", ["C. V. Raman", "U.S. Navy", "U. S."]),
+        ("Summers here. Later Saltrey fell.", ["Saltrey"]),
+        ("Fortunately Tamsett stayed.", ["Tamsett"]),
+        ("We'll see Saltrey on May 4.", ["Saltrey"]),
+        ("It came after World War I. A pier was built.", ["World War I"]),
+        ("In Egypt's George Tamsett and Euclid's Elements", ["Egypt", "George Tamsett", "Euclid's Elements"]),
+        ("Built When Later", []),
+        (
+            "Saltrey Assembly Built 1867 Summer Oriel Tamsett Later 1868 Summer Ilsabet Corran Built 1869 From 1870 A1",
+            ["Saltrey Assembly", "Oriel Tamsett", "Ilsabet Corran"],
+        ),
     ],
 )
 def test_names_by_capitals(sentence: str, names: list[str]) -> None:
     assert [sentence[a:b] for a, b in capital_names(sentence, 0, len(sentence), LEXICON)] == names
+
+
+def test_a_word_is_common_by_how_it_is_written_inside_sentences() -> None:
+    lexicon = Lexicon(
+        ["- Print it\n- Print that\n- Print all\nthen print. It specified all. He met Bell. Bell rang a bell."]
+    )
+    assert lexicon.common("Print")
+    assert not lexicon.common("Specifies")
+    assert lexicon.opener("Specifies")
+    assert not lexicon.opener("Tamsett")
 
 
 def test_works_in_quotation_marks() -> None:
@@ -65,9 +87,20 @@ def test_dates(text: str, found: list[str]) -> None:
     assert [date.iso for _, _, date in dates.find(text)] == found
 
 
+def test_signs_of_quantities_are_words() -> None:
+    text = "It rose by 4% to $4."
+    names = [name for _, _, name in quantities(text, 0, len(text))]
+    assert names == ["4 percent", "4 dollars"]
+    assert len({fold(name) for name in (*names, "The 4")}) == 3
+
+
 def test_quantities() -> None:
     text = "It is 9.5 km long, cost $1.18 trillion, holds 47 passengers and 12 of us."
-    assert [text[a:b] for a, b in quantities(text, 0, len(text))] == ["9.5 km", "$1.18 trillion", "47 passengers"]
+    assert [name for _, _, name in quantities(text, 0, len(text))] == [
+        "9.5 km",
+        "1.18 trillion dollars",
+        "47 passengers",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -169,3 +202,27 @@ def test_text_without_capitals_is_joined_by_titles_and_phrases(tmp_path) -> None
     tokyo, japan = graph.named("東京"), graph.named("日本")
     assert japan[0] in dict(graph.neighbours(tokyo[0]))
     assert len(graph.mentions(graph.named("首都圏"))) == 3
+
+
+def test_cells_of_a_table_have_their_own_header_and_run_apart_at_links() -> None:
+    rows = "Film | Designer | Place\nRegatta | Oriel Tamsett Ilsabet Corran | dry\n"
+    facts, header = row_facts("Awards", rows, {"Oriel Tamsett", "Ilsabet Corran"})
+    said = {(r.subject, r.predicate, r.object) for r in facts.relations}
+    assert said == {
+        ("Awards", "has_row", "Regatta"),
+        ("Regatta", "designer", "Oriel Tamsett"),
+        ("Regatta", "designer", "Ilsabet Corran"),
+    }
+    more, _ = row_facts("Awards", "2 | Gallow Quay | Saltrey\n1868 | 12 | 40 km", (), header)
+    assert {(r.subject, r.predicate, r.object, r.date) for r in more.relations if r.predicate != "has_row"} == {
+        ("Gallow Quay", "place", "Saltrey", ""),
+        ("Awards", "designer", "12", "1868"),
+        ("Awards", "place", "40 km", "1868"),
+    }
+    assert {e.name: e.type for e in more.entities}["12"] == "quantity"
+
+
+def test_numbers_in_a_question_name_nothing(tmp_path) -> None:
+    graph = built(tmp_path, {"Quays.wiki": '{| class="wikitable"\n! Quay !! Places\n|-\n| Gallow || 4\n|}\n'})
+    assert graph.named("4")
+    assert graph.in_question("Which 4 of them are in Gallow?")[0].start == len("Which 4 of them are in ")

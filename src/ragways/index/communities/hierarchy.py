@@ -15,6 +15,7 @@ from ragways.core.plain import from_plain
 from ragways.core.types import content_hash
 from ragways.index.communities.partition import Group, edges_among, hierarchy
 from ragways.index.graph.data import EntityRow, GraphData, RelationRow
+from ragways.index.graph.facts import UNSTATED
 from ragways.index.graph.names import coarse
 from ragways.index.pagerank import Adjacency
 from ragways.index.settings import CommunitySettings
@@ -220,7 +221,7 @@ def _relation_lines(graph: CommunityGraph, relations: Sequence[RelationRow]) -> 
     for edge in relations:
         subject, object = entities[places[edge.subject]].name, entities[places[edge.object]].name
         date = f" ({edge.date})" if edge.date else ""
-        if edge.description in seen and edge.predicate == "related_to":
+        if edge.description in seen and edge.predicate in UNSTATED:
             continue
         said = f": {edge.description}" if edge.description and edge.description not in seen else ""
         seen.add(edge.description)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ragways.core.types import content_hash
 from ragways.index.graph.facts import PassageFacts, Relation
+from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import fold
 from ragways.index.graph.resolve import DocumentNames, Key, Merge, Resolver, proposals, spellings, veto_hash
 
@@ -97,6 +98,7 @@ class DocumentFacts:
 class _Gathered:
     names: dict[str, int] = field(default_factory=dict)
     types: dict[str, int] = field(default_factory=dict)
+    guesses: Counter[str] = field(default_factory=Counter)
     descriptions: dict[str, None] = field(default_factory=dict)
     ways: set[str] = field(default_factory=set)
     count: int = 0
@@ -201,6 +203,8 @@ class _Builder:
             node = self.nodes[key]
             if entity.type:
                 node.types[entity.type] = node.types.get(entity.type, 0) + entity.count
+            if entity.guess:
+                node.guesses[entity.guess] += entity.count
             if entity.description:
                 node.descriptions.setdefault(entity.description)
             self.name(document, key, entity.name, way, entity.count)
@@ -231,6 +235,8 @@ class _Builder:
         name = self.resolver.spelling.get(key[0], main) if "\x1f" not in key[0] else main
         aliases = sorted((other for other in found.names if other != name), key=lambda a: (-found.names[a], a))
         type = min(found.types.items(), key=lambda item: (-item[1], item[0]))[0] if found.types else ""
+        if not type and "rules" in found.ways:
+            type = decided(found.guesses + Counter(filter(None, map(kind_of_name, found.names))))
         said = " ".join(list(found.descriptions)[:_DESCRIPTIONS])
         return EntityRow(id, name, type, said, tuple(aliases[:_ALIASES]), found.count, "+".join(sorted(found.ways)))
 

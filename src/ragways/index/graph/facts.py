@@ -75,6 +75,10 @@ def sources(store: Store) -> Iterator[Source]:
         )
 
 
+NAMED_WITH = "named_with"
+"""The predicate of two names of which a text says no more than that they stand together."""
+UNSTATED = frozenset({NAMED_WITH, "links_to", "has_row", "related_to"})
+"""Predicates that say no more than that two things stand together. `related_to` is what a model or a file says so."""
 FACT_LIMIT = 400
 """Entities, and relations, that are read of one chunk: a reply that runs wild must not swamp the graph."""
 LONGEST_NAME = 200
@@ -84,13 +88,17 @@ ALIAS_LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Something that has a name. `aliases` are other names the chunk has for it, `count` how often it is named."""
+    """Something that has a name. `aliases` are other names the chunk has for it, `count` how often it is named.
+
+    `guess` is what kind of thing the words around it suggest, where its type is not known.
+    """
 
     name: str
     type: str = ""
     description: str = ""
     aliases: tuple[str, ...] = ()
     count: int = 1
+    guess: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,15 @@ def split_title(title: str) -> tuple[str, str]:
     return title[: match.start()].strip(), match[1].strip()
 
 
+_PART = re.compile(r"\b(?:season|series|episode|part|chapter|volume|soundtrack|disambiguation|discography|book) ?\d*$")
+
+
+def plain_name(title: str) -> str:
+    """`Ilsabet Corran (ship)` → `Ilsabet Corran`; nothing for a title without an ending, or a part: `X (season 7)`."""
+    base, ending = split_title(title)
+    return base if ending and not _PART.search(ending.casefold()) else ""
+
+
 def letters_of(name: str) -> str:
     """First letters of a name's capital words, as acronyms are made: `The World Health Organization` → `WHO`."""
     words = re.findall(r"[^\W_]+", name.removeprefix("The "))
@@ -76,26 +85,52 @@ june july august september october november december monday tuesday wednesday th
 """
 STOP = frozenset(_STOP.split())
 _WORD = re.compile(r"[^\W\d_]+")
+_INSIDE = re.compile(r"(?<=[a-z,] )[^\W\d_]+")
+"""Words behind a small letter or a comma: a capital there is meant, while one that begins a line says nothing."""
+_ENDINGS = ("ies", "es", "s", "ied", "ed", "ing")
 
 
 class Lexicon:
-    """How often each word of the corpus is written small, and how often with a capital."""
+    """How often each word of the corpus is written small, and how often with a capital inside a sentence."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         counts: Counter[str] = Counter()
+        inside: Counter[str] = Counter()
         for text in texts:
             counts.update(_WORD.findall(text))
+            inside.update(_INSIDE.findall(text))
         self.small: dict[str, int] = {}
         self.large: dict[str, int] = {}
         for word, count in counts.items():
-            folded = word.casefold()
-            into = self.large if word[0].isupper() else self.small
-            into[folded] = into.get(folded, 0) + count
+            if not word[0].isupper():
+                self.small[word.casefold()] = self.small.get(word.casefold(), 0) + count
+        for word, count in inside.items():
+            if word[0].isupper():
+                self.large[word.casefold()] = self.large.get(word.casefold(), 0) + count
+        self._stems = {stem for word in self.small if len(stem := _stem(word)) > 2}
 
     def common(self, word: str) -> bool:
         """Whether a word is one of the language rather than a name: the corpus writes it small at least as often."""
         word = word.casefold()
         return word in STOP or self.small.get(word, 0) >= max(1, self.large.get(word, 0))
+
+    def opener(self, word: str) -> bool:
+        """Whether a word that begins a sentence need not be a name: it is common, or so are other forms of it and
+        none has its capital inside a sentence (`Specifies`, where the corpus says `specify`).
+        """
+        word = word.casefold()
+        if self.common(word) or word in self.large:
+            return self.common(word)
+        return _stem(word) in self._stems or (word.endswith("ly") and len(word) > len("Italy"))
+
+
+def _stem(word: str) -> str:
+    """A word without its usual endings: forms of one verb meet, `specifies` and `specify`, `printed` and `print`."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) > 2:
+            word = word[: -len(ending)]
+            break
+    return word.removesuffix("y").removesuffix("e")
 
 
 _LONGEST = 12  # words of a name in a question
@@ -131,7 +166,13 @@ _WORDS = {
         "wrestler swimmer cyclist athlete skier jockey racer producer screenwriter cinematographer dancer model "
         "comedian presenter businessman entrepreneur explorer missionary priest theologian economist architect "
         "photographer designer astronaut activist nobleman ruler daughter son wife doctor physician surgeon teacher "
-        "professor governor senator minister president monk nun mayor editor captain character"
+        "professor governor senator minister president monk nun mayor editor captain character judoka hurdler sprinter "
+        "bodybuilder golfer gymnast bassist vocalist lyricist conductor violinist cartographer geologist botanist "
+        "zoologist astronomer linguist sociologist psychologist anthropologist archaeologist diplomat statesman banker "
+        "columnist critic essayist playwright dramatist illustrator animator filmmaker archbishop cardinal "
+        "abbot chief earl baron baroness countess marquess lord knight commander colonel lieutenant sergeant pilot "
+        "sailor merchant industrialist businesswoman philanthropist lawman outlaw criminal rower fencer referee "
+        "manager striker midfielder defender goalkeeper quarterback pitcher catcher programmer developer inventor"
     ),
     "place": (
         "place location city town village hamlet country nation state county river lake mountain island municipality "
@@ -139,22 +180,33 @@ _WORDS = {
         "sea ocean valley desert park road street highway bridge station airport building castle palace church "
         "cathedral stadium harbour port canal glacier volcano peak hill forest continent territory borough "
         "census-designated "
-        "community locality parish museum house tower dam reservoir creek stream lighthouse geography area"
+        "community locality parish museum house tower dam reservoir creek stream lighthouse geography area tributary "
+        "garden cemetery square beach coast cave canyon pass plateau ridge hospital prison mosque temple synagogue "
+        "monastery abbey shrine chapel theatre theater arena hotel mansion zoo farm mine archipelago atoll islet "
+        "strait gulf lagoon waterfall constituency voivodeship prefecture oblast canton kingdom empire republic"
     ),
     "organization": (
         "organization organisation company corporation firm band group university college school club team party "
         "association agency institute society label bank airline brand union league ministry department council "
-        "manufacturer publisher retailer charity foundation broadcaster army regiment orchestra choir guild"
+        "manufacturer publisher retailer charity foundation army regiment orchestra choir guild diocese archdiocese "
+        "newspaper magazine network franchise startup nonprofit squadron brigade battalion cooperative supermarket "
+        "chain subsidiary conglomerate bureau commission committee federation think-tank parliament legislature "
+        "duo trio quartet ensemble troupe"
     ),
     "work": (
         "work film movie album song single novel book series play painting game opera musical poem "
-        "ep soundtrack sitcom episode show documentary symphony novella comic manga anime program programme "
-        "record video sculpture map atlas"
+        "ep sitcom episode show documentary symphony novella comic manga anime program programme "
+        "record video sculpture map atlas memoir biography autobiography ballad comedy thriller drama miniseries "
+        "telenovela mixtape soundtrack trilogy anthology essay treatise manuscript fresco mural statue "
+        "videogame screenplay remake sequel prequel hymn anthem sonata concerto ballet"
     ),
     "vehicle": "vehicle ship vessel boat aircraft locomotive submarine steamer schooner car truck spacecraft",
     "event": "event war battle siege election tournament festival competition cup championship storm gale eruption "
     "strike earthquake treaty revolution rebellion season conference race ceremony flood fire",
     "species": "species genus plant bird fish animal insect moth beetle butterfly mammal tree flower fungus",
+    "term": "term concept theory disease disorder syndrome symptom method technique process principle doctrine "
+    "discipline branch mineral compound element protein enzyme gene drug medication language dialect algorithm "
+    "function class parameter command module package library framework protocol dish cuisine sport",
     "date": "date time year",
     "quantity": "quantity number amount money",
 }
@@ -177,9 +229,9 @@ def coarse(type: str) -> str:
 
 
 def type_of_sentence(sentence: str) -> str:
-    """`Brand was a British actor and writer.` → `actor`."""
+    """`Brand was a British actor and writer.` → `actor`; nothing where the word is not known as a type."""
     match = _IS.search(sentence[:400])
     if match is None:
         return ""
     words = match[1].split()
-    return words[-1].casefold() if words and words[-1].isalpha() else ""
+    return words[-1].casefold() if words and coarse(words[-1]) else ""

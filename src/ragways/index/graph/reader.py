@@ -188,7 +188,7 @@ class Graph:
         known = self._called({form for _, _, forms in spans for form in forms})
         found, here = [], 0
         for i, j, forms in spans:
-            if i < here:
+            if i < here or _bare_number(words[i:j]):
                 continue
             bare = j - i == 1 and (i == 0 or not words[i][:1].isupper())
             ids = next((ids for form in forms if (ids := known.get((form, bare)))), None)
@@ -367,6 +367,11 @@ class Graph:
     def _rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple]:  # type: ignore[type-arg]
         with store_errors(self._folder / FILE):
             yield from self._db.execute(query, values)
+
+
+def _bare_number(words: Sequence[str]) -> bool:
+    """Whether words are a number that is no year: `the 4 of them` means nothing that is called 4."""
+    return len(words) == 1 and words[0].isdecimal() and len(words[0]) != len("1990")
 
 
 def _list(values: Iterable[str] | Iterable[int]) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from ragways.core.types import content_hash
-from ragways.index.graph.facts import PassageFacts
-from ragways.index.graph.names import coarse, fold, letters_of, split_title
+from ragways.index.graph.facts import Entity, PassageFacts
+from ragways.index.graph.kinds import decided, kind_of_name
+from ragways.index.graph.names import coarse, fold, letters_of, plain_name, split_title
 from ragways.index.layer import BuildContext
 
 
@@ -21,13 +22,23 @@ class NameUse:
     types: Counter[str] = field(default_factory=Counter)
     spellings: Counter[str] = field(default_factory=Counter)
     aliases: set[str] = field(default_factory=set)
+    guesses: Counter[str] = field(default_factory=Counter)
 
-    def add(self, name: str, type: str, count: int, aliases: Iterable[str]) -> None:
-        self.count += count
-        self.spellings[name] += count
-        if type:
-            self.types[type] += count
-        self.aliases.update(aliases)
+    def add(self, entity: Entity) -> None:
+        self.count += entity.count
+        self.spellings[entity.name] += entity.count
+        if entity.type:
+            self.types[entity.type] += entity.count
+        if entity.guess:
+            self.guesses[entity.guess] += entity.count
+        self.aliases.update(entity.aliases)
+
+    @property
+    def kind(self) -> str:
+        """What kind of thing it is, as far as its types, its own words or the words around it tell."""
+        if self.types:
+            return coarse(max(self.types, key=lambda type: (self.types[type], type)))
+        return decided(self.guesses) or kind_of_name(max(self.spellings, key=len, default=""))
 
 
 @dataclass
@@ -39,11 +50,11 @@ class DocumentNames:
 
     def hear(self, facts: PassageFacts) -> None:
         for entity in facts.entities:
-            self._use(entity.name).add(entity.name, entity.type, entity.count, entity.aliases)
+            self._use(entity.name).add(entity)
         for relation in facts.relations:
             for name in (relation.subject, relation.object):
                 if fold(name) not in self.names:
-                    self._use(name).add(name, "", 1, ())
+                    self._use(name).add(Entity(name))
 
     def _use(self, name: str) -> NameUse:
         key = fold(name)
@@ -90,30 +101,31 @@ def proposals(
     `titles`: articles and redirects, folded, with the title they lead to. `common`: whether a word is an everyday one.
     """
     found = {
-        *_redirects(titles),
-        *_bases(titles),
+        *(Merge(EVERYWHERE, name, fold(title), "redirect") for name, title in titles.items()),
+        *_bases(documents, titles),
         *_aliases(documents, titles),
         *_short_forms(documents, titles, common),
     }
     return sorted(merge for merge in found if merge.name != merge.into and merge.name and merge.into)
 
 
-def _redirects(titles: Mapping[str, str]) -> Iterator[Merge]:
-    for name, title in titles.items():
-        if fold(title) != name:
-            yield Merge(EVERYWHERE, name, fold(title), "redirect")
-
-
-def _bases(titles: Mapping[str, str]) -> Iterator[Merge]:
-    """`Grey Petrel` is `Grey Petrel (ship)`, where no other article has that name."""
+def _bases(documents: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> Iterator[Merge]:
+    """`Grey Petrel` is `Grey Petrel (ship)`, where no other article has that name and the document means that kind of
+    thing; `Rainy River` is `Rainy River (Michigan)` in documents that name Michigan.
+    """
     articles: dict[str, set[str]] = defaultdict(set)
     for title in set(titles.values()):
-        base, ending = split_title(title)
-        if ending:
-            articles[fold(base)].add(fold(title))
-    for base, full in articles.items():
-        if base not in titles and len(full) == 1:
-            yield Merge(EVERYWHERE, base, next(iter(full)), "the only article of this name")
+        base = fold(plain_name(title))
+        if base and base not in titles and not base.isdecimal():
+            articles[base].add(title)
+    only = {base: next(iter(full)) for base, full in articles.items() if len(full) == 1}
+    for number, document in documents.items():
+        for base in document.names.keys() & only.keys():
+            ending = split_title(only[base])[1]
+            kind, meant = coarse(ending), document.names[base].kind
+            told = meant == kind if meant and kind else bool(kind) and " " in base
+            if told or fold(ending) in document.names:
+                yield Merge(number, base, fold(only[base]), "the only article of this name")
 
 
 def _aliases(documents: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> Iterator[Merge]:
@@ -137,22 +149,22 @@ def _aliases(documents: Mapping[int, DocumentNames], titles: Mapping[str, str]) 
 def _short_forms(
     documents: Mapping[int, DocumentNames], titles: Mapping[str, str], common: Callable[[str], bool]
 ) -> Iterator[Merge]:
-    """`Tamsett` is `Oriel Tamsett` in a document where nobody else is called so.
+    """`Tamsett` is `Oriel Tamsett` in a document that says both, and calls nobody else so.
 
     A word that stands alone in most documents (`Germany`, beside one `Nazi Germany`) is a name of its own.
     """
     inside: dict[str, dict[int, str]] = defaultdict(dict)
     uses: Counter[str] = Counter()
     for number, document in documents.items():
-        long = _by_last_word(document)
-        for name in document.names:
-            if " " in name or len(name) < 3 or name in titles or name.isdecimal() or common(name):
+        long = _by_last_word(document, common)
+        for name, use in document.names.items():
+            if " " in name or len(name) < 3 or name in titles or not name.isalpha() or common(name):
                 continue
             uses[name] += 1
             into = long.get(name, set())
             if len(into) > 1 and (title := fold(split_title(document.title)[0])) in into:
                 into = {title}
-            if len(into) == 1:
+            if len(into) == 1 and use.kind in ("", "person") and any(map(_alone, use.spellings)):
                 inside[name][number] = next(iter(into))
     own = {number: fold(split_title(document.title)[0]) for number, document in documents.items()}
     for name, places in inside.items():
@@ -162,24 +174,41 @@ def _short_forms(
                 yield Merge(number, name, fold(documents[number].title), "short form")
             elif usual:
                 yield Merge(number, name, full, "short form")
-        if usual and len(set(places.values())) == 1:
-            yield Merge(EVERYWHERE, name, next(iter(places.values())), "short form")
 
 
-def _by_last_word(document: DocumentNames) -> dict[str, set[str]]:
-    """Full names of a document by their last word; the article's own person by the first word too."""
+def _alone(spelling: str) -> bool:
+    """Whether a person is called so: `The Liang` are many, and `AVA` is an acronym."""
+    return not spelling.startswith("The ") and not spelling.isupper()
+
+
+def _by_last_word(document: DocumentNames, common: Callable[[str], bool]) -> dict[str, set[str]]:
+    """Names of a document's people by their last word; the article's own person by the first word too."""
     found: dict[str, set[str]] = defaultdict(set)
     own = fold(split_title(document.title)[0])
     for name, use in [*document.names.items(), (own, document.names.get(fold(document.title), NameUse()))]:
         words = name.split()
-        if not 2 <= len(words) <= 5 or words[0] in _NO_SURNAME or _PARTICLES & set(words) or not words[-1].isalpha():
+        if not 2 <= len(words) <= 5 or (_NO_SURNAME | _PARTICLES) & set(words) or not words[-1].isalpha():
             continue
-        if any(coarse(type) not in ("", "person") for type in use.types):
+        if not _is_person(words, use, common):
             continue
         found[words[-1]].add(name)
-        if name == own and any(coarse(type) == "person" for type in use.types):
+        if name == own and use.kind == "person":
             found[words[0]].add(name)
     return found
+
+
+def _is_person(words: list[str], use: NameUse, common: Callable[[str], bool]) -> bool:
+    """Whether a name is a person's: it is known, or nothing speaks against it and all of its words are names."""
+    if use.kind:
+        return use.kind == "person"
+    if any("," in spelling or "(" in spelling or any(c.isdigit() for c in spelling) for spelling in use.spellings):
+        return False
+    written = max(use.spellings, key=len, default="").split()
+    return (
+        len(words) <= 3
+        and not any(word.isupper() and len(word) > 1 for word in written)
+        and not any(map(common, words))
+    )
 
 
 _CROWD = 30
@@ -361,6 +390,6 @@ def spellings(documents: Mapping[int, DocumentNames], titles: Mapping[str, str])
 
 
 def exclusive_kind(type: str) -> str:
-    """Kinds that exclude each other. Places and organisations do not: a museum and a university are both."""
+    """Kinds that exclude each other. Places and organisations do not (a museum is both), and terms exclude nothing."""
     kind = coarse(type)
-    return "place" if kind == "organization" else kind
+    return {"organization": "place", "term": ""}.get(kind, kind)

@@ -7,57 +7,120 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from ragways.index.graph.kinds import is_given
 from ragways.index.graph.names import STOP, TOKEN, Lexicon, folded, split_title
 
 _UPPER = re.escape("".join(c for c in map(chr, range(128, 0x2C00)) if c.isupper()))
 _U = rf"[A-Z{_UPPER}]"
 _W = r"[^\W_]"
 _CAPITAL = rf"(?:[Aa]l-|[Ee]l-|[dl]['’])?{_U}{_W}*(?:['’\-–]{_W}+)*"
-_SHORT = rf"(?:St|Dr|Mr|Mrs|Ms|Jr|Sr|Mt|Ft|Lt|Col|Gen|Capt|Sgt|Prof|Rev|Hon|Bros|Co|Inc|Ltd|{_U})\."
+_SHORT = rf"(?:St|Dr|Mr|Mrs|Ms|Jr|Sr|Mt|Ft|Lt|Col|Gen|Capt|Sgt|Prof|Rev|Hon|Bros|Co|Inc|Ltd|{_U}(?:\.{_U})*)\."
 _PARTICLE = (
     r"(?:of the|of|de la|de los|de las|de|del|della|der|den|des|di|da|do|dos|du|la|le|les|von der|von dem|von|van der|"
     r"van den|van de|van|zu|zur|ten|ter|bin|ibn|al|el|af|upon|sur)"
 )
 _NAME = re.compile(
     rf"(?:{_SHORT}|\b{_CAPITAL})(?:(?: {_PARTICLE} | - | & | |-)(?:{_SHORT}|{_CAPITAL}))*"
-    r"(?: \d{1,3}(?![\d%-]|[.,]\d))?"
+    rf"(?: \d{{1,3}}(?![\d%-]|[.,]\d| {_U}| \d))?"
 )
 _QUOTED = re.compile(r"(?:[\"“]|``)([^\"“”`\n]{2,100}?)(?:[\"”]|'')")
 _STARTED = "the new old great north south east west central upper lower san santa saint little big black white red"
 _STARTERS = frozenset(_STARTED.split())
 """Everyday words that begin names: at the start of a sentence, before another capital, they count as part of it."""
+_OWNED = re.compile(r"([\w ]+)['’]s ([^\W\d_]+) ")
+_CROWD = 12
+"""Words from which on a run of capitals is no sentence."""
+_WORDS = re.compile(r"[^\W_]+")
+_BORDER = re.compile(r"(?:[.!?:]\s|\n)[^\w]*$")
+_CONTRACTED = re.compile(r"['’]\w+$")
+_SPELT = 4
+"""Letters from which on a common word in capitals is shouted, not an acronym."""
+_LOOK_BACK = 12
+"""Characters before a name in which a sentence or a line may begin: a list's signs are longer than a space."""
 _MARK = re.compile(r"[\"“`]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_THEN_SHORT = re.compile(rf"\(\s*(?:the |or |abbreviated |abbreviated as )?({_U}[{_UPPER}A-Z&.]{{1,9}}s?)\s*[);,]")
 
 
 def capital_names(text: str, start: int, end: int, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
-    """Places of names in one sentence. Its first word has a capital anyway, so it counts only if it is not common."""
-    first = True
+    """Places of names in one sentence. Its first word has a capital anyway, so it counts only if it is not common.
+
+    A heading in common words is no name. Fields of a box that run on without a full stop are cut at common words.
+    """
+    crowded = is_crowded(text[start:end])
     for match in _NAME.finditer(text, start, end):
         low, high = match.span()
-        opening = first and not any(c.isalnum() for c in text[start:low])
-        first = False
+        opening = low - start <= _LOOK_BACK and not any(c.isalnum() for c in text[start:low])
+        opening = opening or bool(_BORDER.search(text, max(start, low - _LOOK_BACK), low))
+        if crowded:
+            yield from _between_common(text, low, high, lexicon)
+            continue
+        if (owned := _OWNED.match(text, low, high)) and is_given(owned[2]):
+            # `Egypt's George Smith` are two names, `Euclid's Elements` is one.
+            first = _trimmed(text, low, owned.end(1), opening, lexicon)
+            if first is not None:
+                yield first
+            low, opening = owned.start(2), False
         place = _trimmed(text, low, high, opening, lexicon)
-        if place is not None:
+        if place is not None and not (opening and _heading(text, place, end, lexicon)):
             yield place
 
 
-def _trimmed(text: str, low: int, high: int, opening: bool, lexicon: Lexicon) -> tuple[int, int] | None:
-    """The name without the words that open the sentence and are none (`In Paris`, `However Tamsett`).
+def is_crowded(sentence: str) -> bool:
+    """Whether a sentence is a run of fields: many words, most of them with capitals or digits."""
+    words = sentence.split()
+    return len(words) >= _CROWD and sum(not word[0].islower() for word in words) > 0.7 * len(words)
 
-    Inside a sentence a capital is meant: there `New` and `The` belong to the name.
+
+def _between_common(text: str, low: int, high: int, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
+    """The parts of a name that common words divide, those of one word aside."""
+    begin = last = -1
+    for match in re.finditer(r"\S+", text[low:high] + " \n."):
+        word = match.group()
+        if word == "." or lexicon.common(word.strip(".")) or word[0].isdigit():
+            if begin >= 0 and " " in text[low + begin : low + last]:
+                yield low + begin, low + last
+            begin = -1
+        else:
+            begin = match.start() if begin < 0 else begin
+            last = match.end()
+
+
+def _heading(text: str, place: tuple[int, int], end: int, lexicon: Lexicon) -> bool:
+    """Whether a name in common words alone is all that its line says."""
+    low, high = place
+    rest = text[high:end]
+    return not any(c.isalnum() or c in ".!?" for c in rest) and all(map(lexicon.opener, _WORDS.findall(text[low:high])))
+
+
+def _trimmed(text: str, low: int, high: int, opening: bool, lexicon: Lexicon) -> tuple[int, int] | None:
+    """The name without the words that open the sentence and are none (`In Paris`, `However Tamsett`, `Add Arabic`).
+
+    Inside a sentence a capital is meant: there `New` and `The` belong to the name. A single word that the corpus
+    writes small more often is none even there, nor is a number or a day (`May 4`).
     """
     name = text[low:high]
     while opening and " " in name:
         head, _, rest = name.partition(" ")
         bare = _POSSESSIVE.sub("", head).casefold()
-        if bare in _STARTERS or not lexicon.common(bare):
+        if bare in _STARTERS or not lexicon.opener(bare):
             break
         low += len(head) + 1
         name, opening = rest, not rest[:1].isupper()
     bare = _POSSESSIVE.sub("", name)
-    if " " not in bare and (bare.casefold() in STOP or len(bare) < 2 or (opening and lexicon.common(bare))):
+    words = bare.split()
+    for at in range(1, len(words)):
+        if words[at - 1].endswith(".") and words[at].casefold() in STOP:
+            # `World War I. A …`: the sentence ended unseen.
+            words = words[:at]
+            bare = " ".join(words).rstrip(".")
+            break
+    if _CONTRACTED.sub("", words[0]).casefold() in STOP and len(words) == 1:
+        return None
+    if sum(map(str.isalnum, bare)) < 2 or all(w.isdigit() or w.casefold() in STOP for w in (words[0], words[-1])):
+        return None
+    known = lexicon.opener if opening else lexicon.common
+    if len(words) == 1 and not (bare.isupper() and len(bare) < _SPELT) and known(bare):
         return None
     return low, low + len(bare)
 
@@ -235,9 +298,14 @@ _UNITS = (
 _QUANTITY = re.compile(rf"(?<![\w.,])[$€£¥]?\d[\d,]*(?:\.\d+)?(?:\s?-?\s?(?:{_UNITS}))(?!\w)|[$€£¥]\d[\d,]*(?:\.\d+)?")
 
 
-def quantities(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Places of numbers with a unit."""
+_SIGNS = {"%": " percent", "$": " dollars", "€": " euros", "£": " pounds sterling", "¥": " yen"}
+
+
+def quantities(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """Places of numbers with a unit, and how they are called: in words, so that `4%` is compared with no other 4."""
     if not _DIGIT.search(text, start, end):
         return
     for match in _QUANTITY.finditer(text, start, end):
-        yield match.span()
+        name = match.group()
+        sign = next((unit for sign, unit in _SIGNS.items() if sign in name), "")
+        yield *match.span(), "".join(c for c in name if c not in _SIGNS).strip() + sign

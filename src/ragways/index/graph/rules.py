@@ -10,20 +10,44 @@ from itertools import islice, pairwise
 
 from ragways.core import dates
 from ragways.core.types import title_name
-from ragways.index.graph.facts import LONGEST_TEXT, Entity, PassageFacts, Relation, Source, Span, predicate_of
-from ragways.index.graph.names import STOP, Lexicon, fold, split_title, type_of_sentence
-from ragways.index.graph.rule_names import Phrases, TitleTree, acronyms, capital_names, quantities, quoted_names
+from ragways.index.graph.facts import (
+    LONGEST_TEXT,
+    NAMED_WITH,
+    Entity,
+    PassageFacts,
+    Relation,
+    Source,
+    Span,
+    predicate_of,
+)
+from ragways.index.graph.fields import box_facts, row_facts
+from ragways.index.graph.kinds import decided, kind_around, type_of_box
+from ragways.index.graph.names import (
+    Lexicon,
+    coarse,
+    fold,
+    letters_of,
+    plain_name,
+    split_title,
+    tokens,
+    type_of_sentence,
+)
+from ragways.index.graph.rule_names import (
+    Phrases,
+    TitleTree,
+    acronyms,
+    capital_names,
+    is_crowded,
+    quantities,
+    quoted_names,
+)
 from ragways.index.graph.spans import Apart, InOrder
-
-_KEPT_STOPS = "of in on at by from near between before after under over during within to with for"
-_PREPOSITIONS = frozenset(_KEPT_STOPS.split())
+from ragways.index.graph.statements import Topic, statements
 
 NAMES_IN_SENTENCE = 24
 """Names looked at in one sentence: a list of hundreds says little about any two of them."""
 LONGEST_SENTENCE = 5000
 """Characters of a sentence in which names are looked for; what is longer is no sentence."""
-BETWEEN = 5
-"""Words between two names that still read as a predicate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +76,8 @@ class CorpusNames:
             else:
                 texts.append(source.text)
                 self.types[source.title] = type_of(source)
-        small = {word for source in documents if (word := _small_title(source))}
+        small = {word: source.title for source in documents if (word := _small_title(source))}
+        self.types |= {title: "term" for title in small.values() if not self.types[title]}
         by_name = {title_name(title): title for title, _ in sorted(titles, reverse=True)}
         self.titles = {name: _end(name, by_name, redirects) for name in by_name}
         self.lexicon = Lexicon(texts)
@@ -90,10 +115,9 @@ def _small_title(source: Source) -> str:
 def type_of(source: Source) -> str:
     """What an article is about: the word in its title's brackets, what its first sentence says, else its box."""
     _, ending = split_title(source.title)
-    if ending and not ending[0].isdigit():
-        return ending.split()[-1].casefold()
-    kinds = (kind.split() for _, _, kind, _ in source.boxes)
-    return type_of_sentence(_lead(source)) or next((words[-1].casefold() for words in kinds if words), "")
+    last = ending.split()[-1].casefold() if ending else ""
+    kinds = [kind for _, _, kind, _ in source.boxes if kind]
+    return (last if coarse(last) else "") or type_of_sentence(_lead(source)) or type_of_box(kinds, source.boxes)
 
 
 def _lead(source: Source) -> str:
@@ -110,8 +134,8 @@ def _lead(source: Source) -> str:
 
 def about(source: Source, corpus: CorpusNames) -> Entity:
     """The entity that an article is about."""
-    base, ending = split_title(source.title)
-    return Entity(source.title, corpus.types.get(source.title, ""), _lead(source)[:400], (base,) if ending else ())
+    base = plain_name(source.title)
+    return Entity(source.title, corpus.types.get(source.title, ""), _lead(source)[:400], (base,) if base else ())
 
 
 def structure_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
@@ -120,12 +144,16 @@ def structure_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
     own = about(source, corpus)
     links, boxes = InOrder(source.links), InOrder(source.boxes)
     sentences = InOrder(source.sentences)
+    header: Sequence[str] = ()
     for passage in source.passages:
         facts = PassageFacts((own,))
-        facts += _link_facts(source, links.within(passage.start, passage.end), sentences, corpus)
+        here = links.within(passage.start, passage.end)
+        anchors = {source.text[start:end] for start, end, _ in here}
+        facts += _link_facts(source, here, sentences, corpus)
         for _, _, _, fields in boxes.within(passage.start, passage.end):
-            facts += box_facts(source.title, fields)
-        found.append(facts + row_facts(source.title, passage.text))
+            facts += box_facts(source.title, fields, anchors)
+        rows, header = row_facts(source.title, passage.text, anchors, header)
+        found.append(facts + rows)
     return found
 
 
@@ -135,12 +163,22 @@ def _link_facts(
     entities, relations = [], []
     for start, end, target in links:
         article, anchor = corpus.article(target), source.text[start:end]
-        aliases = (anchor,) if anchor[:1].isupper() and fold(anchor) != fold(article) else ()
+        aliases = (anchor,) if _is_alias(anchor, article) else ()
         entities.append(Entity(article, corpus.types.get(article, ""), aliases=aliases))
         around = sentences.at(start)
         said = _said(source, around) if around else ""
         relations.append(Relation(source.title, "links_to", article, said, by="link"))
     return PassageFacts(tuple(entities), tuple(relations))
+
+
+def _is_alias(anchor: str, article: str) -> bool:
+    """Whether a link's words are another name of the article: one word in common, or its letters. `French` leads to
+    France and is not called so.
+    """
+    if not anchor[:1].isupper() or fold(anchor) == fold(article):
+        return False
+    shared = set(tokens(anchor)) & {word for word in tokens(article) if len(word) > 2}
+    return bool(shared) or anchor.replace(".", "") == letters_of(article)
 
 
 def _said(source: Source, sentence: Span) -> str:
@@ -155,8 +193,10 @@ def text_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
     links = InOrder(source.links)
     mentions = {span: list(_mentions(source, span, links, linked, corpus)) for span in source.sentences}
     sentences = InOrder(source.sentences)
+    type = corpus.types.get(source.title, "")
+    topic = Topic(source.title, coarse(type), type)
     return [
-        _facts(source, [(span, mentions[span]) for span in sentences.within(passage.start, passage.end)])
+        _facts(source, [(span, mentions[span]) for span in sentences.within(passage.start, passage.end)], topic)
         for passage in source.passages
     ]
 
@@ -182,7 +222,7 @@ def _mentions(
         found.append(NameMention(low, high, linked.get(fold(name), name)))
     found += (NameMention(low, high, name) for low, high, name in corpus.phrases.find(text, start, end))
     found += (NameMention(low, high, date.iso, "date") for low, high, date in dates.find(text, start, end))
-    found += (NameMention(low, high, text[low:high], "quantity") for low, high in quantities(text, start, end))
+    found += (NameMention(low, high, name, "quantity") for low, high, name in quantities(text, start, end))
     return iter(_apart(found))
 
 
@@ -222,92 +262,53 @@ def _meant(titles: tuple[str, ...], source: Source, span: Span, corpus: CorpusNa
     return plain[0] if len(plain) == 1 else ""
 
 
-def _facts(source: Source, sentences: list[tuple[Span, list[NameMention]]]) -> PassageFacts:
+def _facts(source: Source, sentences: list[tuple[Span, list[NameMention]]], topic: Topic) -> PassageFacts:
     counts: Counter[tuple[str, str]] = Counter()
     relations: list[Relation] = []
     aliases: dict[str, set[str]] = {}
+    guesses: dict[str, Counter[str]] = {}
     for span, mentions in sentences:
         for mention in mentions:
             counts[mention.name, mention.type] += 1
+            if not mention.type and (kind := kind_around(source.text, mention.start, mention.end)):
+                guesses.setdefault(mention.name, Counter())[kind] += 1
         for short, long in acronyms(source.text, span, [(m.start, m.end) for m in mentions]):
             aliases.setdefault(long, set()).add(short)
-        relations += _relations(source, span, mentions)
+        relations += _relations(source, span, mentions, topic)
     return PassageFacts(
         tuple(
-            Entity(name, type, "", tuple(sorted(aliases.get(name, ()))), count)
+            Entity(name, type, "", tuple(sorted(aliases.get(name, ()))), count, decided(guesses.get(name, {})))
             for (name, type), count in counts.items()
         ),
         tuple(relations),
     )
 
 
-def _relations(source: Source, span: Span, mentions: list[NameMention]) -> Iterator[Relation]:
-    """Between neighbours in a sentence, and from the article to each name in it: a passage is about its title."""
+def _relations(source: Source, span: Span, mentions: list[NameMention], topic: Topic) -> Iterator[Relation]:
+    """What the sentence states; else that neighbours in it, and the article and each name in it, are named together."""
     sentence = _said(source, span)
     date = next((mention.name for mention in mentions if mention.type == "date"), "")
     own = fold(source.title)
-    outer = [(mention, fold(mention.name)) for mention in mentions if not mention.inside]
-    for (one, name), (other, next_name) in pairwise(outer):
-        if name != next_name and not one.type:
-            predicate = _between(source.text[one.end : other.start])
-            yield Relation(one.name, predicate, other.name, sentence, 1.0, date, "sentence")
-    for mention, name in outer:
-        if not mention.type and name != own:
-            yield Relation(source.title, "related_to", mention.name, sentence, 0.5, date, "title")
+    outer = [mention for mention in mentions if not mention.inside]
+    stated: set[tuple[str, str]] = set()
+    start, end = span
+    end = min(end, start + LONGEST_SENTENCE)
+    said = () if is_crowded(source.text[start:end]) else statements(source.text, start, end, outer, topic)
+    for subject, predicate, object in said:
+        ends = fold(subject), fold(object)
+        if ends[0] != ends[1]:
+            stated |= {ends, ends[::-1]}
+            yield Relation(subject, predicate_of(predicate), object, sentence, 1.0, date, "sentence")
+    for one, other in pairwise(outer):
+        ends = fold(one.name), fold(other.name)
+        if ends[0] != ends[1] and ends not in stated and not one.type:
+            yield Relation(one.name, NAMED_WITH, other.name, sentence, 1.0, date, "sentence")
+    for mention in outer:
+        name = fold(mention.name)
+        if not mention.type and name != own and (own, name) not in stated:
+            yield Relation(source.title, NAMED_WITH, mention.name, sentence, 0.5, date, "title")
     for mention in mentions:
         if mention.inside:
-            around = next(m for m, _ in outer if m.start <= mention.start and mention.end <= m.end)
+            around = next(m for m in outer if m.start <= mention.start and mention.end <= m.end)
             if fold(around.name) != fold(mention.name):
-                yield Relation(around.name, "named_with", mention.name, sentence, 0.5, date, "name")
-
-
-def _between(words: str) -> str:
-    kept = words.split()
-    if not kept or len(kept) > BETWEEN or any(c in words for c in ".;:()\n"):
-        return "related_to"
-    predicate = predicate_of(" ".join(word for word in kept if word.casefold() not in ("a", "an", "the")))
-    return "related_to" if predicate in ("and", "or", "as", "but") or predicate in STOP - _PREPOSITIONS else predicate
-
-
-_SPLIT = re.compile(r"\s*(?:\n|;|•|<br ?/?>|, (?=[^\W\d_]))\s*")
-_SKIPPED = frozenset({"image", "caption", "logo", "map", "width", "size", "alt", "coordinates", "signature", "website"})
-_BAR = " | "
-
-
-def box_facts(title: str, fields: tuple[tuple[str, str], ...]) -> PassageFacts:
-    """A fact a value: the key is the predicate, and the value an entity where it is short enough to be a name."""
-    entities, relations = [], []
-    for key, value in fields:
-        predicate = predicate_of(key)
-        if predicate in _SKIPPED:
-            continue
-        for part in _SPLIT.split(value)[:10]:
-            name = part.strip(" ,.")
-            if name and len(name) <= 80:
-                entities.append(Entity(name))
-                relations.append(Relation(title, predicate, name, f"{key}: {value[:LONGEST_TEXT]}", by="infobox"))
-    return PassageFacts(tuple(entities), tuple(relations))
-
-
-def row_facts(title: str, text: str) -> PassageFacts:
-    """Rows of a table: the first cell is what the row is about, the header's cells are the predicates."""
-    entities, relations = [], []
-    header: list[str] = []
-    for line in text.split("\n"):
-        cells = [cell.strip() for cell in line.split(_BAR)] if _BAR in line else []
-        if len(cells) < 2:
-            header = []
-            continue
-        if not header:
-            header = cells
-            continue
-        head = cells[0]
-        if not head or len(head) > 80:
-            continue
-        entities.append(Entity(head))
-        relations.append(Relation(title, "has_row", head, line, 0.5, by="table"))
-        for key, value in zip(header[1:], cells[1:], strict=False):
-            if value and len(value) <= 80:
-                entities.append(Entity(value))
-                relations.append(Relation(head, predicate_of(key), value, line, by="table"))
-    return PassageFacts(tuple(entities), tuple(relations))
+                yield Relation(around.name, NAMED_WITH, mention.name, sentence, 0.5, date, "name")

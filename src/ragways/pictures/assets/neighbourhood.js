@@ -190,7 +190,8 @@ function relation(parent, edge, here) {
   if (edge.quote) quote(item, edge.quote);
   else if (edge.description) add(item, "p", edge.description, "soft");
 }
-const bare = (edge) => Number(edge.predicate === "related_to" || edge.predicate === "links_to");
+const UNSTATED = ["named_with", "related_to", "links_to", "has_row"];
+const bare = (edge) => Number(UNSTATED.includes(edge.predicate));
 function relations(edges, here) {
   if (!edges.length) return;
   edges = [...edges].sort((a, b) => bare(a) - bare(b) || b.weight - a.weight);
