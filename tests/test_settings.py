@@ -207,3 +207,76 @@ def test_the_settings_file_describes_every_setting_of_a_layer():
     for section in (GraphSettings, WindowSettings, CommunitySettings):
         for name, field in section.model_fields.items():
             assert f"# {field.description}\n# {name} = " in text
+
+
+# A file .env, and the variables of providers
+
+
+def _dotenv(text: str) -> None:
+    _write(Path(".env"), text)
+
+
+def test_a_dotenv_file_holds_settings_and_a_providers_variables(folders: Write, monkeypatch: pytest.MonkeyPatch):
+    folders("[answer]\nsentences = 5\n[model]\nname = 'of the file'\n")
+    _dotenv("# mine\nexport RAGWAYS_MODEL__NAME='m'\nOPENAI_API_KEY=\"sk-there\"\nPATH=/nowhere\nSECRET=x\nodd line\n")
+    chosen = read_settings()
+    assert (chosen.model.name, chosen.answer.sentences) == ("m", 5)
+    assert (chosen.model.base_url, chosen.model.key.get_secret_value()) == ("https://api.openai.com/v1", "sk-there")
+    monkeypatch.setenv("RAGWAYS_MODEL__NAME", "nearer")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    chosen = read_settings()
+    assert (chosen.model.name, chosen.model.key.get_secret_value()) == ("nearer", "sk-mine")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"OPENAI_BASE_URL={ELSEWHERE}\nRAGWAYS_MODEL__NAME=m\n",
+        f"RAGWAYS_MODEL__PROVIDER=openai\nRAGWAYS_MODEL__BASE_URL={ELSEWHERE}\nRAGWAYS_MODEL__NAME=m\n",
+    ],
+)
+def test_a_dotenv_file_does_not_redirect_a_key(folders: Write, monkeypatch: pytest.MonkeyPatch, text: str):
+    _dotenv(text)
+    assert read_settings().model.base_url == ELSEWHERE, "without a key there is nothing to lose"
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    with pytest.raises(SettingsError) as refused:
+        read_settings()
+    assert "sk-mine" not in str(refused.value)
+    assert read_settings(trust=True).model.base_url == ELSEWHERE
+    _dotenv(text + "OPENAI_API_KEY=sk-theirs\n")
+    with pytest.raises(SettingsError):
+        read_settings()
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert read_settings().model.key.get_secret_value() == "sk-theirs", "a key of the folder's goes where that says"
+
+
+def test_a_folder_cannot_hand_one_providers_key_to_another(folders: Write, monkeypatch: pytest.MonkeyPatch):
+    folders("[model]\nprovider = 'openrouter'\nname = 'm'\n")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    assert read_settings().model.key.get_secret_value() == ""
+    monkeypatch.setenv("RAGWAYS_MODEL__KEY", "sk-mine")
+    with pytest.raises(SettingsError, match=r"openrouter\.ai"):
+        read_settings()
+    monkeypatch.setenv("RAGWAYS_MODEL__PROVIDER", "openrouter")
+    assert read_settings().model.key.get_secret_value() == "sk-mine", "the user names it too"
+
+
+def test_a_providers_own_variable_goes_to_that_provider_whoever_names_it(
+    folders: Write, monkeypatch: pytest.MonkeyPatch
+):
+    folders("[model]\nprovider = 'anthropic'\nname = 'm'\n")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-mine")
+    assert read_settings().model.key.get_secret_value() == "sk-mine"
+    folders(f"[model]\nprovider = 'anthropic'\nname = 'm'\nbase_url = '{ELSEWHERE}'\n")
+    with pytest.raises(SettingsError, match="elsewhere"):
+        read_settings()
+
+
+def test_headers_of_the_users_stay_with_a_base_url_of_the_users(folders: Write, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RAGWAYS_MODEL__HEADERS", "x-key=sk-mine")
+    for text in (f"base_url = '{ELSEWHERE}'", "provider = 'openrouter'"):
+        folders(f"[model]\nname = 'm'\n{text}\n")
+        with pytest.raises(SettingsError, match=r"model\.headers"):
+            read_settings()
+    monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", MINE)
+    assert read_settings().model.headers["x-key"].get_secret_value() == "sk-mine"

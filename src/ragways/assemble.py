@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ragways.core.errors import EmbedderChanged, SettingsError, StoreError, did_you_mean
 from ragways.core.registry import Registry
 from ragways.corpus.structure import PRESETS, Chunking
-from ragways.settings import ChunkingSettings, CorpusSettings, ModelSettings, Settings
+from ragways.models.providers import PROVIDERS
+from ragways.settings import ChunkingSettings, CorpusSettings, EndpointSettings, ModelSettings, Settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
     from ragways.models.tokens import Prices
+    from ragways.models.transport import Extras
     from ragways.retrieval.resources import LiveResources, Resources
 
 
@@ -76,13 +78,16 @@ async def _endpoint_embedder(settings: Settings) -> Embedder:
     chosen = settings.embedder
     if not chosen.base_url or not chosen.name:
         raise SettingsError("embedder.kind is endpoint, but embedder.base_url or embedder.name is not set", "set both")
-    key = chosen.key.get_secret_value()
-    dimension = chosen.dimension or await EndpointEmbedder.discover(chosen.base_url, key, chosen.name)
+    key, extras = chosen.key.get_secret_value(), extras_of(chosen)
+    dimension = chosen.dimension or await EndpointEmbedder.discover(chosen.base_url, key, chosen.name, extras)
     return EndpointEmbedder(
         chosen.base_url,
         key,
         chosen.name,
         dimension=dimension,
+        query_prefix=chosen.query_prefix,
+        passage_prefix=chosen.passage_prefix,
+        extras=extras,
         prices=prices_of(settings),
         concurrency=settings.model.concurrency,
         patience=settings.model.patience,
@@ -98,8 +103,21 @@ def _endpoint_model(settings: Settings, chosen: ModelSettings) -> Model:
         chosen.key.get_secret_value(),
         chosen.name,
         timeout=chosen.timeout,
+        extras=extras_of(chosen),
+        dialect=PROVIDERS[chosen.provider].dialect if chosen.provider else None,
         memory=DialectMemory(settings.cache),
+        top_p=chosen.top_p,
+        effort=chosen.reasoning_effort,
     )
+
+
+def extras_of(chosen: EndpointSettings) -> Extras:
+    """What goes with every request to the endpoint that a section names."""
+    from ragways.models.transport import Extras
+
+    headers = {name: value.get_secret_value() for name, value in chosen.headers.items()}
+    auth = PROVIDERS[chosen.provider].auth if chosen.provider else "authorization"
+    return Extras(headers, chosen.query, auth)
 
 
 EMBEDDERS: Registry[EmbedderKind] = Registry(
@@ -156,7 +174,7 @@ def _client(
         return ModelClient(None)
     if own is None and (not chosen.name or (chosen.kind == "endpoint" and not chosen.base_url)):
         missing = "name" if not chosen.name else "base_url"
-        cure = f"set both {section}.name and {section}.base_url, or neither"
+        cure = f"set both {section}.name and {section}.base_url (or {section}.provider), or neither: see docs/models.md"
         raise SettingsError(f"{section}.{missing} is not set", cure)
     model = own if own is not None else MODELS.find(chosen.kind).make(settings, chosen)
     return ModelClient(
@@ -168,6 +186,12 @@ def _client(
         tokens_per_minute=chosen.tokens_per_minute,
         patience=chosen.patience,
         temperature=temperature,
+        headroom=chosen.reasoning_tokens,
+        variant=" ".join(
+            f"{name}={value}"
+            for name, value in (("top_p", chosen.top_p), ("effort", chosen.reasoning_effort))
+            if value not in (None, "")
+        ),
     )
 
 
@@ -239,6 +263,7 @@ async def opened_live(
     """What a program needs that keeps its corpus open, and asks what is in it at the time."""
     from ragways.index.live import LiveIndex
     from ragways.retrieval.resources import LiveResources, Resources
+    from ragways.tasks.answers import AnswerWishes
 
     async with AsyncExitStack() as stack:
         live = stack.enter_context(closing(LiveIndex(settings.index)))
@@ -265,6 +290,7 @@ async def opened_live(
                 sentences=settings.answer.sentences,
                 prompts=settings.answer.prompts,
                 fallback=settings.answer.fallback,
+                wishes=AnswerWishes(settings.answer.system, settings.answer.language, settings.answer.tokens),
                 guard=settings.guard,
                 _vectors=vectors,
             )

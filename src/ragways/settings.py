@@ -1,8 +1,9 @@
 """Every setting, with its default and what it does; the only reader of the environment.
 
-A value comes from the first that has it: a flag of the command, the environment (`RAGWAYS_MODEL__NAME`), the settings
-file (`ragways.toml`), the user's own settings file (`~/.config/ragways/ragways.toml`), the default here. A key of the
-user's goes only where the user says: see `read_settings`.
+A value comes from the first that has it: a flag of the command, the environment (`RAGWAYS_MODEL__NAME`), a file `.env`
+in the current folder, the settings file (`ragways.toml`), the user's own settings file
+(`~/.config/ragways/ragways.toml`), the default here. A key of the user's goes only where the user says: see
+`read_settings`.
 """
 
 from __future__ import annotations
@@ -14,16 +15,22 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 
 from ragways.core.errors import SettingsError
 from ragways.core.section import Section, settings_error
 from ragways.index.settings import CommunitySettings, GraphSettings, WindowSettings
+from ragways.models.providers import PROVIDERS, VARIABLES, Filled, fill
 from ragways.retrieval.guard import GuardSettings
 
 FILE = "ragways.toml"
+DOTENV = ".env"
+LONGEST_DOTENV = 1 << 16
 PREFIX = "RAGWAYS_"
 WITH_KEYS = ("model", "judge", "embedder")
+OF_A_PROVIDER = ("base_url", "key", "headers", "query")
+"""Settings that belong to one provider: whoever names another does not mean them."""
+ProviderName = Literal["", "ollama", "openai", "azure", "anthropic", "gemini", "vllm", "lmstudio", "openrouter"]
 
 
 class PriceSettings(Section):
@@ -34,13 +41,48 @@ class PriceSettings(Section):
     cached: float | None = Field(None, ge=0)
 
 
-class ModelSettings(Section):
+class EndpointSettings(Section):
+    """Where an OpenAI-compatible endpoint is, and what it wants to be told with every call."""
+
+    provider: ProviderName = Field(
+        "", description="ollama, openai, azure, anthropic, gemini, vllm, lmstudio or openrouter: see docs/models.md"
+    )
+    base_url: str = Field("", description="of endpoint: its URL, e.g. https://example.org/v1; the provider's if unset")
+    name: str = Field("", description="of endpoint: the model's name there")
+    key: SecretStr = Field(
+        SecretStr(""), description="its key; better set as RAGWAYS_MODEL__KEY (…EMBEDDER__KEY) than written here"
+    )
+    headers: dict[str, SecretStr] = Field(
+        default_factory=dict, description="sent with every call; in the environment: name=value,name=value"
+    )
+    query: dict[str, str] = Field(
+        default_factory=dict, description="added to the URL of every call, e.g. api-version=2024-10-21 for Azure"
+    )
+
+    @field_validator("headers", "query", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> Any:  # noqa: ANN401 - whatever was given
+        if not isinstance(value, str):
+            return value
+        pairs = [pair.partition("=") for pair in value.split(",") if pair.strip()]
+        if not all(equals and name.strip() for name, equals, _ in pairs):
+            raise ValueError("write it as name=value,name=value")
+        return {name.strip(): text.strip() for name, _, text in pairs}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_provider(cls, values: Any) -> Any:  # noqa: ANN401 - whatever was given
+        provider = PROVIDERS.get(str(values.get("provider"))) if isinstance(values, dict) else None
+        return {**values, "base_url": values.get("base_url") or provider.base_url} if provider else values
+
+
+class ModelSettings(EndpointSettings):
     """The language model; without a name, everything is done without one."""
 
     kind: str = Field("endpoint", description="endpoint asks base_url; a plug-in may bring others")
-    base_url: str = Field("", description="OpenAI-compatible endpoint, e.g. http://127.0.0.1:11434/v1 for Ollama")
-    name: str = Field("", description="name of the model at that endpoint")
-    key: SecretStr = Field(SecretStr(""), description="its key; better set as RAGWAYS_MODEL__KEY than written here")
+    top_p: float | None = Field(None, gt=0, le=1, description="of sampling; unset is the endpoint's own")
+    reasoning_effort: str = Field("", description="of a model that reasons: low, medium, high, or what it knows")
+    reasoning_tokens: int = Field(0, ge=0, description="room for reasoning, on top of what a reply may take")
     timeout: float = Field(60.0, gt=0, description="seconds a call may take")
     patience: float = Field(180.0, ge=0, description="seconds an outage is waited out before giving up")
     concurrency: int = Field(16, ge=1, description="calls under way at once")
@@ -53,15 +95,14 @@ class JudgeSettings(ModelSettings):
     """The model that judges answers; unset, the language model judges its own, which is warned of."""
 
 
-class EmbedderSettings(Section):
+class EmbedderSettings(EndpointSettings):
     """What turns text into vectors. An index keeps the embedder it was built with."""
 
     kind: str = Field("minilm", description="minilm runs offline; endpoint asks base_url; a plug-in may bring others")
     threads: int | None = Field(None, ge=1, description="of minilm: cores to use; unset is up to 4")
-    base_url: str = Field("", description="of endpoint: its URL, e.g. https://example.org/v1")
-    name: str = Field("", description="of endpoint: the model's name")
-    key: SecretStr = Field(SecretStr(""), description="of endpoint: its key; better as RAGWAYS_EMBEDDER__KEY")
     dimension: int | None = Field(None, ge=1, description="of endpoint: length of its vectors; unset asks once")
+    query_prefix: str = Field("", description="of endpoint: put before a question, as in 'query: '")
+    passage_prefix: str = Field("", description="of endpoint: put before everything else, as in 'passage: '")
     options: dict[str, Any] = Field(default_factory=dict, description="of a plug-in's kind: whatever it takes")
 
 
@@ -105,6 +146,9 @@ class AnswerSettings(Section):
     fallback: bool = Field(
         True, description="extract an answer where the model gives none, and say so; never in evaluations"
     )
+    tokens: int | None = Field(None, ge=16, description="most tokens of an answer by a model; unset is 1,024")
+    system: str = Field("", description="said to the model with our own words whenever it answers")
+    language: str = Field("", description="language of answers by a model, e.g. German; unset is the model's choice")
     temperature: float = Field(
         0.0, ge=0, le=2, description="of the model in answering; tasks with one of their own keep it"
     )
@@ -168,18 +212,26 @@ def read_settings(
 ) -> Settings:
     """Settings from defaults, the user's file, the settings file, environment and flags; a flag of None was not given.
 
-    A key of the user's (from the environment or the user's file) is not sent to a base URL that only the settings file
-    names, because that file may have come with somebody else's folder: this is a SettingsError unless `trust` is set.
+    A key or a header of the user's (from the environment or the user's file) is not sent to a base URL that only the
+    settings file or `.env` names, because these may have come with somebody else's folder: this is a SettingsError
+    unless `trust` is set. The key in a provider's own variable (`OPENAI_API_KEY`) goes to that provider alone.
     """
     environment = os.environ if environment is None else environment
     path, own = file or Path(FILE), user_file(environment)
     users = _from_file(own) if own is not None and own.is_file() else {}
+    dotenv = _from_dotenv(Path(DOTENV))
     folders = _from_file(path) if (file is not None or path.is_file()) and not _same(path, own) else {}
+    folders = _merged(folders, _from_environment(dotenv))
     nearest = _from_environment(environment)
     _overlay(nearest, {name: value for name, value in flags.items() if value is not None})
-    values = _merged(users, folders, nearest)
-    if not trust:
-        _check_keys(path, values, folders, _merged(users, nearest))
+    values, mine = _merged(users, folders, nearest), _merged(users, nearest)
+    for section in WITH_KEYS:
+        if isinstance(part := values.get(section, {}), Mapping) and part:
+            owned = mine.get(section)
+            filled = fill(part, owned if isinstance(owned, Mapping) else {}, environment, dotenv)
+            if not trust:
+                _check_secrets(path, section, filled, folders, mine)
+            values[section] = filled.values
     if "cache" not in values:
         values["cache"] = _user_cache(environment)
     try:
@@ -203,17 +255,21 @@ def _same(path: Path, other: Path | None) -> bool:
     return other is not None and path.resolve() == other.resolve()
 
 
-def _check_keys(path: Path, values: Mapping[str, Any], folders: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    """Refuse a settings file that would have a key of the user's sent to a place that the user did not name."""
-    for section in WITH_KEYS:
-        key, url = _get(values, section, "key"), _get(values, section, "base_url")
-        if not key or not url or key == _get(folders, section, "key") or url == _get(own, section, "base_url"):
-            continue
-        variable = f"{PREFIX}{section.upper()}__BASE_URL"
-        raise SettingsError(
-            f"{path} would have your {section}.key sent to {url!r}, which only that file names",
-            f"if it belongs there, set {variable} too, or give --trust; otherwise take base_url out of that file",
-        )
+def _check_secrets(
+    path: Path, section: str, filled: Filled, folders: Mapping[str, Any], mine: Mapping[str, Any]
+) -> None:
+    """Refuse a folder's file that would have a secret of the user's sent to a place that the user did not name."""
+    url, key = str(filled.values.get("base_url") or ""), filled.values.get("key")
+    users_key = key and not filled.folders_key and key != _get(folders, section, "key")
+    if not url or not (
+        (users_key and url not in filled.for_key) or (_get(mine, section, "headers") and url not in filled.named)
+    ):
+        return
+    what, variable = "key" if users_key else "headers", f"{PREFIX}{section.upper()}__BASE_URL"
+    raise SettingsError(
+        f"{path} or {DOTENV} would have your {section}.{what} sent to {url!r}, which only that file names",
+        f"if it belongs there, set {variable} too, or give --trust; otherwise take base_url out of that file",
+    )
 
 
 def _get(values: Mapping[str, Any], section: str, name: str) -> object:
@@ -228,6 +284,25 @@ def _from_file(path: Path) -> dict[str, Any]:
         raise SettingsError(f"cannot read {path}: {error}", "write a new one with: ragways init") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}", "mend that line, or: ragways init --force") from error
+
+
+def _from_dotenv(path: Path) -> dict[str, str]:
+    """Our own variables and those of providers in a file `NAME=value`; a file that is not there holds none."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LONGEST_DOTENV)
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"cannot read {path}: {error}", "mend it, or take it away") from error
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        name, value = name.strip(), value.strip()
+        if equals and (name.startswith(PREFIX) or name in VARIABLES):
+            quoted = len(value) > 1 and value[0] in "'\"" and value[-1] == value[0]
+            found[name] = value[1:-1] if quoted else value.partition(" #")[0].strip()
+    return found
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -248,6 +323,10 @@ def _merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
     """One of all, the later over the earlier; none of them is changed."""
     values: dict[str, Any] = {}
     for layer in layers:
+        for section in WITH_KEYS:
+            provider, before = _get(layer, section, "provider"), values.get(section)
+            if provider and isinstance(before, dict) and before.get("provider") != provider:
+                values[section] = {name: value for name, value in before.items() if name not in OF_A_PROVIDER}
         _overlay(values, deepcopy(dict(layer)))
     return values
 

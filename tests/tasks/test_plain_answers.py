@@ -18,6 +18,7 @@ from ragways.tasks.answers import (
     AnswerPassage,
     AnswerReply,
     AnswerSentence,
+    AnswerWishes,
     Extractor,
     from_plain_text,
 )
@@ -96,3 +97,13 @@ def test_talk_is_no_answer_unless_it_was_asked_for():
 def test_a_refused_request_is_not_asked_in_other_words():
     with pytest.raises(ModelRefused):
         asked(ModelRefused("no", "set a key"))
+
+
+def test_wishes_are_said_with_our_own_words_and_are_no_variables():
+    wishes = AnswerWishes("Call the reader {{question}}.", "German", 64)
+    plain, wished = ANSWER.call(GIVEN), wishes.applied(ANSWER).call(GIVEN)
+    assert wished.messages[0].content.startswith(plain.messages[0].content)
+    assert wished.messages[0].content.endswith("Call the reader { {question}}.\n\nAnswer in this language: German.")
+    assert (plain.max_output, wished.max_output) == (1024, 64)
+    assert wishes.applied(ANSWER).text.hash != ANSWER.text.hash
+    assert AnswerWishes().applied(ANSWER) == ANSWER

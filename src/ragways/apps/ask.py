@@ -14,6 +14,8 @@ import typer
 from ragways.apps.terminal import (
     IndexOption,
     JsonOption,
+    ModelOption,
+    ProviderOption,
     SettingsOption,
     TrustOption,
     chosen_settings,
@@ -51,6 +53,8 @@ def ask(
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps: inputs, outputs, time and cost.")] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a picture of the walk to this file.")] = None,
     details: Annotated[bool, typer.Option("--details", help="Show the evidence of more than 3 ways as well.")] = False,
+    provider: ProviderOption = None,
+    model: ModelOption = None,
     settings: SettingsOption = None,
     trust: TrustOption = False,
     json: JsonOption = False,
@@ -61,7 +65,7 @@ def ask(
 
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
-    chosen = chosen_settings(settings, index, trust=trust)
+    chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
     results, failures = asyncio.run(ask_all(chosen, text, names, values, budget))
     if json:
         from ragways.retrieval.as_plain import result_data

@@ -16,7 +16,16 @@ from ragways.apps.graph import app as graph
 from ragways.apps.index import check, diagnose, index, remove, status
 from ragways.apps.logs import ROOT, LogFormat, as_json, kept, options_first, set_up
 from ragways.apps.reproduce import reproduce
-from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings, show_wait
+from ragways.apps.terminal import (
+    IndexOption,
+    JsonOption,
+    ModelOption,
+    ProviderOption,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+    show_wait,
+)
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
 from ragways.core.text import printable
@@ -78,13 +87,15 @@ def mcp(
     budget: Annotated[
         float | None, typer.Option("--budget", help="USD that one `ask` may spend at most.", min=0)
     ] = None,
+    provider: ProviderOption = None,
+    model: ModelOption = None,
     settings: SettingsOption = None,
     trust: TrustOption = False,
 ) -> None:
     """Serve tools, paradigms and articles to agents by the Model Context Protocol (read-only)."""
     from ragways.apps.mcp import serve
 
-    serve(chosen_settings(settings, index, trust=trust), http, budget)
+    serve(chosen_settings(settings, index, trust=trust, provider=provider, model=model), http, budget)
 
 
 @app.command()

@@ -14,6 +14,8 @@ from ragways.apps.logs import ROOT
 from ragways.apps.terminal import (
     IndexOption,
     JsonOption,
+    ModelOption,
+    ProviderOption,
     SettingsOption,
     TrustOption,
     chosen_settings,
@@ -65,6 +67,8 @@ def index(
     ] = None,
     no_gitignore: Annotated[bool, typer.Option("--no-gitignore", help="Do not follow .gitignore files.")] = False,
     settings: SettingsOption = None,
+    provider: ProviderOption = None,
+    model: ModelOption = None,
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -74,7 +78,8 @@ def index(
     from ragways.index.build import build
     from ragways.index.layers import check_layers
 
-    chosen = chosen_settings(settings, index, trust=trust).selecting(include, exclude, no_gitignore=no_gitignore)
+    chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
+    chosen = chosen.selecting(include, exclude, no_gitignore=no_gitignore)
     names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
     recipe = recipe_of(chosen, check_layers(names))
     if plan:

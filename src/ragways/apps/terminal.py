@@ -35,6 +35,13 @@ SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Setting
 TrustOption = Annotated[
     bool, typer.Option("--trust", help="Send your key also to a base URL that only the settings file names.")
 ]
+ProviderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--provider", help="Whose model: ollama, openai, azure, anthropic, gemini, vllm, lmstudio or openrouter."
+    ),
+]
+ModelOption = Annotated[str | None, typer.Option("--model", help="Name of the model there.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 # Those of an evaluation
@@ -57,10 +64,18 @@ AtOnceOption = Annotated[
 ]
 
 
-def chosen_settings(file: Path | None, index: Path | None = None, *, trust: bool = False) -> Settings:
+def chosen_settings(
+    file: Path | None,
+    index: Path | None = None,
+    *,
+    trust: bool = False,
+    provider: str | None = None,
+    model: str | None = None,
+) -> Settings:
     from ragways.settings import read_settings
 
-    return read_settings(file, trust=trust, index=index)
+    given = {name: value for name, value in (("provider", provider), ("name", model)) if value is not None}
+    return read_settings(file, trust=trust, index=index, model=given or None)
 
 
 def index_folder(file: Path | None, index: Path | None) -> Path:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, fie
 
 from ragways.core.errors import SettingsError, did_you_mean
 
-SECRETS = frozenset({"key", "token"})
+SECRETS = frozenset({"key", "token", "headers"})
 """Settings whose value must not be shown, not even a wrong one; nor what stands in place of a section that has one."""
 
 S = TypeVar("S", bound="Section")
@@ -55,7 +55,7 @@ def settings_error(error: ValidationError, root: type[BaseModel], name: str = ""
     section = _section(root, where)
     if section is not None and first["type"] == "value_error":  # of several settings together, which it names
         return SettingsError(message, "change one of them")
-    secret = where[-1] in SECRETS or (section is not None and SECRETS & section.model_fields.keys())
+    secret = SECRETS & set(where) or (section is not None and SECRETS & section.model_fields.keys())
     now = "" if secret else f"it is {str(first.get('input'))[:80]!r} now"
     return SettingsError(f"setting {setting}: {message[:1].lower()}{message[1:]}", now)
 

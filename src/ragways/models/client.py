@@ -78,9 +78,13 @@ class ModelClient:
         tries: int = 100,
         asks: int = 3,
         temperature: float = 0.0,
+        headroom: int = 0,
+        variant: str = "",
         time: Time | None = None,
     ) -> None:
         self.model = model
+        self._headroom = headroom  # tokens for reasoning, on top of what a reply may take
+        self._variant = variant  # what else shapes replies, in words; part of the key under which one is kept
         self.temperature = temperature
         """Of calls that have none of their own; part of the key under which a reply is kept."""
         self._cache = cache
@@ -308,10 +312,12 @@ class ModelClient:
                 here.details["lost"] = tries.lost.calls
 
     def _tempered(self, call: Call) -> Call:
-        return replace(call, temperature=call.temperature or self.temperature)
+        output = call.max_output + self._headroom
+        return replace(call, temperature=call.temperature or self.temperature, max_output=output)
 
     def _key(self, call: Call) -> str:
         key, trial = call.key(self._model.name, self._model.base_url), _TRIAL.get().name
+        key = content_hash(key, "variant", self._variant) if self._variant else key
         return content_hash(key, trial) if trial else key
 
     @property

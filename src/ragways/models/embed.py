@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from ragways.core.errors import ModelError, UnusableReply
 from ragways.core.runtime import together
 from ragways.core.trace import Usage, current_meter, span
+from ragways.core.types import content_hash
 from ragways.models.limits import Bound, MeteredTries, Time, Traffic, token_count
 from ragways.models.tokens import Prices, count_text
-from ragways.models.transport import Refused, Transport
+from ragways.models.transport import Extras, Refused, Transport
 
 Vectors = NDArray[np.float32]
 _CURE = "check the settings of the embedder (`embedder.base_url`, `embedder.name`, `embedder.dimension`)"
@@ -58,6 +59,15 @@ class Embedder(Protocol):
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text by the embedder's own tokenizer: nothing cut off, special tokens left out."""
+        ...
+
+
+@runtime_checkable
+class QueryEmbedder(Embedder, Protocol):
+    """An embedder that embeds questions otherwise than what they are to find."""
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """As `embed`, for questions."""
         ...
 
 
@@ -106,6 +116,9 @@ class EndpointEmbedder:
         model: str,
         *,
         dimension: int,
+        query_prefix: str = "",
+        passage_prefix: str = "",
+        extras: Extras | None = None,
         timeout: float = 60.0,
         batch: int = 64,
         batch_tokens: int = 50_000,
@@ -117,8 +130,9 @@ class EndpointEmbedder:
         tries: int = 100,
         time: Time | None = None,
     ) -> None:
-        self._transport = Transport(base_url, key, timeout=timeout)
+        self._transport = Transport(base_url, key, timeout=timeout, extras=extras)
         self._model = model
+        self._prefixes = (query_prefix, passage_prefix)
         self._dimension = dimension
         self._batch = batch
         self._batch_tokens = batch_tokens
@@ -135,9 +149,9 @@ class EndpointEmbedder:
         )
 
     @staticmethod
-    async def discover(base_url: str, key: str | None, model: str) -> int:
+    async def discover(base_url: str, key: str | None, model: str, extras: Extras | None = None) -> int:
         """How long this model's vectors are: embeds one word."""
-        probe = EndpointEmbedder(base_url, key, model, dimension=0)
+        probe = EndpointEmbedder(base_url, key, model, dimension=0, extras=extras)
         try:
             data, _ = await probe._traffic.send(
                 f"embedder {model}", lambda: probe._send(["dimension"]), tokens=1, used=lambda _: 1
@@ -151,7 +165,8 @@ class EndpointEmbedder:
 
     @property
     def name(self) -> str:
-        return f"endpoint:{self._model}:{self._dimension}"
+        prefixes = f":{content_hash(*self._prefixes)[:8]}" if any(self._prefixes) else ""
+        return f"endpoint:{self._model}:{self._dimension}{prefixes}"
 
     @property
     def dimension(self) -> int:
@@ -162,6 +177,12 @@ class EndpointEmbedder:
         return self._concurrency
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
+        return await self._embed([self._prefixes[1] + text for text in texts])
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return await self._embed([self._prefixes[0] + text for text in texts])
+
+    async def _embed(self, texts: Sequence[str]) -> Vectors:
         with span("embed", texts=len(texts)) as here:
             here.way = f"model {self._model}"
             rows = await together(self._one(batch) for batch in self._batches(texts))

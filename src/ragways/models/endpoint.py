@@ -16,7 +16,7 @@ from ragways.models.dialect import Dialect, DialectMemory
 from ragways.models.limits import TryAgain, count_call, token_count
 from ragways.models.reply import whole_characters
 from ragways.models.tokens import count_text
-from ragways.models.transport import Refused, Transport
+from ragways.models.transport import Extras, Refused, Transport
 
 MOST_TOOL_CALLS = 1000
 
@@ -34,10 +34,15 @@ class Endpoint:
         model: str,
         *,
         timeout: float = 60.0,
+        extras: Extras | None = None,
         dialect: Dialect | None = None,
         memory: DialectMemory | None = None,
+        top_p: float | None = None,
+        effort: str = "",
     ) -> None:
-        self._transport = Transport(base_url, key, timeout=timeout)
+        self._transport = Transport(base_url, key, timeout=timeout, extras=extras)
+        self._top_p = top_p
+        self._effort = effort
         self._model = model
         self._memory = memory
         known = memory.get(self.base_url, model) if memory is not None else None
@@ -104,7 +109,7 @@ class Endpoint:
         dialect, first = self.dialect, None
         while True:
             streamed = _Streamed(on_text, by_tool=call.schema is not None and dialect.form == "tool")
-            body = dialect.body(self._model, call, streaming=on_text is not None)
+            body = dialect.body(self._model, call, on_text is not None, top_p=self._top_p, effort=self._effort)
             try:
                 data = await self._transport.post(
                     "/chat/completions", body, streamed.take if on_text is not None else None

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -28,6 +30,19 @@ CONNECT = 5.0
 _MAY_PASS = {408, 409, 425, 429}
 _STAY = {501, 505}
 _SAID = 300  # characters of the endpoint's own words that an error repeats
+
+
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What goes with every request besides the key: headers, parameters of the URL, and the header of the key."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    auth: str = "authorization"
 
 
 class Refused(Exception):
@@ -58,10 +73,13 @@ class Refused(Exception):
 class Transport:
     """Keeps one HTTP client for its life, made in the event loop that uses it first. Close it in that loop."""
 
-    def __init__(self, base_url: str, key: str | None = None, *, timeout: float = 60.0) -> None:
+    def __init__(
+        self, base_url: str, key: str | None = None, *, timeout: float = 60.0, extras: Extras | None = None
+    ) -> None:
         self.base_url = _checked(base_url)
         self.timeout = timeout
         self._key = _checked_key(key)
+        self._extras = _checked_extras(extras or Extras())
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._answered = False
@@ -133,10 +151,13 @@ class Transport:
                 "accept-encoding": "identity",
             }
             if self._key:
-                headers["authorization"] = f"Bearer {self._key}"
+                auth = self._extras.auth
+                headers[auth] = f"Bearer {self._key}" if auth == "authorization" else self._key
+            headers |= {name.lower(): value for name, value in self._extras.headers.items()}
             self._loop = loop
             self._client = httpx2.AsyncClient(
                 headers=headers,
+                params=dict(self._extras.query),
                 timeout=httpx2.Timeout(self.timeout, connect=min(CONNECT, self.timeout), pool=None),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
                 # Reading the machine's certificates takes longer than many calls, and plain http needs none.
@@ -181,7 +202,10 @@ class Transport:
         )
 
     def _scrubbed(self, text: str) -> str:
-        return text.replace(self._key, "***") if self._key else text
+        secrets = (self._key, *(value for value in self._extras.headers.values() if len(value) >= 8))
+        for secret in filter(None, secrets):
+            text = text.replace(secret, "***")
+        return text
 
 
 class _Events:
@@ -220,6 +244,15 @@ def _checked_key(key: str | None) -> str:
     if not all("!" <= sign <= "~" for sign in key):
         raise SettingsError("`key` holds characters that no key has", "copy the key again, without spaces or quotes")
     return key
+
+
+def _checked_extras(extras: Extras) -> Extras:
+    for name, value in extras.headers.items():
+        if not _NAME.fullmatch(name) or name.lower() in _OURS:
+            raise SettingsError(f"no request can be given the header {name!r}", "take it out of the setting `headers`")
+        if not all(" " <= sign <= "~" for sign in value):
+            raise SettingsError(f"the header {name!r} holds characters that no header has", "copy its value again")
+    return extras
 
 
 def _is_loopback(base_url: str) -> bool:

@@ -209,7 +209,7 @@ class _Work:
         self.prompt = Prompt.load("agent")
         system, user = self.prompt.fill({"question": self.query.text, "rounds": self.rounds})
         advised = for_tools(system.content, self.tools.names)
-        self.messages = [replace(system, content=f"{advised}\n\n{FENCE_RULE}"), user]
+        self.messages = [replace(system, content=f"{advised}\n\n{FENCE_RULE}{self.use.wishes.text}"), user]
 
     def facts(self) -> dict[str, object]:
         calls = dict(sorted(self.notes.calls.items()))
@@ -263,7 +263,7 @@ class _Work:
         self.number += 1
         with span("round", number=self.number, last=True):
             given = AgentAnswerInput(self.query.text, self.notes.found(), "\n".join(self.remarks) or "nothing")
-            outcome = await self.use.model.do(AGENT_ANSWER, given)
+            outcome = await self.use.model.do(self.use.wishes.applied(AGENT_ANSWER), given)
             self.way = outcome.way
             return outcome.value
 

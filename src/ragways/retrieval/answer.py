@@ -61,7 +61,7 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
     `stream`: whether the text may be passed on while it is written (see `core/stream.py`).
     """
     native, short = prompt if use.prompts == "native" else None, use.prompts == "short"
-    task = SHORT_ANSWER if short else NATIVE[native] if native else ANSWER
+    task = use.wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
 
     async def run(evidence: Evidence) -> Answer:
         if is_retrieval_only():
@@ -106,7 +106,7 @@ def recall(use: Resources) -> Step[Query, Answer]:
         evidence = Evidence(Hits(query), (), 0)
         listening = current_stream()
         on_text = listening.reply(_so_far) if listening else None
-        task = SHORT_RECALL if use.prompts == "short" else RECALL
+        task = use.wishes.applied(SHORT_RECALL if use.prompts == "short" else RECALL)
         outcome = await use.model.do(task, RecallInput(query.text), on_text=on_text)
         reply = outcome.value
         if not reply.answered or not reply.answer.strip() or (use.prompts == "short" and refuses(reply.answer)):

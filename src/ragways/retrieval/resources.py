@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from ragways.index.live import LiveIndex
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
-from ragways.models.embed import Embedder
+from ragways.models.embed import Embedder, QueryEmbedder
 from ragways.retrieval.guard import GuardSettings
-from ragways.tasks.answers import Prompts
+from ragways.tasks.answers import AnswerWishes, Prompts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +48,8 @@ class Resources:
     sentences: int = 3
     prompts: Prompts = "shared"
     """Whether all paradigms answer by one prompt, some by their own, or all as briefly as can be."""
+    wishes: AnswerWishes = field(default_factory=AnswerWishes)
+    """What the user wants of answers by a model."""
     fallback: bool = False
     """Whether the rule answers where the model could not, so that what was found is not lost; the answer says so."""
     guard: GuardSettings = field(default_factory=GuardSettings)
@@ -81,5 +83,11 @@ class Resources:
         return replace(self, index=index, _vectors=dict(self._vectors) if keep_vectors else {})
 
     async def embed_question(self, text: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = (await self.embed([text]))[0]
-        return vector
+        """The vector of a question, which some embedders make otherwise than that of a passage."""
+        if not isinstance(self.embedder, QueryEmbedder):
+            vector: NDArray[np.float32] = (await self.embed([text]))[0]
+            return vector
+        name = f"question\0{text}"
+        if name not in self._vectors:
+            self._vectors[name] = (await self.embedder.embed_queries([text]))[0]
+        return self._vectors[name]

@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ragways.core.types import ABSTENTION
+from ragways.core.types import ABSTENTION, content_hash
 from ragways.models.call import Tool
-from ragways.models.task import Task
+from ragways.models.task import In, Out, Task
 from ragways.tasks.extract import Extraction, extract
 from ragways.tasks.refusal import refuses
 
@@ -187,6 +187,29 @@ NATIVE: Mapping[Native, Task[AnswerInput, AnswerReply]] = {
     "rounds": replace(ANSWER, prompt="native-rounds", render=_with_searches),
     "walk": replace(ANSWER, prompt="native-walk"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerWishes:
+    """What a user wants of answers by a model: words of one's own, a language, a length in tokens."""
+
+    system: str = ""
+    language: str = ""
+    tokens: int | None = None
+
+    @property
+    def text(self) -> str:
+        """What is added to a system message; empty where nothing is wished for."""
+        language = f"Answer in this language: {self.language.strip()}." if self.language.strip() else ""
+        wished = "\n\n".join(filter(None, (self.system.strip(), language)))
+        return f"\n\n{wished}".replace("{{", "{ {") if wished else ""  # no variable of the prompt's
+
+    def applied(self, task: Task[In, Out]) -> Task[In, Out]:
+        """The task with these wishes in its prompt and its limit."""
+        prompt, text = task.text, self.text
+        if text:
+            prompt = replace(prompt, system=f"{prompt.system}{text}".strip(), hash=content_hash(prompt.hash, text))
+        return replace(task, prompt=prompt if text else task.prompt, max_output=self.tokens or task.max_output)
 
 
 def answer_so_far(text: str) -> str:

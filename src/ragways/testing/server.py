@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeVar
+from urllib.parse import parse_qsl, urlsplit
 
 from ragways.core.errors import UsageError
 from ragways.testing.replies import Fault, HttpRequest, HttpResponse, Routes, default_reply
@@ -42,7 +43,8 @@ class LoopbackServer:
     `reply` makes the text of a message from the request's body, or a `message` object, or a whole response with
     `choices`. `forms` are the values of `response_format` it understands; to the fields in `refuses` it answers 400,
     and without `tools` to tools as well. A tool that must be called is called with the text of the reply, if that is
-    JSON. Without `streams` it ignores that a stream is asked for, as some endpoints do.
+    JSON. Who does not bring the `key` in the header `auth`, or other `headers` and parameters of the `query` that are
+    demanded, is answered 401. Without `streams` it ignores that a stream is asked for, as some endpoints do.
     """
 
     def __init__(
@@ -51,6 +53,9 @@ class LoopbackServer:
         *,
         faults: Sequence[Fault] = (),
         key: str | None = None,
+        auth: str = "authorization",
+        headers: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | None = None,
         forms: Sequence[str] = ("json_schema", "json_object"),
         refuses: Sequence[str] = (),
         streams: bool = True,
@@ -64,6 +69,9 @@ class LoopbackServer:
         self.count = 0
         self._memory = memory
         self._key = key
+        self._auth = auth
+        self._headers = dict(headers or {})
+        self._query = dict(query or {})
         self._routes = Routes(reply, frozenset(forms), frozenset(refuses), dimension, streams, tools)
         self._port = port
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -160,10 +168,17 @@ class LoopbackServer:
                 await writer.wait_closed()
             self._open.discard(writer)
 
+    def _authorized(self, request: HttpRequest) -> bool:
+        """Whether it brings the key in the header for it, and the headers and parameters that are demanded."""
+        key = f"Bearer {self._key}" if self._auth == "authorization" else self._key
+        wanted = {**({self._auth: key} if self._key is not None else {}), **self._headers}
+        given = dict(parse_qsl(urlsplit(request.path).query))
+        return wanted.items() <= dict(request.headers).items() and self._query.items() <= given.items()
+
     async def _answer(self, request: HttpRequest) -> HttpResponse:
         self.count += 1
         number = self.count
-        authorized = self._key is None or request.headers.get("authorization") == f"Bearer {self._key}"
+        authorized = self._authorized(request)
         if len(self.requests) < self._memory:
             self.requests.append(SeenRequest(request.path, request.body, authorized))
         if not authorized:
