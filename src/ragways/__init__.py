@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ragways.core.types import Evidence as Evidence
     from ragways.core.types import Hit as Hit
     from ragways.core.types import Hits as Hits
+    from ragways.core.types import Origin as Origin
     from ragways.core.types import Piece as Piece
     from ragways.core.types import Query as Query
     from ragways.evaluation.question import Gold as Gold
@@ -57,7 +58,7 @@ _MODULES = {
     "ragways.asynchronous": ("AsyncCorpus", "abuild", "aopen"),
     "ragways.library": ("Corpus", "build", "open", "paradigms", "sample_corpus"),
     "ragways.experiment": ("Evaluation", "aevaluate", "evaluate", "metrics", "sample_questions"),
-    "ragways.core.types": ("Answer", "Citation", "Document", "Evidence", "Hit", "Hits", "Piece", "Query"),
+    "ragways.core.types": ("Answer", "Citation", "Document", "Evidence", "Hit", "Hits", "Origin", "Piece", "Query"),
     "ragways.core.step": ("Step", "fuse"),
     "ragways.core.table": ("Table",),
     "ragways.core.errors": ("RagwaysError",),
@@ -80,6 +81,7 @@ __all__ = [
     "Gold",
     "Hit",
     "Hits",
+    "Origin",
     "Paradigm",
     "Piece",
     "Query",

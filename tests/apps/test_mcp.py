@@ -206,7 +206,7 @@ def test_cancellation_reaches_the_tool(context: BuildContext, monkeypatch: pytes
 
     began, ended = asyncio.Event(), asyncio.Event()
 
-    async def slow(self: Toolbox, name: str, arguments: Any) -> Any:
+    async def slow(self: Toolbox, name: str, arguments: Any, **_: Any) -> Any:
         began.set()
         try:
             await asyncio.sleep(60)

@@ -12,7 +12,7 @@ from ragways.core.types import Document, Place
 from ragways.corpus.builder import TextBuilder
 from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.source import LoadOptions, SourceFile
-from ragways.index.origin import packed, pages_and_lines, unpacked
+from ragways.index.origin import packed, unpacked
 from tests.corpus import samples
 from tests.corpus.layout import read, read_text
 
@@ -113,13 +113,3 @@ def test_places_are_kept_small_and_come_back():
         assert unpacked(packed(places)) == places
     rows = tuple(Place(60 * number, line=number + 1) for number in range(1000))
     assert len(packed(rows)) < 6 * len(rows)
-
-
-def test_a_stretch_has_the_places_that_it_touches_and_no_other():
-    places = (Place(10, 1, 5), Place(20, 1, 6), Place(30, 2, 7), Place(40))
-    assert pages_and_lines(places, 0, 15) == (0, 0, 0, 0)
-    assert pages_and_lines(places, 10, 20) == (1, 1, 5, 5)
-    assert pages_and_lines(places, 15, 31) == (1, 2, 5, 7)
-    assert pages_and_lines(places, 25, 50) == (1, 2, 6, 7)
-    assert pages_and_lines(places, 40, 50) == (0, 0, 0, 0)
-    assert pages_and_lines((), 0, 5) == (0, 0, 0, 0)

@@ -63,7 +63,7 @@ def result(index: Index, paradigm: str, guard: GuardSettings) -> Result:
 
 def planted(result: Result) -> int:
     """Places among the first five that planted documents take."""
-    return sum(source.startswith("corpus/uploads/") for source in result.answer.evidence.sources[:5])
+    return sum(source.key.startswith("corpus/uploads/") for source in result.answer.evidence.sources[:5])
 
 
 def found(*texts: str, question: str = QUESTION, kind: Kind = "chunk") -> Hits:
@@ -101,7 +101,7 @@ def test_evidence_tells_source_and_near_duplicates_and_the_trace_what_was_held_b
 ):
     said = result(index, "words", GuardSettings())
     first = result_data(said)["evidence"][0]
-    assert first["source"].startswith("corpus/uploads/note-")
+    assert first["source"]["key"].startswith("corpus/uploads/note-")
     assert first["near_duplicates"] == 4
     assert all(piece["near_duplicates"] == 0 for piece in result_data(said)["evidence"][1:])
     pack = next(step for step in said.trace.children if step.name == "pack")

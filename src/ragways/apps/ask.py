@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragways.apps.answer import EventWriter, answer_writer, show_answer
 from ragways.apps.terminal import (
     IndexOption,
     JsonOption,
@@ -23,12 +25,13 @@ from ragways.apps.terminal import (
     index_folder,
     print_json,
 )
-from ragways.core.errors import PARTLY, ModelError, RagwaysError
+from ragways.core.errors import PARTLY, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable, shortened
 from ragways.models.client import RULE_INSTEAD
 
 if TYPE_CHECKING:
+    from ragways.core.stream import OnText
     from ragways.index.lookup import TextView
     from ragways.retrieval.ask import Result
     from ragways.settings import Settings
@@ -52,33 +55,70 @@ def ask(
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most on each.", min=0)] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps: inputs, outputs, time and cost.")] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a picture of the walk to this file.")] = None,
-    details: Annotated[bool, typer.Option("--details", help="Show the evidence of more than 3 ways as well.")] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show more of the evidence, also of more than 3 ways.")
+    ] = False,
+    answer_only: Annotated[
+        bool, typer.Option("--answer-only", help="Print the answer's text and nothing else.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print the answer and its sources, no notes and no figures.")
+    ] = False,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            help="Write the answer as it comes; with --json, a line of JSON an event.", show_default="on a terminal"
+        ),
+    ] = None,
     provider: ProviderOption = None,
     model: ModelOption = None,
     settings: SettingsOption = None,
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Ask a question, in one way or in several side by side."""
+    """Ask a question, in one way or in several side by side.
+
+    With --json --stream each line is an object: `event` is `text` (a piece in `text`; with `restart` the answer begins
+    anew with it), `result` (as --json prints it) or `error` (`error` and `cure`); `paradigm` says whose it is.
+    """
     from ragways.retrieval.ask import check_question
     from ragways.retrieval.paradigm import parse_settings
 
+    if quiet:
+        logging.getLogger("ragways").setLevel(logging.ERROR)
     text = check_question(sys.stdin.read(100_000) if question == "-" else question)
     names, values = parse_names(paradigm or []), parse_settings(set_ or [])
     chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
-    results, failures = asyncio.run(ask_all(chosen, text, names, values, budget))
+    one = len(names) == 1 and (answer_only or not details)
+    if not json and not one and (answer_only or stream):
+        raise UsageError("--answer-only and --stream print one answer", "name one paradigm, or add --json")
+    if stream is None:
+        stream = one and not json and not answer_only and sys.stdout.isatty()
+    writer = answer_writer() if stream and not json else None
+    listeners = {name: EventWriter(sys.stdout, name) if json else writer for name in names} if stream else {}
+    try:
+        results, failures = asyncio.run(ask_all(chosen, text, names, values, budget, listeners))
+    finally:
+        if writer is not None:
+            writer.end()
     if json:
-        from ragways.retrieval.as_plain import result_data
-
-        data: list[dict[str, Any]] = [result_data(result) for result in results]
-        data += [{"question": text, "paradigm": name, "error": e.message, "cure": e.cure} for name, e in failures]
-        print_json(data[0] if len(names) == 1 else data)
+        _print_data(text, results, failures, names, as_events=stream)
+    elif answer_only:
+        if writer is None:
+            answer_writer()(results[0].answer.text + "\n")
+    elif one:
+        show_answer(results[0], written=writer is not None, quiet=quiet)
     else:
         _show_answers(results, failures, details=details)
     if results and (html is not None or (trace and not json)):
         from ragways.apps.trace_tree import show_walks
 
         show_walks(chosen.index, results, html=html, as_text=trace and not json)
+    _end(results, failures)
+
+
+def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]) -> None:
+    """Tell of answers that failed; where any did, or there is none, end with the code that says so."""
     _tell_failed_answers(results)
     if failures:
         raise typer.Exit(failures[0][1].exit_code)
@@ -172,9 +212,14 @@ def settings_of(name: str, names: Sequence[str], settings: Settings, values: Map
 
 
 async def ask_all(
-    settings: Settings, question: str, names: Sequence[str], values: Mapping[str, str], budget: float | None
+    settings: Settings,
+    question: str,
+    names: Sequence[str],
+    values: Mapping[str, str],
+    budget: float | None,
+    listeners: Mapping[str, OnText | None] | None = None,
 ) -> tuple[list[Result], list[tuple[str, RagwaysError]]]:
-    """Answers, and for the paradigms that could not answer, why."""
+    """Answers, and for the paradigms that could not answer, why. Each listener gets its answer as it is written."""
     from ragways.assemble import opened
     from ragways.core.trace import Budget
     from ragways.retrieval.ask import ask as ask_one
@@ -185,7 +230,9 @@ async def ask_all(
     async with opened(settings) as use:
         for name in names:
             try:
-                results.append(await ask_one(use, question, name, chosen[name], budget=Budget(usd=budget)))
+                on_text = (listeners or {}).get(name)
+                spend = Budget(usd=budget)
+                results.append(await ask_one(use, question, name, chosen[name], budget=spend, on_text=on_text))
             except RagwaysError as error:
                 if len(names) == 1:
                     raise
@@ -193,7 +240,28 @@ async def ask_all(
     return results, failures
 
 
-# Answers as a person sees them
+# Answers as a program and a person see them
+
+
+def _print_data(
+    question: str,
+    results: Sequence[Result],
+    failures: Sequence[tuple[str, RagwaysError]],
+    names: Sequence[str],
+    *,
+    as_events: bool,
+) -> None:
+    """All that is known of the answers, as JSON; as events, those of the ends."""
+    from ragways.retrieval.as_plain import result_data
+
+    data: list[dict[str, Any]] = [result_data(result) for result in results]
+    failed = [{"question": question, "paradigm": name, "error": e.message, "cure": e.cure} for name, e in failures]
+    if not as_events:
+        print_json(data[0] if len(names) == 1 else data + failed)
+        return
+    for event, ends in (("result", data), ("error", failed)):
+        for each in ends:
+            EventWriter(sys.stdout, each.pop("paradigm")).put(event, **each)
 
 
 def show_results(results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> None:
@@ -295,8 +363,9 @@ def _evidence(result: Result) -> Any:  # noqa: ANN401
         date = f" ({printable(piece.date)})" if piece.date else ""
         text.append(f"[{number}] {printable(piece.title)}{date}", style="bold green" if piece.id in cited else "bold")
         text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
+        text.append(f"{_snippet(str(source), 100)}\n" if str(source) else "", style="cyan")
         if duplicates:
-            text.append(f"{duplicates} more like it were found; from {_snippet(source, 60)}\n", style="yellow")
+            text.append(f"{duplicates} more like it were found\n", style="yellow")
         text.append(_snippet(piece.text, 110) + "\n")
     if len(items) > len(shown):
         text.append(f"and {len(items) - len(shown)} more\n", style="dim")

@@ -210,7 +210,7 @@ class _Handlers:
             if params.name == "ask":
                 return _result(json.dumps(await self._ask(arguments), ensure_ascii=False), False)
             with self._live.snapshot() as use:
-                outcome = await Toolbox(use).run(params.name, arguments)
+                outcome = await Toolbox(use).run(params.name, arguments, with_sources=True)
             return _result(outcome.text, outcome.failed)
         except RagwaysError as error:
             return _result(json.dumps({"error": error.message, "hint": error.cure}, ensure_ascii=False), True)

@@ -186,34 +186,63 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a passage is from: what a reader needs to find it again.
+
+    `key` is its document's (`docs/api.md`, `dump.xml#Title`), `url` its address where the document names one, `section`
+    the titles of the headings above it, outermost first. Pages and lines are those of the file, from the first to the
+    last; 0 where they are not known. What stands in no document, as a community's report, has none of it.
+    """
+
+    key: str = ""
+    url: str = ""
+    section: tuple[str, ...] = ()
+    page: int = 0
+    last_page: int = 0
+    line: int = 0
+    last_line: int = 0
+
+    def __str__(self) -> str:
+        """`docs/api.md › Errors, lines 120–134`, `paper.pdf, p. 7`, or with the address in place of the key."""
+        parts = [" › ".join(filter(None, (self.url or self.key, *self.section)))]
+        if self.page:
+            parts.append(f"pp. {self.page}–{self.last_page}" if self.last_page > self.page else f"p. {self.page}")
+        if self.line:
+            parts.append(f"lines {self.line}–{self.last_line}" if self.last_line > self.line else f"line {self.line}")
+        return ", ".join(filter(None, parts))
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """The hits that fit the budget, in order, and the tokens they cost.
 
-    `sources` are the keys of their documents, one for each item (empty where it stands in none), `near_duplicates` how
-    many pieces that say nearly the same were found for each.
+    `sources` say where each item is from, `near_duplicates` how many pieces that say nearly the same were found for
+    each.
     """
 
     hits: Hits
     items: tuple[Hit, ...]
     tokens: int
-    sources: tuple[str, ...] = ()
+    sources: tuple[Origin, ...] = ()
     near_duplicates: tuple[int, ...] = ()
 
-    def described(self) -> Iterator[tuple[Hit, str, int]]:
+    def described(self) -> Iterator[tuple[Hit, Origin, int]]:
         """Each item with its source and the number of its near-duplicates; none is known of evidence made by hand."""
-        sources = self.sources or ("",) * len(self.items)
+        sources = self.sources or (Origin(),) * len(self.items)
         return zip(self.items, sources, self.near_duplicates or (0,) * len(self.items), strict=True)
 
     def __repr__(self) -> str:
-        return hits_text("Evidence", self.hits.query.text, self.items)
+        return hits_text("Evidence", self.hits.query.text, self.items, self.sources)
 
     def _repr_html_(self) -> str:
-        return hits_html(self.hits.query.text, self.items)
+        return hits_html(self.hits.query.text, self.items, self.sources)
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Sentence number `sentence` of the answer rests on `document[start:end]`, a sentence of `piece`."""
+    """Sentence number `sentence` of the answer rests on `document[start:end]`, a sentence of `piece`; `source` says
+    where that stands.
+    """
 
     sentence: int
     piece: str
@@ -221,6 +250,7 @@ class Citation:
     start: int
     end: int
     quote: str
+    source: Origin = Origin()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,24 +303,28 @@ def shortened(text: str, limit: int = SHORT) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
-def hits_text(name: str, query: str, hits: Sequence[Hit]) -> str:
-    """`<Hits of 'Who…': 12>` and a line for each of the first five."""
+def hits_text(name: str, query: str, hits: Sequence[Hit], sources: Sequence[Origin] = ()) -> str:
+    """`<Hits of 'Who…': 12>` and a line for each of the first five, with its source where it is given."""
     lines = [f"<{name} of {shortened(query)!r}: {len(hits)}>"]
     for rank, hit in enumerate(hits[:5], start=1):
         piece = hit.piece
-        lines.append(f"  {rank}. {hit.score:.4f}  {shortened(piece.title, 40)}  {piece.id}  {shortened(piece.text)}")
+        where = shortened(str(sources[rank - 1]), 60) if sources else piece.id
+        lines.append(f"  {rank}. {hit.score:.4f}  {shortened(piece.title, 40)}  {where}  {shortened(piece.text)}")
     return "\n".join([*lines, *(["  …"] if len(hits) > 5 else [])])
 
 
-def hits_html(query: str, hits: Sequence[Hit]) -> str:
-    """A table of hits: rank, score, title, text and who found each."""
+def hits_html(query: str, hits: Sequence[Hit], sources: Sequence[Origin] = ()) -> str:
+    """A table of hits: rank, score, title, source where it is given, text and who found each."""
     rows = "".join(
         f"<tr><td>{rank}</td><td>{hit.score:.4f}</td><td>{escape(hit.piece.title)}</td>"
-        f"<td style='text-align:left'>{escape(shortened(hit.piece.text, 240))}</td>"
+        + (f"<td>{escape(str(sources[rank - 1]))}</td>" if sources else "")
+        + f"<td style='text-align:left'>{escape(shortened(hit.piece.text, 240))}</td>"
         f"<td>{escape(', '.join(dict.fromkeys(found.by for found in hit.found)))}</td></tr>"
         for rank, hit in enumerate(hits, start=1)
     )
-    heads = "".join(f"<th>{head}</th>" for head in ("", "score", "title", "text", "found by"))
+    heads = "".join(
+        f"<th>{head}</th>" for head in ("", "score", "title", *(["source"] if sources else []), "text", "found by")
+    )
     return f"<p>{escape(query)}</p><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
@@ -300,9 +334,12 @@ def answer_text(text: str, citations: Sequence[Citation], evidence: int, way: st
 
 
 def answer_html(answer: Answer) -> str:
-    """The answer, and below it each sentence that it cites with the title it stands under."""
+    """The answer, and below it each sentence that it cites with the title it stands under and where it is from."""
     titles = {hit.piece.id: hit.piece.title for hit in answer.evidence.items}
-    named = ((titles.get(citation.piece, citation.document), citation.quote) for citation in answer.citations)
-    sources = "".join(f"<li><b>{escape(title)}</b>: {escape(shortened(quote, 300))}</li>" for title, quote in named)
+    sources = "".join(
+        f"<li><b>{escape(titles.get(citation.piece, citation.document))}</b> ({escape(str(citation.source))}): "
+        f"{escape(shortened(citation.quote, 300))}</li>"
+        for citation in answer.citations
+    )
     said = "".join(f"<p>{escape(text)}</p>" for text in (answer.text, answer.explanation) if text)
     return said + (f"<ul>{sources}</ul>" if sources else "")

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreError
-from ragways.core.types import Document, Infobox, Link, Piece, content_hash
+from ragways.core.types import Document, Infobox, Link, Origin, Piece, content_hash
 from ragways.index.folder import damaged_parts, is_current
-from ragways.index.origin import unpacked
+from ragways.index.origin import OriginFinder, SectionRow, unpacked
 from ragways.index.store import Store, derived_folder, number_of, path_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CHARACTERS_KEPT = 20_000_000
+_FINDERS_KEPT = 500_000  # numbers and titles of places that are kept
 _CHUNK = 200  # characters that the place of a chunk counts for
 _ID = re.compile(r"article:\d{1,18}(:s\d+(:p\d+(:[ct]\d+)?)?)?")
 _TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks", "t": "sentences"}
@@ -62,6 +63,8 @@ class Index:
         self._made: dict[Callable[[Index], object], object] = {}
         self._articles: OrderedDict[int, _Article] = OrderedDict()
         self._characters = 0
+        self._finders: OrderedDict[int, OriginFinder] = OrderedDict()
+        self._places = 0
 
     @classmethod
     def open(cls, folder: Path) -> Index:
@@ -298,6 +301,27 @@ class Index:
         return {
             f"article:{number}": key for number, key in self._rows("number, key", "documents", "number", [*numbers])
         }
+
+    def origins(self, spans: Sequence[tuple[str, int, int]]) -> list[Origin]:
+        """Where stretches of documents (id, start, end) are from; an empty one for what stands in no document."""
+        numbers = {number_of(id) for id, _, _ in spans if id.startswith("article:")}
+        if missing := [number for number in numbers if number not in self._finders]:
+            sections: dict[int, list[SectionRow]] = {number: [] for number in missing}
+            for number, end, title, level in self._rows("document, end, title, level", "sections", "document", missing):
+                sections[number].append((end, title, level))
+            columns = "number, key, coalesce(metadata ->> '$.url', ''), places"
+            for number, key, url, places in self._rows(columns, "documents", "number", missing):
+                self._finders[number] = OriginFinder.of_rows(key, url, places, sections[number])
+                self._places += self._finders[number].size
+        found = [
+            self._finders[number_of(id)].find(start, end)
+            if id.startswith("article:") and number_of(id) in self._finders
+            else Origin()
+            for id, start, end in spans
+        ]
+        while self._places > _FINDERS_KEPT:
+            self._places -= self._finders.popitem(last=False)[1].size
+        return found
 
     def counts(self) -> dict[str, int]:
         tables = ("documents", "sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")

@@ -22,7 +22,7 @@ from ragways.models.call import Call, Message, Reply, ToolCall
 from ragways.models.client import ModelClient
 from ragways.models.task import FENCE_RULE, Prompt, fence
 from ragways.models.tokens import count_text
-from ragways.retrieval.answer import answer, is_retrieval_only, spoken, way_after, word_overlap
+from ragways.retrieval.answer import answer, citation, is_retrieval_only, spoken, way_after, word_overlap
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import pack
@@ -135,7 +135,7 @@ def said(use: Resources, evidence: Evidence, final: AgentAnswer, way: str) -> An
             _, number, start, end, quote = max(quoted)
             piece = evidence.items[-number - 1].piece
             numbers.append(-number)
-            citations.append(Citation(0, piece.id, piece.document, start, end, quote))
+            citations.append(citation(use, 0, piece, (start, end), quote))
     known = {hit.piece.document for hit in evidence.hits.items}
     current_span().details["references"] = [one for one in final.articles if one in known]
     current_span().details["references_not_seen"] = sum(one not in known for one in final.articles)

@@ -11,7 +11,7 @@ from ragways.core.errors import ModelError, UnusableReply
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
 from ragways.core.text import defused
-from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Query
+from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Piece, Query
 from ragways.index.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD
 from ragways.retrieval.resources import Resources
@@ -161,8 +161,13 @@ def _citations(
             (start, end), quote = max(quotes.items(), key=lambda item: (word_overlap(wanted, item[1]), -item[0][0]))
         else:
             start, end, quote = piece.start, piece.end, piece.text
-        cited.append(Citation(number, piece.id, piece.document, start, end, quote))
+        cited.append(citation(use, number, piece, (start, end), quote))
     return cited
+
+
+def citation(use: Resources, sentence: int, piece: Piece, span: tuple[int, int], quote: str) -> Citation:
+    """The citation of a stretch of the piece's document, with where it is from."""
+    return Citation(sentence, piece.id, piece.document, *span, quote, use.index.origins([(piece.document, *span)])[0])
 
 
 def word_overlap(wanted: set[str], sentence: str) -> float:

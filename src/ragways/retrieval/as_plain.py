@@ -7,7 +7,7 @@ from typing import Any
 
 from ragways.core.plain import to_plain
 from ragways.core.trace import Span, Usage
-from ragways.core.types import Answer
+from ragways.core.types import Answer, Origin
 from ragways.retrieval.ask import Result
 
 
@@ -25,7 +25,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "way": answer.way,
         "error": answer.error,
         "evidence": evidence_data(answer),
-        "citations": [asdict(citation) for citation in answer.citations],
+        "citations": [{**asdict(citation), "source": origin_data(citation.source)} for citation in answer.citations],
         "usage": usage_data(result.usage),
         "steps": [step_data(step) for step in result.trace.children],
         "tasks": task_ways(result.trace),
@@ -47,11 +47,16 @@ def evidence_data(answer: Answer) -> list[dict[str, Any]]:
             "tokens": hit.piece.tokens,
             "score": hit.score,
             "found": [asdict(found) for found in hit.found],
-            "source": source,
+            "source": origin_data(source),
             "near_duplicates": duplicates,
         }
         for hit, source, duplicates in answer.evidence.described()
     ]
+
+
+def origin_data(origin: Origin) -> dict[str, Any]:
+    """Where a passage is from, field by field, and in short as `text`."""
+    return {**to_plain(origin), "text": str(origin)}
 
 
 def usage_data(usage: Usage) -> dict[str, Any]:

@@ -35,7 +35,7 @@ _VERBATIM = frozenset({"chunk", "sentence", "paragraph", "section", "article"})
 
 
 class GuardSettings(Section):
-    """What holds back copies and planted documents. Sources are patterns of keys, as evidence shows them (`source`)."""
+    """What holds back copies and planted documents. Sources are patterns of keys (`source.key` of evidence)."""
 
     copies: int = Field(1, ge=0, description="most pieces of each group of near-duplicates in evidence; 0 is no limit")
     alike: float = Field(

@@ -104,7 +104,7 @@ def pack(use: Resources, tokens: int) -> Step[Hits, Evidence]:
             checked.hits,
             items,
             used,
-            tuple(sources.get(hit.piece.document, "") for hit in items),
+            tuple(use.index.origins([(hit.piece.document, hit.piece.start, hit.piece.end) for hit in items])),
             tuple(checked.duplicates.get(hit.piece.id, 0) for hit in items),
         )
 

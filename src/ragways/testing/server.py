@@ -45,6 +45,7 @@ class LoopbackServer:
     and without `tools` to tools as well. A tool that must be called is called with the text of the reply, if that is
     JSON. Who does not bring the `key` in the header `auth`, or other `headers` and parameters of the `query` that are
     demanded, is answered 401. Without `streams` it ignores that a stream is asked for, as some endpoints do.
+    `before_event` is awaited with each event of a stream before that is sent: it can hold a reply back.
     """
 
     def __init__(
@@ -63,11 +64,13 @@ class LoopbackServer:
         dimension: int = 8,
         port: int = 0,
         memory: int = 10_000,
+        before_event: Callable[[bytes], Awaitable[None]] | None = None,
     ) -> None:
         self.faults = list(faults)
         self.requests: list[SeenRequest] = []
         self.count = 0
         self._memory = memory
+        self._before_event = before_event
         self._key = key
         self._auth = auth
         self._headers = dict(headers or {})
@@ -161,7 +164,7 @@ class LoopbackServer:
         self._open.add(writer)
         try:
             with contextlib.suppress(asyncio.CancelledError):  # we hung up
-                await serve(reader, writer, self._answer)
+                await serve(reader, writer, self._answer, self._before_event)
         finally:
             writer.close()
             with contextlib.suppress(OSError, asyncio.CancelledError):
@@ -204,7 +207,10 @@ async def _turns(number: int = 20) -> None:
 
 
 async def serve(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Callable[[HttpRequest], Awaitable[HttpResponse]]
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    answer: Callable[[HttpRequest], Awaitable[HttpResponse]],
+    before_event: Callable[[bytes], Awaitable[None]] | None = None,
 ) -> None:
     """Answer the requests of one connection, one after the other, until it closes."""
     try:
@@ -214,6 +220,8 @@ async def serve(
                 return
             writer.write(response.head() + response.body[: response.cut])
             for event in response.events[: response.cut]:
+                if before_event is not None:
+                    await before_event(event)
                 writer.write(b"%x\r\n%b\r\n" % (len(event), event))
                 await writer.drain()
                 await asyncio.sleep(response.pause)  # each event is to arrive by itself

@@ -236,8 +236,8 @@ class Toolbox:
         """Call a tool as a model does; the text is JSON, and an error is said in it."""
         return (await self.run(name, arguments)).text
 
-    async def run(self, name: str, arguments: str | Mapping[str, object]) -> ToolOutcome:
-        """Call a tool, and keep what it quoted."""
+    async def run(self, name: str, arguments: str | Mapping[str, object], *, with_sources: bool = False) -> ToolOutcome:
+        """Call a tool, and keep what it quoted. `with_sources`: `sources` tell where each quote is from, by its id."""
         try:
             if name not in self.names:
                 raise ToolError(f"there is no tool {shown(name)}", cure=did_you_mean(name, self.names))
@@ -248,7 +248,12 @@ class Toolbox:
             )
         except RagwaysError as error:  # the embedder or the store: its message is fit to be shown
             return ToolOutcome(_json({"error": error.message, "hint": error.cure}), failed=True)
-        return ToolOutcome(_json({"quoted": QUOTED, **_data(result)}), tuple(quote.piece for quote in quotes(result)))
+        pieces = tuple(quote.piece for quote in quotes(result))
+        told = {"quoted": QUOTED, **_data(result)}
+        if with_sources and pieces:
+            origins = self._view.index.origins([(piece.document, piece.start, piece.end) for piece in pieces])
+            told["sources"] = {piece.id: str(origin) for piece, origin in zip(pieces, origins, strict=True)}
+        return ToolOutcome(_json(told), pieces)
 
 
 TOOLS: dict[str, Callable[..., Awaitable[ToolResult]]] = {

@@ -1,0 +1,159 @@
+"""One answer as a person or a program gets it: first what is said, written as it comes, then where it is from."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ragways.apps.terminal import console
+from ragways.core.text import printable, shortened
+
+if TYPE_CHECKING:
+    from ragways.core.types import Answer, Hit, Origin
+    from ragways.retrieval.ask import Result
+
+UNCITED = 2
+"""Passages shown of an answer that cites none."""
+QUOTED = 160
+"""Characters of a quote."""
+BEGUN_ANEW = "(begun anew)"
+
+
+class AnswerWriter:
+    """Writes the pieces of an answer as they come, on a terminal broken between words.
+
+    What was written stays; where the model begins anew, a line says so, and what follows counts. Used as `on_text`.
+    """
+
+    def __init__(self, out: TextIO, width: int | None = None) -> None:
+        self._out = out
+        self._width = width
+        self._column = 0
+        self._word = ""
+        self._space = False
+        self.wrote = False
+
+    def __call__(self, text: str, *, restart: bool = False) -> None:
+        if restart and self.wrote:
+            self._put_word()
+            self._out.write(f"\n{BEGUN_ANEW}\n")
+            self._column, self._space = 0, False
+        self.wrote = True
+        for character in printable(text):
+            if character.isspace():
+                self._put_word()
+                self._put_space(character)
+            else:
+                self._word += character
+        if self._width is None:
+            self._put_word()
+        self._out.flush()
+
+    def end(self) -> None:
+        """Write what was held back, and end the line where there is one."""
+        self._put_word()
+        if self.wrote:
+            self._out.write("\n")
+            self._out.flush()
+
+    def _put_space(self, space: str) -> None:
+        if space == "\n":
+            self._out.write("\n")
+            self._column, self._space = 0, False
+        elif self._width is None:
+            self._out.write(" ")
+        else:
+            self._space = self._column > 0
+
+    def _put_word(self) -> None:
+        """A word is written when it is whole: only then it is known whether the line has room for it."""
+        if not self._word:
+            return
+        from rich.cells import cell_len
+
+        length = cell_len(self._word)
+        full = self._width is not None and self._column + length >= self._width
+        if self._space:
+            self._out.write("\n" if full else " ")
+            self._column = 0 if full else self._column + 1
+        self._out.write(self._word)
+        self._column += length
+        self._word, self._space = "", False
+
+
+class EventWriter:
+    """Writes the pieces as events, a line of JSON each."""
+
+    def __init__(self, out: TextIO, paradigm: str) -> None:
+        self._out = out
+        self._paradigm = paradigm
+
+    def __call__(self, text: str, *, restart: bool = False) -> None:
+        self.put("text", text=text, restart=restart)
+
+    def put(self, event: str, **data: Any) -> None:  # noqa: ANN401 - what JSON can hold
+        """One event: its name, the paradigm that it is of, and what it says."""
+        line = json.dumps({"event": event, "paradigm": self._paradigm, **data}, ensure_ascii=False)
+        self._out.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
+        self._out.flush()
+
+
+def answer_writer() -> AnswerWriter:
+    """A writer to standard output, as wide as the terminal where it is one."""
+    return AnswerWriter(sys.stdout, console().width if sys.stdout.isatty() else None)
+
+
+def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:
+    """The answer unless it is written already, its sources, and a line of what it took (not with `quiet`)."""
+    from rich.text import Text
+
+    out = console()
+    answer = result.answer
+    if not written:
+        out.print(
+            Text(printable(answer.full_text), "yellow" if answer.abstained else ""), soft_wrap=not out.is_terminal
+        )
+    sources = list(_sources(answer))
+    if sources:
+        out.print(Text("\nSources" if answer.citations else "\nNearest passages", "bold"))
+    for number, hit, source, duplicates, quote in sources:
+        date = f" ({printable(hit.piece.date)})" if hit.piece.date else ""
+        where = printable(str(source)) or hit.piece.id
+        lines = [Text.assemble(f"[{number}] ", (printable(hit.piece.title) + date, "bold"), "  ", (where, "cyan"))]
+        lines.append(Text(f"    “{printable(shortened(quote, QUOTED))}”", "dim"))
+        if duplicates:
+            lines.append(Text(f"    {duplicates} more like it were found", "yellow"))
+        out.print(Text("\n").join(lines), soft_wrap=True)
+    if not quiet:
+        out.print(Text("\n" + _cost(result, len(sources)), "dim"), soft_wrap=True)
+
+
+def _sources(answer: Answer) -> Iterator[tuple[int, Hit, Origin, int, str]]:
+    """Number, hit, origin, near-duplicates and quote of each passage that is cited; of the best ones where none is."""
+    quotes: dict[str, list[tuple[str, Origin]]] = {}
+    for citation in answer.citations:
+        quotes.setdefault(citation.piece, []).append((citation.quote, citation.source))
+    for number, (hit, source, duplicates) in enumerate(answer.evidence.described(), start=1):
+        cited = quotes.get(hit.piece.id, [])
+        if cited:
+            # One sentence has lines of its own; for several, those of the whole passage.
+            yield number, hit, cited[0][1] if len(cited) == 1 else source, duplicates, cited[0][0]
+        elif not quotes and number <= UNCITED:
+            yield number, hit, source, duplicates, hit.piece.text
+
+
+def _cost(result: Result, shown: int) -> str:
+    usage, answer = result.usage, result.answer
+    parts = [result.paradigm, f"{result.seconds:.2f} s"]
+    if usage.calls:
+        parts += [f"{usage.calls} call{'s' * (usage.calls != 1)}", f"{usage.tokens:,} tokens"]
+    if usage.usd:
+        parts.append(f"${usage.usd:.4f}")
+    parts.append("extracted without a model" if answer.way == "rule" else answer.way)
+    if (more := len(answer.evidence.items) - shown) > 0:
+        parts.append(f"{more} more passages (--details)")
+    # A search that is global in name alone must not pass for one.
+    parts += [f"read: {step.details['read']}" for step in result.trace.walk() if "read" in step.details]
+    return printable(" · ".join(filter(None, parts)))

@@ -1,0 +1,185 @@
+"""One answer on the command line: what is said first, where it is from below, and each sentence as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from ragways.apps.answer import BEGUN_ANEW, AnswerWriter
+from ragways.testing import LoopbackServer
+from tests.apps.conftest import Run, one_line
+from tests.fakes import write
+
+QUESTION = "Who built the harbour light?"
+ANSWER = "The harbour light was built by Anna Brack in 1801. [1]"
+WHERE = "docs/harbour.md › Lights › Old, lines 9–10"
+MARKDOWN = """# Harbour
+
+Boats lie here.
+
+## Lights
+
+### Old
+
+The harbour light was built
+by Anna Brack in 1801.
+"""
+
+
+@pytest.fixture
+def harbour(ragways: Run, home: Path) -> Run:
+    write(home / "docs", {"harbour.md": MARKDOWN})
+    assert ragways("index", "docs").code == 0
+    return ragways
+
+
+def test_the_answer_comes_first_then_its_sources_then_a_line_of_figures(harbour: Run):
+    said = harbour("ask", QUESTION)
+    answer, _, head, source, quote, _, figures = said.out.rstrip("\n").split("\n")
+    assert (answer, head) == (ANSWER, "Sources")
+    assert source == f"[1] Harbour  {WHERE}"
+    assert quote.strip() == "“The harbour light was built by Anna Brack in 1801.”"
+    assert figures.startswith("hybrid-words · ")
+    assert "extracted without a model" in figures
+    assert not any(sign in said.out for sign in "│┃┌┏\x1b"), "nothing but text goes down a pipe"
+
+
+def test_quiet_has_no_figures_and_answer_only_nothing_but_the_answer(harbour: Run):
+    quiet = harbour("ask", QUESTION, "--quiet")
+    assert WHERE in quiet.out
+    assert "hybrid-words" not in quiet.out
+    assert quiet.err == ""
+    only = harbour("ask", QUESTION, "--answer-only")
+    assert (only.out, only.err, only.code) == (f"{ANSWER}\n", "", 0)
+    nothing = harbour("ask", "Which quokka plays the zither?", "--answer-only", "-p", "words")
+    assert (nothing.out, nothing.code) == ("Insufficient information\n", 0)
+    one_line(harbour("ask", QUESTION, "--answer-only", "-p", "words,naive"), 2, "name one paradigm")
+
+
+def test_several_paradigms_and_details_are_tables_that_say_where_too(harbour: Run):
+    for more in (("-p", "words,naive"), ("--details",)):
+        table = harbour("ask", QUESTION, *more).out
+        assert "┃" in table or "│" in table
+        assert "docs/harbour.md › Lights › Old, lines 9–10" in table
+
+
+def test_json_says_where_evidence_and_citations_are_from(harbour: Run):
+    data = harbour("ask", QUESTION, "--json").data
+    wanted = {
+        "key": "docs/harbour.md", "url": "", "section": ["Lights", "Old"], "page": 0, "last_page": 0,
+        "line": 9, "last_line": 10, "text": WHERE,
+    }  # fmt: skip
+    assert data["evidence"][0]["source"] == wanted
+    assert data["citations"][0]["source"] == wanted
+
+
+def test_lines_that_move_are_told_anew_without_embedding_anything(harbour: Run, home: Path):
+    (home / "docs" / "harbour.md").write_text(f"\n\n\n{MARKDOWN}")
+    assert harbour("index", "docs", "--json").data["embedded"] == 0
+    assert "lines 12–13" in harbour("ask", QUESTION).out
+
+
+# Streams
+
+FIRST, SECOND = "Anna Brack built it.", "The Tern saved its keeper."
+
+
+def _reply(*sentences: tuple[str, int]) -> str:
+    return json.dumps(
+        {"answered": True, "sentences": [{"text": text, "passages": [passage]} for text, passage in sentences]}
+    )
+
+
+class Screen(io.StringIO):
+    """Standard output that lets somebody wait for a text to be written."""
+
+    def __init__(self, wanted: str, *, terminal: bool) -> None:
+        super().__init__()
+        self._wanted = wanted
+        self._terminal = terminal
+        self.seen = threading.Event()
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if self._wanted in self.getvalue():
+            self.seen.set()
+        return written
+
+
+def streamed(harbour: Run, monkeypatch: pytest.MonkeyPatch, screen: Screen, *arguments: str) -> bool:
+    """Ask a model whose second sentence is held back until the first was seen: whether it was."""
+    sent, seen = "", list[bool]()
+
+    async def hold_back(event: bytes) -> None:
+        nonlocal sent
+        sent += "".join(json.loads(event[6:])["choices"][0]["delta"].get("content", "") if b"delta" in event else "")
+        if "Tern" in sent and not seen:
+            seen.append(await asyncio.to_thread(screen.seen.wait, 20))
+
+    with LoopbackServer(lambda _: _reply((FIRST, 1), (SECOND, 1)), before_event=hold_back) as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", screen)
+            assert harbour("ask", QUESTION, "-p", "words", *arguments).code == 0
+    return seen == [True]
+
+
+def test_a_sentence_is_written_before_the_next_was_sent(harbour: Run, monkeypatch: pytest.MonkeyPatch):
+    screen = Screen(f"{FIRST} [1]", terminal=True)
+    assert streamed(harbour, monkeypatch, screen)
+    said = screen.getvalue()
+    assert said.startswith(f"{FIRST} [1] {SECOND} [1]\n\n")
+    assert said.count(SECOND) == 1, "what was written as it came is not written again"
+    assert WHERE in said
+
+
+def test_a_pipe_gets_the_stream_only_where_it_is_asked_for(harbour: Run, monkeypatch: pytest.MonkeyPatch):
+    assert streamed(harbour, monkeypatch, Screen(FIRST, terminal=False), "--stream")
+    whole = Screen("never", terminal=True)
+    whole.seen.set()
+    assert not streamed(harbour, monkeypatch, whole, "--no-stream"), (
+        "no event was sent, because no stream was asked for"
+    )
+    assert whole.getvalue().startswith(f"{FIRST} [1] {SECOND} [1]")
+
+
+def test_json_events_come_as_the_answer_is_written(harbour: Run, monkeypatch: pytest.MonkeyPatch):
+    screen = Screen('"event": "text"', terminal=False)
+    assert streamed(harbour, monkeypatch, screen, "--json", "--stream")
+    *pieces, last = [json.loads(line) for line in screen.getvalue().splitlines()]
+    assert {event["event"] for event in pieces} == {"text"}
+    assert [event["restart"] for event in pieces] == [True] + [False] * (len(pieces) - 1)
+    assert last["event"] == "result"
+    assert last["paradigm"] == "words"
+    assert "".join(event["text"] for event in pieces) == last["answer"] == f"{FIRST} [1] {SECOND} [1]"
+
+
+def test_an_answer_that_is_begun_anew_says_so(harbour: Run, monkeypatch: pytest.MonkeyPatch):
+    replies = iter([_reply(("Nobody at all built it.", 99)), _reply((FIRST, 1))])
+    with LoopbackServer(lambda _: next(replies)) as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        said = harbour("ask", QUESTION, "-p", "words", "--stream").out
+    void, _, counts = said.partition(f"\n{BEGUN_ANEW}\n")
+    assert "Nobody" in void
+    assert counts.startswith(f"{FIRST} [1]\n\nSources\n[1] Harbour")
+
+
+def test_a_terminal_breaks_lines_between_words_and_shows_no_control_signs():
+    out = io.StringIO()
+    write_piece = AnswerWriter(out, 20)
+    for piece in ("The li", "ght of the har", "bour stands\x1b[2J ", "here.\n\nUnbreakableunbreakable end"):
+        write_piece(piece)
+    write_piece.end()
+    lines = out.getvalue().split("\n")
+    assert lines == ["The light of the", "harbour stands\ufffd[2J", "here.", "", "Unbreakableunbreakable", "end", ""]
