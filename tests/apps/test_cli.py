@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -420,6 +421,25 @@ def test_an_empty_file_is_no_failure(ragways: Run, home: Path):
     assert done.code == 0
     assert "left out: docs/empty.pdf: holds no text" in done.err
     assert ragways("index", "docs").code == 0
+
+
+def test_a_record_with_an_empty_text_is_no_failure(ragways: Run, home: Path):
+    rows: list[dict[str, object]] = [{"id": "full", "text": "The light was built in 1801."}]
+    blanks: list[object] = ["", "  ", None, []]
+    rows += [{"id": f"blank{number}", "text": blank} for number, blank in enumerate(blanks)]
+    files = {"lines.jsonl": "\n".join(map(json.dumps, rows)), "list.json": json.dumps(rows)}
+    files |= {"titles.json": '{"Mill": "It was old.", "Barn": ""}', "none.json": json.dumps(rows[1:])}
+    write(home / "docs", files)
+    done = ragways("index", "docs")
+    assert done.code == 0, done.err
+    assert "3 added" in done.out
+    assert "could not be read" not in done.err
+    for key in ("lines.jsonl#blank0", "lines.jsonl#blank2", "list.json#blank3", "titles.json#Barn", "none.json"):
+        assert f"left out: docs/{key}: holds no text" in done.err
+    (home / "docs" / "other.json").write_text('[{"id": 1, "text": "A mill."}, {"id": 2, "words": "of another field"}]')
+    again = ragways("index", "docs")
+    assert again.code == 6
+    assert "could not be read: docs/other.json#2: record without a text field" in again.err
 
 
 def test_a_wrong_path_leaves_nothing_behind(ragways: Run, home: Path):

@@ -79,7 +79,8 @@ def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     unlike: tuple[str, ...] = ()
     for ordinal, (line, record) in enumerate(records, start=1):
         text = _text(_first(record, options.fields.text))
-        if not text:
+        # A record whose text is empty is given as it is, and left out as an empty file is.
+        if not text and not _is_blank(record, options.fields.text):
             unlike = unlike or tuple(record)[:8]
             options.notice(Skipped(f"{file.key}#{ordinal}", "record without a text field"))
             continue
@@ -188,6 +189,12 @@ def _first(record: Record, names: tuple[str, ...]) -> object:
         if value not in (None, "", []):
             return value
     return None
+
+
+def _is_blank(record: Record, names: tuple[str, ...]) -> bool:
+    """Whether the record has one of these fields, and nothing is written in it."""
+    value = _first(record, names)
+    return any(name in record for name in names) and (value is None or isinstance(value, str))
 
 
 def _text(value: object) -> str:
