@@ -64,3 +64,37 @@ def test_what_a_server_says_of_a_wait_is_made_printable(capsys: pytest.CaptureFi
 
     show_wait(Wait("model m", "503: \x1b[2J\nnow", 3.2))
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_model_check_says_how_to_set_a_model(ragways: Run):
+    done = ragways("model", "check")
+    assert done.code == 4
+    assert done.err.count("\n") == 4
+    assert "--provider" in done.err
+
+
+def test_model_check_prints_what_works_and_what_it_cost(ragways: Run, monkeypatch: pytest.MonkeyPatch):
+    with LoopbackServer(refuses=["temperature"]) as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        done = ragways("model", "check", "--provider", "ollama", "--model", "loop")
+        assert done.code == 0
+        for words in ("JSON by schema", "streaming", "embeddings", "8 numbers a text", "no temperature", "calls"):
+            assert words in done.out
+        data = ragways("model", "check", "--provider", "ollama", "--model", "loop", "--json").data
+        assert data["remembered"]["temperature"] is False
+        assert data["provider"] == "ollama"
+        assert {probe["name"]: probe["works"] for probe in data["probes"]}["embeddings"] is True
+        assert data["usd"] is None, "nobody knows the price of a model of that name"
+        forgot = ("model", "check", "--provider", "ollama", "--model", "loop", "--forget")
+        assert (ragways(*forgot).out, ragways(*forgot).out[:7]) == ("forgotten\n", "nothing")
+
+
+def test_model_check_of_a_server_that_is_not_there(ragways: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", "http://127.0.0.1:9/v1")
+    done = ragways("model", "check", "--model", "loop", "--json")
+    assert done.code == 4
+    assert "is the server running?" in done.data["probes"][0]["note"]
+
+
+def test_a_provider_that_nobody_knows_is_an_error(ragways: Run):
+    one_line(ragways("model", "check", "--provider", "olama", "--model", "x"), 2, "model.provider")

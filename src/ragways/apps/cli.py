@@ -15,6 +15,7 @@ from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.index import check, diagnose, index, remove, status
 from ragways.apps.logs import ROOT, LogFormat, as_json, kept, options_first, set_up
+from ragways.apps.model import app as model
 from ragways.apps.reproduce import reproduce
 from ragways.apps.terminal import (
     IndexOption,
@@ -141,6 +142,7 @@ def demo(
 for command in (index, status, remove, check, diagnose, ask, show, paradigms):
     app.command()(command)
 app.add_typer(graph, name="graph")
+app.add_typer(model, name="model")
 app.add_typer(evaluate, name="eval")
 app.command()(reproduce)
 

@@ -66,12 +66,18 @@ class Endpoint:
         """As `send`, by server-sent events. An endpoint that knows no streams gives its text in one piece."""
         return await self._timed(call, on_text)
 
-    async def _timed(self, call: Call, on_text: OnText | None) -> Reply:
+    async def exactly(self, call: Call, dialect: Dialect) -> Reply:
+        """As `send`, said in this dialect alone: nothing else is tried where it is refused, and nothing is learnt."""
+        return await self._timed(call, None, dialect)
+
+    async def _timed(self, call: Call, on_text: OnText | None, exactly: Dialect | None = None) -> Reply:
         began = time.perf_counter()
-        data, streamed, said = await self._asked(call, on_text)
+        data, streamed, said = await self._asked(call, on_text, exactly)
         reply = _reply(data, self._model)
         if call.schema is not None:
             reply = self._held(reply, said)
+            if exactly is None:
+                self._learn_from(reply, said)
         if on_text is not None and not streamed:
             on_text(reply.text, restart=True)
         if reply.usage.calls == 0:
@@ -88,25 +94,28 @@ class Endpoint:
         if self._memory is not None:
             self._memory.put(self.base_url, self._model, dialect)
 
-    def _held(self, reply: Reply, said: Dialect) -> Reply:
-        """The reply to a call with a schema: what a tool was given is its text.
-
-        Prose where JSON was demanded says that the endpoint does not enforce this form: the next call has another.
-        """
+    @staticmethod
+    def _held(reply: Reply, said: Dialect) -> Reply:
+        """The reply to a call with a schema: what a tool was given is its text."""
         if said.form == "tool" and reply.tool_calls:
             finish = "stop" if reply.finish == "tool_calls" else reply.finish
-            reply = replace(reply, text=reply.tool_calls[0].arguments, tool_calls=(), finish=finish)
+            return replace(reply, text=reply.tool_calls[0].arguments, tool_calls=(), finish=finish)
+        return reply
+
+    def _learn_from(self, reply: Reply, said: Dialect) -> None:
+        """Prose where JSON was demanded: the endpoint does not enforce this form, so the next call has another."""
         looser = said.looser()
         if reply.text.strip() and "{" not in reply.text and not reply.cut and looser and self.dialect == said:
             self.learn(looser)
-        return reply
 
-    async def _asked(self, call: Call, on_text: OnText | None) -> tuple[Mapping[str, object], bool, Dialect]:
+    async def _asked(
+        self, call: Call, on_text: OnText | None, exactly: Dialect | None
+    ) -> tuple[Mapping[str, object], bool, Dialect]:
         """What the endpoint answers, whether it was a stream, and how it was asked.
 
         A 400 may mean that it does not know a word we used: say it more simply.
         """
-        dialect, first = self.dialect, None
+        dialect, first = exactly or self.dialect, None
         while True:
             streamed = _Streamed(on_text, by_tool=call.schema is not None and dialect.form == "tool")
             body = dialect.body(self._model, call, on_text is not None, top_p=self._top_p, effort=self._effort)
@@ -116,7 +125,7 @@ class Endpoint:
                 )
             except Refused as refused:
                 first = first or refused
-                known = refused.status in (400, 422)
+                known = refused.status in (400, 422) and exactly is None
                 simpler = dialect.simpler(call, refused.said, on_text is not None) if known else None
                 if simpler is None:
                     raise first.explained(self.base_url, self._model) from None

@@ -1,0 +1,141 @@
+"""`ragways model check`: what works at the endpoint that is set, and what is remembered of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragways.apps.terminal import (
+    JsonOption,
+    ModelOption,
+    ProviderOption,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+    print_json,
+    show_table,
+)
+from ragways.core.errors import ModelError, NoModel, UsageError
+from ragways.core.table import Table
+
+if TYPE_CHECKING:
+    from ragways.models.check import EndpointReport, Probe
+    from ragways.models.dialect import Dialect
+    from ragways.settings import Settings
+
+app = typer.Typer(help="The language model that is set.", no_args_is_help=True, rich_markup_mode=None)
+
+HOW_TO_SET_ONE = (
+    "no model is set; set one in one of these ways (docs/models.md):",
+    "  ragways model check --provider ollama --model llama3.2",
+    "  export RAGWAYS_MODEL__PROVIDER=openai RAGWAYS_MODEL__NAME=NAME OPENAI_API_KEY=KEY",
+    '  in ragways.toml: [model], provider = "openrouter", name = "NAME"',
+)
+
+
+@app.callback()
+def _model() -> None:
+    """The language model that is set."""
+
+
+@app.command()
+def check(
+    provider: ProviderOption = None,
+    model: ModelOption = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Only forget what was learnt of this endpoint; nothing is asked.")
+    ] = False,
+    settings: SettingsOption = None,
+    trust: TrustOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Make one small call of each kind to the model, and tell what works and what it cost."""
+    chosen = chosen_settings(settings, trust=trust, provider=provider, model=model)
+    if not chosen.model.name and not chosen.model.base_url:
+        typer.echo("\n".join(HOW_TO_SET_ONE), err=True)
+        raise typer.Exit(NoModel.exit_code)
+    if forget:
+        _forget(chosen)
+        return
+    report = asyncio.run(_checked(chosen))
+    usd = None if report.usd is None else round(report.usd, 6)
+    if json:
+        print_json(
+            {
+                "model": chosen.model.name,
+                "provider": chosen.model.provider,
+                "base_url": chosen.model.base_url,
+                "probes": [asdict(probe) for probe in report.probes],
+                "remembered": asdict(report.dialect),
+                "usage": asdict(report.usage),
+                "usd": usd,
+            }
+        )
+    else:
+        _show(chosen, report)
+    if not report.answers:
+        raise typer.Exit(ModelError.exit_code)
+
+
+def _forget(settings: Settings) -> None:
+    from ragways.models.dialect import DialectMemory
+
+    there = DialectMemory(settings.cache).forget(settings.model.base_url, settings.model.name)
+    typer.echo("forgotten" if there else "nothing was remembered of this model there")
+
+
+async def _checked(settings: Settings) -> EndpointReport:
+    from dataclasses import replace
+
+    from ragways.assemble import client_of, prices_of
+    from ragways.models.check import check_endpoint
+    from ragways.models.endpoint import Endpoint
+    from ragways.models.providers import PROVIDERS
+
+    async with client_of(settings) as client:
+        if not isinstance(client.model, Endpoint):
+            raise UsageError(f"model.kind is {settings.model.kind}, not endpoint", "only endpoints can be checked")
+        start = PROVIDERS[settings.model.provider].dialect if settings.model.provider else None
+        report = await check_endpoint(
+            client.model, start=start, prices=prices_of(settings), patience=settings.model.patience
+        )
+    if not report.answers:
+        return report
+    return replace(report, probes=(*report.probes, await _embeddings(settings)))
+
+
+async def _embeddings(settings: Settings) -> Probe:
+    """By the embedder that is set, else by the model's own endpoint."""
+    from ragways.assemble import extras_of
+    from ragways.models.check import Probe, check_embeddings
+    from ragways.models.providers import PROVIDERS
+
+    chosen = settings.embedder if settings.embedder.kind == "endpoint" else settings.model
+    if chosen.provider and not PROVIDERS[chosen.provider].embeddings:
+        return Probe("embeddings", None, f"{chosen.provider} has none; the built-in embedder needs no endpoint")
+    return await check_embeddings(chosen.base_url, chosen.key.get_secret_value(), chosen.name, extras_of(chosen))
+
+
+def _show(settings: Settings, report: EndpointReport) -> None:
+    works = {True: "yes", False: "no", None: "–"}
+    usage = report.usage
+    cost = "price unknown" if report.usd is None else f"${report.usd:.6f}"
+    reasoning = f" ({usage.reasoning:,} of reasoning)" if usage.reasoning else ""
+    notes = [
+        f"remembered: {_in_words(report.dialect)}; in {settings.cache / 'endpoints.json'}, forgotten by --forget",
+        f"cost: {usage.calls} calls, {usage.input:,} tokens in, {usage.output:,} out{reasoning}, {cost}",
+    ]
+    rows = [(probe.name, works[probe.works], probe.note) for probe in report.probes]
+    title = f"{settings.model.name} at {settings.model.base_url}"
+    show_table(Table.of(("call", "works", "what came of it"), rows, title=title, notes=notes if report.answers else ()))
+
+
+def _in_words(dialect: Dialect) -> str:
+    from ragways.models.check import NAMES
+
+    left_out = [name for name in ("temperature", "top_p", "seed", "effort") if not getattr(dialect, name)]
+    parts = [NAMES[dialect.form], dialect.limit, *(f"no {name}" for name in left_out)]
+    return ", ".join([*parts, *({"no": ["no streams"], "plain": ["streams without usage"]}.get(dialect.stream, []))])
