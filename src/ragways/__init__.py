@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ragways.core.types import Origin as Origin
     from ragways.core.types import Piece as Piece
     from ragways.core.types import Query as Query
+    from ragways.corpus.source import WebSource as WebSource
     from ragways.evaluation.question import Gold as Gold
     from ragways.evaluation.question import Question as Question
     from ragways.experiment import Evaluation as Evaluation
@@ -62,6 +63,7 @@ _MODULES = {
     "ragways.core.step": ("Step", "fuse"),
     "ragways.core.table": ("Table",),
     "ragways.core.errors": ("RagwaysError",),
+    "ragways.corpus.source": ("WebSource",),
     "ragways.evaluation.question": ("Gold", "Question"),
     "ragways.retrieval.ask": ("Result",),
     "ragways.retrieval.paradigm": ("Paradigm",),
@@ -91,6 +93,7 @@ __all__ = [
     "Settings",
     "Step",
     "Table",
+    "WebSource",
     "__version__",
     "abuild",
     "aevaluate",

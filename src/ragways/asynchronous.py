@@ -33,6 +33,7 @@ from ragways.core.stream import OnText
 from ragways.core.table import Column, Table
 from ragways.core.trace import Budget, spending
 from ragways.core.types import Answer, Evidence, Hits, Query, answer_html
+from ragways.corpus.source import WebSource
 from ragways.index.build import build as build_index
 from ragways.index.layers import USUAL, check_layers
 from ragways.index.update import Summary
@@ -61,6 +62,7 @@ async def abuild(
     layers: Iterable[str] = USUAL,
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    web: WebSource | None = None,
     embedder: OwnEmbedder | None = None,
     model: OwnModel | None = None,
     settings: Settings | None = None,
@@ -73,7 +75,7 @@ async def abuild(
     files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
     recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
     with spending(Budget(usd=budget)):
-        return await build_index(chosen.index, files, recipe, rebuild=rebuild, progress=progress)
+        return await build_index(chosen.index, files, recipe, rebuild=rebuild, progress=progress, web=web)
 
 
 class AsyncCorpus:

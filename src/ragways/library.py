@@ -35,6 +35,7 @@ from ragways.core.runtime import ProgressCallback, limit_threads, silent
 from ragways.core.sync import LoopThread, run_sync
 from ragways.core.table import Table
 from ragways.core.types import Answer, Evidence, Hits, Query
+from ragways.corpus.source import WebSource
 from ragways.index.layers import USUAL
 from ragways.index.update import Summary
 from ragways.pictures.neighbourhood import Neighbourhood
@@ -58,6 +59,7 @@ def build(
     layers: Iterable[str] = USUAL,
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    web: WebSource | None = None,
     embedder: OwnEmbedder | None = None,
     model: OwnModel | None = None,
     settings: Settings | None = None,
@@ -73,6 +75,7 @@ def build(
         layers: what to build besides the structure: `vectors`, `words`, `windows`, `graph`, `communities`.
         include: patterns as in `.gitignore` of files to read, counted from each folder; unset, those of the settings.
         exclude: patterns of files and folders to leave out; unset, those of the settings.
+        web: pages of web sites to fetch and index too: `WebSource(("https://example.org/docs/",), depth=2)`.
         embedder: an embedder of your own, any object with `name` and `embed(texts)`. The index remembers its name and
             can only be opened with it.
         model: a language model of your own, any object with `name` and `complete(messages)`.
@@ -95,6 +98,7 @@ def build(
             layers=layers,
             include=include,
             exclude=exclude,
+            web=web,
             embedder=embedder,
             model=model,
             settings=settings,

@@ -25,13 +25,13 @@ from ragways.apps.terminal import (
     progress_bar,
     show_table,
 )
-from ragways.core.errors import PARTLY
+from ragways.core.errors import PARTLY, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
-    from ragways.corpus.source import Skipped
+    from ragways.corpus.source import Skipped, WebSource
     from ragways.evaluation.diagnosis import Diagnosis
     from ragways.index.health import Health, IndexStatus
     from ragways.index.plan import IndexPlan
@@ -50,7 +50,9 @@ LEFT_OUT = 10
 
 
 def index(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders to index.", metavar="PATH…")],
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Files and folders to index.", metavar="PATH…", show_default=False)
+    ] = None,
     index: IndexOption = None,
     layers: Annotated[
         list[str] | None,
@@ -66,6 +68,15 @@ def index(
         list[str] | None, typer.Option("--exclude", help="Leave out files and folders that this pattern names.")
     ] = None,
     no_gitignore: Annotated[bool, typer.Option("--no-gitignore", help="Do not follow .gitignore files.")] = False,
+    url: Annotated[
+        list[str] | None, typer.Option("--url", help="Fetch this page and those below it, or a sitemap (.xml).")
+    ] = None,
+    depth: Annotated[int, typer.Option("--depth", help="Links to follow from a --url.", min=0)] = 3,
+    max_pages: Annotated[int, typer.Option("--max-pages", help="Pages to fetch for each --url.", min=1)] = 500,
+    allow_private: Annotated[
+        list[str] | None,
+        typer.Option("--allow-private", help="Host of a --url that may be on this machine or in its network."),
+    ] = None,
     settings: SettingsOption = None,
     provider: ProviderOption = None,
     model: ModelOption = None,
@@ -75,6 +86,7 @@ def index(
     """Index files and folders, or bring an index up to date with them."""
     from ragways.assemble import recipe_of
     from ragways.core.trace import Budget, spending
+    from ragways.corpus.source import WebSource
     from ragways.index.build import build
     from ragways.index.layers import check_layers
 
@@ -82,11 +94,14 @@ def index(
     chosen = chosen.selecting(include, exclude, no_gitignore=no_gitignore)
     names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
     recipe = recipe_of(chosen, check_layers(names))
+    if not paths and not url:
+        raise UsageError("nothing to index is named", "give files, folders, or a --url")
+    web = WebSource(tuple(url), depth, max_pages, allow_private=frozenset(allow_private or ())) if url else None
     if plan:
-        _plan(chosen, paths, recipe, json)
+        _plan(chosen, paths or [], recipe, web, json)
         return
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
-        summary = asyncio.run(build(chosen.index, paths, recipe, rebuild=rebuild, progress=progress))
+        summary = asyncio.run(build(chosen.index, paths or [], recipe, rebuild=rebuild, progress=progress, web=web))
     for stage, seconds in summary.seconds.items():
         ROOT.info("%s", stage, extra={"fields": {"seconds": round(seconds, 3)}})
     if json:
@@ -99,11 +114,11 @@ def index(
         raise typer.Exit(PARTLY)
 
 
-def _plan(chosen: Settings, paths: list[Path], recipe: Recipe, json: bool) -> None:
+def _plan(chosen: Settings, paths: list[Path], recipe: Recipe, web: WebSource | None, json: bool) -> None:
     from ragways.index.plan import plan
 
     with progress_bar(not json) as progress:
-        planned = asyncio.run(plan(chosen.index, paths, recipe, progress=progress))
+        planned = asyncio.run(plan(chosen.index, paths, recipe, progress=progress, web=web))
     if json:
         print_json({"index": str(chosen.index), "documents": planned.documents, **to_plain(planned)})
     else:

@@ -33,6 +33,8 @@ class SourceFile:
     @property
     def stem(self) -> str:
         """The name without its suffixes, underscores as spaces: the title of a file that names none."""
+        if "://" in self.key:  # a page, whose file has a name of ours
+            return title_guess(unquote(self.key.rstrip("/").rpartition("/")[2]), self.path.suffix)
         return title_guess(self.path.name, self.path.suffix)
 
 
@@ -85,6 +87,25 @@ class LoadOptions:
     fields: Fields = Fields()
     notice: Callable[[Skipped], None] = lambda _: None
     """Told of every page or record inside a file that was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebSource:
+    """Addresses to read, and how far to go from them."""
+
+    urls: tuple[str, ...] = ()
+    depth: int = 3
+    """Links to follow from the address that was named; 0 is that page alone."""
+    max_pages: int = 500
+    delay: float = 0.2
+    """Seconds between two requests; a site's own `Crawl-delay` counts if it is more."""
+    allow_private: frozenset[str] = frozenset()
+    """Hosts that may be addresses of this machine or its network."""
+    max_bytes: int = 32 * MIB
+    timeout: float = 30.0
+    """Seconds for a page."""
+    max_seconds: float = 3600.0
+    """For all pages of one address."""
 
 
 _SUFFIXES = (

@@ -16,9 +16,11 @@ from ragways.core.errors import BudgetExceeded, EmbedderChanged, UsageError
 from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, spending
 from ragways.core.types import title_name
+from ragways.corpus.source import WebSource
 from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, writing
 from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
+from ragways.index.place import PAGES
 from ragways.index.settings import LayerSettings
 from ragways.index.store import Store, derived_folder
 from ragways.index.update import FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
@@ -40,10 +42,12 @@ async def build(
     rebuild: bool = False,
     progress: ProgressCallback = silent,
     root: str = "",
+    web: WebSource | None = None,
 ) -> Summary:
     """Index these files and folders. Files that vanished from a folder since the last run go from the index too.
 
-    `root` is a name to remember instead of where the files lie, for a corpus that may lie elsewhere next time.
+    `root` is a name to remember instead of where the files lie, for a corpus that may lie elsewhere next time. `web`
+    names addresses to fetch pages from, which the index keeps.
     """
     found = find_files(paths, recipe, root)  # before the folder of the index is made
     with writing(folder, rebuild) as (store, work_cache):
@@ -52,8 +56,11 @@ async def build(
         with spending() as meter:
             try:
                 await run.prepare(recipe)
+                found = found.with_pages(web, folder / PAGES, progress)
                 await run.update(FileReader(store, recipe, found, run.summary, progress))
                 await run.publish()
+                if not run.summary.stopped:
+                    _forget_pages(store)
             finally:
                 await run.aclose()
         run.summary.usage = meter.spent
@@ -71,7 +78,16 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
             store.forget_sources(found)
             run.drop(found)
         await run.publish()
+        _forget_pages(store)
         return run.summary
+
+
+def _forget_pages(store: Store) -> None:
+    """Delete fetched pages that are not in the index any more."""
+    if (store.folder / PAGES).is_dir():
+        from ragways.corpus.web import forget_pages
+
+        forget_pages(store.folder / PAGES, {key for root in store.roots() for key in store.sources_of_root(root)})
 
 
 def rebuild_derived(folder: Path) -> None:

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ragways.core.errors import NoIndex
 from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
-from ragways.corpus.source import Skipped
+from ragways.corpus.source import Skipped, WebSource
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, Texts
 from ragways.index.layers import in_order
 from ragways.index.place import check_place
@@ -89,7 +90,12 @@ class IndexPlan:
 
 
 async def plan(
-    folder: Path, paths: Sequence[Path], recipe: Recipe, *, progress: ProgressCallback = silent
+    folder: Path,
+    paths: Sequence[Path],
+    recipe: Recipe,
+    *,
+    progress: ProgressCallback = silent,
+    web: WebSource | None = None,
 ) -> IndexPlan:
     """Read what changed into a store that is thrown away, try the layers on a sample, and say what a run would take."""
     planned, read = IndexPlan(), Summary()
@@ -98,7 +104,9 @@ async def plan(
     built = frozenset(store.meta().get("layers", "").split())
     layers = recipe.layers | built
     whole = frozenset() if store.meta().get("unfinished") else built
-    _update(FileReader(store, recipe, find_files(paths, recipe), read, progress), store, planned)
+    with TemporaryDirectory() as pages:  # a plan leaves nothing behind
+        found = find_files(paths, recipe).with_pages(web, Path(pages), progress)
+        _update(FileReader(store, recipe, found, read, progress), store, planned)
     planned.unchanged, planned.skipped, planned.failed = read.unchanged, read.skipped, read.failed
     planned.left_out, planned.withdrawn = read.left_out, read.withdrawn
     store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})

@@ -21,7 +21,7 @@ from ragways.core.types import Document, Structure, content_hash
 from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.load import walk
 from ragways.corpus.patterns import Selection
-from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile
+from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile, WebSource
 from ragways.corpus.structure import PRESETS, Chunking, structure
 from ragways.index.layers import USUAL
 from ragways.index.settings import LayerSettings
@@ -107,6 +107,22 @@ class FoundFiles:
     hidden: int
     roots: tuple[str, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
+    failed: Sequence[Skipped] = ()
+
+    def with_pages(self, source: WebSource | None, folder: Path, progress: ProgressCallback) -> FoundFiles:
+        """These, and the pages of web sites, which are fetched into the folder."""
+        if source is None or not source.urls:
+            return self
+        from ragways.corpus.web import fetch_pages  # an HTTP client, which files have no use for
+
+        pages = fetch_pages(source, folder, told=lambda done, url: progress(Progress("fetching", done, note=url)))
+        return replace(
+            self,
+            files=[*self.files, *pages.files],
+            skipped=[*self.skipped, *pages.skipped],
+            failed=pages.failed,
+            roots=(*self.roots, *pages.roots),
+        )
 
 
 def find_files(paths: Sequence[Path], recipe: Recipe, root: str = "") -> FoundFiles:
@@ -200,6 +216,8 @@ class FileReader:
         for entry in found.skipped:
             if store.source(entry.key) is not None:
                 summary.failed.append(Skipped(entry.key, f"{entry.reason}; its earlier version is kept"))
+        summary.failed += found.failed
+        self._unread = {entry.key for entry in (*found.skipped, *found.failed)}
 
     def _under_known_names(self, found: FoundFiles) -> Iterator[tuple[str, SourceFile]]:
         """A file that was read before below another folder keeps its name, or it would be there twice."""
@@ -226,7 +244,7 @@ class FileReader:
 
     def vanished(self) -> list[str]:
         """Keys of files that were read before under the roots of this run, and are not there any more."""
-        seen = {file.key for _, file in self._files} | {skipped.key for skipped in self._summary.skipped}
+        seen = {file.key for _, file in self._files} | self._unread
         gone = [(root, key) for root in self._roots for key in sorted(self._store.sources_of_root(root) - seen)]
         self._summary.withdrawn = sum((Path(root).parent / key).is_file() for root, key in gone)
         return [key for _, key in gone]
