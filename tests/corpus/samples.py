@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.corpus import office
 from tests.corpus.code_samples import CODE
 
 WIKI = """{{Infobox harbour
@@ -200,6 +201,18 @@ DUMP = dump(
 )
 
 
+YAML = """# Tides
+name: Old Harbour
+quay: &quay
+  depth: 5
+  places: [East, West]
+  boats:
+    - name: Ada
+      size: 3
+other: *quay
+"""
+
+
 def _bytes(text: str) -> Callable[[], bytes]:
     return lambda: text.encode()
 
@@ -228,6 +241,22 @@ SAMPLES: dict[str, Callable[[], bytes]] = {
     ".xml.gz": lambda: gzip.compress(DUMP.encode()),
     ".xml.bz2": lambda: bz2.compress(DUMP.encode()),
     **{suffix: _bytes(text) for suffixes, text in CODE.values() for suffix in suffixes},
+    ".ipynb": office.notebook,
+    ".csv": _bytes('Place,Depth,Opened\nEast quay,5 m,1815\n"West, quay",6 m,1816\n'),
+    ".tsv": _bytes("Place\tDepth\nEast quay\t5 m\n"),
+    ".tab": _bytes("Place\tDepth\nEast quay\t5 m\n"),
+    ".xlsx": office.xlsx,
+    ".pptx": office.pptx,
+    ".epub": office.epub,
+    ".eml": office.message,
+    ".mbox": office.mailbox,
+    ".yaml": _bytes(YAML),
+    ".yml": _bytes(YAML),
+    ".toml": _bytes('name = "Old Harbour"\n[quay]\ndepth = 5\nopen = true\n[[quay.boats]]\nname = "Ada"\n'),
+    ".srt": _bytes(
+        "1\n00:01:05,000 --> 00:01:07,000\n<i>A quiet</i> place.\n\n2\n00:01:08,000 --> 00:01:09,000\nIs it?\n"
+    ),
+    ".vtt": _bytes("WEBVTT\n\n01:05.000 --> 01:07.000 align:start\nA quiet place.\n"),
 }
 
 

@@ -10,14 +10,15 @@ import json
 import time
 import zipfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from ragways.core.errors import LoadError
 from ragways.corpus.source import MIB, LoadOptions
-from tests.corpus import samples
-from tests.corpus.layout import read
+from tests.corpus import office, samples
+from tests.corpus.layout import read, survives
 
 LAUGHS = (
     '<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "ha">'
@@ -46,6 +47,46 @@ def test_xml_with_declarations_is_refused(tmp_path: Path, head: str):
 def test_deep_xml(tmp_path: Path):
     refused(tmp_path, "a.xml", "<mediawiki>" + "<a>" * 100_000, "nested too deep")
     refused(tmp_path, "a.docx", samples.docx("<a>" * 100_000), "nested too deep")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "part"),
+    [(".xlsx", "xl/workbook.xml"), (".pptx", "ppt/presentation.xml"), (".epub", "META-INF/container.xml")],
+)
+def test_archives_of_other_formats(tmp_path: Path, suffix: str, part: str):
+    whole = samples.SAMPLES[suffix]()
+    for head in (LAUGHS, OUTSIDE):
+        refused(tmp_path, f"a{suffix}", office.with_part(whole, part, head.encode() + b"<a/>"), "DTDForb|EntitiesForb")
+    refused(tmp_path, f"b{suffix}", office.with_part(whole, part, b"<w>" + b" " * (70 * MIB) + b"</w>"), "zip bomb")
+    refused(tmp_path, f"c{suffix}", office.with_part(whole, part, b"<a>" * 100_000), f"c{suffix} ")
+    refused(tmp_path, f"d{suffix}", whole[: len(whole) // 2], "no readable")
+    refused(
+        tmp_path, f"e{suffix}", office.with_part(samples.docx(), "x", b""), "is no (spreadsheet|presentation|e-book)"
+    )
+
+
+def test_settings_that_mean_harm(tmp_path: Path):
+    refused(tmp_path, "a.yaml", "[" * 50_000, "nested too deep|not valid YAML")
+    refused(tmp_path, "a.toml", "a = " + "[" * 50_000, "nested too deep|not valid TOML")
+    refused(tmp_path, "b.yaml", "a: !!python/object/apply:os.system ['x'\n", "not valid YAML in line")
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "a: &a [x, x]\n" + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in pairwise("abcdefghij"))
+    )
+    (document,) = read(path)
+    assert len(document.text) < 2000
+    refused(tmp_path, "a.ipynb", "[" * 100_000, "nested too deep|not valid JSON")
+    refused(tmp_path, "b.ipynb", '{"cells": 3}', "is no notebook")
+
+
+@pytest.mark.parametrize(
+    "suffix", [".rst", ".py", ".csv", ".yaml", ".toml", ".srt", ".eml", ".mbox", ".ipynb", ".c", ".sh"]
+)
+def test_a_megabyte_of_one_line(tmp_path: Path, suffix: str):
+    for number, unit in enumerate((b"x", b"x,", b'"', b"a: ", b"From ")):
+        path = tmp_path / f"a{number}{suffix}"
+        path.write_bytes(unit * (1_000_000 // len(unit)))
+        survives(path)
 
 
 def test_zip_bomb(tmp_path: Path):
@@ -101,7 +142,7 @@ def test_pdf_that_is_none(tmp_path: Path):
     refused(tmp_path, "b.pdf", b"%PDF-1.7\n" + b"\xff" * 1000, "no readable PDF")
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".rst", ".md", ".html", ".wiki"])
+@pytest.mark.parametrize("suffix", [".txt", ".rst", ".md", ".html", ".wiki", ".py", ".csv", ".yaml", ".toml", ".srt"])
 def test_binary_behind_a_text_suffix(tmp_path: Path, suffix: str):
     refused(tmp_path, f"a{suffix}", bytes(range(256)) * 10, "holds binary data")
     refused(tmp_path, f"b{suffix}", b"\x01\x02\x03 text" * 10, "holds binary data")

@@ -33,7 +33,7 @@ def test_a_real_file_is_read(tmp_path: Path, suffix: str):
     assert first.title == (path.name if loader.name == "code" else "Old Harbour")
     assert first.format == loader.name
     assert first.key.startswith(path.name)
-    assert "\n\n" in first.text or suffix == ".text"
+    assert "\n\n" in first.text or suffix in (".text", ".csv", ".tsv", ".tab", ".srt", ".vtt")
     assert documents == read(path)
 
 
@@ -48,10 +48,12 @@ def test_structure_is_kept(tmp_path: Path, suffix: str):
     assert "Old Harbour\n\n" not in document.text
 
 
-@pytest.mark.parametrize("suffix", [".md", ".rst", ".html", ".docx", ".pdf", ".json"])
+@pytest.mark.parametrize(
+    "suffix", [".md", ".rst", ".html", ".docx", ".pdf", ".json", ".pptx", ".xlsx", ".epub", ".eml", ".mbox"]
+)
 def test_metadata(tmp_path: Path, suffix: str):
     metadata = read(write(tmp_path, suffix))[0].metadata
-    assert metadata["author"] == "Ada Quay"
+    assert metadata["author"].startswith("Ada Quay")
     assert metadata["date"].startswith("1970-01-02")
 
 
@@ -87,7 +89,7 @@ def test_suffixes_are_matched_by_the_longest():
 def test_heavy_parsers_are_not_imported_before_they_are_needed():
     code = (
         "import sys, ragways.corpus.load, ragways.corpus.source\n"
-        "assert not {'selectolax', 'pypdfium2', 'markdown_it', 'defusedxml'} & set(sys.modules)"
+        "assert not {'selectolax', 'pypdfium2', 'markdown_it', 'defusedxml', 'tree_sitter', 'yaml'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -36,7 +36,9 @@ def written(suffix: str, data: bytes) -> None:
         survives(path)
 
 
-@pytest.mark.parametrize("suffix", [".wiki", ".md", ".html", ".txt", ".rst"])
+@pytest.mark.parametrize(
+    "suffix", [".wiki", ".md", ".html", ".txt", ".rst", ".py", ".csv", ".yaml", ".toml", ".srt", ".eml"]
+)
 @MANY
 @given(source=MARKUP)
 def test_any_markup(suffix: str, source: str):
@@ -51,8 +53,10 @@ def test_any_markup_in_a_dump_and_a_record(source: str):
     written(".xml", samples.dump(samples.dump_page("A", plain)).encode("utf-8", "replace"))
 
 
-@pytest.mark.parametrize("suffix", [".pdf", ".docx", ".xml.gz", ".json.gz", ".xml"])
-@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize(
+    "suffix", [".pdf", ".docx", ".xml.gz", ".json.gz", ".xml", ".xlsx", ".pptx", ".epub", ".ipynb", ".mbox"]
+)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_any_damage(suffix: str, data: st.DataObject):
     whole = bytearray(samples.SAMPLES[suffix]())

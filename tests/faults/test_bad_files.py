@@ -104,7 +104,7 @@ def test_a_parser_that_crashes_is_told_of(reader: IsolatedReader, tmp_path: Path
         read(reader, tmp_path / "a.pdf")
 
 
-@pytest.mark.parametrize("suffix", [".pdf", ".docx", ".html", ".py"])
+@pytest.mark.parametrize("suffix", [".pdf", ".docx", ".html", ".py", ".xlsx", ".epub"])
 def test_a_child_reads_what_the_process_itself_would(reader: IsolatedReader, tmp_path: Path, suffix: str):
     path = tmp_path / f"a{suffix}"
     html = "<h1>Old Harbour</h1><p>See <a href=b.html>B\u00e9</a>.</p><h2>More</h2><p>text</p>"
@@ -142,4 +142,6 @@ def test_plain_folders_start_no_child(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(IsolatedReader, "_start", lambda _: pytest.fail("a child was started"))
     asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], recipe()))
     assert len(contents(tmp_path / "index")["documents"]) == 2
-    assert {loader.name for loader in LOADERS.values() if loader.isolated} == {"pdf", "docx", "html", "code"}
+    assert {loader.name for loader in LOADERS.values() if loader.isolated} == {
+        "pdf", "docx", "html", "code", "xlsx", "pptx", "epub", "email", "mailbox", "yaml",
+    }  # fmt: skip

@@ -16,6 +16,9 @@ from ragways.core.errors import LoadError
 from ragways.core.text import clean, normal_lines, one_line
 from ragways.core.types import Document, Heading, Infobox, Link, Place
 
+UNTITLED = "-"
+"""The title of a part that has none of its own."""
+
 
 @dataclass(slots=True)
 class Mark:
@@ -220,6 +223,31 @@ class TextBuilder:
             self._forget(self._block_marks, mark)
         self.paragraph()
         return mark.start >= 0
+
+    def append(self, document: Document, *, levels: int = 0) -> None:
+        """Write the text of a finished document, with its links, and its headings so many levels deeper.
+        Its title is the heading above it, unless it is UNTITLED.
+        """
+        if document.title != UNTITLED:
+            mark = self.block()
+            self.text(document.title)
+            self.heading(mark, 1 + levels)
+        headings = {heading.start: heading.level for heading in document.headings}
+        links = iter(document.links)
+        link = next(links, None)
+        here = 0
+        for paragraph in document.text.split("\n\n"):
+            level = headings.get(here)
+            mark = self.mark() if level is None else self.block()
+            if level is None:
+                self.preformatted(paragraph)
+            else:
+                self.text(paragraph)
+                self.heading(mark, min(level + levels, 6))
+            while link is not None and link.start < here + len(paragraph):
+                self._links.append((link.start - here + mark.start, link.end - here + mark.start, link.target))
+                link = next(links, None)
+            here += len(paragraph) + 2
 
     # --- results ----------------------------------------------------------------------------------------------
 

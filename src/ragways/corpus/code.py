@@ -22,8 +22,9 @@ from ragways.corpus.source import LoadOptions, SourceFile, read_text
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-_MAX_PARSED = 2_000_000
-"""Characters; beyond that it is data or made by a machine."""
+_MAX_PARSED = 1_000_000
+_MAX_LINE = 20_000
+"""Characters; beyond that it is data or made by a machine, and grammars take long to make sense of it."""
 _MAX_BETWEEN = 5
 """Nodes between a symbol and its members: the body, a condition, a decorator."""
 _MAX_DEPTH = 12
@@ -122,7 +123,7 @@ def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     name = _SUFFIXES[file.path.suffix.lower()]
     lines = list(normal_lines(source.removeprefix("\ufeff")))
     whole, imports = _Symbol("", 0, len(lines) - 1), set[int]()
-    if len(source) <= _MAX_PARSED:
+    if len(source) <= _MAX_PARSED and max(map(len, lines), default=0) <= _MAX_LINE:
         # Lines as they were counted here, and no byte that the grammar's own decoding could stumble over.
         root = _parser(name).parse("\n".join(lines).encode("utf-8", "replace")).root_node
         whole.members, imports = _symbols(root, _LANGUAGES[name])

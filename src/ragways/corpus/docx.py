@@ -4,92 +4,50 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from defusedxml.ElementTree import fromstring, iterparse
+from defusedxml.ElementTree import iterparse
 
-from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
+from ragways.corpus.archive import Archive, tree
 from ragways.corpus.builder import TextBuilder
-from ragways.corpus.source import MIB, LoadOptions, SourceFile, article_of, read_all
+from ragways.corpus.source import LoadOptions, SourceFile, article_of, read_all
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-_MAX_UNPACKED = 64 * MIB
-_MAX_RATIO = 200
 _MAX_DEPTH = 200
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_FACTS = {"title": "title", "creator": "author", "created": "date", "category": "category", "language": "language"}
 
 
 def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
-    data = read_all(file, options.max_bytes)
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, ValueError) as error:
-        raise LoadError("is no readable Word document", "check that it is whole and really a .docx") from error
-    with archive:
-        body = _part(archive, "word/document.xml")
+    with Archive(read_all(file, options.max_bytes), "Word document", ".docx") as archive:
+        body = archive.part("word/document.xml")
         if body is None:
             raise LoadError("is no Word document", "save it as .docx")
-        facts = _core(_part(archive, "docProps/core.xml"))
+        facts = archive.facts()
         writer = _Writer(
             builder=TextBuilder(options.max_text),
-            styles=_styles(_part(archive, "word/styles.xml")),
-            targets=_targets(_part(archive, "word/_rels/document.xml.rels")),
+            styles=_styles(archive.part("word/styles.xml")),
+            targets=archive.targets("word/_rels/document.xml.rels"),
         )
     writer.write(body)
     title = facts.pop("title", "") or writer.title or file.stem
     yield writer.builder.document(file.key, title, "docx", facts)
 
 
-def _part(archive: zipfile.ZipFile, name: str) -> bytes | None:
-    """One part of the archive. What the archive claims of its size is not believed: reading stops by itself."""
-    try:
-        info = archive.getinfo(name)
-    except KeyError:
-        return None
-    if info.flag_bits & 1:
-        raise LoadError("is encrypted", "save a copy without a password")
-    allowed = min(_MAX_UNPACKED, max(MIB, info.compress_size * _MAX_RATIO))
-    with archive.open(info) as stream:
-        data = stream.read(allowed + 1)
-    if len(data) > allowed:
-        raise LoadError("unpacks to far more than its size (a zip bomb?)")
-    return data
-
-
-def _core(data: bytes | None) -> dict[str, str]:
-    facts: dict[str, str] = {}
-    for element in _tree(data):
-        name = element.tag.rpartition("}")[2]
-        if name in _FACTS and element.text:
-            facts.setdefault(_FACTS[name], element.text.strip())
-    return {**facts, "date": iso_date(facts.get("date", ""))}
-
-
 def _styles(data: bytes | None) -> dict[str, str]:
     """Style id → its name in lower case; Word translates ids, but not these names."""
     styles: dict[str, str] = {}
-    for style in _tree(data):
+    for style in tree(data):
         name = style.find(f"{_W}name")
         if style.tag == f"{_W}style" and name is not None:
             styles[style.get(f"{_W}styleId", "")] = name.get(f"{_W}val", "").lower()
     return styles
-
-
-def _targets(data: bytes | None) -> dict[str, str]:
-    return {element.get("Id", ""): element.get("Target", "") for element in _tree(data)}
-
-
-def _tree(data: bytes | None) -> Iterator[Element]:
-    return iter(fromstring(data, forbid_dtd=True)) if data else iter(())
 
 
 @dataclass(slots=True)

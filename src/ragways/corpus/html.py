@@ -44,7 +44,12 @@ _SEPARATORS = re.compile(r"\s+[|\-–—·•:»«/]+\s+|:\s+")
 
 
 def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
-    source, metadata = _decoded(read_all(file, options.max_bytes))
+    yield html_document(read_all(file, options.max_bytes), file, options)
+
+
+def html_document(data: bytes, file: SourceFile, options: LoadOptions) -> Document:
+    """A page as a document; without a title it has the file's name."""
+    source, metadata = _decoded(data)
     _check_depth(source)
     _check_attributes(source)
     tree = LexborHTMLParser(source)
@@ -55,7 +60,7 @@ def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
         writer = _Writer(builder, content)
         title = writer.take_title(tree, facts.get("source", ""))
         writer.write(content.root)
-    yield builder.document(file.key, title or file.stem, "html", {**facts, **metadata})
+    return builder.document(file.key, title or file.stem, "html", {**facts, **metadata})
 
 
 def _check_depth(source: str) -> None:

@@ -1,4 +1,4 @@
-"""Files whose parsers are large and not ours (PDF, Word, web pages) are read in a child process with limits, so that
+"""Files whose parsers are large and not ours (PDF, Word, web pages …) are read in a child process with limits, so that
 one bad file costs itself and not the run: what crashes its parser or takes too much memory or time is a LoadError.
 
 One child serves all files of a run and is replaced when it dies. It is asked and answers in lines of JSON, has no key

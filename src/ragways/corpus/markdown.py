@@ -31,10 +31,15 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]{0,1000}>")
 
 def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     source, metadata = read_text(file, options.max_bytes)
+    yield markdown_document(source, file, options, metadata)
+
+
+def markdown_document(source: str, file: SourceFile, options: LoadOptions, metadata: dict[str, str]) -> Document:
+    """Markdown as a document; without a title it has the file's name."""
     facts, body = front_matter(source)
     writer = _Writer(TextBuilder(options.max_text), plain_heading(facts.pop("title", "")))
     writer.write(body, source.count("\n", 0, len(source) - len(body)))
-    yield writer.builder.document(file.key, writer.title or file.stem, "markdown", {**facts, **metadata})
+    return writer.builder.document(file.key, writer.title or file.stem, "markdown", {**facts, **metadata})
 
 
 def _blocks(source: str) -> tuple[MarkdownIt, list[Token]]:

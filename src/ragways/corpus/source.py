@@ -79,7 +79,7 @@ class LoadOptions:
     """Characters of one wikitext page that are parsed; MediaWiki itself stops at 2 MiB."""
     max_pdf_pages: int = 5_000
     max_memory: int = 1024 * MIB
-    """Of the child process that reads PDF, Word and web pages."""
+    """Of the child process that reads formats whose loaders are isolated."""
     max_cpu: int = 120
     """CPU seconds in it for one file."""
     max_wall: float = 600
@@ -109,10 +109,11 @@ class WebSource:
 
 
 _SUFFIXES = (
-    ".gz", ".bz2", ".txt", ".text", ".rst", ".rest", ".md", ".markdown", ".html", ".htm", ".pdf", ".docx",
+    ".gz", ".bz2", ".txt", ".text", ".rst", ".rest", ".md", ".markdown", ".html", ".htm", ".xhtml", ".pdf", ".docx",
     ".json", ".jsonl", ".ndjson", ".wiki", ".wikitext", ".mediawiki", ".xml", ".py", ".pyi", ".js", ".mjs", ".cjs",
     ".jsx", ".ts", ".mts", ".cts", ".tsx", ".java", ".go", ".rs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh",
-    ".hxx", ".cs", ".rb", ".php", ".sh", ".bash",
+    ".hxx", ".cs", ".rb", ".php", ".sh", ".bash", ".ipynb", ".csv", ".tsv", ".tab", ".xlsx", ".pptx", ".epub",
+    ".eml", ".mbox", ".yaml", ".yml", ".toml", ".srt", ".vtt",
 )  # fmt: skip
 
 
