@@ -69,7 +69,7 @@ async def asked(folder: Path, model: Slow, *, out: str = "run", cache: MemoryCac
     index = Index.open(folder / "index")
     client = ModelClient(model, cache=cache, prices=Prices({"slow": Price(1.0, 1.0)}))
     try:
-        use = Resources(index, WordHashes(), client)
+        use = Resources(index, WordHashes(), client, fallback=True)
         return (await evaluate(use, QUESTIONS, [Variant("words", "words")], folder / out, **options)).records
     finally:
         index.close()
@@ -181,3 +181,13 @@ def test_a_line_that_was_cut_short_takes_no_other_with_it(tmp_path: Path):
     jsonl.replace(file, [{"n": 4}])
     assert list(jsonl.read(file)) == [{"n": 4}]
     assert list(jsonl.read(tmp_path / "none.jsonl")) == []
+
+
+def test_a_rules_answer_never_stands_in_for_the_models(folder: Path):
+    class Broken(Slow):
+        async def send(self, call: Call) -> Reply:
+            return await ScriptedModel(['{"answered": <<'], name="slow").send(call)
+
+    records = list(asyncio.run(asked(folder, Broken())))
+    assert len(records) == len(QUESTIONS)
+    assert all("no usable reply" in record.error for record in records)

@@ -6,6 +6,7 @@ Tables go to standard output, progress and errors to standard error, colours to 
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
 from collections.abc import Iterator
@@ -139,7 +140,9 @@ def show_table(
 
 
 def show_wait(wait: Wait) -> None:
-    """A line on standard error: an endpoint asks for patience, and how long it takes."""
+    """A line on standard error, unless --quiet was given: what an endpoint says, and how long it is waited for."""
+    if not logging.getLogger("ragways").isEnabledFor(logging.WARNING):
+        return
     why = printable(" ".join(wait.why.split()))
     console(error=True).print(
         f"ragways: {printable(wait.name)}: {why}; waiting {wait.seconds:.0f} s", markup=False, soft_wrap=True
