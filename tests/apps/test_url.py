@@ -19,7 +19,10 @@ def site() -> Iterator[Site]:
     made.put(
         "/docs/", "<title>Docs</title><main><h1>Docs</h1><p>Start.</p><a href='light.html'>Light</a></main>", ETag="1"
     )
-    made.put("/docs/light.html", "<title>Light</title><p>The light was built by Anna Brack in 1801.</p>", ETag="2")
+    other = "<link rel='canonical' href='https://elsewhere.example/'>"
+    made.put(
+        "/docs/light.html", f"<title>Light</title>{other}<p>The light was built by Anna Brack in 1801.</p>", ETag="2"
+    )
     yield made
     made.server.shutdown()
     made.server.server_close()
@@ -33,6 +36,8 @@ def test_pages_are_indexed_by_their_address_and_followed(ragways: Run, home: Pat
     assert ragways(*command, "--json").data["added"] == 2
     asked = ragways("ask", "Who built the light?", "-p", "words", "--json").data
     assert "Anna Brack" in asked["answer"]
+    assert "elsewhere.example" not in str(asked), "a page cannot say that it is from somewhere else"
+    assert f"{site.url}/docs/light.html" in str(asked)
     listed = ragways("status", "--documents", "--json").data["documents"]
     assert {document["key"] for document in listed} == {f"{site.url}/docs/", f"{site.url}/docs/light.html"}
     again = ragways(*command, "--json").data
@@ -50,7 +55,7 @@ def test_what_fails_is_said_and_what_was_read_stays(ragways: Run, home: Path, si
     command = ("index", "--url", f"{site.url}/docs/", "--with", "words")
     refused = ragways(*command)
     assert refused.code == 6
-    assert "which is no public address" in " ".join(refused.err.split())
+    assert "127.0.0.1 is no public address" in " ".join(refused.err.split())
     assert not site.asked
     allowed = (*command, "--allow-private", "127.0.0.1")
     assert "2 added" in ragways(*allowed).out

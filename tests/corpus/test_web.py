@@ -190,7 +190,7 @@ def test_addresses_that_are_not_asked(url: str):
 
 def test_a_private_address_is_refused_unless_it_is_named(site: Site, tmp_path: Path):
     (refused,) = fetch_pages(WebSource((site.url,), delay=0.0), tmp_path).failed
-    assert "127.0.0.1, which is no public address" in refused.reason
+    assert "127.0.0.1 is no public address" in refused.reason
     assert "--allow-private 127.0.0.1" in refused.reason
     assert not site.asked
 

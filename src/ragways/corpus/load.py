@@ -137,7 +137,9 @@ def load(file: SourceFile, options: LoadOptions | None = None) -> Iterator[Docum
         for document in loader.load(file, options):
             if document.text or document.redirect:
                 found = True
-                yield replace(document, format=loader.name)
+                # A page that was fetched is from where it was fetched, whatever address it names as its own.
+                fetched = {"url": file.key} if "://" in file.key else {}
+                yield replace(document, format=loader.name, metadata={**document.metadata, **fetched})
             else:
                 empty.append(Skipped(document.key, NO_TEXT))
         if not found:

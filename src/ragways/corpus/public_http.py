@@ -89,10 +89,8 @@ class _PinnedTransport(httpx2.HTTPTransport):
             raise LoadError(f"{host} cannot be found", "check the address and the network") from error
         for address in addresses:
             if host not in self._allowed and not is_public(address):
-                raise LoadError(
-                    f"{host} leads to {address}, which is no public address",
-                    f"if that is meant: --allow-private {host}",
-                )
+                which = "" if host == address else f" leads to {address}, which"
+                raise LoadError(f"{host}{which} is no public address", f"if that is meant: --allow-private {host}")
         return addresses[:_ADDRESSES]
 
 
