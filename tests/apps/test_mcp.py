@@ -145,6 +145,9 @@ def test_tools_and_paradigms_are_called(context: BuildContext, way: Way):
         found = await client.call_tool("title_search", {"title": "Harbor"})
         assert not found.is_error
         assert said(found)["articles"][0]["title"] == "Harbour"
+        passages = said(await client.call_tool("chunk_search", {"query": "Who built the harbour light?"}))
+        assert passages["sources"].keys() == {passage["id"] for passage in passages["paragraphs"]}
+        assert "docs/Harbour.md, line 3" in passages["sources"].values()
         answer = said(await client.call_tool("ask", {"question": "Who built the harbour light?"}))
         assert "Anna Brack" in answer["answer"]
         assert answer["citations"]

@@ -15,7 +15,7 @@ from ragways.settings import read_settings
 from tests.corpus import samples
 from tests.test_library import Letters
 
-LINES = {"text", "rst", "markdown", "jsonl"}
+LINES = {"text", "rst", "markdown", "jsonl", "code"}
 PAGES = {"pdf"}
 """Formats whose files have them, and whose loaders tell them."""
 
