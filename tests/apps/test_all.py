@@ -16,11 +16,17 @@ def test_all_paradigms_make_one_table(indexed: Run, monkeypatch: pytest.MonkeyPa
     out = indexed("ask", QUESTION, "-p", "all").out
     lines = out.splitlines()
     assert max(map(len, lines)) <= columns
-    rows = {name: [line for line in lines if line.split()[:1] == [name]] for name in PARADIGMS}
+    asked = [name for name, paradigm in PARADIGMS.items() if paradigm.needs <= {"vectors", "words"}]
+    rows = {name: [line for line in lines if line.split()[:1] == [name] and len(line.split()) > 4] for name in asked}
     assert all(len(found) == 1 for found in rows.values()), "a row each"
+    others = " ".join(" ".join(lines).partition("not asked:")[2].split())
+    assert all(name in others for name in PARADIGMS if name not in asked)
     head = next(line for line in lines if "paradigm" in line)
     assert all(word in head for word in ("answer", "evidence", "tokens", "calls", " s"))
-    assert "2 found: Harbour; storm" in out
+    assert "2 found; first: Harbour" in out
+    assert "the same 2 as" in out
+    assert out.count("Anna Brack in 1801.") < len(PARADIGMS) / 3, "an answer is written once for all who gave it"
+    assert "different answers from" in out
     assert rows["naive"][0].split()[-3:-1] == ["0", "0"]
 
 

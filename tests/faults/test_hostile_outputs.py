@@ -126,13 +126,13 @@ def test_no_cell_of_a_table_is_a_formula(folder: Path, tmp_path: Path):
 def test_no_sign_that_turns_the_line_reaches_the_terminal(folder: Path):
     from rich.console import Console
 
-    from ragways.apps import ask as command
+    from ragways.apps import side_by_side
 
     with_index = Resources(Index.open(folder), WordHashes(), ModelClient(None))
     result = asyncio.run(ask(with_index, "When was the dated tower built?", "naive", {"k": 20}))
     assert any("\u202e" in hit.piece.date for hit in result.answer.evidence.items)
     out = Console(record=True, width=200, file=io.StringIO())
-    out.print(command._evidence(result))
+    out.print(side_by_side._evidence(result))
     shown = out.export_text()
     assert "Dated" in shown
     assert printable(shown) == shown

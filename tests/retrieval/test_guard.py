@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.apps.ask import show_results
+from ragways.apps.side_by_side import show_results
 from ragways.assemble import opened
 from ragways.core.errors import SettingsError
 from ragways.core.types import Hit, Hits, Kind, Piece, Query

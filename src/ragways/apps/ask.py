@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragways.apps.answer import EventWriter, answer_writer, show_answer
+from ragways.apps.side_by_side import show_answers
 from ragways.apps.terminal import (
     IndexOption,
     JsonOption,
@@ -27,7 +28,7 @@ from ragways.apps.terminal import (
 )
 from ragways.core.errors import PARTLY, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
-from ragways.core.text import printable, shortened
+from ragways.core.text import printable
 from ragways.models.client import RULE_INSTEAD
 
 if TYPE_CHECKING:
@@ -37,11 +38,6 @@ if TYPE_CHECKING:
     from ragways.settings import Settings
 
 USUAL = "hybrid-words"
-SHOWN_EVIDENCE = 2
-DETAILED = 3
-"""Paradigms whose evidence is shown in full."""
-WIDE = 110
-"""Columns from which a table has room for answer and evidence side by side."""
 
 
 def ask(
@@ -109,7 +105,7 @@ def ask(
     elif one:
         show_answer(results[0], written=writer is not None, quiet=quiet)
     else:
-        _show_answers(results, failures, details=details)
+        show_answers(results, failures, details=details)
     if results and (html is not None or (trace and not json)):
         from ragways.apps.trace_tree import show_walks
 
@@ -262,121 +258,6 @@ def _print_data(
     for event, ends in (("result", data), ("error", failed)):
         for each in ends:
             EventWriter(sys.stdout, each.pop("paradigm")).put(event, **each)
-
-
-def show_results(results: Sequence[Result], failures: Sequence[tuple[str, str]] = ()) -> None:
-    """Paradigms side by side: a row each, with the answer, the evidence it had, and what it took."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    table = RichTable(show_lines=True, expand=True)
-    table.add_column("paradigm", no_wrap=True)
-    table.add_column("answer", ratio=3, overflow="fold")
-    table.add_column("evidence", ratio=4, overflow="fold")
-    for result in results:
-        table.add_row(_head(result), _answer(result), _evidence(result))
-    for paradigm, why in failures:
-        table.add_row(Text(paradigm, style="bold"), Text(printable(why), style="red"), Text(""))
-    console().print(table)
-
-
-def _show_answers(
-    results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]], *, details: bool = False
-) -> None:
-    """A few paradigms with their evidence, more of them as a table in short."""
-    if details or len(results) + len(failures) <= DETAILED:
-        show_results(results, [(name, str(error)) for name, error in failures])
-    else:
-        _show_in_short(results, failures)
-
-
-def _show_in_short(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]] = ()) -> None:
-    """Many paradigms at once: a row each, in short. On a narrow terminal the evidence stands under the answer."""
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    out = console()
-    wide = out.width >= WIDE
-    table = RichTable(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1) if wide else (0, 1, 0, 0), pad_edge=False)
-    table.add_column("paradigm", no_wrap=True)
-    for column, ratio in (("answer", 3), ("evidence", 4)) if wide else (("answer and evidence", 1),):
-        table.add_column(column, ratio=ratio, overflow="fold")
-    for column in ("tokens", "calls", "s"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for result in results:
-        said, found = _short_answer(result, 110 if wide else 66), _short_evidence(result, 100 if wide else 66)
-        cells = (said, found) if wide else (Text("\n").join((said, found)),)
-        usage = result.usage
-        costs = (f"{usage.tokens:,}", f"{usage.calls:,}", f"{result.seconds:.2f}")
-        table.add_row(Text(result.paradigm, style="bold"), *cells, *costs)
-    for paradigm, error in failures:
-        why = Text.assemble((printable(error.message), "yellow"), "\n", (printable(error.cure), "dim"))
-        table.add_row(Text(paradigm, style="bold"), *((why, Text("")) if wide else (why,)), "–", "–", "–")
-    out.print(table)
-
-
-def _short_answer(result: Result, limit: int) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    return Text(_snippet(result.answer.text, limit), style="yellow" if result.answer.abstained else "")
-
-
-def _short_evidence(result: Result, limit: int) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    items = result.answer.evidence.items
-    titles = list(dict.fromkeys(hit.piece.title or hit.piece.id for hit in items))
-    named = "; ".join(_snippet(title, 40) for title in titles[:SHOWN_EVIDENCE])
-    return Text(_snippet(f"{len(items)} found{': ' if named else ''}{named}", limit), style="dim")
-
-
-def _head(result: Result) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    usage = result.usage
-    lines = [f"{result.seconds:.2f} s"]
-    if usage.calls:
-        lines += [f"{usage.calls} calls", f"{usage.tokens:,} tokens", f"${usage.usd:.4f}"]
-    return Text.assemble((result.paradigm, "bold"), "\n", ("\n".join(lines), "dim"))
-
-
-def _answer(result: Result) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    answer = result.answer
-    way = "extracted without a model" if answer.way == "rule" else answer.way
-    style = "yellow" if answer.abstained else ""
-    return Text.assemble((printable(answer.full_text), style), "\n", (way if way else "", "dim italic"))
-
-
-def _evidence(result: Result) -> Any:  # noqa: ANN401
-    from rich.text import Text
-
-    text = Text()
-    items = result.answer.evidence.items
-    cited = {citation.piece for citation in result.answer.citations}
-    described = enumerate(result.answer.evidence.described(), start=1)
-    shown = [(n, *each) for n, each in described if n <= SHOWN_EVIDENCE or each[0].piece.id in cited]
-    for number, hit, source, duplicates in shown:
-        piece = hit.piece
-        date = f" ({printable(piece.date)})" if piece.date else ""
-        text.append(f"[{number}] {printable(piece.title)}{date}", style="bold green" if piece.id in cited else "bold")
-        text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
-        text.append(f"{_snippet(str(source), 100)}\n" if str(source) else "", style="cyan")
-        if duplicates:
-            text.append(f"{duplicates} more like it were found\n", style="yellow")
-        text.append(_snippet(piece.text, 110) + "\n")
-    if len(items) > len(shown):
-        text.append(f"and {len(items) - len(shown)} more\n", style="dim")
-    # A search that is global in name alone must not pass for one.
-    read = [str(step.details["read"]) for step in result.trace.walk() if "read" in step.details]
-    text.append(f"read: {'; '.join(read)}" if read else "", style="dim")
-    return text
-
-
-def _snippet(text: str, limit: int) -> str:
-    return printable(shortened(text, limit))
 
 
 # What an id stands for

@@ -12,8 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ragways.apps.ask import show_results
 from ragways.apps.index import show_summary
+from ragways.apps.side_by_side import show_results
 from ragways.apps.terminal import console, progress_bar
 from ragways.assemble import opened, recipe_of
 from ragways.core.errors import EmbedderChanged, NoIndex, StoreDamaged, WrongVersion
