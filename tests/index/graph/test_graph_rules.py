@@ -38,6 +38,10 @@ LEXICON = Lexicon(["the however he was born in and it became a the however built
         ("It came after World War I. A pier was built.", ["World War I"]),
         ("In Egypt's George Tamsett and Euclid's Elements", ["Egypt", "George Tamsett", "Euclid's Elements"]),
         ("Built When Later", []),
+        ("it was Summer Built From stone", []),
+        ("a Summer-built pier by the Saltrey-built Lanner", ["Lanner"]),
+        ("the PCR A pier and Summer 2", ["PCR"]),
+        ("Lanner Press CEO Oriel Tamsett set LANNER_HOME", ["Lanner Press", "Oriel Tamsett"]),
         (
             "Saltrey Assembly Built 1867 Summer Oriel Tamsett Later 1868 Summer Ilsabet Corran Built 1869 From 1870 A1",
             ["Saltrey Assembly", "Oriel Tamsett", "Ilsabet Corran"],
@@ -56,10 +60,13 @@ def test_a_word_is_common_by_how_it_is_written_inside_sentences() -> None:
     assert not lexicon.common("Specifies")
     assert lexicon.opener("Specifies")
     assert not lexicon.opener("Tamsett")
+    meant = Lexicon(["a world and a cup in the World Cup, with nausea and vomiting: Nausea Vomiting"])
+    assert meant.is_name(["World", "Cup"])
+    assert not meant.is_name(["Nausea", "Vomiting"])
 
 
 def test_works_in_quotation_marks() -> None:
-    text = 'She sang "Brother of Mine" and said "come here at once". ``Thinking Out Loud\'\' followed.'
+    text = '"Hello {name}!" She sang "Brother of Mine" and said "come here at once". ``Thinking Out Loud\'\' followed.'
     assert [text[a:b] for a, b in quoted_names(text, 0, len(text))] == ["Brother of Mine", "Thinking Out Loud"]
 
 

@@ -87,6 +87,8 @@ STOP = frozenset(_STOP.split())
 _WORD = re.compile(r"[^\W\d_]+")
 _INSIDE = re.compile(r"(?<=[a-z,] )[^\W\d_]+")
 """Words behind a small letter or a comma: a capital there is meant, while one that begins a line says nothing."""
+_MEANT = re.compile(r"\b(?:the|of|in|at|by|for|to|with|from|and|or|an?|as|on) ([^\W\d_]+ [^\W\d_]+)")
+"""Two words behind a small function word: with capitals there they are meant as a name."""
 _ENDINGS = ("ies", "es", "s", "ied", "ed", "ing")
 
 
@@ -96,9 +98,11 @@ class Lexicon:
     def __init__(self, texts: Iterable[str]) -> None:
         counts: Counter[str] = Counter()
         inside: Counter[str] = Counter()
+        self._meant: set[str] = set()
         for text in texts:
             counts.update(_WORD.findall(text))
             inside.update(_INSIDE.findall(text))
+            self._meant.update(pair.casefold() for pair in _MEANT.findall(text) if pair.istitle())
         self.small: dict[str, int] = {}
         self.large: dict[str, int] = {}
         for word, count in counts.items():
@@ -113,6 +117,13 @@ class Lexicon:
         """Whether a word is one of the language rather than a name: the corpus writes it small at least as often."""
         word = word.casefold()
         return word in STOP or self.small.get(word, 0) >= max(1, self.large.get(word, 0))
+
+    def is_name(self, words: Sequence[str]) -> bool:
+        """Whether several words with capitals are a name: one of them is, or they stand so inside a sentence.
+
+        `Nausea Vomiting`, lines of a list that run on, are common words that no sentence writes so.
+        """
+        return " ".join(words[:2]).casefold() in self._meant or not all(map(self.opener, words))
 
     def opener(self, word: str) -> bool:
         """Whether a word that begins a sentence need not be a name: it is common, or so are other forms of it and

@@ -31,12 +31,16 @@ _OWNED = re.compile(r"([\w ]+)['’]s ([^\W\d_]+) ")
 _CROWD = 12
 """Words from which on a run of capitals is no sentence."""
 _WORDS = re.compile(r"[^\W_]+")
-_BORDER = re.compile(r"(?:[.!?:]\s|\n)[^\w]*$")
+_BORDER = re.compile(r"(?:[.!?:]\s|[\n\"'“‘(\[{=|])[^\w]*$")
+_OF = re.compile(r" (?:of|de|du|del|von|van|&) ")
+_ROLE = re.compile(r" (?:CEO|CTO|CFO|COO) (?=\w)")
+_HYPHENED = re.compile(r"([^\W\d_]+)(?:[-–][a-z]+)+$")
 _CONTRACTED = re.compile(r"['’]\w+$")
 _SPELT = 4
 """Letters from which on a common word in capitals is shouted, not an acronym."""
 _LOOK_BACK = 12
 """Characters before a name in which a sentence or a line may begin: a list's signs are longer than a space."""
+_CODE = re.compile(r"[{}<>=\\/_]")
 _MARK = re.compile(r"[\"“`]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_THEN_SHORT = re.compile(rf"\(\s*(?:the |or |abbreviated |abbreviated as )?({_U}[{_UPPER}A-Z&.]{{1,9}}s?)\s*[);,]")
@@ -48,22 +52,33 @@ def capital_names(text: str, start: int, end: int, lexicon: Lexicon) -> Iterator
     A heading in common words is no name. Fields of a box that run on without a full stop are cut at common words.
     """
     crowded = is_crowded(text[start:end])
-    for match in _NAME.finditer(text, start, end):
-        low, high = match.span()
+    for low, high in _capitals(text, start, end):
         opening = low - start <= _LOOK_BACK and not any(c.isalnum() for c in text[start:low])
         opening = opening or bool(_BORDER.search(text, max(start, low - _LOOK_BACK), low))
         if crowded:
             yield from _between_common(text, low, high, lexicon)
             continue
-        if (owned := _OWNED.match(text, low, high)) and is_given(owned[2]):
-            # `Egypt's George Smith` are two names, `Euclid's Elements` is one.
-            first = _trimmed(text, low, owned.end(1), opening, lexicon)
-            if first is not None:
-                yield first
-            low, opening = owned.start(2), False
         place = _trimmed(text, low, high, opening, lexicon)
         if place is not None and not (opening and _heading(text, place, end, lexicon)):
             yield place
+
+
+def _capitals(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Runs of words with capitals. `Lanner Ltd. CEO Oriel Tamsett` and `Egypt's George Smith` are two,
+    `Euclid's Elements` is one, and a part of `COMP_WORDS` is none.
+    """
+    for match in _NAME.finditer(text, start, end):
+        low, high = match.span()
+        if text[high : high + 1] == "_" or text[max(0, low - 1) : low] == "_":
+            continue
+        while (role := _ROLE.search(text, low, high)) is not None:
+            yield low, role.start()
+            low = role.end()
+        owned = _OWNED.match(text, low, high)
+        if owned is not None and is_given(owned[2]):
+            yield low, owned.end(1)
+            low = owned.start(2)
+        yield low, high
 
 
 def is_crowded(sentence: str) -> bool:
@@ -100,29 +115,45 @@ def _trimmed(text: str, low: int, high: int, opening: bool, lexicon: Lexicon) ->
     writes small more often is none even there, nor is a number or a day (`May 4`).
     """
     name = text[low:high]
-    while opening and " " in name:
+    while " " in name:
         head, _, rest = name.partition(" ")
         bare = _POSSESSIVE.sub("", head).casefold()
-        if bare in _STARTERS or not lexicon.opener(bare):
+        hyphened = _HYPHENED.match(head)
+        if not (opening and bare not in _STARTERS and lexicon.opener(bare)) and not (
+            hyphened and lexicon.common(head.rpartition("-")[2])  # `Virginia-based Lanner`
+        ):
             break
         low += len(head) + 1
         name, opening = rest, not rest[:1].isupper()
-    bare = _POSSESSIVE.sub("", name)
+    bare = _ended(_POSSESSIVE.sub("", name), text[low + len(name) : low + len(name) + 2])
     words = bare.split()
-    for at in range(1, len(words)):
-        if words[at - 1].endswith(".") and words[at].casefold() in STOP:
-            # `World War I. A …`: the sentence ended unseen.
-            words = words[:at]
-            bare = " ".join(words).rstrip(".")
-            break
-    if _CONTRACTED.sub("", words[0]).casefold() in STOP and len(words) == 1:
-        return None
     if sum(map(str.isalnum, bare)) < 2 or all(w.isdigit() or w.casefold() in STOP for w in (words[0], words[-1])):
         return None
+    return (low, low + len(bare)) if _is_name(words, opening, lexicon) else None
+
+
+def _ended(name: str, after: str) -> str:
+    """The name up to where a sentence ended unseen: `World War I. A …`, `PCR A polymerase`."""
+    words = name.split()
+    for at in range(1, len(words)):
+        if words[at - 1].endswith(".") and words[at].casefold() in STOP:
+            return " ".join(words[:at]).rstrip(".")
+    return name.removesuffix(" A") if after[:1] == " " and after[1:].islower() else name
+
+
+def _is_name(words: list[str], opening: bool, lexicon: Lexicon) -> bool:
+    """Whether words with capitals are a name rather than common words that begin a line or run on."""
+    letters = [word for word in words if not word.isdigit()]
     known = lexicon.opener if opening else lexicon.common
-    if len(words) == 1 and not (bare.isupper() and len(bare) < _SPELT) and known(bare):
-        return None
-    return low, low + len(bare)
+    if len(letters) > 1:
+        return lexicon.is_name(letters) or bool(_OF.search(" ".join(words)))
+    word = letters[0]
+    if _CONTRACTED.sub("", word).casefold() in STOP:
+        return False
+    hyphened = _HYPHENED.match(word)
+    if hyphened and (lexicon.opener(hyphened[1]) or hyphened[1].casefold() in STOP):
+        return False
+    return (word.isupper() and len(word) < _SPELT) or not known(word)
 
 
 def quoted_names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -131,7 +162,7 @@ def quoted_names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         return
     for match in _QUOTED.finditer(text, start, end):
         inner = match[1].strip(" ,.;")
-        words = inner.split()
+        words = inner.split() if not _CODE.search(inner) else []
         if inner[:1].isupper() and 1 <= len(words) <= 8 and sum(w[0].isupper() for w in words) * 2 >= len(words):
             low = match.start(1) + match[1].index(inner)
             yield low, low + len(inner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -216,6 +216,7 @@ def _mentions(
     for low, high, titles in corpus.tree.find(text, start, end):
         title = _meant(titles, source, span, corpus)
         found.append(NameMention(low, high, linked.get(fold(text[low:high])) or title or text[low:high]))
+    titled = {(mention.start, mention.end) for mention in found}
     capitals = islice(capital_names(text, start, end, corpus.lexicon), 2 * NAMES_IN_SENTENCE)
     for low, high in (*capitals, *quoted_names(text, start, end)):
         name = text[low:high]
@@ -223,11 +224,13 @@ def _mentions(
     found += (NameMention(low, high, name) for low, high, name in corpus.phrases.find(text, start, end))
     found += (NameMention(low, high, date.iso, "date") for low, high, date in dates.find(text, start, end))
     found += (NameMention(low, high, name, "quantity") for low, high, name in quantities(text, start, end))
-    return iter(_apart(found))
+    return iter(_apart(found, titled))
 
 
-def _apart(found: list[NameMention]) -> list[NameMention]:
-    """Longest first; what came first (links, then titles) wins among equals. TitleTree inside a name stay, marked."""
+def _apart(found: list[NameMention], titled: Collection[Span]) -> list[NameMention]:
+    """Longest first; what came first (links, then titles) wins among equals. Links and titles (at the places
+    `titled`) stay inside a name, marked.
+    """
     if len(found) < 2:
         return found
     outer, inner = Apart[NameMention](), Apart[NameMention]()
@@ -235,6 +238,8 @@ def _apart(found: list[NameMention]) -> list[NameMention]:
         around = outer.touching(mention.start, mention.end)
         if not around:
             outer.put(mention)
+        elif (mention.start, mention.end) not in titled:
+            continue
         elif len(around) == 1 and _within(mention, around[0]) and not inner.touching(mention.start, mention.end):
             inner.put(replace(mention, inside=True))
     return sorted((*outer, *inner), key=lambda m: (m.start, m.inside, m.end))[:NAMES_IN_SENTENCE]
