@@ -124,6 +124,8 @@ APART = {
     "Rainy Water (Michigan)": "The Rainy Water is a river.",
     "Lake": "The Rainy Water flows here.",
     "Shore": "In Michigan the Rainy Water flows.",
+    "Pier": "The Lanner Memcache is a pier. The Memcache is old.",
+    "Stone": "It came from Lanner.",
     "Rise": "The 4 of them saw it rise by 4%.",
 }
 
@@ -132,7 +134,7 @@ def test_what_is_no_short_form_stays_apart(tmp_path) -> None:
     graph = built(tmp_path, APART)
     merged = {(name, into) for _, name, into, reason, _ in graph.merges() if reason != "same name"}
     assert ("Tamsett", "Oriel Tamsett") in merged
-    wrong = {"Vodka", "AVA", "Alberta", "Gale", "Corran", "The 4", "Saltrey"} & {name for name, _ in merged}
+    wrong = {"Vodka", "AVA", "Alberta", "Gale", "Corran", "The 4", "Saltrey", "Memcache"} & {name for name, _ in merged}
     assert wrong == set()
     tide = {chunk for chunk, _ in graph.mentions(graph.named("Oriel Tamsett")[:1])}
     assert len(tide) == 1  # in `Tide` nobody says which Tamsett

@@ -52,7 +52,7 @@ wayne wilhelm william
 _GIVEN_NAMES = frozenset(_GIVEN.split())
 _BY_LAST = {word: kind for kind, words in _LAST_WORDS.items() for word in words.split()}
 _BY_FIRST = {word: kind for kind, words in _FIRST_WORDS.items() for word in words.split()}
-_INITIALS = re.compile(r"(?:[^\W\d_]+ )?(?:[^\W\d_]\. ?)+[^\W\d_][\w'’-]+$")
+_INITIALS = re.compile(r"(?![NSEW]\. \w+$)(?:[^\W\d_]+ )?(?:[^\W\d_]\. ?)+[^\W\d_][\w'’-]+$")
 
 _PEOPLE = r"wife|husband|son|daughter|father|mother|brother|sister|widow|uncle|aunt|nephew|niece|cousin"
 _BEFORE = (

@@ -155,8 +155,13 @@ def _short_forms(
     """
     inside: dict[str, dict[int, str]] = defaultdict(dict)
     uses: Counter[str] = Counter()
+    # `Python Memcached` is no person: elsewhere Python is something by itself.
+    alone = set(titles)
+    for document in documents.values():
+        firsts = {name.partition(" ")[0] for name in document.names if " " in name}
+        alone |= {name for name in document.names if " " not in name} - firsts
     for number, document in documents.items():
-        long = _by_last_word(document, common)
+        long = _by_last_word(document, lambda word: word in alone or common(word))
         for name, use in document.names.items():
             if " " in name or len(name) < 3 or name in titles or not name.isalpha() or common(name):
                 continue
@@ -207,7 +212,7 @@ def _is_person(words: list[str], use: NameUse, common: Callable[[str], bool]) ->
     return (
         len(words) <= 3
         and not any(word.isupper() and len(word) > 1 for word in written)
-        and not any(map(common, words))
+        and not any(map(common, words[:-1]))
     )
 
 

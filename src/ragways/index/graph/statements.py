@@ -50,7 +50,7 @@ _LEADING = _LINKS | _BEFORE_VERBS | {"but"}
 _RELATIVE = _set("who which that")
 _BREAKS_ALL = _RELATIVE | _set(
     "whose where when while whom because if although though he she it they him them we i you not never no cannot nor "
-    "n't what how unless rather than whether such like except there ; : ? ! – —"
+    "n't what how unless rather than whether such like except there unlikely expected likely ; : ? ! – —"
 )
 """Words and signs with which another clause begins, or that turn what is said into its opposite."""
 _FUNCTION = (
@@ -62,6 +62,7 @@ _FUNCTION = (
     | _BEFORE_VERBS
     | _set("and or but may can could should might must did does do both all itself himself herself alone together")
 )
+_NO_NOUNS = _set("new own last late former original old next previous main")
 _PRONOUNS = {"he": "person", "she": "person", "it": "", "they": ""}
 _OWN = {"his": "person", "her": "person", "its": ""}
 _TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
@@ -122,8 +123,9 @@ def statements(text: str, start: int, end: int, names: Sequence[NameAt], topic: 
         else:
             before = names[at - 1]
             tokens = _tokens(text, before.end, name.start)
-            if tokens == [","] and acting[at] and not acting[at - 1]:
-                state.clear(free=True)  # `in X, Y did …`: no list, but a new subject
+            said = tokens is not None and bool(tokens) and _is_verb(tokens[-1], "")
+            if acting[at] and (said or (tokens == [","] and not acting[at - 1])):
+                state.clear(free=True)  # `in X, Y did …` and `X said Y did …`: a new subject
                 continue
             yield from _next(tokens, before, name, state, owner)
         if owner:
@@ -283,7 +285,9 @@ def _predicate(verb: str, passive: bool, tail: list[str]) -> str:
     """The words of a predicate, nothing where they say none that can be trusted."""
     last = max((i for i, word in enumerate(tail) if word in _PREPOSITIONS), default=-1)
     noun = tail[last + 1 :]
-    if len(noun) > 3 or not all(word.isalnum() or "-" in word for word in tail) or "and" in tail or "or" in tail:
+    aimed = noun and last >= 0 and tail[last] == "to"  # `set to release`: what was not done yet
+    plain = all((word.isalnum() or "-" in word) and word not in ("and", "or") for word in tail)
+    if len(noun) > 3 or aimed or not plain:
         return ""
     if last < 0:
         if verb in _COPULAS:
@@ -348,7 +352,7 @@ def _possessive(tokens: list[str], owner: str, name: str, owning: bool) -> Itera
     words = [word for word in tokens if word not in (",", "is", "was") and not _is_adverb(word)]
     if owning or len(words) > 3 or any(word in _FUNCTION or not word.isalpha() for word in words):
         return
-    if words and not _is_verb(words[-1], ""):
+    if words and not _is_verb(words[-1], "") and words[-1] not in _NO_NOUNS:
         yield name, f"{words[-1]}_of", owner
     elif not tokens:
         yield name, "of", owner
