@@ -27,6 +27,7 @@ from ragways.apps.terminal import (
     chosen_settings,
     show_wait,
 )
+from ragways.apps.watch import watch
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
 from ragways.core.text import printable
@@ -139,7 +140,7 @@ def demo(
     run_demo(chosen_settings(settings, trust=trust), index)
 
 
-for command in (index, status, remove, check, diagnose, ask, show, paradigms):
+for command in (index, watch, status, remove, check, diagnose, ask, show, paradigms):
     app.command()(command)
 app.add_typer(graph, name="graph")
 app.add_typer(model, name="model")

@@ -19,7 +19,7 @@ from ragways.corpus.source import SourceFile, read_all
 _MAX_BYTES = 256 * 1024
 _MAX_RULES = 5_000
 _MAX_PATTERN = 1_000
-_JUNK = ("node_modules/", "__pycache__/", "*.dist-info/", "*.egg-info/")
+_JUNK = ("node_modules/", "__pycache__/", "*.dist-info/", "*.egg-info/", "/ragways.toml")
 _ESCAPED = re.compile(r"\\(.)")
 
 

@@ -1,0 +1,140 @@
+"""`ragways watch`: the index follows its folders, until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragways.apps.terminal import (
+    IndexOption,
+    JsonOption,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+    console,
+)
+from ragways.core.errors import RagwaysError
+from ragways.core.plain import to_plain
+from ragways.core.text import printable
+
+if TYPE_CHECKING:
+    from ragways.index.update import Recipe, Summary
+
+Sleep = Callable[[float], Awaitable[None]]
+State = dict[str, tuple[int, int]]
+"""Size and time of every file that would be read, by its path."""
+
+
+def watch(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to follow.", metavar="PATH…")],
+    index: IndexOption = None,
+    layers: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Layers to build; repeat it or join by commas.", show_default="vectors,words"),
+    ] = None,
+    every: Annotated[float, typer.Option("--every", help="Seconds between two looks at the files.", min=0.1)] = 2.0,
+    include: Annotated[
+        list[str] | None, typer.Option("--include", help="Read only files that this pattern names, as in .gitignore.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", help="Leave out files and folders that this pattern names.")
+    ] = None,
+    no_gitignore: Annotated[bool, typer.Option("--no-gitignore", help="Do not follow .gitignore files.")] = False,
+    budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most in all.", min=0)] = None,
+    settings: SettingsOption = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Index files and folders, and again whenever they change, until it is stopped (Ctrl-C)."""
+    from ragways.assemble import recipe_of
+    from ragways.core.trace import Budget, spending
+    from ragways.index.layers import check_layers
+
+    chosen = chosen_settings(settings, index, trust=trust).selecting(include, exclude, no_gitignore=no_gitignore)
+    names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
+    recipe = recipe_of(chosen, check_layers(names))
+    told = _as_json if as_json else _as_text
+    try:
+        with spending(Budget(usd=budget)):
+            asyncio.run(follow(chosen.index, paths, recipe, told, every=every))
+    except KeyboardInterrupt:
+        console(error=True).print("stopped; the index holds what was read last", style="dim")
+
+
+async def follow(
+    folder: Path,
+    paths: Sequence[Path],
+    recipe: Recipe,
+    told: Callable[[Summary | RagwaysError], None],
+    *,
+    every: float,
+    sleep: Sleep = asyncio.sleep,
+) -> None:
+    """Build the index, and again when files have changed and then stayed as they are from one look to the next.
+
+    `told` hears what each run did, or why it could not; a run that failed is tried again at the next look, because
+    another process may have held the index. What is wrong at the first run is raised. Ends when a budget is spent.
+    """
+    from ragways.index.build import build
+
+    indexed: State | None = None  # what the last run saw
+    before: State = {}
+    complaint = ""
+    while True:
+        try:
+            now = files(paths, recipe)
+            if indexed is None or (now != indexed and now == before):
+                summary = await build(folder, paths, recipe)
+                indexed, complaint = now, ""
+                told(summary)
+                if summary.stopped:
+                    return
+            before = now
+        except RagwaysError as error:
+            if indexed is None:
+                raise
+            if str(error) != complaint:
+                told(error)
+            complaint = str(error)
+        await sleep(every)
+
+
+def files(paths: Sequence[Path], recipe: Recipe) -> State:
+    """What would be read, by size and time, as a run itself tells whether a file has changed."""
+    from ragways.corpus.load import walk
+    from ragways.corpus.source import Skipped
+
+    found: State = {}
+    for entry in walk(paths, recipe.options, selection=recipe.selection):
+        if not isinstance(entry, Skipped):
+            try:
+                known = entry.path.stat()
+            except OSError:
+                continue  # gone since it was listed
+            found[str(entry.path)] = known.st_size, known.st_mtime_ns
+    return found
+
+
+def _as_text(outcome: Summary | RagwaysError) -> None:
+    from ragways.apps.index import show_summary
+
+    if isinstance(outcome, RagwaysError):
+        console(error=True).print(f"not indexed: {printable(str(outcome))}", markup=False, style="yellow")
+    else:
+        show_summary(outcome, time.strftime("%H:%M:%S"))
+
+
+def _as_json(outcome: Summary | RagwaysError) -> None:
+    """A line for each run, so that a program can follow."""
+    failed = isinstance(outcome, RagwaysError)
+    data = {"error": outcome.message, "cure": outcome.cure} if isinstance(outcome, RagwaysError) else to_plain(outcome)
+    line = json.dumps({"event": "error" if failed else "indexed", **data}, ensure_ascii=False)
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
