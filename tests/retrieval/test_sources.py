@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import ragways
-from ragways.core.types import Document, Evidence, Origin
+from ragways.core.types import Document, Evidence, Hits, Origin
 from ragways.corpus.load import LOADERS, load
 from ragways.corpus.source import SourceFile
+from ragways.index.lookup import TextView, look_up
 from ragways.index.origin import OriginFinder
+from ragways.index.reader import Index
 from ragways.settings import read_settings
 from tests.corpus import samples
 from tests.test_library import Letters
@@ -29,6 +32,9 @@ def test_evidence_of_every_format_says_where_it_is_from(name: str, tmp_path: Pat
     ragways.build(tmp_path / "docs", settings=settings, embedder=Letters())
     with ragways.open(settings=settings, embedder=Letters()) as corpus:
         evidence = corpus.ask("Which place is quiet?", "naive", k=50).answer.evidence
+        hits = corpus.retrieve("Which place is quiet?", "naive", k=50)
+    with closing(Index.open(tmp_path / "index")) as index:
+        shown = look_up(index, evidence.items[0].piece.id)
     documents = {document.id: document for document in load(SourceFile(path, f"docs/{path.name}"))}
     assert evidence.items
     assert len(evidence.sources) == len(evidence.items)
@@ -36,6 +42,13 @@ def test_evidence_of_every_format_says_where_it_is_from(name: str, tmp_path: Pat
         check(name, documents[hit.piece.document], hit.piece.start, source)
         assert str(source).startswith(source.url or source.key)
     assert_shown(evidence)
+    assert_shown(hits)
+    by_piece = {hit.piece.id: source for hit, source, _ in evidence.described()}
+    assert [by_piece.get(hit.piece.id, source) for hit, source in zip(hits, hits.sources, strict=True)] == [
+        *hits.sources
+    ]
+    assert isinstance(shown, TextView)
+    assert shown.source == evidence.sources[0]
 
 
 def check(name: str, document: Document, start: int, source: Origin) -> None:
@@ -50,7 +63,7 @@ def check(name: str, document: Document, start: int, source: Origin) -> None:
         assert 0 < source.page <= source.last_page
 
 
-def assert_shown(evidence: Evidence) -> None:
+def assert_shown(evidence: Evidence | Hits) -> None:
     from html import escape
 
     first = str(evidence.sources[0])

@@ -163,29 +163,6 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
-    """A ranked list: best first, equal scores by id, no piece twice."""
-
-    query: Query
-    items: tuple[Hit, ...] = ()
-
-    def __iter__(self) -> Iterator[Hit]:
-        return iter(self.items)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __bool__(self) -> bool:
-        return True  # a list without hits is still an answer of a retriever
-
-    def __repr__(self) -> str:
-        return hits_text("Hits", self.query.text, self.items)
-
-    def _repr_html_(self) -> str:
-        return hits_html(self.query.text, self.items)
-
-
-@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a passage is from: what a reader needs to find it again.
 
@@ -210,6 +187,33 @@ class Origin:
         if self.line:
             parts.append(f"lines {self.line}–{self.last_line}" if self.last_line > self.line else f"line {self.line}")
         return ", ".join(filter(None, parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """A ranked list: best first, equal scores by id, no piece twice.
+
+    `sources` say where each of them is from, in a list that is given to a user; between steps there are none.
+    """
+
+    query: Query
+    items: tuple[Hit, ...] = ()
+    sources: tuple[Origin, ...] = ()
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __bool__(self) -> bool:
+        return True  # a list without hits is still an answer of a retriever
+
+    def __repr__(self) -> str:
+        return hits_text("Hits", self.query.text, self.items, self.sources)
+
+    def _repr_html_(self) -> str:
+        return hits_html(self.query.text, self.items, self.sources)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragways.core.errors import UsageError, did_you_mean
-from ragways.core.types import title_name
+from ragways.core.types import Origin, title_name
 from ragways.index.reader import Index
 
 AROUND = 400
@@ -17,7 +17,7 @@ LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class TextView:
-    """A document, or a part of one with the text before and after it."""
+    """A document, or a part of one with the text before and after it; `source` says where in its file it stands."""
 
     id: str
     document: str
@@ -29,6 +29,7 @@ class TextView:
     text: str
     before: str
     after: str
+    source: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ def _part(index: Index, id: str) -> TextView | None:
         document.text[start:end],
         before=("… " if first else "") + document.text[first:start],
         after=document.text[end:last] + (" …" if last < len(document.text) else ""),
+        source=index.origins([(document.id, start, end)])[0],
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -141,7 +141,7 @@ async def retrieve(
     *,
     budget: Budget | None = None,
 ) -> Hits:
-    """What a paradigm, or one's own steps, find for a question; the answer itself is left out."""
+    """What a paradigm, or one's own steps, find for a question, and where it is from; the answer itself is left out."""
     question = check_question(question)
     name, _, step = _chosen(use, paradigm, settings or {})
     with retrieval_only(), spending(budget), span(name):
@@ -152,7 +152,8 @@ async def retrieve(
         found = found.hits
     if not isinstance(found, Hits):
         raise UsageError(f"{name} gives {type(found).__name__}, not Hits", "end it with a step that gives Hits")
-    return found
+    spans = [(hit.piece.document, hit.piece.start, hit.piece.end) for hit in found]
+    return replace(found, sources=tuple(use.index.origins(spans)))
 
 
 def _chosen(
