@@ -1,7 +1,7 @@
 "use strict";
 // Text of documents comes in through JSON and goes out through textContent alone.
 const data = JSON.parse(document.getElementById("data").textContent);
-const KINDS = ["person", "place", "organization", "work", "vehicle", "event", "species", "date", "quantity"];
+const KINDS = ["person", "place", "organization", "work", "vehicle", "event", "species", "term", "date", "quantity"];
 const by = (id) => document.getElementById(id);
 const svg = by("picture"), view = by("view"), panel = by("panel"), search = by("search");
 
