@@ -50,6 +50,20 @@ def test_ids_and_places_by_hand():
     assert parts.chunks[0].id.startswith(f"{DOCUMENT.id}:s0:p0:c")
 
 
+CHINESE = "应用启动时加载模型。关闭时释放内存！然后呢？他说：“好。”完"
+
+
+def test_sentences_and_chunks_end_at_the_signs_of_their_script():
+    document = Document("k", "应用", f"{CHINESE}\n\nIt began. 它开始了。", "text")
+    assert list(texts(document, structure(document, PRESETS["section"]).sentences).values()) == [
+        "应用启动时加载模型。", "关闭时释放内存！", "然后呢？", "他说：“好。”", "完", "It began.", "它开始了。",
+    ]  # fmt: skip
+    long = Document("k", "应用", "应用启动时加载模型，关闭时释放内存。" * 4000, "text")
+    chunks = texts(long, structure(long, PRESETS["section"]).chunks).values()
+    assert len(chunks) > 70
+    assert all(chunk.endswith("。") and not chunk.startswith("。") for chunk in chunks)
+
+
 def test_an_id_depends_on_the_key_alone():
     assert DOCUMENT.id == replace(DOCUMENT, text="other", title="other").id
     assert DOCUMENT.id != replace(DOCUMENT, key="other").id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -267,8 +268,6 @@ def test_a_damaged_store_says_so(tmp_path: Path, corpus: Path):
 
 
 def test_derived_files_can_be_thrown_away(tmp_path: Path, corpus: Path):
-    import shutil
-
     index = tmp_path / "index"
     run(index, [corpus])
     before = contents(index)
@@ -291,6 +290,23 @@ def test_derived_files_of_another_format_are_made_again(tmp_path: Path, corpus: 
         assert [file.name for file in derived.glob("format*")] == [f"format-{FORMAT}"]
     [only] = (index / "derived").iterdir()
     assert only == derived
+
+
+def test_nothing_of_another_format_is_taken_over_by_a_run_that_adds(tmp_path: Path, corpus: Path):
+    """A run that only adds puts new words on top of those there are, which must not be words of another kind."""
+    from ragways.index.words import Words
+
+    index, derived = tmp_path / "index", tmp_path / "index" / "derived" / "1"
+    run(index, [corpus])
+    (derived / f"format-{FORMAT}").rename(derived / "format-1")
+    shutil.rmtree(derived / "words")
+    Words.build(derived / "words", [])
+    (corpus / "added.txt").write_text("Something else.")
+    run(index, [corpus])
+    grown = contents(index)
+    run(tmp_path / "anew", [corpus])
+    assert grown == contents(tmp_path / "anew")
+    assert Words(index / "derived" / "2" / "words").search("harbour ship lighthouse", 9)
 
 
 def test_derived_files_of_another_format_serve_while_a_build_goes_on(
@@ -424,8 +440,6 @@ def test_a_damaged_cache_of_vectors_is_cured_by_rebuild(tmp_path: Path, corpus: 
 
 
 def test_derived_files_that_are_written_wrong_are_named_with_their_cure(tmp_path: Path, corpus: Path):
-    import shutil
-
     index = tmp_path / "index"
     run(index, [corpus])
     before = contents(index)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rank_bm25 import BM25Okapi
 
-from ragways.index.words import Words, terms
+from ragways.index.words import Words, all_terms, terms
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +58,63 @@ def test_no_question_is_a_query(tmp_path: Path, question: str):
 
 def test_terms_are_folded_and_stemmed_and_each_stands_once():
     assert terms("The Foxes' cafés, foxes and a café!") == ["fox", "cafe"]
+
+
+FOUND = {
+    "Chinese": ("应用启动时会加载机器学习模型，并在关闭时释放内存。", "怎样加载机器学习模型？"),
+    "Japanese": ("静的ファイルはディレクトリから自動的に提供されます。", "ファイルを自動的に配る方法は？"),
+    "Korean": ("정적 파일은 디렉터리에서 자동으로 제공됩니다.", "파일을 자동으로 보내는 방법"),
+    "Thai": ("ระบบจะส่งไฟล์คงที่จากโฟลเดอร์โดยอัตโนมัติ", "วิธีส่งไฟล์แบบอัตโนมัติ"),
+    "Lao": ("ລະບົບຈະສົ່ງໄຟລ໌ຈາກໂຟນເດີໂດຍອັດຕະໂນມັດ", "ວິທີສົ່ງໄຟລ໌"),
+    "Burmese": ("စနစ်သည်ဖိုင်များကိုအလိုအလျောက်ပေးပို့သည်။", "ဖိုင်များပေးပို့နည်း"),
+    "Khmer": ("ប្រព័ន្ធផ្ញើឯកសារដោយស្វ័យប្រវត្តិ។", "របៀបផ្ញើឯកសារ"),
+    "Hindi": ("प्रणाली फ़ाइलें अपने आप भेजती है।", "फ़ाइलें कैसे भेजें"),
+    "German": (
+        "Die Anwendungen wurden im Hintergrund und mit Verzögerung gestartet.",
+        "Wie ist die Anwendung zu starten?",
+    ),
+    "Russian": ("Файлы каталогов отправляются автоматически.", "Как отправить файл?"),
+    "Tamil": ("புத்தகங்கள் இங்கே உள்ளன", "புத்தகம் எங்கே"),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_words_find_a_sentence_of_every_language_by_a_part_of_it(tmp_path: Path, name: str):
+    """The question shares a part of its own sentence with it and nothing with the others."""
+    Words.build(tmp_path / "words", [(each, text) for each, (text, _) in FOUND.items()])
+    found = Words(tmp_path / "words").search(FOUND[name][1], 3)
+    assert found[0][0] == name
+
+
+def test_a_question_whose_language_cannot_be_told_meets_texts_of_any_language(tmp_path: Path):
+    """Texts are stemmed as English too, whatever they are; `Abhängigkeiten` alone says nothing of its language."""
+    Words.build(
+        tmp_path / "words", [("de", "Die Abhängigkeiten werden bei den Tests überschrieben."), ("en", "Tests.")]
+    )
+    assert [id for id, _ in Words(tmp_path / "words").search("Abhängigkeiten", 3)] == ["de"]
+
+
+def test_english_words_are_what_they_were():
+    """The analyser of English is the first version's: other figures would have to be measured again."""
+    import tantivy
+
+    chain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (
+        tantivy.Filter.remove_long(64),
+        tantivy.Filter.lowercase(),
+        tantivy.Filter.ascii_fold(),
+        tantivy.Filter.stopword("english"),
+        tantivy.Filter.stemmer("english"),
+    ):
+        chain = chain.filter(step)
+    text = (
+        "The Foxes' cafés, foxes and a café! He's been running_to U.S. ports in 1984, naïvely; straße æther " + "x" * 70
+    )
+    assert all_terms(text) == chain.build().analyze(text)
+
+
+@pytest.mark.parametrize("text", ["中" * 200_000, "ก็" * 100_000, "ก" + "่" * 200_000, "क" * 200_000, "中 " * 100_000])
+def test_a_text_has_no_more_words_than_twice_its_characters(text: str):
+    words = all_terms(text)
+    assert len(words) <= 2 * len(text)
+    assert max(map(len, words)) <= 64

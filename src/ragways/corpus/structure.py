@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from ragways.core.errors import UsageError
+from ragways.core.language import full_stops
 from ragways.core.types import Document, Part, Structure
 
 if TYPE_CHECKING:
@@ -139,7 +140,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     found = []
     for row in _ROWS.finditer(text):
         line = row.group()
-        for start, end in _row_spans(line):
+        ends = full_stops(line)
+        parts = [(0, line)] if len(ends) == 1 else [(start, line[start:end]) for start, end in pairwise([0, *ends])]
+        for start, end in ((at + start, at + end) for at, part in parts for start, end in _row_spans(part)):
             sentence = line[start:end]
             stripped = sentence.strip()
             if stripped:
@@ -237,8 +240,8 @@ def cut(text: str, start: int, end: int, chunking: Chunking) -> list[tuple[int, 
 def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Parts that the splitter can take: its time grows with the square of a text that has no borders to cut at."""
     while end - start > STRETCH:
-        borders = (text.rfind(mark, start + STRETCH // 2, start + STRETCH) for mark in ("\n\n", "\n", " "))
-        stop = next((border for border in borders if border > 0), start + BARE)
+        borders = (text.rfind(mark, start + STRETCH // 2, start + STRETCH) for mark in ("\n\n", "\n", "。", " "))
+        stop = next((border + (text[border] == "。") for border in borders if border > 0), start + BARE)
         yield start, stop
         start = stop
     yield start, end

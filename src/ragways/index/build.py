@@ -17,7 +17,7 @@ from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, spending
 from ragways.core.types import title_name
 from ragways.corpus.source import WebSource
-from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, writing
+from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, is_current, writing
 from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
 from ragways.index.place import PAGES
@@ -232,8 +232,8 @@ class _Run:
         generation = int(self.meta["generation"])
         grown = self.layers != self.built
         before = derived_folder(self.store.folder, generation)
-        # Nothing of a damaged folder may be taken over.
-        lost = bool(generation and damaged_parts(before))
+        # Nothing may be taken over of a damaged folder, or of one in another format.
+        lost = bool(generation and (not is_current(self.store.folder, generation) or damaged_parts(before)))
         gone = bool(self.anew or self.summary.changed or self.summary.removed or self.meta.get("forget"))
         undone = bool(self.meta.get("unfinished") or self.meta.get("again"))
         undone |= self.meta.get("layer_settings", "{}") != self.layer_settings()

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ragways.core.errors import StoreError, StoreFailed
+from ragways.core.language import language, unspaced_words
 from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
 from ragways.index.store import chunk_texts
 from ragways.index.vectors import Scored
@@ -23,20 +24,28 @@ _LOOKED_UP = 1000  # chunks that a check looks up one by one; of more, as many a
 _LONGEST_QUESTION = 256  # distinct words; a longer question is cut here, so that no question can stall the search
 
 
+_STEMMED = {
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "es": "spanish", "fi": "finnish", "fr": "french",
+    "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+"""Languages besides English that tantivy has a stemmer for, by the names it has for them."""
+_WITHOUT_STOP_WORDS = frozenset({"arabic", "greek", "romanian", "tamil", "turkish"})
+
+
 @cache
-def _analyzer() -> Any:  # noqa: ANN401 - tantivy ships no types for it
+def _analyzer(*filters: str, tokenizer: str = "simple") -> Any:  # noqa: ANN401 - tantivy ships no types for it
+    """What cuts a text into words and changes them by these filters, in order."""
     import tantivy
 
-    chain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    for step in (
-        tantivy.Filter.remove_long(64),
-        tantivy.Filter.lowercase(),
-        tantivy.Filter.ascii_fold(),
-        tantivy.Filter.stopword("english"),
-        tantivy.Filter.stemmer("english"),
-    ):
-        chain = chain.filter(step)
+    cut = getattr(tantivy.Tokenizer, tokenizer)()
+    chain = tantivy.TextAnalyzerBuilder(cut).filter(tantivy.Filter.remove_long(64))
+    for kind, _, name in (each.partition(" ") for each in ("lowercase", *filters)):
+        chain = chain.filter(getattr(tantivy.Filter, kind)(*filter(None, [name])))
     return chain.build()
+
+
+_ENGLISH = ("ascii_fold", "stopword english", "stemmer english")
 
 
 @cache
@@ -49,9 +58,30 @@ def _schema() -> Any:  # noqa: ANN401
     return builder.build()
 
 
+def all_terms(text: str) -> list[str]:
+    """The words of a text as the index has them and as a question looks for them: folded, stemmed, without stop words.
+
+    All are stemmed as English. Those of a text in another language are stemmed by its own rules too, where that gives
+    another stem: so a question whose language cannot be told still meets them. What is written without spaces gives
+    the pairs of its characters (`core/language.py`).
+    """
+    rest, more = unspaced_words(text)
+    name = _STEMMED.get(language(text))
+    if name is None:
+        return [*_analyzer(*_ENGLISH).analyze(rest), *more]
+    stop = () if name in _WITHOUT_STOP_WORDS else (f"stopword {name}",)
+    english = _analyzer(*stop, *_ENGLISH).analyze(rest)
+    known = set(english)
+    own = _analyzer(*stop, f"stemmer {name}", "ascii_fold").analyze(rest)
+    if name == "tamil":  # whose words are among the others
+        known |= set(more)
+        own = _analyzer("stemmer tamil", tokenizer="whitespace").analyze(" ".join(more))
+    return [*english, *(word for word in own if word not in known), *more]
+
+
 def terms(text: str) -> list[str]:
-    """The words of a text as the index knows them: folded, stemmed, without stop words; each once, in order."""
-    return list(dict.fromkeys(_analyzer().analyze(text)))
+    """The words of a text as the index knows them; each once, in order."""
+    return list(dict.fromkeys(all_terms(text)))
 
 
 class Words:
@@ -59,7 +89,11 @@ class Words:
 
     def __init__(self, folder: Path) -> None:
         self._index = self._open(folder)
-        self._index.register_tokenizer("words", _analyzer())
+        import tantivy
+
+        # The words are found here (`all_terms`), and stand between spaces when tantivy gets them.
+        words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+        self._index.register_tokenizer("words", words)
         self._searcher: Any = None
 
     def _open(self, folder: Path) -> Any:  # noqa: ANN401
@@ -91,7 +125,7 @@ class Words:
             writer = words._index.writer(_HEAP, num_threads=1)
         for id, text in texts:
             with _write_errors(folder):
-                writer.add_document(tantivy.Document(id=id, text=text))
+                writer.add_document(tantivy.Document(id=id, text=" ".join(all_terms(text))))
         with _write_errors(folder):
             writer.commit()
             writer.wait_merging_threads()

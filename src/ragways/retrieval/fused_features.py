@@ -30,6 +30,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from ragways.core.language import folded_words, unspaced_words
 from ragways.core.types import Hit, Hits, Piece
 from ragways.index.graph.names import STOP, split_title
 from ragways.index.words import terms
@@ -59,10 +60,12 @@ class Cover:
     def __init__(self, question: str, among: Sequence[str]) -> None:
         import numpy as np
 
+        spaced, pairs = unspaced_words(question)
         stems = dict.fromkeys(
-            _beginning(word, term) for word in _WORD.findall(question.casefold())[: 4 * _MOST] for term in terms(word)
+            _beginning(word, term) for word in _WORD.findall(spaced.casefold())[: 4 * _MOST] for term in terms(word)
         )
-        self._stems = [stem if len(stem) >= _SHORT else f" {stem}" for stem in stems][:_MOST]
+        beginnings = [stem if len(stem) >= _SHORT else f" {stem}" for stem in stems]
+        self._stems = [*beginnings, *dict.fromkeys(pairs)][:_MOST]
         self.held: NDArray[np.bool_] = np.array([self.of(text) for text in among], dtype=bool)
         self.held = self.held.reshape(len(among), len(self._stems))
         weights = np.log(1 + (len(among) + 1) / (self.held.sum(axis=0) + 1))
@@ -208,7 +211,7 @@ class Candidates:
         self._use = use
         self._hits = hits
         self._vector = vector
-        self._asked = " ".join(["", *_WORD.findall(hits.query.text.casefold())])
+        self._asked = " ".join(["", *folded_words(hits.query.text)])
         self.pieces = {hit.piece.id: hit.piece for hit in hits.items}
         self._cover = Cover(hits.query.text, [_whole(piece) for piece in self.pieces.values()])
         best = hits.items[0].score if hits.items else 1.0
@@ -339,4 +342,5 @@ def _whole(piece: Piece) -> str:
 @lru_cache(maxsize=50_000)
 def beginnings(title: str) -> tuple[str, ...]:
     """The words of a title, stop words aside, as they are looked for in a question."""
-    return tuple(f" {word[:5]}" for word in _WORD.findall(title.casefold()) if word not in STOP)
+    spaced, pairs = unspaced_words(title)
+    return (*(f" {word[:5]}" for word in _WORD.findall(spaced.casefold()) if word not in STOP), *pairs)

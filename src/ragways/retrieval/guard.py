@@ -13,7 +13,6 @@ What is compared are sets of words: different passages on one subject share few 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ragways.core.language import folded_words
 from ragways.core.section import Section
 from ragways.core.types import Hit, Hits, Piece, ranked
 
@@ -29,7 +29,6 @@ COMPARED = 50
 """Of the best pieces: what stands behind them is neither compared nor held back as a copy."""
 FEWEST = 6
 """Different words from which on a piece is long enough to be a copy, and a question to be echoed."""
-_WORD = re.compile(r"\w+")
 _VERBATIM = frozenset({"chunk", "sentence", "paragraph", "section", "article"})
 """Kinds that are a document's own words. Facts of a graph are short and alike by their nature."""
 
@@ -155,7 +154,7 @@ class _Groups:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.casefold()))
+    return frozenset(folded_words(text))
 
 
 def _at_least(one: frozenset[str], other: frozenset[str], shared: float) -> bool:
