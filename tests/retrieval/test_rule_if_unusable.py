@@ -12,7 +12,7 @@ from ragways.core.errors import BudgetExceeded, ModelUnavailable, UnusableReply
 from ragways.core.trace import Budget, Span, span, spending
 from ragways.index.reader import Index
 from ragways.models.call import Reply, ToolCall
-from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, ModelClient
+from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET, ModelClient
 from ragways.models.task import Task
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.resources import Resources
@@ -103,7 +103,12 @@ def test_what_is_told_is_short():
 
 
 @pytest.mark.parametrize(
-    ("line", "way"), [(JUNK, RULE_INSTEAD), (ModelUnavailable("it is down", "start it"), RULE_AFTER_FAILURE)]
+    ("line", "way"),
+    [
+        (JUNK, RULE_INSTEAD),
+        (ModelUnavailable("it is down", "start it"), RULE_AFTER_FAILURE),
+        (BudgetExceeded("the budget of $0.01 is spent", "raise it"), RULE_OVER_BUDGET),
+    ],
 )
 @pytest.mark.parametrize("paradigm", ["naive", "words", "hybrid-words"])
 def test_what_was_found_outlives_a_model_that_cannot_answer(index: Index, paradigm: str, line: object, way: str):

@@ -26,10 +26,10 @@ from ragways.apps.terminal import (
     index_folder,
     print_json,
 )
-from ragways.core.errors import PARTLY, ModelError, RagwaysError, UsageError
+from ragways.core.errors import PARTLY, BudgetExceeded, ModelError, RagwaysError, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.text import printable
-from ragways.models.client import RULE_INSTEAD
+from ragways.models.client import RULE_INSTEAD, RULE_OVER_BUDGET
 
 if TYPE_CHECKING:
     from ragways.core.stream import OnText
@@ -118,9 +118,11 @@ def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]
     _tell_failed_answers(results)
     if failures:
         raise typer.Exit(failures[0][1].exit_code)
-    if any(result.answer.error for result in results):
-        unusable = all(result.answer.way == RULE_INSTEAD for result in results if result.answer.error)
-        raise typer.Exit(PARTLY if unusable else ModelError.exit_code)
+    ways = {result.answer.way for result in results if result.answer.error}
+    if RULE_OVER_BUDGET in ways:
+        raise typer.Exit(BudgetExceeded.exit_code)
+    if ways:
+        raise typer.Exit(PARTLY if ways == {RULE_INSTEAD} else ModelError.exit_code)
 
 
 def _tell_failed_answers(results: Sequence[Result]) -> None:

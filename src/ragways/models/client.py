@@ -38,6 +38,8 @@ RULE_INSTEAD = "rule, after an unusable reply"
 """The way of a task that the model could not do and the rule did instead."""
 RULE_AFTER_FAILURE = "rule, after the model failed"
 """The same where the model gave no reply at all."""
+RULE_OVER_BUDGET = "rule, after the budget was spent"
+"""The same where the model may not be asked any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 
-from ragways.core.errors import ModelError, UnusableReply
+from ragways.core.errors import BudgetExceeded, ModelError, UnusableReply
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
 from ragways.core.text import defused
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Piece, Query
 from ragways.index.words import terms
-from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD
+from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import (
     ANSWER,
@@ -77,7 +77,7 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
         error = ""
         try:
             outcome = await use.model.do(task, given, on_text=on_text)
-        except ModelError as failed:
+        except (ModelError, BudgetExceeded) as failed:
             if not use.fallback:
                 raise
             outcome, error = await use.model.by_rule(task, given, way_after(failed)), str(failed)
@@ -94,8 +94,10 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
     return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
 
 
-def way_after(failed: ModelError) -> str:
-    """The way of an answer by the rule after a model was asked in vain."""
+def way_after(failed: ModelError | BudgetExceeded) -> str:
+    """The way of an answer by the rule after a model was asked in vain, or could not be asked."""
+    if isinstance(failed, BudgetExceeded):
+        return RULE_OVER_BUDGET
     return RULE_INSTEAD if isinstance(failed, UnusableReply) else RULE_AFTER_FAILURE
 
 
