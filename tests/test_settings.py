@@ -272,11 +272,14 @@ def test_a_providers_own_variable_goes_to_that_provider_whoever_names_it(
         read_settings()
 
 
-def test_headers_of_the_users_stay_with_a_base_url_of_the_users(folders: Write, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("RAGWAYS_MODEL__HEADERS", "x-key=sk-mine")
+@pytest.mark.parametrize("name", ["headers", "query"])
+def test_headers_and_parameters_of_the_users_stay_with_a_base_url_of_the_users(
+    folders: Write, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    monkeypatch.setenv(f"RAGWAYS_MODEL__{name.upper()}", "x-key=sk-mine")
     for text in (f"base_url = '{ELSEWHERE}'", "provider = 'openrouter'"):
         folders(f"[model]\nname = 'm'\n{text}\n")
-        with pytest.raises(SettingsError, match=r"model\.headers"):
+        with pytest.raises(SettingsError, match=rf"model\.{name}"):
             read_settings()
     monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", MINE)
-    assert read_settings().model.headers["x-key"].get_secret_value() == "sk-mine"
+    assert "x-key" in getattr(read_settings().model, name)

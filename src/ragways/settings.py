@@ -212,7 +212,7 @@ def read_settings(
 ) -> Settings:
     """Settings from defaults, the user's file, the settings file, environment and flags; a flag of None was not given.
 
-    A key or a header of the user's (from the environment or the user's file) is not sent to a base URL that only the
+    A key, header or parameter of the user's (from the environment or the user's file) is not sent to a base URL that only the
     settings file or `.env` names, because these may have come with somebody else's folder: this is a SettingsError
     unless `trust` is set. The key in a provider's own variable (`OPENAI_API_KEY`) goes to that provider alone.
     """
@@ -261,11 +261,12 @@ def _check_secrets(
     """Refuse a folder's file that would have a secret of the user's sent to a place that the user did not name."""
     url, key = str(filled.values.get("base_url") or ""), filled.values.get("key")
     users_key = key and not filled.folders_key and key != _get(folders, section, "key")
-    if not url or not (
-        (users_key and url not in filled.for_key) or (_get(mine, section, "headers") and url not in filled.named)
-    ):
+    what = "key" if users_key and url not in filled.for_key else ""
+    if not what and url not in filled.named:
+        what = next((name for name in ("headers", "query") if _get(mine, section, name)), "")
+    if not url or not what:
         return
-    what, variable = "key" if users_key else "headers", f"{PREFIX}{section.upper()}__BASE_URL"
+    variable = f"{PREFIX}{section.upper()}__BASE_URL"
     raise SettingsError(
         f"{path} or {DOTENV} would have your {section}.{what} sent to {url!r}, which only that file names",
         f"if it belongs there, set {variable} too, or give --trust; otherwise take base_url out of that file",
