@@ -212,9 +212,10 @@ def read_settings(
 ) -> Settings:
     """Settings from defaults, the user's file, the settings file, environment and flags; a flag of None was not given.
 
-    A key, header or parameter of the user's (from the environment or the user's file) is not sent to a base URL that only the
-    settings file or `.env` names, because these may have come with somebody else's folder: this is a SettingsError
-    unless `trust` is set. The key in a provider's own variable (`OPENAI_API_KEY`) goes to that provider alone.
+    A key, header or parameter of the user's (from the environment or the user's file) is not sent to a base URL that
+    only the settings file or `.env` names, because these may have come with somebody else's folder: this is a
+    SettingsError unless `trust` is set. The key in a provider's own variable (`OPENAI_API_KEY`) goes to that
+    provider alone.
     """
     environment = os.environ if environment is None else environment
     path, own = file or Path(FILE), user_file(environment)

@@ -155,6 +155,47 @@ def test_robots_and_types(site: Site, tmp_path: Path):
     assert not fetch(site, tmp_path, "/").files
 
 
+@pytest.mark.parametrize(
+    "line", ["Crawl-delay: ²", "Crawl-delay: " + "9" * 5_000, "Request-rate: 1/²", "Disallow: //["]
+)
+def test_a_line_of_robots_that_cannot_be_read_costs_itself_alone(site: Site, tmp_path: Path, line: str):
+    site.put("/robots.txt", f"User-agent: *\n{line}\nDisallow: /secret\n")
+    site.put("/", "<a href='/secret/x.html'>S</a><a href='/moved.html'>M</a><a href='/a.html'>A</a>")
+    site.put("/a.html", "A")
+    site.put("/moved.html", "", status=302, Location="/secret/y.html")
+    site.put("/secret/y.html", "secret")
+    found = fetch(site, tmp_path, "/")
+    assert keys(site, found) == ["/", "/a.html"]
+    assert [entry.reason.partition(" http")[0] for entry in found.skipped] == [
+        "robots.txt does not allow it",
+        "robots.txt does not allow",
+    ]
+
+
+def test_a_delay_beyond_all_numbers_is_the_longest(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    waited: list[float] = []
+    monkeypatch.setattr("ragways.corpus.web.time.sleep", waited.append)
+    site.put("/robots.txt", f"User-agent: *\nCrawl-delay: {'9' * 400}\n")
+    site.put("/", "A")
+    assert keys(site, fetch(site, tmp_path, "/")) == ["/"]
+    assert 0 < waited[0] <= 10
+
+
+def test_a_version_that_no_header_can_carry_is_not_kept(site: Site, tmp_path: Path):
+    site.put("/", "A", ETag='"é"')
+    for _ in range(2):
+        assert keys(site, fetch(site, tmp_path, "/")) == ["/"]
+    assert "if-none-match" not in site.headers[-1]
+
+
+def test_a_name_that_no_host_can_have():
+    """The resolver of the system raises UnicodeError, as here."""
+    client = PublicClient(resolve=lambda host, _: [host.encode("idna").decode()])
+    with pytest.raises(LoadError, match="cannot be found"):
+        client.get(f"http://{'a' * 70}.example/", 100)
+    client.close()
+
+
 def test_bounds_of_a_page(site: Site, tmp_path: Path):
     site.put("/", b"x" * 5_000)
     assert "is larger than 1,000 bytes" in fetch(site, tmp_path, "/", max_bytes=1_000).failed[0].reason
@@ -169,7 +210,7 @@ def test_bounds_of_a_page(site: Site, tmp_path: Path):
     "address",
     ["127.0.0.1", "10.1.2.3", "192.168.0.1", "172.16.0.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "224.0.0.1",
      "::1", "::", "fe80::1", "fc00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::",
-     "255.255.255.255"],
+     "255.255.255.255", "192.0.0.192", "168.63.129.16", "fec0::1", "::ffff:192.0.0.8"],
 )  # fmt: skip
 def test_addresses_that_are_not_public(address: str):
     assert not is_public(address)
@@ -181,8 +222,10 @@ def test_addresses_that_are_public():
 
 
 @pytest.mark.parametrize(
-    "url", ["file:///etc/passwd", "ftp://x.example/", "https://", "http://user:key@x.example/", "x"]
-)
+    "url",
+    ["file:///etc/passwd", "ftp://x.example/", "https://", "http://user:key@x.example/", "x", "http://[::1",
+     "http://x.example:0/", "http://x.example:99999/", "http://x.example/\x1b[2J", "http://x.example/\r\nHost: y"],
+)  # fmt: skip
 def test_addresses_that_are_not_asked(url: str):
     with pytest.raises(LoadError):
         check_url(url)
@@ -223,9 +266,10 @@ def test_every_redirect_is_checked(site: Site):
         client.get(f"http://www.here.example:{port}/", 100)
     client.close()
     local = PublicClient(allowed=HERE)
-    for target in ("http://elsewhere.example/", "file:///etc/passwd", "http://user@127.0.0.1/"):
+    other_port = f"http://127.0.0.1:{port % 60_000 + 1}/"
+    for target in ("http://elsewhere.example/", "file:///etc/passwd", "http://user@127.0.0.1/", "//[", other_port):
         site.put("/", "", status=302, Location=target)
-        with pytest.raises(LoadError):
+        with pytest.raises(LoadError, match=r"redirects to|address"):
             local.get(site.url, 100)
     local.close()
 
@@ -239,8 +283,11 @@ def test_neither_proxies_nor_passwords_of_the_environment_are_used(
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     site.put("/", "yes")
     client = PublicClient(allowed=HERE)
-    assert client.get(site.url, 100).data == b"yes"
-    assert not site.headers[-1].keys() & {"authorization", "cookie"}
+    site.put("/moved", "", status=302, Location="/", Set_Cookie="other=2; Path=/")
+    site.put("/", "yes", Set_Cookie="visitor=1; Path=/")
+    for path in ("/", "/", "/moved"):
+        assert client.get(site.url + path, 100).data == b"yes"
+        assert not site.headers[-1].keys() & {"authorization", "cookie"}
     client.close()
 
 

@@ -163,8 +163,9 @@ def progress_bar(shown: bool = True) -> Iterator[ProgressCallback]:
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    with Bar(*columns, TimeElapsedColumn(), console=console(error=True), transient=True) as bar:
+    note = TextColumn("{task.fields[note]}", markup=False)  # an address may hold what would be markup
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), note, TimeElapsedColumn())
+    with Bar(*columns, console=console(error=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
         def report(progress: Progress) -> None:

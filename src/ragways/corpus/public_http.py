@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
@@ -25,6 +26,10 @@ _REDIRECTS = 5
 _ADDRESSES = 4
 """Of a host that are tried, one after the other."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_SPECIAL = tuple(
+    map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32", "fec0::/10", "3fff::/20"))
+)
+"""Taken for public by some versions of Python, or public by the register, and yet what a cloud has for its machines."""
 Resolve = Callable[[str, int], list[str]]
 
 
@@ -45,9 +50,15 @@ def look_up(host: str, port: int) -> list[str]:
 
 def check_url(url: str) -> str:
     """The URL without its fragment; an error where it is not one that may be asked for."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise LoadError(f"{url!r} is no http or https address", "give an address such as https://example.org/docs/")
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and url.isprintable()
+    except ValueError:  # brackets or a port that are none
+        known = False
+    if not known:
+        raise LoadError(
+            f"{url[:300]!r} is no http or https address", "give an address such as https://example.org/docs/"
+        )
     if parts.username is not None or parts.password is not None:
         raise LoadError(f"the address of {parts.hostname} holds a name or a password", "leave it out of the address")
     return parts._replace(fragment="", path=parts.path or "/").geturl()
@@ -62,6 +73,8 @@ def is_public(address: str) -> bool:
             inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
+    if any(found in network for network in _SPECIAL):
+        return False
     return found.is_global and not found.is_multicast and not found.is_reserved and not found.is_unspecified
 
 
@@ -85,7 +98,7 @@ class _PinnedTransport(httpx2.HTTPTransport):
         """Addresses of a host, the first few of them, if every one may be connected to."""
         try:
             addresses = self._resolve(host, port)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter for a name that no host can have
             raise LoadError(f"{host} cannot be found", "check the address and the network") from error
         for address in addresses:
             if host not in self._allowed and not is_public(address):
@@ -118,6 +131,7 @@ class PublicClient:
             follow_redirects=False,
             timeout=timeout,
             headers={"user-agent": USER_AGENT, "accept-encoding": "identity"},
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
         )
 
     def close(self) -> None:
@@ -167,10 +181,14 @@ def unpacked(data: bytes, limit: int) -> bytes:
 
 
 def _redirected(asked: str, url: str, location: str) -> str:
-    """Where a redirect leads, if that is the same site, and no step from https to http."""
-    target = check_url(urljoin(url, location))
+    """Where a redirect leads, if that is the same site, no other port of it, and no step from https to http."""
+    try:
+        target = check_url(urljoin(url, location))
+    except ValueError as error:
+        raise LoadError("redirects to no address that can be read") from error
     before, after = urlsplit(asked), urlsplit(target)
     same = (before.hostname or "").removeprefix("www.") == (after.hostname or "").removeprefix("www.")
+    same = same and after.port in (before.port, None, 443 if after.scheme == "https" else 80)
     if not same or (before.scheme, after.scheme) == ("https", "http"):
         raise LoadError(f"redirects to {target[:300]}", "if that is meant, give that address as --url")
     return target

@@ -190,6 +190,9 @@ class _Site:
             if found.status == 304 and kept is not None:
                 data = self._folder.path(kept).read_bytes()
                 self._pages.unchanged += 1
+            elif found.status == 200 and not self._robots.can_fetch(_ROBOT, found.url):
+                self._pages.skipped.append(Skipped(url, f"robots.txt does not allow {found.url}, where it leads"))
+                return []
             elif found.status == 200:
                 kept, data = self._keep(found), found.data
             else:
@@ -213,7 +216,7 @@ class _Site:
             )
             return None
         before, digest = self._folder.kept(found.url), _digest(found.data)
-        etag, modified = (found.headers.get(name, "")[:300] for name in ("etag", "last-modified"))
+        etag, modified = (_sendable(found.headers.get(name, "")) for name in ("etag", "last-modified"))
         kept = _Kept(found.url, self._root, _name(found.url) + suffix, etag, modified, digest)
         same = before is not None and (before.digest, before.file) == (digest, kept.file)
         self._folder.put(kept, None if same else found.data)
@@ -246,8 +249,8 @@ class _Site:
         rules = found.data[: 500 * 1024].decode("utf-8", "replace").splitlines() if found.status == 200 else []
         if found.status >= 500 or found.status in (401, 403):
             rules = ["User-agent: *", "Disallow: /"]
-        self._robots.parse(rules)
-        self._delay = min(_MAX_DELAY, max(self._delay, float(self._robots.crawl_delay(_ROBOT) or 0.0)))
+        self._robots.parse(filter(_is_rule, rules))
+        self._delay = max(self._delay, min(int(_MAX_DELAY), int(self._robots.crawl_delay(_ROBOT) or 0)))
 
     def _links(self, url: str, data: bytes) -> list[str]:
         """Addresses on a page that lie below the folder of the address that was named.
@@ -310,6 +313,20 @@ def _sitemap(found: Fetched, limit: int) -> tuple[list[str], list[str]]:
             with suppress(LoadError, ValueError):
                 links[kind].append(check_url(place.strip()))
     return links["sitemap"], links["url"]
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line of robots.txt can be read: Python's parser stumbles over numbers and addresses that are none."""
+    try:
+        RobotFileParser().parse(("User-agent: *", line))
+    except ValueError:
+        return False
+    return True
+
+
+def _sendable(header: str) -> str:
+    """A header of the server that may be sent back to it; what is too long or not plain is not kept."""
+    return header if len(header) <= 300 and header.isascii() and header.isprintable() else ""
 
 
 def _is_sitemap(url: str) -> bool:
