@@ -102,6 +102,7 @@ def test_an_accent_is_the_same_however_it_is_typed():
         ("Not only Paris", "Paris", 1), ("Paris and Lyon", "Paris and Lyon", 1), ("the U.S. Navy", "U.S.", 1),
         ("He did not stay long and died in Paris.", "Paris", 1), ("It was \"Don't Stop\"", "Don't Stop", 1),
         ("The answer is A", "A", 1),
+        ("后台任务在返回响应之后运行。", "返回响应之后", 1),
     ],
 )  # fmt: skip
 def test_only_what_is_stated_is_right_for_the_stricter_accuracy(answer: str, gold: str, stated: float):

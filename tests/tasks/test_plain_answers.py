@@ -25,7 +25,7 @@ from ragways.tasks.answers import (
 from ragways.testing.scripted import ScriptedModel
 
 PASSAGES = tuple(AnswerPassage(f"T{n}", "", f"Text {n}.", (f"Text {n}.",)) for n in range(1, 4))
-GIVEN = AnswerInput("Who built it?", PASSAGES, Extractor(None, str.split, 0.5, 3))  # type: ignore[arg-type]
+GIVEN = AnswerInput("Who built it?", PASSAGES, Extractor(None, str.split, 0.5, 3))
 
 
 def asked(*script: Any, cache: MemoryCache | None = None) -> Outcome[AnswerReply]:

@@ -101,7 +101,7 @@ def ask(
         _print_data(text, results, failures, names, as_events=stream)
     elif answer_only:
         if writer is None:
-            answer_writer()(results[0].answer.text + "\n")
+            answer_writer()(results[0].answer.shown + "\n")
     elif one:
         show_answer(results[0], written=writer is not None, quiet=quiet)
     else:

@@ -26,6 +26,7 @@ from ragways.apps.terminal import (
     show_table,
 )
 from ragways.core.errors import PARTLY, UsageError
+from ragways.core.language import NAMES
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
 from ragways.core.text import printable
@@ -229,6 +230,8 @@ def show_summary(summary: Summary, folder: str) -> None:
         out.print(f"not done: {summary.undone:,} units of work; they are tried again on the next run", style="yellow")
         if summary.why:
             out.print(f"the first because: {printable(summary.why)}", markup=False, style="yellow", soft_wrap=True)
+    if summary.unread:
+        out.print(summary.unread, markup=False, style="yellow", soft_wrap=True)
     if summary.unerased:
         out.print(UNERASED, style="yellow")
     if summary.stopped:
@@ -292,8 +295,11 @@ def _show_status(status: IndexStatus) -> None:
         ("embedder", status.embedder or "none"),
         ("chunking", status.chunking),
         ("size", f"{status.bytes / 1e6:.1f} MB"),
+        ("languages", ", ".join(f"{NAMES.get(code, code)} {n:,}" for code, n in status.languages.items())),
     ]
     show_table(Table.of(("", ""), rows, title=status.index), header=False)
+    if status.unread:
+        console().print(status.unread, markup=False, style="yellow", soft_wrap=True)
     layers = [
         (x.name, f"{x.rows:,}", f"{x.bytes / 1e6:.1f} MB", x.built_at, str(x.failures), _cost(x.spent))
         if x.built

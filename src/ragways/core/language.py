@@ -55,6 +55,11 @@ def _pairs(run: str) -> Iterator[str]:
     yield from signs if len(signs) == 1 else _BY_SCRIPT["zh"].findall(run)
 
 
+def apart(text: str) -> str:
+    """A text with each character of a script without spaces as a word by itself, as answers are compared."""
+    return text if text.isascii() else _UNSPACED.sub(lambda run: f" {' '.join(run.group())} ", text)
+
+
 def folded_words(text: str) -> list[str]:
     """The words of a text for matching, casefolded: what stands between spaces and signs, or pairs of characters."""
     rest, more = unspaced_words(text)
@@ -153,6 +158,8 @@ _SPEAKERS: dict[str, tuple[str, ...]] = {}
 for _code, _words in _SMALL_WORDS.items():
     for _small in set(_words.split()):
         _SPEAKERS[_small] = (*_SPEAKERS.get(_small, ()), _code)
+LATIN = frozenset(_SMALL_WORDS)
+"""Languages in Latin letters."""
 _FEWEST = 2
 """Different small words that a language needs: one may be a name."""
 
@@ -194,3 +201,21 @@ def _by_small_words(sample: str) -> str:
     if code != "en" and (kinds[code] < _FEWEST or counts[code] < 2 * counts["en"]):
         return "en" if counts["en"] else ""
     return code
+
+
+# What is said where there is no answer
+
+REFUSALS = {
+    "ar": "معلومات غير كافية", "de": "Die Informationen reichen nicht aus", "es": "Información insuficiente",
+    "fr": "Informations insuffisantes", "hi": "जानकारी अपर्याप्त है", "it": "Informazioni insufficienti",
+    "ja": "情報が足りません", "ko": "정보가 부족합니다", "nl": "Onvoldoende informatie",
+    "pl": "Niewystarczające informacje", "pt": "Informação insuficiente", "ru": "Недостаточно информации",
+    "sv": "Otillräcklig information",
+    "th": "ข้อมูลไม่เพียงพอ", "tr": "Yetersiz bilgi", "uk": "Недостатньо інформації", "zh": "信息不足",
+}  # fmt: skip
+"""`ABSTENTION` in other languages."""
+
+
+def refusal(question: str) -> str:
+    """What says, in the question's language, that there is no answer; empty for English and where it is not known."""
+    return REFUSALS.get(language(question), "")

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
 
+from ragways.core.language import refusal
+
 Kind = Literal["article", "section", "paragraph", "chunk", "sentence", "triplet", "report"]
 
 ABSTENTION = "Insufficient information"
@@ -274,9 +276,16 @@ class Answer:
     error: str = ""
 
     @property
+    def shown(self) -> str:
+        """The text as a person is shown it: an abstention, whose text is one for all programs, in the question's
+        language.
+        """
+        return refusal(self.evidence.hits.query.text) or self.text if self.abstained else self.text
+
+    @property
     def full_text(self) -> str:
         """The answer and, below it, its explanation: what a person is shown."""
-        return f"{self.text}\n\n{self.explanation}" if self.explanation else self.text
+        return f"{self.shown}\n\n{self.explanation}" if self.explanation else self.shown
 
     def __repr__(self) -> str:
         return answer_text(self.full_text, self.citations, len(self.evidence.items), self.way)
@@ -345,5 +354,5 @@ def answer_html(answer: Answer) -> str:
         f"{escape(shortened(citation.quote, 300))}</li>"
         for citation in answer.citations
     )
-    said = "".join(f"<p>{escape(text)}</p>" for text in (answer.text, answer.explanation) if text)
+    said = "".join(f"<p>{escape(text)}</p>" for text in (answer.shown, answer.explanation) if text)
     return said + (f"<ul>{sources}</ul>" if sources else "")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from ragways.core.language import apart
 from ragways.core.types import Piece, title_name
 
 _NOT_WORDS = re.compile(r"\W+")
@@ -82,7 +83,9 @@ def holds(piece: Piece, gold: Gold) -> bool:
 
 @lru_cache(maxsize=4096)
 def normal(text: str) -> str:
-    """Lower case, without articles, punctuation and the marks of citations."""
+    """Lower case, without articles, punctuation and the marks of citations; characters of scripts without spaces stand
+    apart.
+    """
     return " ".join(_ARTICLES.sub(" ", _words(text)).split())
 
 
@@ -107,7 +110,7 @@ def compared(said: str, gold: str, form: Callable[[str], str] = normal) -> tuple
 
 
 def _words(text: str) -> str:
-    return " ".join(_OTHER.sub(" ", _MARKS.sub(" ", composed(text).casefold())).split())
+    return " ".join(apart(_OTHER.sub(" ", _MARKS.sub(" ", composed(text).casefold()))).split())
 
 
 def _squad_words(text: str) -> str:

@@ -18,6 +18,7 @@ from ragways.core.trace import Budget, spending
 from ragways.core.types import title_name
 from ragways.corpus.source import WebSource
 from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, is_current, writing
+from ragways.index.languages import CURE, unread_documents
 from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
 from ragways.index.place import PAGES
@@ -253,6 +254,8 @@ class _Run:
             self.progress(Progress("deriving", 0))
             derive(context, generation + 1, layers)
         self.summary.undone, self.summary.why = context.failed, context.why
+        if self.builds and (unread := unread_documents(self.store)):
+            self.summary.unread = f"{unread.said}; {CURE}"
         # A removal tries nothing again, so it leaves undone what was.
         left = not self.builds and self.meta.get("unfinished")
         unfinished = "yes" if context.failed or self.summary.stopped or left else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.types import content_hash
 from ragways.index.database import REBUILD, connect, store_errors
 from ragways.index.folder import damaged_parts
+from ragways.index.languages import CURE, document_languages, unread_documents
 from ragways.index.layer import AGAIN, Check, CheckContext, Finding, Layer, findings
 from ragways.index.layers import LAYERS, in_order
 from ragways.index.reader import Index
@@ -58,7 +59,8 @@ class IndexedDocument:
 class IndexStatus:
     """What an index holds: its folder, how it was made, what is counted in it, its layers, and its size on disk.
 
-    `documents` is None where they were not asked for.
+    `documents` is None where they were not asked for. `languages` counts documents by the code of their language, of
+    many a sample; `unread` says which of them the embedder does not know.
     """
 
     index: str
@@ -70,11 +72,14 @@ class IndexStatus:
     by_layer: tuple[LayerStatus, ...]
     bytes: int
     documents: tuple[IndexedDocument, ...] | None = None
+    languages: dict[str, int] = field(default_factory=dict)
+    unread: str = ""
 
 
 def index_status(folder: Path, *, documents: bool = False) -> IndexStatus:
     """What the index in this folder holds; with `documents`, every document by name."""
-    with closing(Index.open(folder)) as index:
+    with closing(Index.open(folder)) as index, closing(Store.open(folder)) as store:
+        unread = unread_documents(store)
         return IndexStatus(
             str(folder),
             index.generation,
@@ -85,6 +90,8 @@ def index_status(folder: Path, *, documents: bool = False) -> IndexStatus:
             tuple(layer_status(folder)),
             sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()),
             tuple(IndexedDocument(*names) for names in index.documents()) if documents else None,
+            dict(document_languages(store).most_common()),
+            f"{unread.said}; {CURE}" if unread else "",
         )
 
 
@@ -187,7 +194,7 @@ def _checks(context: CheckContext) -> Iterator[Check]:
         # Of damaged files all that can be said is that they are, and looking into them may end in anything.
         if not context.derived.is_dir() or not damaged_parts(context.derived, layer.patterns):
             yield from layer.checks
-    yield from (check_failures, check_leftovers)
+    yield from (check_languages, check_failures, check_leftovers)
 
 
 def _carried_out(one: Check, context: CheckContext) -> Iterator[Finding]:
@@ -284,6 +291,12 @@ def check_texts(context: CheckContext) -> Iterator[Finding]:
     hashes = dict(context.store.chunk_rows())
     changed = (id for id, text in chunk_texts(context.store) if content_hash(text) != hashes[id])
     yield from findings("chunks whose text is not the one they were made from", "error", changed, REBUILD)
+
+
+def check_languages(context: CheckContext) -> Iterator[Finding]:
+    """Languages of documents."""
+    if unread := unread_documents(context.store):
+        yield Finding("documents that the embedder does not know", "warning", unread.count, unread.said, CURE)
 
 
 # Work

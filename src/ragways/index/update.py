@@ -73,6 +73,8 @@ class Summary:
     """What was removed can still be read in the files, because somebody has the index open. No question finds it, and
     it goes when the index is next opened.
     """
+    unread: str = ""
+    """Documents in languages that the embedder does not know, and the cure; empty where there are few."""
     usage: Usage = field(default_factory=Usage)
     wall: float = 0.0
     """Seconds of the whole run; those of its stages overlap."""

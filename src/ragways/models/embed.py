@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import ModelError, UnusableReply
+from ragways.core.language import LATIN, language
 from ragways.core.runtime import together
 from ragways.core.trace import Usage, current_meter, span
 from ragways.core.types import content_hash
@@ -69,6 +70,17 @@ class QueryEmbedder(Embedder, Protocol):
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """As `embed`, for questions."""
         ...
+
+
+def reads(embedder: Embedder, text: str) -> bool:
+    """Whether this embedder's vector of a text says something of it.
+
+    One with an attribute `languages` knows only these. In other languages of Latin letters it still meets names and
+    words that are alike; of other scripts it sees single characters (docs/figures.md).
+    """
+    known: frozenset[str] | None = getattr(embedder, "languages", None)
+    code = language(text)
+    return known is None or not code or code in known or code in LATIN
 
 
 def unit(rows: Vectors) -> Vectors:

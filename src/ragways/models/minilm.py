@@ -16,6 +16,7 @@ VERSION: Final = 2
 """Part of the embedder's name. Raise it with every change that moves a vector, however little."""
 
 DIMENSION: Final = 384
+LANGUAGES: Final = frozenset({"en"})
 USUAL_TOKENS: Final = 256
 
 
@@ -34,6 +35,11 @@ class MiniLM:
         """For example `all-MiniLM-L6-v2/int8-2`, followed by the limit of tokens where it is not the usual one."""
         limit = "" if self._max_tokens == USUAL_TOKENS else f"-{self._max_tokens}"
         return f"{MODEL}/int8-{VERSION}{limit}"
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Those it was trained on."""
+        return LANGUAGES
 
     @property
     def dimension(self) -> int:

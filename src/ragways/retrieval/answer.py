@@ -14,6 +14,7 @@ from ragways.core.text import defused
 from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Piece, Query
 from ragways.index.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
+from ragways.models.embed import reads
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import (
     ANSWER,
@@ -70,7 +71,9 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
             return _abstain(evidence, "no evidence")
         places = [use.index.sentences(hit.piece) for hit in evidence.items]
         passages = tuple(_passage(hit, spans) for hit, spans in zip(evidence.items, places, strict=True))
-        query, extractor = evidence.hits.query, Extractor(use.embed, terms, use.threshold, use.sentences)
+        query = evidence.hits.query
+        embed = use.embed if reads(use.embedder, query.text) else None
+        extractor = Extractor(embed, terms, use.threshold, use.sentences)
         given = AnswerInput(query.text, passages, extractor, query.searches)
         listening = current_stream() if stream else None
         on_text = listening.reply(_so_far) if listening else None

@@ -55,7 +55,7 @@ def build_hybrid_words(
     depth: Count = 50,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    both = fuse(dense(use, k=depth), words(use, k=depth))
+    both = fuse(dense(use, k=depth, beside=True), words(use, k=depth))
     return both >> top(k) >> pack(use, tokens) >> answer(use)
 
 

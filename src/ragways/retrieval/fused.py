@@ -172,7 +172,11 @@ def build_fused(
 ) -> Strategy:
     """`fusion`: `learned`, or `rank`, which uses no trained weights. `late`: what MaxSim among the best counts."""
     together = fuse(
-        dense(use, k=depth), words(use, k=depth), linked(use, k=depth), k=rank, weights=(meaning, word, graph)
+        dense(use, k=depth, beside=True),
+        words(use, k=depth),
+        linked(use, k=depth),
+        k=rank,
+        weights=(meaning, word, graph),
     )
     weigh = weighed(use, fusion=fusion, k=rank, bridge=bridge)
     return (

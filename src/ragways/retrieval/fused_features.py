@@ -34,6 +34,7 @@ from ragways.core.language import folded_words, unspaced_words
 from ragways.core.types import Hit, Hits, Piece
 from ragways.index.graph.names import STOP, split_title
 from ragways.index.words import terms
+from ragways.models.embed import reads
 from ragways.retrieval.resources import Resources
 
 if TYPE_CHECKING:
@@ -320,12 +321,16 @@ class Candidates:
         return {"pair": pairs.max(axis=1), "joined": np.where(leads, pairs, 0.0).max(axis=1)}
 
     def _meaning(self, ids: list[str]) -> NDArray[np.float64]:
-        """How near the question a passage is; the nearest of all is 1, and one without a vector 0."""
+        """How near the question a passage is; the nearest of all is 1, and one without a vector 0; all are 0 where the
+        embedder cannot read the question.
+        """
         import numpy as np
 
         vectors = self._use.index.vectors
         rows = places(vectors).rows
         near = np.zeros(len(ids))
+        if not reads(self._use.embedder, self._hits.query.text):
+            return near
         known = [n for n, id in enumerate(ids) if id in rows]
         near[known] = vectors.matrix[[rows[ids[n]] for n in known]] @ self._vector
         return near / max(float(near.max()), 1e-6)

@@ -8,14 +8,21 @@ from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
 from ragways.index.vectors import Scored
+from ragways.models.embed import reads
 from ragways.retrieval.guard import guarded
 from ragways.retrieval.resources import Resources
 
 
-def dense(use: Resources, *, k: int = 10, minimum: float = -1.0) -> Step[Query, Hits]:
-    """The k chunks nearest the question by cosine, those at least `minimum` similar."""
+def dense(use: Resources, *, k: int = 10, minimum: float = -1.0, beside: bool = False) -> Step[Query, Hits]:
+    """The k chunks nearest the question by cosine, those at least `minimum` similar.
+
+    `beside`: other ways look too, so that nothing is found here where the embedder cannot read the question.
+    """
 
     async def run(query: Query) -> Hits:
+        if beside and not reads(use.embedder, query.text):
+            current_span().details["unread"] = "the embedder does not know the question's language"
+            return Hits(query)
         vector = await use.embed_question(query.text)
         return scored_hits(use, query, "dense", use.index.vectors.search(vector, k, minimum=minimum))
 

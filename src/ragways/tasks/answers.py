@@ -41,9 +41,11 @@ class AnswerPassage:
 
 @dataclass(frozen=True)
 class Extractor:
-    """What answering without a model needs: vectors of texts, and how careful and how brief to be."""
+    """What answering without a model needs: vectors of texts (None where they say nothing of a text in this language),
+    and how careful and how brief to be.
+    """
 
-    embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]]
+    embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]] | None
     terms: Callable[[str], list[str]]
     threshold: float
     maximum: int

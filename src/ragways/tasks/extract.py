@@ -66,8 +66,11 @@ class Extraction:
 
 
 async def extract(
-    question: str, passages: Sequence[Shown], *, embed: Embed, terms: Terms, threshold: float, maximum: int
+    question: str, passages: Sequence[Shown], *, embed: Embed | None, terms: Terms, threshold: float, maximum: int
 ) -> Extraction:
+    """The sentences that answer the question. `embed` is None where the embedder cannot read it: then a sentence is as
+    near to it as the root of the share of its words that it holds, which lies where cosines do.
+    """
     candidates = _candidates(passages, terms)
     wanted = terms(ASKING.sub(" ", question)) or terms(question)
     if not candidates or not wanted:
@@ -75,8 +78,11 @@ async def extract(
     weights = _weights(wanted, candidates)
     together = frozenset[str]().union(*(candidate.terms for candidate in candidates))
     candidates = _promising(candidates, weights)
-    vectors = await embed([question, *(candidate.text for candidate in candidates)])
-    nearness = [float(x) for x in vectors[1:] @ vectors[0]]
+    if embed is None:
+        nearness = [math.sqrt(_share(weights, candidate.terms)) for candidate in candidates]
+    else:
+        vectors = await embed([question, *(candidate.text for candidate in candidates)])
+        nearness = [float(x) for x in vectors[1:] @ vectors[0]]
     scores = [
         near + 0.5 * _share(weights, candidate.terms) + _kind_bonus(question, candidate.text) - 0.01 * candidate.passage
         for near, candidate in zip(nearness, candidates, strict=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ragways.core.language import REFUSALS
 from ragways.core.types import ABSTENTION
 
 LONGEST = 1000
@@ -78,6 +79,8 @@ _REFUSING = re.compile(
         )
     )
 )
+_ELSEWHERE = re.compile("(?:" + "|".join(re.escape(each.casefold()) for each in REFUSALS.values()) + r")(?!\w)")
+"""An abstention in another language."""
 _TURN = re.compile(r"\b(?:but|however|nevertheless|nonetheless|the answer is)\b")
 """What an answer after all begins with."""
 
@@ -86,7 +89,7 @@ def refuses(answer: str) -> bool:
     """Whether a text declines to answer. One that goes on to answer all the same does not; an empty one does."""
     text = " ".join(answer[:LONGEST].casefold().replace("_", " ").split()).strip("\"'“”*([{ ")
     whole = text.strip(".!?)]}\"'“”* ")
-    if not whole or _WHOLLY.fullmatch(whole):
+    if not whole or _WHOLLY.fullmatch(whole) or _ELSEWHERE.match(text):
         return True
     lead = _LEAD.match(text)
     refusal = _REFUSING.match(text) or (_REFUSING.match(text, lead.end()) if lead else None)
