@@ -108,6 +108,8 @@ def contents(folder: Path) -> dict[str, list[tuple[object, ...]]]:
     held["words"] = [*index.words.search(probe, 1000)]
     index.close()
     work_cache = sqlite3.connect(folder / "work_cache.sqlite")
-    held["work_cache"] = sorted(work_cache.execute("SELECT embedder, hash, vector FROM vectors"))
+    held["work_cache"] = sorted(
+        work_cache.execute("SELECT name, hash, vector FROM vectors JOIN embedders ON number = embedder")
+    )
     work_cache.close()
     return held

@@ -10,11 +10,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ragways.core.errors import StoreDamaged
 from ragways.index.build import build
 from ragways.index.health import check
+from ragways.index.packed import unpack
 from ragways.index.reader import Index
 from ragways.index.store import Store
 from ragways.index.work_cache import WorkCache
@@ -186,16 +188,17 @@ def test_damaged_results_and_replies_count_as_not_there(tmp_path: Path, caplog: 
     cache.close()
 
 
-def test_a_work_cache_of_an_earlier_version_has_rows_without_checksums(tmp_path: Path):
+def test_vectors_of_an_earlier_version_are_packed_and_not_made_again(tmp_path: Path):
     db = sqlite3.connect(tmp_path / "work_cache.sqlite")
     db.execute("CREATE TABLE vectors (embedder TEXT, hash TEXT, vector BLOB NOT NULL, PRIMARY KEY (embedder, hash))")
     db.execute("CREATE TABLE replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL)")
-    db.execute("INSERT INTO vectors VALUES ('e', 'h', x'00')")
+    db.execute("INSERT INTO vectors VALUES ('e', 'h', ?)", (np.array([0.6, -0.8], np.float32).tobytes(),))
     db.execute("INSERT INTO replies VALUES ('k', 'r')")
     db.commit()
     db.close()
     cache = WorkCache(tmp_path)
-    assert cache.vectors("e", ["h"]) == {"h": b"\0"}
+    assert cache.known("e", ["h", "other"]) == {"h"}
+    assert np.allclose(unpack(cache.vectors("e", ["h"])["h"]), [0.6, -0.8], atol=0.005)
     assert cache.get("k") == "r"
     cache.close()
 

@@ -124,6 +124,7 @@ def test_links_of_documents_that_are_gone(index: Path):
 
 BROKEN_GRAPH = {
     "relations of entities that are not there": "UPDATE relations SET object = 9999 WHERE ordinal = 0",
+    "relations whose description is not there": "DELETE FROM descriptions WHERE ordinal = 0",
     "mentions of entities that are not there": "INSERT INTO mentions VALUES (9999, 0, 1, 0)",
     "mentions in chunks that are not there": "INSERT INTO mentions VALUES (0, 9999, 1, 0)",
     "sources of relations that are not there": "INSERT INTO relation_chunks VALUES (9999, 0)",
@@ -207,8 +208,10 @@ def test_vectors_in_another_order(index: Path):
 
 def test_vectors_that_are_no_numbers_or_too_long(index: Path):
     def spoil(rows: np.ndarray) -> np.ndarray:
-        rows[0, 3] = np.nan
-        rows[1] *= 1.01
+        scales = rows[:, -4:].copy().view("<f4")  # what makes each row of length 1, in its last four bytes
+        scales[0] = np.nan
+        scales[1] *= 1.01
+        rows[:, -4:] = scales.view(np.int8)
         return rows
 
     change(derived(index) / "chunks.npy", spoil)

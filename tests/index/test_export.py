@@ -68,8 +68,9 @@ def make_hostile(path: Path) -> None:
         )
         db.execute(
             "INSERT INTO relations VALUES (?, ?, ?, ?, 0, ?, 1.5, ?, 'rules')",
-            (end + n, f"relation:{n:016x}", last + n, text, text, text),
+            (end + n, f"relation:{n:016x}", last + n, text, -n, text),
         )
+        db.execute("INSERT INTO descriptions VALUES (?, ?)", (-n, text))
         db.execute("INSERT INTO relation_chunks VALUES (?, 0)", (end + n,))
     db.commit()
     db.close()
@@ -88,7 +89,11 @@ def expected(index: Index) -> tuple[list[dict[str, object]], list[dict[str, obje
     ids = dict(db.execute("SELECT ordinal, id FROM entities").fetchall())
     chunks = dict(db.execute("SELECT ordinal, id FROM chunks").fetchall())
     edges = []
-    query = "SELECT ordinal, id, subject, object, predicate, description, weight, date, way FROM relations ORDER BY id"
+    query = (
+        "SELECT ordinal, id, subject, object, predicate, "
+        "(SELECT text FROM descriptions d WHERE d.ordinal = description), "
+        "weight, date, way FROM relations ORDER BY id"
+    )
     for ordinal, id, subject, object, predicate, description, weight, date, way in db.execute(query).fetchall():
         stated = db.execute("SELECT chunk FROM relation_chunks WHERE relation = ? ORDER BY chunk", (ordinal,))
         edges.append(

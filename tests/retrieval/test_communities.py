@@ -12,7 +12,7 @@ import pytest
 from ragways.core.errors import UnusableReply
 from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
-from ragways.index.communities.reader import Communities
+from ragways.index.communities.reader import MEMBER, MEMBER_OF, Communities
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_tokens
@@ -232,7 +232,7 @@ def test_local_gives_what_brute_force_over_the_tables_gives(index: Index):
     }
     assert order("triplet") == sorted(relations, key=lambda id: (-round(relations[id], 6), id))
     reports: dict[str, float] = {}
-    for community, entity in communities._rows("SELECT community, entity FROM members"):
+    for community, entity in communities._rows(f"SELECT {MEMBER_OF}, {MEMBER} FROM members"):
         if entity in seeds:
             reports[community] = reports.get(community, 0.0) + seeds[entity]
     assert order("report") == sorted(reports, key=lambda id: (-reports[id], id))

@@ -164,7 +164,7 @@ def slow_3d(w: Slow, most: int, least: int) -> None:
 
 
 def slow_full(w: Slow, most: int, least: int) -> None:
-    slow_centroid(w, most, w.g.question.astype(np.float64).tolist(), w.g.windows.windows.matrix)
+    slow_centroid(w, most, w.g.question.astype(np.float64).tolist(), np.asarray(w.g.windows.windows.matrix))
 
 
 def slow_guided(w: Slow, most: int, least: int) -> None:

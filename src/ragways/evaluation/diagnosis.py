@@ -19,6 +19,7 @@ from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
 from ragways.index.database import connect, store_errors
 from ragways.index.export import replacing
+from ragways.index.packed import Matrix
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 
@@ -277,7 +278,7 @@ def _drawn_clustering(links: Adjacency, seed: int) -> tuple[float, SampledPart]:
 # How vectors lie: how many dimensions they fill, whether some are near everything, how far apart
 
 
-def semantic(vectors: Vectors, *, k: int = 10, limit: int = POINTS, seed: int = 0) -> Semantic:
+def semantic(vectors: Matrix, *, k: int = 10, limit: int = POINTS, seed: int = 0) -> Semantic:
     rows, sample = take(len(vectors), limit, seed)
     points = np.asarray(vectors if sample.whole else vectors[rows], dtype=np.float32)
     near, distances = nearest(points, k)
@@ -334,7 +335,7 @@ def hubness(near: NDArray[np.int64], size: int) -> float | None:
     return float((((counts - counts.mean()) / counts.std()) ** 3).mean())
 
 
-def centroid_distance(vectors: Vectors) -> CentroidDistance | None:
+def centroid_distance(vectors: Matrix) -> CentroidDistance | None:
     """Of all vectors, a slice at a time, so that they need not fit into memory."""
     slices = range(0, len(vectors), _ROWS_OF_CENTROID)
     total = np.zeros(vectors.shape[1])

@@ -36,11 +36,11 @@ EDGES = {
 
 _NODE_ROWS = "SELECT id, name, type, description, aliases, count, chunks, way FROM entities ORDER BY ordinal"
 _EDGE_ROWS = (
-    "SELECT r.id, s.id, o.id, r.predicate, r.description, r.weight, r.date, r.way, "
+    "SELECT r.id, s.id, o.id, r.predicate, d.text, r.weight, r.date, r.way, "
     "(SELECT json_group_array(id) FROM (SELECT c.id AS id FROM relation_chunks l JOIN chunks c ON c.ordinal = l.chunk "
     "WHERE l.relation = r.ordinal ORDER BY c.ordinal)) "
     "FROM relations r JOIN entities s ON s.ordinal = r.subject JOIN entities o ON o.ordinal = r.object "
-    "ORDER BY r.ordinal"
+    "JOIN descriptions d ON d.ordinal = r.description ORDER BY r.ordinal"
 )
 _AT_ONCE = 10_000
 

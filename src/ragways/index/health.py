@@ -22,10 +22,10 @@ from ragways.index.layer import AGAIN, Check, CheckContext, Finding, Layer, find
 from ragways.index.layers import LAYERS, in_order
 from ragways.index.reader import Index
 from ragways.index.store import FILE, PARTS, Store, chunk_texts, derived_folder
-from ragways.index.vectors import arrays, slices
+from ragways.index.vectors import arrays
 from ragways.index.work_cache import CURE as MOVE_AWAY
 from ragways.index.work_cache import FILE as WORK_CACHE
-from ragways.index.work_cache import Spent, damaged_rows
+from ragways.index.work_cache import Spent, damaged_rows, kept_vectors
 
 # Status
 
@@ -324,18 +324,15 @@ def check_leftovers(context: CheckContext) -> Iterator[Finding]:
     """Vectors that nothing uses."""
     if context.work_cache is None or not _has_table(context.work_cache, "vectors") or not context.derived.is_dir():
         return
-    # Every row of a derived array is a kept vector, whichever layer made it: so what no array holds, nobody uses.
-    used = {
-        hash(row.tobytes())
-        for _, vectors in arrays(context.derived)
-        for _, some in slices(vectors.matrix)
-        for row in some
-    }
+    # Every row of a derived array is a kept vector, whichever layer made it, and `*.hashes` name those that edges were
+    # made from: so what neither holds, nobody uses.
+    named = {text for file in context.derived.rglob("*.hashes") for text in file.read_text().split()}
+    used = {hash(row.tobytes()) for _, vectors in arrays(context.derived) for row in vectors.matrix.packed}
     embedder = context.meta.get("embedder", "")
     unused = (
         text
-        for by, text, vector in context.work_cache.execute("SELECT embedder, hash, vector FROM vectors")
-        if by != embedder or hash(bytes(vector)) not in used
+        for by, text, vector in kept_vectors(context.work_cache)
+        if by != embedder or (hash(vector) not in used and text not in named)
     )
     cure = "they wait for a run that was stopped, or go when a document is next removed"
     for finding in findings("kept vectors that nothing uses", "warning", unused, cure):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,9 @@ from ragways.index.layer import (
     findings,
     rows_of_array,
 )
+from ragways.index.packed import PackedRows
 from ragways.index.store import chunk_texts, number_of
+from ragways.index.work_cache import kept_vectors
 
 Scored = list[tuple[str, float]]
 """Ids with scores: best first, equal scores by id."""
@@ -30,9 +32,9 @@ Scored = list[tuple[str, float]]
 class Vectors:
     """`matrix[i]`, of length 1, belongs to `ids[i]`."""
 
-    def __init__(self, ids: Sequence[str], matrix: NDArray[np.float32]) -> None:
+    def __init__(self, ids: Sequence[str], matrix: PackedRows | NDArray[np.float32]) -> None:
         self.ids = ids
-        self.matrix = matrix
+        self.matrix = matrix if isinstance(matrix, PackedRows) else PackedRows.of(matrix)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -44,18 +46,22 @@ class Vectors:
         return best(self.ids, self.matrix @ vector, k, minimum)
 
     def save(self, folder: Path, name: str) -> None:
-        np.save(folder / f"{name}.npy", self.matrix)
+        np.save(folder / f"{name}.npy", self.matrix.packed)
         (folder / f"{name}.ids").write_text("\n".join(self.ids), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path, name: str) -> Vectors:
         text = (folder / f"{name}.ids").read_text(encoding="utf-8")
-        return cls(text.split("\n") if text else [], np.load(folder / f"{name}.npy", mmap_mode="r"))
+        # A plain view of the mapped file: indexing a memmap costs as much again in bookkeeping.
+        packed = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
+        return cls(text.split("\n") if text else [], PackedRows(packed))
 
     @classmethod
-    def stack(cls, ids: Sequence[str], rows: Iterable[bytes], dimension: int) -> Vectors:
-        joined = b"".join(rows)
-        return cls(ids, np.frombuffer(joined, dtype=np.float32).reshape(len(ids), dimension))
+    def stack(cls, ids: Sequence[str], rows: Sequence[bytes], dimension: int) -> Vectors:
+        """From packed rows."""
+        if not rows:
+            return cls(ids, np.zeros((0, dimension), np.float32))
+        return cls(ids, PackedRows(np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(ids), -1)))
 
 
 def best(ids: Sequence[str], scores: NDArray[np.float32], k: int, minimum: float = -np.inf) -> Scored:
@@ -76,7 +82,7 @@ def save_known(context: BuildContext, texts: Mapping[str, str], folder: Path, na
     known = context.work_cache.vectors(meta["embedder"], list(hashes.values()))
     ids = [id for id in sorted(hashes) if hashes[id] in known]
     if ids:
-        Vectors.stack(ids, (known[hashes[id]] for id in ids), int(meta["dimension"])).save(folder, name)
+        Vectors.stack(ids, [known[hashes[id]] for id in ids], int(meta["dimension"])).save(folder, name)
 
 
 # The layer
@@ -106,7 +112,7 @@ def _derive_vectors(context: BuildContext, folder: Path) -> None:
             f"{len(missing)} chunks have no vector ({missing[0]} is the first)",
             "build again with: ragways index --rebuild PATH",
         )
-    stacked = Vectors.stack([id for id, _ in rows], (vectors[hash] for _, hash in rows), int(meta["dimension"]))
+    stacked = Vectors.stack([id for id, _ in rows], [vectors[hash] for _, hash in rows], int(meta["dimension"]))
     stacked.save(folder, "chunks")
 
 
@@ -127,7 +133,7 @@ def arrays(folder: Path) -> Iterator[tuple[str, Vectors]]:
         yield str(path.relative_to(folder).with_suffix("")), Vectors.load(path.parent, path.stem)
 
 
-def slices(matrix: NDArray[np.float32]) -> Iterator[tuple[int, NDArray[np.float32]]]:
+def slices(matrix: PackedRows) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """The rows, some at a time, each time with the number of the first."""
     return ((at, matrix[at : at + ROWS]) for at in range(0, len(matrix), ROWS))
 
@@ -136,8 +142,7 @@ def check_chunks(context: CheckContext) -> Iterator[Finding]:
     """Vectors of chunks."""
     known: set[str] = set()
     if context.work_cache is not None:
-        query = "SELECT hash FROM vectors WHERE embedder = ?"
-        known = {row[0] for row in context.work_cache.execute(query, (context.meta.get("embedder", ""),))}
+        known = {hash for by, hash, _ in kept_vectors(context.work_cache) if by == context.meta.get("embedder", "")}
     missing = (id for id, hash in context.store.chunk_rows() if hash not in known)
     yield from findings("chunks whose vector is not kept", "error", missing, AGAIN)
     if context.derived.is_dir():

@@ -35,9 +35,10 @@ UNITS_AT_ONCE = 64
 T = TypeVar("T")
 
 _TABLES = """
+CREATE TABLE IF NOT EXISTS embedders (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 -- `sum` is the CRC-32 of the rest of the row; that of a row of an earlier version is not known.
 CREATE TABLE IF NOT EXISTS vectors (
-    embedder TEXT NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, sum INTEGER, PRIMARY KEY (embedder, hash)
+    embedder INTEGER NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, sum INTEGER, PRIMARY KEY (embedder, hash)
 );
 CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, sum INTEGER);
 -- Results of a kind of work (facts of a chunk, a report of a community) by the hash of what they were made from.
@@ -109,6 +110,7 @@ class WorkCache:
 
     def _create(self) -> None:
         with self._errors():
+            _pack_older(self._db)
             self._db.executescript(_TABLES)
             for table in _SUMMED:
                 if "sum" not in {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}:
@@ -127,24 +129,22 @@ class WorkCache:
 
     def known(self, embedder: str, hashes: Iterable[str]) -> set[str]:
         """Those of the hashes that have a vector already."""
-        query = "SELECT hash FROM vectors WHERE embedder = ? AND hash IN (SELECT value FROM json_each(?))"
+        query = f"SELECT hash FROM vectors WHERE embedder = {_BY_NAME} AND hash {_AMONG}"  # noqa: S608
         with self._errors():
             return {row[0] for row in self._db.execute(query, (embedder, _json(hashes)))}
 
     def keep(
         self, embedder: str, vectors: Mapping[str, NDArray[np.float32]], kind: str = "embed", cost: Cost | None = None
     ) -> None:
-        rows = [summed(embedder, hash, vector.tobytes()) for hash, vector in vectors.items()]
+        """Keep vectors by the hash of their text, in a byte a number (`packed.py`)."""
         with self._errors(), Transaction(self._db):
-            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
+            _keep_packed(self._db, embedder, vectors)
             self._write_down(kind, cost)
 
     def vectors(self, embedder: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """Vectors by hash, where they are kept; raises where one is not what was kept, and drops it."""
-        query = (
-            "SELECT embedder, hash, vector, sum FROM vectors "
-            "WHERE embedder = ? AND hash IN (SELECT value FROM json_each(?))"
-        )
+        """Packed vectors by hash, where they are kept; raises where one is not what was kept, and drops it."""
+        columns = "embedder, hash, vector, sum"
+        query = f"SELECT {columns} FROM vectors WHERE embedder = {_BY_NAME} AND hash {_AMONG}"  # noqa: S608
         with self._errors():
             rows = self._db.execute(query, (embedder, _json(hashes))).fetchall()
         if self._drop_damaged("vectors", rows):
@@ -155,10 +155,7 @@ class WorkCache:
 
     def results(self, kind: str, hashes: Iterable[str]) -> dict[str, str]:
         """What work of this kind gave for these hashes, where it has been done."""
-        query = (
-            "SELECT kind, hash, CAST(value AS BLOB), sum FROM results "
-            "WHERE kind = ? AND hash IN (SELECT value FROM json_each(?))"
-        )
+        query = f"SELECT kind, hash, CAST(value AS BLOB), sum FROM results WHERE kind = ? AND hash {_AMONG}"  # noqa: S608
         with self._errors():
             rows = self._db.execute(query, (kind, _json(hashes))).fetchall()
         damaged = self._drop_damaged("results", rows)
@@ -276,6 +273,56 @@ class WorkCache:
         return {hash for _, hash in keys}
 
 
+# Vectors
+
+_AMONG = "IN (SELECT value FROM json_each(?))"
+_BY_NAME = "(SELECT number FROM embedders WHERE name = ?)"
+
+
+def _keep_packed(db: sqlite3.Connection, embedder: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+    if not vectors:
+        return
+    import numpy as np
+
+    from ragways.index.packed import pack
+
+    db.execute("INSERT OR IGNORE INTO embedders (name) VALUES (?)", (embedder,))
+    number = str(db.execute(f"SELECT {_BY_NAME}", (embedder,)).fetchone()[0])
+    packed = pack(np.stack(list(vectors.values())))
+    rows = [summed(number, hash, row.tobytes()) for hash, row in zip(vectors, packed, strict=True)]
+    db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
+
+
+def _pack_older(db: sqlite3.Connection) -> None:
+    """Pack what an earlier version kept in four bytes a number: it may have been paid for."""
+    names = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+    if "vectors" not in names or "embedders" in names:
+        return
+    import numpy as np
+
+    with Transaction(db):
+        db.execute("ALTER TABLE vectors RENAME TO older")
+        for statement in _TABLES.split(";\n")[:2]:
+            db.execute(statement)
+        columns = [row[1] for row in db.execute("PRAGMA table_info(older)")]
+        rows = db.execute(f"SELECT embedder, hash, vector, {'sum' if 'sum' in columns else 'NULL'} FROM older")  # noqa: S608
+        while some := rows.fetchmany(1024):
+            for embedder in {row[0] for row in some}:
+                whole = {
+                    row[1]: np.frombuffer(row[2], np.float32) for row in some if row[0] == embedder and is_whole(row)
+                }
+                _keep_packed(db, embedder, whole)
+        db.execute("DROP TABLE older")
+    db.execute("VACUUM")
+
+
+def kept_vectors(db: sqlite3.Connection) -> Iterator[tuple[str, str, bytes]]:
+    """Embedder, hash and packed vector of all that a work cache keeps."""
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'embedders'").fetchone():
+        query = "SELECT name, hash, vector FROM vectors JOIN embedders ON number = embedder"
+        yield from ((name, hash, bytes(vector)) for name, hash, vector in db.execute(query))
+
+
 # Checksums of rows
 
 _SUMMED = {"vectors": "embedder, hash, vector", "results": "kind, hash, value", "replies": "key, reply"}
@@ -291,8 +338,8 @@ def is_whole(row: Sequence[Any]) -> bool:
     return row[-1] is None or row[-1] == _sum(row[:-1])
 
 
-def _sum(values: Iterable[str | bytes]) -> int:
-    return zlib.crc32(b"\0".join(value.encode() if isinstance(value, str) else value for value in values))
+def _sum(values: Iterable[str | bytes | int]) -> int:
+    return zlib.crc32(b"\0".join(value if isinstance(value, bytes) else str(value).encode() for value in values))
 
 
 def damaged_rows(db: sqlite3.Connection) -> Iterator[str]:

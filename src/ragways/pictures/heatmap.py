@@ -36,7 +36,7 @@ def heatmap(index: Index, name: str, *, limit: int = LIMIT) -> str:
         raise UsageError(f"no document {name!r} has windows", "see them with: ragways status --documents")
     every = layer.windows_of(id)
     rows = _sample(every, limit)
-    vectors = np.asarray(layer.windows.matrix)[rows]
+    vectors = layer.windows.matrix[rows]
     similarities = vectors @ vectors.T
     low, high = _range(similarities)
     levels = _levels(similarities, low, high)

@@ -79,7 +79,7 @@ class Likeness:
         if held is None:
             return np.zeros((len(self.names), 0), dtype=np.float32)
         if len(self.vectors) > _FEW:
-            cosines = self.vectors @ held.matrix.T
+            cosines = (held.matrix @ self.vectors.T).T
         else:
             cosines = np.stack([held.matrix @ vector for vector in self.vectors])
         # Two vectors of one text have a cosine of 1 give or take the last bit, which must not decide on an order.

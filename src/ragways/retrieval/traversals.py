@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ragways.core.errors import UnusableReply
 from ragways.core.step import Step
 from ragways.core.types import Hits, Query
+from ragways.index.packed import PackedRows
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.answer import answer
@@ -248,7 +249,7 @@ def _sentence_means(walk: WindowWalk, sentences: list[int]) -> dict[int, float]:
     }
 
 
-def _to_nearest_centroid(walk: WindowWalk, question: Point, points: NDArray[np.floating]) -> None:
+def _to_nearest_centroid(walk: WindowWalk, question: Point, points: NDArray[np.floating] | PackedRows) -> None:
     going = walk.begin()
     while going and not walk.must_stop(ahead := walk.ahead()):
         rows = np.array(sorted(window for window, _ in ahead))

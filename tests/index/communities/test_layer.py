@@ -72,7 +72,7 @@ def test_the_reader_finds_communities_by_entity_and_by_vector(tmp_path: Path):
         vector = asyncio.run(embedder.embed([report.embedded]))[0]
         ((nearest, cosine),) = read.nearest(vector, 1)
         assert nearest == community.id
-        assert cosine == pytest.approx(1.0)
+        assert cosine == pytest.approx(1.0, abs=1e-3)
     assert read.of_entity("entity:nobody") == []
     assert read.report("community:none") is None
     assert read.counts() == {"rules": 3}

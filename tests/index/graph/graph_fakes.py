@@ -22,7 +22,7 @@ from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, Vectors, unit
 from ragways.testing.scripted import ScriptedModel
 
-TABLES = ("entities", "names", "relations", "chunks", "mentions", "relation_chunks", "merges")
+TABLES = ("entities", "names", "descriptions", "relations", "chunks", "mentions", "relation_chunks", "merges")
 
 
 class FakeEmbedder:

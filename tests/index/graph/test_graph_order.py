@@ -24,7 +24,7 @@ NAMES = sorted(ARTICLES)
 def _state(index: Path) -> object:
     graph = graph_of(index)
     links = [graph.adjacency.indices.tolist(), graph.passages.indices.tolist(), graph.passages.weights.tolist()]
-    found = rows(graph), links, None if graph.vectors is None else graph.vectors.matrix.tolist()
+    found = rows(graph), links, None if graph.vectors is None else graph.vectors.matrix.packed.tolist()
     graph.close()
     return found
 

@@ -13,7 +13,7 @@ from ragways.core.errors import BudgetExceeded
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.communities.hierarchy import community_graph
-from ragways.index.communities.reader import FILE, Communities
+from ragways.index.communities.reader import FILE, MEMBER, MEMBER_OF, Communities, id_number
 from ragways.index.communities.reports import CommunityReports, expected, kind_of, read_all, write_all
 from ragways.index.database import connect, new_database
 from ragways.index.graph.layer import graph_of
@@ -43,7 +43,10 @@ CREATE TABLE communities (
     id TEXT PRIMARY KEY, level INTEGER NOT NULL, parent TEXT NOT NULL, leaf INTEGER NOT NULL, size INTEGER NOT NULL,
     title TEXT NOT NULL, summary TEXT NOT NULL, rank REAL NOT NULL, way TEXT NOT NULL, tokens INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE members (community TEXT NOT NULL, entity TEXT NOT NULL, PRIMARY KEY (entity, community)) WITHOUT ROWID;
+-- Ids as numbers (`id_number`): the table is long, and its index as long again.
+CREATE TABLE members (
+    community INTEGER NOT NULL, entity INTEGER NOT NULL, PRIMARY KEY (entity, community)
+) WITHOUT ROWID;
 CREATE TABLE findings (
     community TEXT NOT NULL, ordinal INTEGER NOT NULL, text TEXT NOT NULL, rating REAL NOT NULL, entities TEXT NOT NULL,
     PRIMARY KEY (community, ordinal)
@@ -141,7 +144,8 @@ def _fill_tables(db: sqlite3.Connection, reports: CommunityReports) -> None:
         tokens = count_tokens(report.text) if report is not None else 0
         row = (group.id, group.level, group.parent, not group.children, len(group.members), *text)
         db.execute("INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, reports.way(group), tokens))
-        db.executemany("INSERT INTO members VALUES (?, ?)", ((group.id, ids[node]) for node in group.members))
+        number = id_number(group.id)
+        db.executemany("INSERT INTO members VALUES (?, ?)", ((number, id_number(ids[node])) for node in group.members))
         db.executemany(
             "INSERT INTO findings VALUES (?, ?, ?, ?, ?)",
             (
@@ -168,7 +172,7 @@ _DANGLING = (
     ),
     (
         "members of communities that are not there",
-        "SELECT entity FROM members WHERE community NOT IN (SELECT id FROM communities)",
+        f"SELECT {MEMBER} FROM members WHERE {MEMBER_OF} NOT IN (SELECT id FROM communities)",  # noqa: S608
     ),
     (
         "findings of communities that are not there",
@@ -193,7 +197,7 @@ def check_members(context: CheckContext) -> Iterator[Finding]:
 
 def _named_entities(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
     """Every entity that a community names, as a member or as what a finding rests on."""
-    yield from db.execute("SELECT community, entity FROM members")
+    yield from db.execute(f"SELECT {MEMBER_OF}, {MEMBER} FROM members")  # noqa: S608
     for community, entities in db.execute("SELECT community, entities FROM findings"):
         yield from ((community, id) for id in json.loads(entities))
 

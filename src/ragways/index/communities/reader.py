@@ -20,6 +20,8 @@ from ragways.index.vectors import Scored, Vectors
 FILE = "communities.sqlite"
 LIMIT = 500
 _AMONG = "IN (SELECT value FROM json_each(?))"
+MEMBER, MEMBER_OF = "printf('entity:%016x', entity)", "printf('community:%016x', community)"
+"""The ids in a row of `members`, where they are kept as numbers."""
 _COLUMNS = "c.id, c.level, c.parent, c.leaf, c.size, c.title, c.summary, c.rank, c.way, c.tokens"
 
 
@@ -70,8 +72,8 @@ class Communities:
 
     def of_entity(self, id: str) -> list[Community]:
         """The communities of one entity, from the coarse to the fine."""
-        query = f"SELECT {_COLUMNS} FROM members m JOIN communities c ON c.id = m.community WHERE m.entity = ?"
-        return sorted((_community(row) for row in self._rows(query, (id,))), key=lambda c: c.level)
+        query = f"SELECT {_COLUMNS} FROM members JOIN communities c ON c.id = {MEMBER_OF} WHERE entity = ?"
+        return sorted((_community(row) for row in self._rows(query, (id_number(id),))), key=lambda c: c.level)
 
     def communities(self, ids: Collection[str]) -> dict[str, Community]:
         """By id; an id that is not there is left out."""
@@ -84,7 +86,9 @@ class Communities:
         )
 
     def members(self, id: str) -> list[str]:
-        return [row[0] for row in self._rows("SELECT entity FROM members WHERE community = ? ORDER BY entity", (id,))]
+        return sorted(
+            row[0] for row in self._rows(f"SELECT {MEMBER} FROM members WHERE community = ?", (id_number(id),))
+        )
 
     def report(self, id: str) -> CommunityReport | None:
         """None where the community is too small for one, or where it could not be written yet."""
@@ -117,6 +121,15 @@ class Communities:
     def _rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple]:  # type: ignore[type-arg]
         with store_errors(self._folder / FILE):
             yield from self._db.execute(query, values)
+
+
+def id_number(id: str) -> int:
+    """The sixteen hexadecimal digits of an id as a signed number of eight bytes; 0 for what is no id."""
+    digits = id.rpartition(":")[2]
+    try:
+        return int.from_bytes(bytes.fromhex(digits), "big", signed=True) if len(digits) == 16 else 0
+    except ValueError:
+        return 0
 
 
 def _community(row: Sequence[object]) -> Community:

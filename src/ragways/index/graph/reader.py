@@ -80,8 +80,9 @@ _MAPPED = 1 << 30  # bytes of the file
 
 
 _TRIPLET = (
-    "SELECT r.ordinal, r.id, s.id, s.name, r.predicate, o.id, o.name, r.description, r.weight, r.date, r.way "
+    "SELECT r.ordinal, r.id, s.id, s.name, r.predicate, o.id, o.name, d.text, r.weight, r.date, r.way "
     "FROM relations r JOIN entities s ON s.ordinal = r.subject JOIN entities o ON o.ordinal = r.object "
+    "JOIN descriptions d ON d.ordinal = r.description "
 )
 
 
@@ -251,8 +252,15 @@ class Graph:
 
     def relations(self, ids: Collection[str]) -> dict[str, Triplet]:
         """Relations by id."""
-        rows = self._all(f"{_TRIPLET} WHERE r.id {_AMONG}", (_list(ids),))
-        return {triplet.id: triplet for triplet in (Triplet(*row) for _, *row in rows)}
+        return {triplet.id: triplet for triplet in self.relations_at(self._numbers_of(ids)).values()}
+
+    def _numbers_of(self, ids: Collection[str]) -> list[int]:
+        """Numbers of those of the relations that are there."""
+        arrays, wanted = self.relation_arrays, sorted(set(ids))
+        numbers = arrays.numbers(wanted)
+        inside = numbers < len(arrays)
+        there = arrays.names(np.where(inside, numbers, 0)) if len(arrays) else [""] * len(wanted)
+        return [n for n, id, name in zip(numbers.tolist(), wanted, there, strict=True) if id == name]
 
     @cached_property
     def relation_arrays(self) -> RelationArrays:
@@ -306,9 +314,9 @@ class Graph:
         found: dict[str, list[str]] = {}
         query = (
             "SELECT r.id, c.id FROM relation_chunks l JOIN relations r ON r.ordinal = l.relation "
-            f"JOIN chunks c ON c.ordinal = l.chunk WHERE r.id {_AMONG} ORDER BY r.id, c.ordinal"
+            f"JOIN chunks c ON c.ordinal = l.chunk WHERE r.ordinal {_AMONG} ORDER BY r.ordinal, c.ordinal"
         )
-        for relation, chunk in self._all(query, (_list(relations),)):
+        for relation, chunk in self._all(query, (_list(self._numbers_of(relations)),)):
             found.setdefault(relation, []).append(chunk)
         return found
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +26,7 @@ class RelationArrays:
     that state relation j, in the corpus's order, are `stating[stated[j]:stated[j + 1]]`.
     """
 
-    ids: NDArray[np.bytes_]
+    ids: NDArray[np.uint64]
     subjects: Small
     objects: Small
     weights: NDArray[np.float64]
@@ -49,7 +51,7 @@ class RelationArrays:
         left, right = np.array(subjects, dtype=np.int32), np.array(objects, dtype=np.int32)
         pairs = np.array(statements, dtype=np.int64).reshape(-1, 2)
         return cls(
-            np.array([id.encode() for id in ids], dtype=np.bytes_),
+            _as_numbers(ids),
             left,
             right,
             np.array(weights, dtype=np.float64),
@@ -89,11 +91,11 @@ class RelationArrays:
 
     def names(self, numbers: Ints) -> list[str]:
         """The ids of these relations."""
-        return [id.decode() for id in self.ids[numbers].tolist()]
+        return [f"{_PREFIX}{id:016x}" for id in self.ids[numbers].tolist()]
 
     def numbers(self, ids: Sequence[str]) -> Ints:
-        """The numbers of relations by id, all of which must be there."""
-        return np.searchsorted(self.ids, np.array([id.encode() for id in ids], dtype=np.bytes_)).astype(np.int64)
+        """The numbers of relations by id; of one that is not there, that which it would have."""
+        return np.searchsorted(self.ids, _as_numbers(ids)).astype(np.int64)
 
     def _chosen(self, entities: Iterable[int]) -> tuple[Ints, NDArray[np.bool_]]:
         nodes = np.unique(np.fromiter(entities, dtype=np.int64))
@@ -112,6 +114,20 @@ class RelationArrays:
             numbers = np.concatenate([above, equal])
             weights = self.weights[numbers]
         return numbers[np.lexsort((numbers, -weights))]
+
+
+_PREFIX = "relation:"
+
+
+def _as_numbers(ids: Sequence[str]) -> NDArray[np.uint64]:
+    """Ids are sixteen hexadecimal digits: as numbers they have the same order in a third of the room. What is no id is
+    the number of none, or of one with another name.
+    """
+    digits = (id.removeprefix(_PREFIX) for id in ids)
+    return np.array([int(each, 16) if _DIGITS.fullmatch(each) else 0 for each in digits], dtype=np.uint64)
+
+
+_DIGITS = re.compile("[0-9a-f]{16}")
 
 
 def _grouped(size: int, ends: Small) -> tuple[Ints, Small]:
@@ -142,7 +158,8 @@ class RelationTerms:
 
     vocabulary: NDArray[np.bytes_]
     begins: Ints
-    held: Small
+    held: NDArray[np.integer[Any]]
+    """As wide as the vocabulary needs."""
 
     @classmethod
     def of(cls, relations: Iterable[Iterable[str]]) -> RelationTerms:
@@ -161,7 +178,7 @@ class RelationTerms:
             ends.append(len(held))
         vocabulary = np.array([term.encode() for term in numbers], dtype=np.bytes_)
         order = np.argsort(vocabulary)
-        place = np.empty(len(order), dtype=np.int32)
+        place = np.empty(len(order), dtype=np.min_scalar_type(len(order)))
         place[order] = np.arange(len(order))
         return cls(vocabulary[order], np.array(ends, dtype=np.int64), place[np.array(held, dtype=np.int32)])
 

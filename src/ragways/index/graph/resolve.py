@@ -259,7 +259,7 @@ def near_merges(
     asked: set[str],
 ) -> Iterator[Merge]:
     """Merges of pairs that both measures call near. `asked` takes up the names whose vectors are looked at."""
-    import numpy as np
+    from ragways.index.packed import unpack
 
     counts: Counter[str] = Counter()
     for document in documents.values():
@@ -269,7 +269,7 @@ def near_merges(
     asked |= {name for few, many, _ in pairs for name in (few, many)}
     hashes = near_hashes(asked)
     known = context.work_cache.vectors(context.store.meta().get("embedder", ""), list(hashes))
-    vectors = {hashes[hash]: np.frombuffer(data, dtype=np.float32) for hash, data in known.items()}
+    vectors = {hashes[hash]: unpack(data) for hash, data in known.items()}
     for few, many, ratio in pairs:
         if few in vectors and many in vectors:
             meaning = float(vectors[few] @ vectors[many])

@@ -32,9 +32,12 @@ CREATE TABLE names (
     name TEXT NOT NULL, entity INTEGER NOT NULL, own INTEGER NOT NULL, everyday INTEGER NOT NULL,
     PRIMARY KEY (name, entity)
 ) WITHOUT ROWID;
+-- Many relations come from one sentence, which describes them all.
+CREATE TABLE descriptions (ordinal INTEGER PRIMARY KEY, text TEXT NOT NULL);
+-- By id, and by their ends, relations are found in the arrays.
 CREATE TABLE relations (
-    ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject INTEGER NOT NULL, predicate TEXT NOT NULL,
-    object INTEGER NOT NULL, description TEXT NOT NULL, weight REAL NOT NULL, date TEXT NOT NULL, way TEXT NOT NULL
+    ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL, subject INTEGER NOT NULL, predicate TEXT NOT NULL,
+    object INTEGER NOT NULL, description INTEGER NOT NULL, weight REAL NOT NULL, date TEXT NOT NULL, way TEXT NOT NULL
 );
 CREATE TABLE chunks (ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
 CREATE TABLE mentions (
@@ -50,10 +53,7 @@ CREATE TABLE merges (
 );
 """
 _INDEXES = """
-CREATE INDEX relations_by_subject ON relations (subject);
-CREATE INDEX relations_by_object ON relations (object);
 CREATE INDEX mentions_by_chunk ON mentions (chunk);
-CREATE INDEX relation_chunks_by_chunk ON relation_chunks (chunk);
 CREATE INDEX merges_by_entity ON merges (entity);
 """
 
@@ -85,10 +85,22 @@ def _fill(db: sqlite3.Connection, graph: GraphData, entities: dict[str, int], ch
         ),
     )
     rows("INSERT INTO names VALUES (?, ?, ?, ?)", sorted(_names(graph)))
+    said = {text: n for n, text in enumerate(dict.fromkeys(edge.description for edge in graph.relations))}
+    rows("INSERT INTO descriptions VALUES (?, ?)", ((n, text) for text, n in said.items()))
     rows(
         "INSERT INTO relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            (i, e.id, entities[e.subject], e.predicate, entities[e.object], e.description, e.weight, e.date, e.way)
+            (
+                i,
+                e.id,
+                entities[e.subject],
+                e.predicate,
+                entities[e.object],
+                said[e.description],
+                e.weight,
+                e.date,
+                e.way,
+            )
             for i, e in enumerate(graph.relations)
         ),
     )
@@ -186,6 +198,10 @@ _DANGLING = (
         "sources of relations that are not there",
         "SELECT 'relation number ' || relation FROM relation_chunks WHERE relation NOT IN {r} OR chunk NOT IN {c}",
     ),
+    (
+        "relations whose description is not there",
+        "SELECT id FROM relations WHERE description NOT IN (SELECT ordinal FROM descriptions)",
+    ),
     ("names of entities that are not there", "SELECT name FROM names WHERE entity NOT IN {e}"),
     ("merges into entities that are not there", "SELECT name FROM merges WHERE entity NOT IN {e}"),
 )
@@ -196,8 +212,8 @@ _SUBQUERIES = {
 }
 
 _ISOLATED = (
-    "SELECT id FROM entities e WHERE NOT EXISTS (SELECT 1 FROM relations WHERE subject = e.ordinal) "
-    "AND NOT EXISTS (SELECT 1 FROM relations WHERE object = e.ordinal)"
+    "SELECT id FROM entities WHERE ordinal NOT IN (SELECT subject FROM relations) "
+    "AND ordinal NOT IN (SELECT object FROM relations)"
 )
 _TWICE = (
     "SELECT min(e.id) || ' ' || min(e.name) FROM names n JOIN entities e ON e.ordinal = n.entity "

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.plain import from_plain
+from ragways.index.packed import Matrix
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
@@ -51,7 +52,7 @@ class Nearest:
 class Space:
     """Vectors of length 1, the group (document) of each row in rising order, and the first row of the same text."""
 
-    matrix: Floats
+    matrix: Matrix
     groups: Rows
     same: Rows
 

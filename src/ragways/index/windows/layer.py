@@ -6,15 +6,15 @@ When documents come or go, only new texts are embedded, and only edges that they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, rows_of_array
+from ragways.index.packed import PackedRows
 from ragways.index.settings import WindowSettings
 from ragways.index.vectors import Vectors
 from ragways.index.windows.edges import (
@@ -70,16 +70,19 @@ def _derive(context: BuildContext, folder: Path) -> None:
     themes = _themes(context, settings)
     layout = _whole(context, settings, embedder, themes)
 
-    def vectors(name: str, ids: Iterable[str], hashes: Iterable[str]) -> Space:
-        ids, hashes = list(ids), list(hashes)
-        matrix = _write_vectors(
+    def vectors(name: str, ids: Sequence[str], hashes: Sequence[str]) -> PackedRows:
+        return _write_vectors(
             target, name, ids, hashes, work_cache=context.work_cache, embedder=embedder, dimension=dimension
         )
-        return Space(matrix, np.arange(len(ids), dtype=np.int32), first_rows(hashes))
 
     vectors("sentences", layout.sentences, layout.sentence_hashes)
-    windows = vectors("windows", layout.windows, layout.window_hashes).matrix
-    by_theme = vectors("themes", layout.documents, (content_hash(themes[id].text) for id in layout.documents))
+    windows = vectors("windows", layout.windows, layout.window_hashes)
+    of_themes = [content_hash(themes[id].text) for id in layout.documents]
+    kept = context.work_cache.vectors(embedder, of_themes)
+    themed = Vectors.stack(layout.documents, [kept[hash] for hash in of_themes], dimension).matrix
+    # Their vectors are needed for the edges alone; their hashes tell `check` that the kept ones are in use.
+    (target / "themes.hashes").write_text("\n".join(of_themes), encoding="utf-8")
+    by_theme = Space(themed, np.arange(len(of_themes), dtype=np.int32), first_rows(of_themes))
 
     space = Space(windows, layout.window_at[:, 2], layout.window_same)
     known = EdgeInputs(
@@ -166,21 +169,23 @@ def _write_vectors(
     work_cache: WorkCache,
     embedder: str,
     dimension: int,
-) -> NDArray[np.float32]:
+) -> PackedRows:
     """`NAME.npy` and `NAME.ids` as `Vectors` reads them; gives the matrix, memory-mapped."""
+    nothing = Vectors.stack([], [], dimension)
     if not ids:
-        Vectors([], np.zeros((0, dimension), np.float32)).save(folder, name)
-        return np.zeros((0, dimension), np.float32)
+        nothing.save(folder, name)
+        return nothing.matrix
     # Written, and mapped only when it is whole: a full disk is an error of a write, but would kill a process that maps.
     with (folder / f"{name}.npy").open("wb") as file:
-        header = {"descr": np.dtype(np.float32).str, "fortran_order": False, "shape": (len(ids), dimension)}
+        shape = (len(ids), nothing.matrix.packed.shape[1])
+        header = {"descr": np.dtype(np.int8).str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
         for at in range(0, len(ids), _VECTORS_AT_ONCE):
             some = hashes[at : at + _VECTORS_AT_ONCE]
             found = work_cache.vectors(embedder, some)
             file.write(b"".join(found[hash] for hash in some))
     (folder / f"{name}.ids").write_text("\n".join(ids), encoding="utf-8")
-    return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
+    return Vectors.load(folder, name).matrix
 
 
 WINDOWS = Layer(

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.packed import Matrix
 from ragways.index.vectors import Vectors
 from ragways.index.windows.edges import FOLDER, Edges, read_json
 from ragways.index.windows.themes import DocumentThemes
@@ -26,7 +27,7 @@ class Projection:
     axes: NDArray[np.float64]
 
     @classmethod
-    def fit(cls, matrix: NDArray[np.float32]) -> Projection:
+    def fit(cls, matrix: Matrix) -> Projection:
         """Sums in a fixed order and a fixed sign, so that the same windows give the same axes."""
         dimension = matrix.shape[1]
         axes = np.zeros((DIMENSIONS, dimension))
@@ -43,8 +44,8 @@ class Projection:
         axes[: len(found)] = found * np.sign(found[np.arange(len(found)), largest])[:, None]
         return cls(mean, axes)
 
-    def apply(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        projected: NDArray[np.float64] = (rows - self.mean) @ self.axes.T
+    def apply(self, rows: Matrix) -> NDArray[np.float64]:
+        projected: NDArray[np.float64] = (np.asarray(rows) - self.mean) @ self.axes.T
         return projected
 
     def save(self, folder: Path) -> None:
@@ -56,7 +57,7 @@ class Projection:
         return cls(rows[0], rows[1:])
 
 
-def _blocks(matrix: NDArray[np.float32]) -> Iterator[NDArray[np.float64]]:
+def _blocks(matrix: Matrix) -> Iterator[NDArray[np.float64]]:
     return (matrix[at : at + _AT_ONCE].astype(np.float64) for at in range(0, len(matrix), _AT_ONCE))
 
 
@@ -112,7 +113,7 @@ class Windows:
             sentence_same=array("sentence_same"),
             within=Edges.load(folder, "within"),
             across=Edges.load(folder, "across"),
-            documents=Vectors.load(folder, "themes").ids,
+            documents=read_json(folder, "known")["documents"],
             projection=Projection.load(folder),
             projected=np.load(folder / "projected.npy", mmap_mode="r"),
             by_theme=Edges.load(folder, "themes"),
@@ -127,11 +128,10 @@ class Windows:
         """Similarities to a question, computed once however many traversals ask for them one after the other."""
         key = question.tobytes()
         if self._last is None or self._last[0] != key:
-            windows, sentences = np.asarray(self.windows.matrix), np.asarray(self.sentences.matrix)
             # Products of equal rows may differ in the last bit; the same text must be equally near.
             to_windows, to_sentences = (
-                (windows @ question)[self.window_same],
-                (sentences @ question)[self.sentence_same],
+                (self.windows.matrix @ question)[self.window_same],
+                (self.sentences.matrix @ question)[self.sentence_same],
             )
             self._last = key, Nearness(question, to_windows, to_sentences)
         return self._last[1]
