@@ -59,6 +59,7 @@ def test_a_call_of_a_model_is_logged_with_its_tokens(indexed: Run, home: Path):
     calls = [line for line in lines(done.err) if "input" in line]
     assert calls, done
     assert all(isinstance(line["input"], int) and line["input"] > 0 for line in calls)
+    assert not any("usd" in line for line in calls), "no price is known here, which is not a price of 0"
     assert "Tern" not in done.err
 
 

@@ -98,6 +98,7 @@ def test_model_check_of_a_server_that_is_not_there(ragways: Run, monkeypatch: py
     done = ragways("model", "check", "--model", "loop", "--json")
     assert done.code == 4
     assert "is the server running?" in done.data["probes"][0]["note"]
+    assert done.data["remembered"] is None
 
 
 def test_a_provider_that_nobody_knows_is_an_error(ragways: Run):

@@ -124,7 +124,7 @@ def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:
         lines = [Text.assemble(f"[{number}] ", (printable(hit.piece.title) + date, "bold"), "  ", (where, "cyan"))]
         lines.append(Text(f"    “{printable(shortened(quote, QUOTED))}”", "dim"))
         if duplicates:
-            lines.append(Text(f"    {duplicates} more like it were found", "yellow"))
+            lines.append(Text(f"    {duplicates} more like it {'was' if duplicates == 1 else 'were'} found", "yellow"))
         out.print(Text("\n").join(lines), soft_wrap=True)
     if not quiet:
         out.print(Text("\n" + _cost(result, len(sources)), "dim"), soft_wrap=True)
@@ -153,7 +153,7 @@ def _cost(result: Result, shown: int) -> str:
         parts.append(f"${usage.usd:.4f}")
     parts.append("extracted without a model" if answer.way == "rule" else answer.way)
     if (more := len(answer.evidence.items) - shown) > 0:
-        parts.append(f"{more} more passages (--details)")
+        parts.append(f"{more} more passage{'s' * (more != 1)} (--details)")
     # A search that is global in name alone must not pass for one.
     parts += [f"read: {step.details['read']}" for step in result.trace.walk() if "read" in step.details]
     return printable(" · ".join(filter(None, parts)))

@@ -241,7 +241,7 @@ def show_summary(summary: Summary, folder: str) -> None:
 def _show_left_out(entries: Sequence[Skipped], what: str, hidden: int = 0) -> None:
     err = console(error=True)
     for entry in entries[:LEFT_OUT]:
-        err.print(printable(f"{what}: {entry.key}: {entry.reason}"), markup=False, style="yellow")
+        err.print(printable(f"{what}: {entry.key}: {entry.reason}"), markup=False, style="yellow", soft_wrap=True)
     if len(entries) > LEFT_OUT:
         err.print(f"{what}: and {len(entries) - LEFT_OUT:,} more (all of them with --json)", style="yellow")
     if hidden:

@@ -69,7 +69,7 @@ def check(
                 "provider": chosen.model.provider,
                 "base_url": chosen.model.base_url,
                 "probes": [asdict(probe) for probe in report.probes],
-                "remembered": asdict(report.dialect),
+                "remembered": asdict(report.dialect) if report.answers else None,
                 "usage": asdict(report.usage),
                 "usd": usd,
             }

@@ -172,7 +172,7 @@ def _evidence(result: Result) -> Text:
         text.append(f"  {hit.score:.3f}  {piece.id}\n", style="dim")
         text.append(f"{_snippet(str(source), 100)}\n" if str(source) else "", style="cyan")
         if duplicates:
-            text.append(f"{duplicates} more like it were found\n", style="yellow")
+            text.append(f"{duplicates} more like it {'was' if duplicates == 1 else 'were'} found\n", style="yellow")
         text.append(_snippet(piece.text, 110) + "\n")
     if len(items) > len(shown):
         text.append(f"and {len(items) - len(shown)} more\n", style="dim")

@@ -206,7 +206,8 @@ def _log(here: Span) -> None:
     """What was done, without any text: a call of a model to whoever wants to know, every other step to the curious."""
     fields = {"seconds": round(here.seconds, 4), **({"error": here.error.split(":")[0]} if here.error else {})}
     if here.usage.calls:
-        fields |= {"input": here.usage.input, "output": here.usage.output, "usd": round(here.usage.usd, 6)}
+        fields |= {"input": here.usage.input, "output": here.usage.output}
+        fields |= {"usd": round(here.usage.usd, 6)} if here.usage.usd else {}  # 0 is also what has no known price
     level = logging.INFO if here.usage.calls or here.error else logging.DEBUG
     _LOG.log(level, "%s", here.name, extra={"fields": fields})
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 
-from ragways.core.errors import LoadError
+from ragways.core.errors import LoadError, UsageError
 from ragways.corpus.load import loader_of
 from ragways.corpus.public_http import Fetched, PublicClient, check_url, unpacked
 from ragways.corpus.source import Skipped, SourceFile, WebSource
@@ -79,10 +79,18 @@ def fetch_pages(
     pages = FetchedPages()
     made = client or PublicClient(allowed=source.allow_private, timeout=source.timeout)
     with closing(made):
-        for url in map(check_url, source.urls):
+        for url in list(map(_named, source.urls)):
             pages.roots.append(url)
             _Site(source, url, made, _PageFolder(folder), pages, told).read()
     return pages
+
+
+def _named(url: str) -> str:
+    """An address that the user named, checked before any is asked for."""
+    try:
+        return check_url(url)
+    except LoadError as error:
+        raise UsageError(error.message, error.cure) from error
 
 
 class _PageFolder:
