@@ -141,7 +141,8 @@ def generate(
 ) -> None:
     """Make questions from the corpus, verify them, and keep those that hold. Without a model, by templates."""
     from ragways.apps.terminal import print_json, progress_bar
-    from ragways.evaluation.questions.generate import about_file, find_kinds, read_shares, write
+    from ragways.evaluation.questions.generate import about_file, find_kinds, write
+    from ragways.evaluation.questions.source import read_shares
 
     names = [name.strip() for name in kinds.split(",") if name.strip()] or None
     find_kinds(names or [])  # a name that is not known is said before anything is opened

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,13 +23,13 @@ from ragways.core.trace import Budget, current_meter, span, spending
 from ragways.core.types import content_hash
 from ragways.evaluation.datasets.reading import plain_row
 from ragways.evaluation.question import Gold, Question, plain_words
+from ragways.evaluation.questions import documentation, templates, unanswerable, verify
 from ragways.evaluation.questions import graph_questions as graph
 from ragways.evaluation.questions import model_written as written
-from ragways.evaluation.questions import templates, unanswerable, verify
 from ragways.evaluation.questions.draft import NULL, PASSED, REASONS, REPEATED, UNREADABLE, NothingToAsk, QuestionDraft
 from ragways.evaluation.questions.groupings import GROUPINGS
 from ragways.evaluation.questions.model_written import Writer, quote
-from ragways.evaluation.questions.source import SHARES, QuestionSource
+from ragways.evaluation.questions.source import SHARES, QuestionSource, checked_shares, grouped
 from ragways.index.graph.names import STOP
 from ragways.retrieval.resources import Resources
 
@@ -48,6 +49,8 @@ class Kind:
     rule_needs: frozenset[str] = frozenset()
     type: str = ""
     """As it stands with the questions; the kind's own name unless said otherwise."""
+    documentation: bool = False
+    """Whether it is made by rule whoever asks, from what documentation and code say, and left out where they do not."""
 
 
 _GRAPH, _WINDOWS, _VECTORS = frozenset({"graph"}), frozenset({"windows"}), frozenset({"vectors"})
@@ -59,6 +62,11 @@ def _grouping(name: str, summary: str, needs: frozenset[str] = _WINDOWS) -> Kind
 
 def _null(name: str, summary: str, draft: Drafter) -> Kind:
     return Kind(name, summary, written.unanswerable(name), draft, type=NULL)
+
+
+def _documentation(name: str, summary: str) -> Kind:
+    draft = documentation.drafter(name)
+    return Kind(name, summary, written.by_rule(draft), draft, documentation=True)
 
 
 KINDS: dict[str, Kind] = {
@@ -79,6 +87,7 @@ KINDS: dict[str, Kind] = {
         _null("swapped", "no answer: an entity swapped", unanswerable.swapped),
         _null("removed", "no answer: a fact that stands nowhere", unanswerable.removed),
         _null("moved", "no answer: a date moved", unanswerable.moved),
+        *(_documentation(name, summary) for name, summary in documentation.KINDS.items()),
     )
 }  # fmt: skip
 
@@ -166,7 +175,8 @@ async def generate(
 ) -> GeneratedSet:
     """Up to `count` verified questions of each kind; the same index, seed and settings give the same set.
 
-    Without `kinds`, all that the layers of the index allow. A spent budget ends it, with what there is. `evolutions`
+    Without `kinds`, all that the layers of the index allow; those of documentation where there is no model, and the
+    corpus has some to offer. A spent budget ends it, with what there is. `evolutions`
     are the ways to make questions on a context harder, each with its share; the usual ones where none are given.
     """
     if not 0 < count <= MOST:
@@ -175,7 +185,11 @@ async def generate(
     way: Way = "rule" if model is None else "model"
     wanted, notes = _possible(use, kinds, way)
     shares = checked_shares(SHARES if evolutions is None else evolutions)
-    making, stopped = _Making(QuestionSource(use, shares), way, count, seed, progress), ""
+    source, stopped = QuestionSource(use, shares), ""
+    if kinds is None:
+        held = documentation.of(source).statements if way == "rule" else {}
+        wanted = [kind for kind in wanted if not kind.documentation or kind.name in held]
+    making = _Making(source, way, count, seed, progress)
     with spending(Budget(usd=budget)):
         try:
             for kind in wanted:
@@ -183,10 +197,7 @@ async def generate(
         except BudgetExceeded as error:
             stopped = str(error)
         spent = current_meter().spent
-    for kind in wanted:
-        if making.passed(kind) < count and not stopped:
-            notes.append(f"{kind.name}: {making.passed(kind)} of {count}; the corpus gave no more")
-    notes += making.advice(wanted) if not stopped else []
+    notes += making.shortfalls(wanted) if not stopped else []
     size = use.index.counts()
     provenance = QuestionSetProvenance(
         made_by=f"ragways {__version__}",
@@ -208,31 +219,6 @@ async def generate(
         not_checked=() if model is not None else ("known by heart: only a model can tell",),
     )
     return GeneratedSet(tuple(making.questions), making.ordered_counts(), provenance, tuple(notes), stopped)
-
-
-def read_shares(text: str) -> Mapping[str, float]:
-    """`reasoning` alone, `reasoning, comparative` alike, `reasoning=0.4,comparative=0.2`; empty: the usual."""
-    given = dict[str, float]()
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        way, _, share = part.partition("=")
-        try:
-            given[way.strip()] = float(share or 1)
-        except ValueError:
-            raise UsageError(f"{share!r} is no share", "write it as reasoning=0.4") from None
-    return checked_shares(given or SHARES)
-
-
-def checked_shares(shares: Mapping[str, float]) -> Mapping[str, float]:
-    """The ways to make questions harder that have a share; an unknown way and a share below 0 are errors."""
-    for way, share in shares.items():
-        if way not in SHARES:
-            raise UsageError(f"there is no way {way!r} to make a question harder", did_you_mean(way, SHARES))
-        if not 0 <= share < float("inf"):
-            raise UsageError(f"a share of {share} makes no sense", "give 0 or more")
-    chosen = {way: share for way, share in shares.items() if share}
-    if not chosen:
-        raise UsageError("no way to make a question harder has a share", f"choose among {', '.join(SHARES)}")
-    return chosen
 
 
 def _possible(use: Resources, names: Iterable[str] | None, way: Way) -> tuple[list[Kind], list[str]]:
@@ -342,18 +328,21 @@ class _Making:
         self._same_answer.setdefault(answer, []).append(said)
         return repeats
 
-    def advice(self, kinds: list[Kind]) -> list[str]:
-        """Why rules found little to ask, and what to do, where they did."""
+    def shortfalls(self, kinds: list[Kind]) -> list[str]:
+        """Which kinds are short, those with equally many in one line; and what to do where rules found little."""
+        short = grouped((k for k in kinds if self.passed(k) < self.wanted), self.passed)
+        notes = [
+            f"{', '.join(kind.name for kind in of)}: {had} of {self.wanted}; the corpus gave no more"
+            for had, of in sorted(short.items(), reverse=True)
+        ]
         wanted = self.wanted * len(kinds)
         if self.way != "rule" or 2 * len(self.questions) >= wanted:
-            return []
-        facts, documents = len(self.source.facts.every), len(self.source.texts.all)
-        return [
-            f"{len(self.questions):,} of {wanted:,} questions: without a model they are made from infoboxes, tables "
-            f"and sentences that say something of what a document is called, and {documents:,} documents state "
-            f"{facts:,} such facts. Prose gives few. To have questions written from it, set a model; or ask for the "
-            "kinds that gave some"
-        ]
+            return notes
+        formats = Counter(text.document.format for text in self.source.texts.all)
+        files = " and ".join(f"{number:,} {format} documents" for format, number in formats.most_common(3))
+        made = f"{len(self.questions):,} of {wanted:,} questions" if self.questions else "no questions"
+        cure = "set a model (docs/models.md) to have more written, or write your own (docs/evaluation.md)"
+        return [*notes, f"{made}: without a model, the rules find no more that is stated plainly in {files}; {cure}"]
 
 
 def _question(draft: QuestionDraft, kind: Kind, way: Way, seed: int, attempt: int) -> Question:

@@ -46,6 +46,15 @@ TEXTS = 12
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
+def by_rule(draft: Callable[[QuestionSource, Random], QuestionDraft]) -> Writer:
+    """What a rule drafts, which the model then only verifies."""
+
+    async def write(source: QuestionSource, random: Random) -> QuestionDraft:
+        return draft(source, random)
+
+    return write
+
+
 async def factual(source: QuestionSource, random: Random) -> QuestionDraft:
     """From a random chunk."""
     support = (source.support(source.chunk(random)),)

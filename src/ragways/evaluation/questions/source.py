@@ -7,6 +7,7 @@ from functools import cached_property
 from random import Random
 from typing import Any, TypeVar
 
+from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.types import Piece
 from ragways.evaluation.questions.corpus import CorpusTexts, Subjects, chunk_ids, single
 from ragways.evaluation.questions.draft import NothingToAsk, QuestionDraft, SupportingChunk
@@ -22,6 +23,31 @@ SHORTEST = 80
 SHARES: Mapping[str, float] = {"reasoning": 0.4, "multi-context": 0.4, "comparative": 0.2}
 """How questions on a context are made harder, with the share of each."""
 Chain = tuple[Fact, ...]
+
+
+def read_shares(text: str) -> Mapping[str, float]:
+    """`reasoning` alone, `reasoning, comparative` alike, `reasoning=0.4,comparative=0.2`; empty: the usual."""
+    given = dict[str, float]()
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        way, _, share = part.partition("=")
+        try:
+            given[way.strip()] = float(share or 1)
+        except ValueError:
+            raise UsageError(f"{share!r} is no share", "write it as reasoning=0.4") from None
+    return checked_shares(given or SHARES)
+
+
+def checked_shares(shares: Mapping[str, float]) -> Mapping[str, float]:
+    """The ways to make questions harder that have a share; an unknown way and a share below 0 are errors."""
+    for way, share in shares.items():
+        if way not in SHARES:
+            raise UsageError(f"there is no way {way!r} to make a question harder", did_you_mean(way, SHARES))
+        if not 0 <= share < float("inf"):
+            raise UsageError(f"a share of {share} makes no sense", "give 0 or more")
+    chosen = {way: share for way, share in shares.items() if share}
+    if not chosen:
+        raise UsageError("no way to make a question harder has a share", f"choose among {', '.join(SHARES)}")
+    return chosen
 
 
 class QuestionSource:
