@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from ragways.core.errors import LoadError
 from ragways.core.types import Document
 from ragways.corpus import sheets
-from ragways.corpus.source import LoadOptions, Skipped
+from ragways.corpus.isolated import IsolatedReader
+from ragways.corpus.source import LoadOptions, Skipped, SourceFile
 from tests.corpus.layout import anchors, read, read_text
 from tests.corpus.samples import SAMPLES, write
 
@@ -48,6 +50,17 @@ def test_tables_are_bounded_and_grouped(tmp_path: Path, monkeypatch: pytest.Monk
     paragraphs = document.text.split("\n\n")
     assert len(paragraphs) == 2
     assert all(len(paragraph) <= 1100 and paragraph.startswith("One: row") for paragraph in paragraphs)
+
+
+def test_cells_that_are_cut_and_quotes_without_end_are_told(tmp_path: Path):
+    skipped: list[Skipped] = []
+    path = tmp_path / "a.csv"
+    path.write_text(f"Name,Note\nAda,{'long ' * 1000}\nBé,x\n")
+    read(path, LoadOptions(notice=skipped.append))
+    assert [each.reason.partition(":")[0] for each in skipped] == ["in 1 rows cells are cut after 2,000 characters"]
+    path.write_text('Name,Note\nAda,x\nBé,"unclosed\n' + "x,y\n" * 40_000)
+    with pytest.raises(LoadError, match=r"cannot be read from line 3 on .*: is a quotation mark not closed there"):
+        read(path)
 
 
 def test_spreadsheet(tmp_path: Path):
@@ -97,6 +110,24 @@ def test_mailbox(tmp_path: Path):
         ("Old_Harbour.mbox#1", "Old Harbour"), ("Old_Harbour.mbox#2", "Second"),
     ]  # fmt: skip
     assert documents[1].text.endswith("From here on.")
+
+
+@pytest.mark.parametrize("header", ["From: ", "Content-Type: text/plain; ", "Content-Disposition: "])
+def test_a_header_that_cannot_be_read_costs_no_other_message(tmp_path: Path, header: str):
+    path = tmp_path / "a.mbox"
+    path.write_text(
+        f"From x\nSubject: a\n\nhello\n\nFrom y\nSubject: b\n{header}{'(' * 20_000}\n\nb\n\nFrom z\nSubject: c\n\nbye\n"
+    )
+    titles = [document.title for document in read(path)]
+    assert (titles[0], titles[-1]) == ("a", "c")
+
+
+def test_settings_that_take_long_are_stopped(tmp_path: Path):
+    """Python's parser of TOML takes time with the square of the parts of a key."""
+    path = tmp_path / "a.toml"
+    path.write_text("a." * 60_000 + "b = 1")
+    with closing(IsolatedReader()) as reader, pytest.raises(LoadError, match="1 s of CPU time"):
+        list(reader.load(SourceFile(path, "a.toml"), LoadOptions(max_cpu=1)))
 
 
 def test_settings(tmp_path: Path):

@@ -80,7 +80,7 @@ LOADERS: Registry[Loader] = Registry(
         Loader("email", (".eml",), "A message.", _from("mail", "load_message"), isolated=True),
         Loader("mailbox", (".mbox",), "Messages of a mailbox.", _from("mail", "load_mailbox"), isolated=True),
         Loader("yaml", (".yaml", ".yml"), "Settings, a line a value.", _from("keyed", "load_yaml"), isolated=True),
-        Loader("toml", (".toml",), "Settings, a line a value.", _from("keyed", "load_toml")),
+        Loader("toml", (".toml",), "Settings, a line a value.", _from("keyed", "load_toml"), isolated=True),
         Loader("subtitles", (".srt", ".vtt"), "Subtitles with times.", _from("keyed", "load_subtitles")),
         Loader(
             "wikitext",

@@ -22,6 +22,8 @@ from ragways.corpus.text import write_plain
 
 _MAX_PARTS = 200
 _HEADERS = {"from": "author", "to": "to", "cc": "cc", "date": "date"}
+_STUMBLES = (ValueError, LookupError, AttributeError, TypeError, RecursionError)
+"""What the library's parser of headers raises for some."""
 _SAID = re.compile(r"(?:On|Am|Le|El|Il|Op|Em|Den) .{5,300}(?::|wrote|schrieb|écrit)\s*:?$")
 _FORWARDED = re.compile(r"-{2,} ?(?:Original Message|Ursprüngliche Nachricht|Message d'origine) ?-{2,}$", re.IGNORECASE)
 
@@ -40,7 +42,10 @@ def load_mailbox(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
         raise LoadError("is no mailbox", "it should begin with a line `From …`")
     for number, message in enumerate(re.split(rb"\r?\n\r?\n(?=From )", data), start=1):
         key = f"{file.key}#{number}"
-        document = _document(message.partition(b"\n")[2].replace(b"\n>From ", b"\nFrom "), file, key, options)
+        try:
+            document = _document(message.partition(b"\n")[2].replace(b"\n>From ", b"\nFrom "), file, key, options)
+        except _STUMBLES:
+            document = None
         if document is None:
             options.notice(Skipped(key, "is no e-mail message"))
         else:
@@ -69,8 +74,8 @@ def _document(data: bytes, file: SourceFile, key: str, options: LoadOptions) -> 
 def _header(message: EmailMessage, name: str) -> str:
     try:
         return str(message.get(name, ""))
-    except (ValueError, LookupError, AttributeError, IndexError, TypeError):
-        return ""  # the library's parser of addresses and dates stumbles over some
+    except _STUMBLES:
+        return ""
 
 
 def _parts(message: EmailMessage) -> tuple[str, bytes, list[str]]:

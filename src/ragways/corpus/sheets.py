@@ -45,9 +45,14 @@ def load_separated(file: SourceFile, options: LoadOptions) -> Iterator[Document]
 def _separated(source: str, suffix: str) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(source, newline=""), delimiter=_delimiter(source, suffix))
     line = 1
-    for cells in reader:
-        yield line, cells
-        line = reader.line_num + 1
+    try:
+        for cells in reader:
+            yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:  # a cell of more than 131,072 characters, mostly
+        raise LoadError(
+            f"cannot be read from line {line} on ({error})", "is a quotation mark not closed there?"
+        ) from error
 
 
 def _delimiter(source: str, suffix: str) -> str:
@@ -71,9 +76,10 @@ def _write(builder: TextBuilder, rows: Iterable[Row], file: SourceFile, options:
     second = next(filled, None)
     headers = first[1] if second is not None and _is_header(first[1]) else []
     rest = [second] if headers and second else [first, *([second] if second else [])]
-    size = _GROUP
+    size, cut = _GROUP, 0
     for count, (number, cells) in enumerate(chain(rest, _bounded(filled, file, options, sheet))):
         text = _line(headers, cells)
+        cut += any(len(cell) > _MAX_CELL for cell in cells)
         if size + len(text) > _GROUP:
             builder.paragraph()
             size = 0
@@ -83,6 +89,9 @@ def _write(builder: TextBuilder, rows: Iterable[Row], file: SourceFile, options:
         size += len(text)
         if count == 0 and len(cells) > _MAX_COLUMNS:
             options.notice(Skipped(file.key + sheet, f"columns after {_MAX_COLUMNS} are left out"))
+    if cut:
+        why = f"in {cut:,} rows cells are cut after {_MAX_CELL:,} characters: long texts are read whole from JSON lines"
+        options.notice(Skipped(file.key + sheet, why))
 
 
 def _bounded(rows: Iterator[Row], file: SourceFile, options: LoadOptions, sheet: str) -> Iterator[Row]:
