@@ -96,9 +96,9 @@ class AsyncCorpus:
         self._live = await self._stack.enter_async_context(live)
         return self
 
-    def snapshot(self) -> AbstractContextManager[Resources]:
-        """What steps work with, at one state of the index: `with corpus.snapshot() as use`."""
-        return self._live.snapshot()
+    def snapshot(self, where: str | None = None) -> AbstractContextManager[Resources]:
+        """What steps work with, at one state of the index: `with corpus.snapshot() as use`. `where` is a filter."""
+        return self._live.snapshot(where)
 
     async def _question(self, ask: Callable[[Resources], Awaitable[T]]) -> T:
         """Ask at the newest state; where a removal took it away meanwhile, once more."""
@@ -126,6 +126,7 @@ class AsyncCorpus:
         question: str,
         paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
         *,
+        where: str | None = None,
         budget: float | None = None,
         on_text: OnText | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
@@ -134,32 +135,42 @@ class AsyncCorpus:
         chosen = self._paradigm_settings(paradigm, settings)
         spend = Budget(usd=budget)
         return await self._question(
-            lambda use: ask(use, question, paradigm, chosen, budget=spend, on_text=on_text),
+            lambda use: ask(use, question, paradigm, chosen, budget=spend, on_text=on_text, where=where),
         )
 
     async def retrieve(
         self,
         question: str,
         paradigm: str | Paradigm | Step[Query, Hits] | Step[Query, Evidence] | Step[Query, Answer] = DEFAULT_PARADIGM,
+        *,
+        where: str | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Hits:
         """Find evidence without answering; see `Corpus.retrieve`."""
         chosen = self._paradigm_settings(paradigm, settings)
-        return await self._question(lambda use: retrieve(use, question, paradigm, chosen))
+        return await self._question(lambda use: retrieve(use, question, paradigm, chosen, where=where))
 
     def stream(
         self,
         question: str,
         paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
         *,
+        where: str | None = None,
         budget: float | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> AsyncStreamedAnswer:
         """Answer one question, and give the answer as it is written; see `Corpus.stream`."""
-        return AsyncStreamedAnswer(lambda sink: self.ask(question, paradigm, budget=budget, on_text=sink, **settings))
+        return AsyncStreamedAnswer(
+            lambda sink: self.ask(question, paradigm, where=where, budget=budget, on_text=sink, **settings)
+        )
 
     async def compare(
-        self, question: str, paradigms: Sequence[str | Paradigm], *, budget: float | None = None
+        self,
+        question: str,
+        paradigms: Sequence[str | Paradigm],
+        *,
+        where: str | None = None,
+        budget: float | None = None,
     ) -> ComparedAnswers:
         """Answer one question in several ways; see `Corpus.compare`."""
         results: dict[str, Result | RagwaysError] = {}
@@ -167,7 +178,7 @@ class AsyncCorpus:
             for paradigm in paradigms:
                 name = paradigm if isinstance(paradigm, str) else paradigm.name
                 try:
-                    results[name] = await self.ask(question, paradigm)
+                    results[name] = await self.ask(question, paradigm, where=where)
                 except UsageError:
                     raise
                 except RagwaysError as error:  # one way that cannot answer must not hide the others

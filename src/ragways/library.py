@@ -156,6 +156,7 @@ class Corpus:
         question: str,
         paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
         *,
+        where: str | None = None,
         budget: float | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Result:
@@ -165,18 +166,21 @@ class Corpus:
             question: what to ask.
             paradigm: the name of a way of answering (`ragways.paradigms()` lists them), or a `Paradigm` or a `Step`
                 from `Query` to `Answer` of your own.
+            where: a filter of documents, such as `'date>2020 and path~"api/"'`: no other has a part in the answer.
             budget: the most this answer may cost, in USD.
             **settings: settings of the paradigm, such as `k=20`.
 
         Returns:
             The answer with its citations and evidence, the trace of how it came about, and what it cost.
         """
-        return self._run(self._corpus.ask(question, paradigm, budget=budget, **settings))
+        return self._run(self._corpus.ask(question, paradigm, where=where, budget=budget, **settings))
 
     def retrieve(
         self,
         question: str,
         paradigm: str | Paradigm | Step[Query, Hits] | Step[Query, Evidence] | Step[Query, Answer] = DEFAULT_PARADIGM,
+        *,
+        where: str | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Hits:
         """Find evidence for a question without answering it.
@@ -184,18 +188,20 @@ class Corpus:
         Args:
             question: what to look for.
             paradigm: a name, a `Paradigm`, or a `Step` from `Query` to `Hits`, `Evidence` or `Answer`.
+            where: a filter of documents, as in `ask`.
             **settings: settings of the paradigm.
 
         Returns:
             The ranked hits, best first.
         """
-        return self._run(self._corpus.retrieve(question, paradigm, **settings))
+        return self._run(self._corpus.retrieve(question, paradigm, where=where, **settings))
 
     def stream(
         self,
         question: str,
         paradigm: str | Paradigm | Step[Query, Answer] = DEFAULT_PARADIGM,
         *,
+        where: str | None = None,
         budget: float | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> StreamedAnswer:
@@ -209,22 +215,29 @@ class Corpus:
             ...     print(piece, end="", flush=True)
             >>> stream.result.answer.citations  # doctest: +SKIP
         """
-        return StreamedAnswer(self._corpus.stream(question, paradigm, budget=budget, **settings), self._thread)
+        stream = self._corpus.stream(question, paradigm, where=where, budget=budget, **settings)
+        return StreamedAnswer(stream, self._thread)
 
     def compare(
-        self, question: str, paradigms: Sequence[str | Paradigm], *, budget: float | None = None
+        self,
+        question: str,
+        paradigms: Sequence[str | Paradigm],
+        *,
+        where: str | None = None,
+        budget: float | None = None,
     ) -> ComparedAnswers:
         """Answer one question in several ways, one after the other.
 
         Args:
             question: what to ask.
             paradigms: names, or paradigms of your own.
+            where: a filter of documents, as in `ask`.
             budget: the most that all of them together may cost, in USD.
 
         Returns:
             The results by name, with a table of them; one that failed is its error.
         """
-        return self._run(self._corpus.compare(question, paradigms, budget=budget))
+        return self._run(self._corpus.compare(question, paradigms, where=where, budget=budget))
 
     def neighbourhood(self, entity: str, *, hops: int = 1) -> Neighbourhood:
         """What the knowledge graph has around an entity, as a value that a notebook shows as a picture.

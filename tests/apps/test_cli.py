@@ -35,6 +35,19 @@ def test_index_then_ask(ragways: Run, home: Path):
     assert again.data["embedded"] == 0
 
 
+def test_ask_reads_only_the_documents_that_match_a_filter(indexed: Run):
+    asked = indexed("ask", "Who built the harbour light?", "--where", "date<1900", "--json").data
+    assert asked["where"] == "date<1900"
+    assert {each["source"]["key"] for each in asked["evidence"]} == {"docs/harbour.md"}
+    other = indexed("ask", "Who built the harbour light?", "--where", "not has date", "-p", "words,naive", "--trace")
+    assert "Brack" not in other.out
+    nothing = indexed("ask", "Who built the harbour light?", "--where", "path=nowhere", "--answer-only")
+    assert "No document matches" in indexed("ask", "Who built it?", "--where", "path=nowhere").out
+    assert nothing.code == 0
+    wrong = indexed("ask", "Who built the harbour light?", "--where", "dat>1900")
+    one_line(wrong, 2, "at the ^ in `^dat>1900`: no document has a field 'dat': did you mean date?")
+
+
 def test_the_json_of_an_answer_holds_what_is_promised(indexed: Run):
     data = indexed("ask", "Who built the harbour light?", "--paradigm", "hybrid-words", "--json").data
     assert data["question"] == "Who built the harbour light?"

@@ -271,3 +271,33 @@ def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ragways.apps.mcp.find_spec", lambda name: None)
     with pytest.raises(MissingPart, match=r"pip install 'ragways\[mcp\]'"):
         serve(read_settings(environment={}))
+
+
+def test_a_filter_of_the_server_and_one_of_a_question_both_hold(context: BuildContext):
+    from ragways.assemble import opened_live
+
+    settings = read_settings(environment={}, index=context.index)
+
+    async def run() -> None:
+        async with opened_live(settings) as live, Client(server_of(live, settings, None, 'not path~"Brack"')) as client:
+            found = said(await client.call_tool("chunk_search", {"query": "Who was Anna Brack, the engineer?"}))
+            assert "Tellmouth" not in json.dumps(found)
+            listed = [resource.name for resource in (await client.list_resources()).resources]
+            assert sorted(listed) == ["Harbour", "Storm"]
+            question = {"question": "Who built the harbour light?"}
+            answer = said(await client.call_tool("ask", question))
+            assert {each["title"] for each in answer["evidence"]} == {"Harbour", "Storm"}
+            answer = said(await client.call_tool("ask", {**question, "where": "path~Storm"}))
+            assert {each["title"] for each in answer["evidence"]} == {"Storm"}
+            answer = said(await client.call_tool("ask", {**question, "where": "path~Brack"}))
+            assert answer["abstained"]
+            assert "No document matches" in answer["explanation"]
+            wrong = await client.call_tool("ask", {**question, "where": "path~"})
+            assert wrong.is_error
+
+    asyncio.run(run())
+
+
+def test_a_filter_that_cannot_be_read_ends_the_server_at_once(context: BuildContext):
+    with pytest.raises(UsageError, match="a value should stand here"):
+        serve(read_settings(environment={}, index=context.index), where="path~")

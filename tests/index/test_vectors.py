@@ -33,3 +33,22 @@ def test_search_save_and_load(tmp_path: Path):
     assert loaded.search(question, 1)[0][0] == "id7"
     assert loaded.search(question, 5, minimum=0.999) == [("id7", loaded.search(question, 1)[0][1])]
     assert loaded.search(question, 0) == []
+
+
+@given(st.integers(0, 40), st.integers(0, 2**32 - 1), st.integers(1, 50), st.floats(0, 1))
+def test_search_among_some_rows_is_a_sort_of_those(rows: int, seed: int, k: int, share: float):
+    chance = np.random.default_rng(seed)
+    # Few different vectors, so that many are equal.
+    matrix = chance.standard_normal((5, 8)).astype(np.float32)[chance.integers(0, 5, rows)]
+    kept = chance.random(rows) < share
+    question = chance.standard_normal(8).astype(np.float32)
+    vectors = Vectors([f"id{(7 * n) % 41:02}" for n in range(rows)], matrix)
+    scores = {id: float(score) for id, score in zip(vectors.ids, vectors.matrix @ question, strict=True)}
+    chosen = [vectors.ids[n] for n in np.flatnonzero(kept).tolist()]
+    found = vectors.only(kept).search(question, k, minimum=-100.0)
+    # Products of equal vectors may differ in the last bit, so that equals may change places.
+    assert np.allclose(
+        [score for _, score in found], sorted((scores[id] for id in chosen), reverse=True)[:k], atol=1e-5
+    )
+    assert np.allclose([score for _, score in found], [scores[id] for id, _ in found], atol=1e-5)
+    assert len({id for id, _ in found} & set(chosen)) == len(found)

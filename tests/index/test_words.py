@@ -118,3 +118,18 @@ def test_a_text_has_no_more_words_than_twice_its_characters(text: str):
     words = all_terms(text)
     assert len(words) <= 2 * len(text)
     assert max(map(len, words)) <= 64
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 60, 200, 399])
+def test_search_among_some_chunks_is_the_search_among_all_without_the_others(
+    tmp_path: Path, texts: list[tuple[str, str]], count: int
+):
+    """Few chunks are named in the query, of many the others are passed over; scores are the same in both."""
+    Words.build(tmp_path / "words", [*texts, *((f"article:{n}:s1:p0:c0", "term1 same") for n in range(100))])
+    words = Words(tmp_path / "words")
+    chosen = frozenset(id for id, _ in random.Random(count).sample(texts, count)) | {"article:7:s1:p0:c0"}
+    part = words.only(chosen if count else frozenset())
+    for question in ("term1 term2 term3", "term7", "same", "nothing"):
+        all_found = words.search(question, 1000)
+        for k in (0, 1, 5, 100):
+            assert part.search(question, k) == ([hit for hit in all_found if hit[0] in chosen][:k] if count else [])

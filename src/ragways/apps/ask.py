@@ -21,6 +21,7 @@ from ragways.apps.terminal import (
     ProviderOption,
     SettingsOption,
     TrustOption,
+    WhereOption,
     chosen_settings,
     console,
     index_folder,
@@ -47,6 +48,7 @@ def ask(
         typer.Option("--paradigm", "-p", help="Way to answer; several times, or joined by commas, or all."),
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
+    where: WhereOption = None,
     index: IndexOption = None,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most on each.", min=0)] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps: inputs, outputs, time and cost.")] = False,
@@ -93,7 +95,7 @@ def ask(
     writer = answer_writer() if stream and not json else None
     listeners = {name: EventWriter(sys.stdout, name) if json else writer for name in names} if stream else {}
     try:
-        results, failures = asyncio.run(ask_all(chosen, text, names, values, budget, listeners))
+        results, failures = asyncio.run(ask_all(chosen, text, names, values, budget, listeners, where))
     finally:
         if writer is not None:
             writer.end()
@@ -216,6 +218,7 @@ async def ask_all(
     values: Mapping[str, str],
     budget: float | None,
     listeners: Mapping[str, OnText | None] | None = None,
+    where: str | None = None,
 ) -> tuple[list[Result], list[tuple[str, RagwaysError]]]:
     """Answers, and for the paradigms that could not answer, why. Each listener gets its answer as it is written."""
     from ragways.assemble import opened
@@ -225,7 +228,8 @@ async def ask_all(
     chosen = {name: settings_of(name, names, settings, values) for name in names}
     results: list[Result] = []
     failures: list[tuple[str, RagwaysError]] = []
-    async with opened(settings) as use:
+    async with opened(settings) as whole:
+        use = whole.only(where)
         for name in names:
             try:
                 on_text = (listeners or {}).get(name)

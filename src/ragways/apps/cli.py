@@ -24,6 +24,7 @@ from ragways.apps.terminal import (
     ProviderOption,
     SettingsOption,
     TrustOption,
+    WhereOption,
     chosen_settings,
     show_wait,
 )
@@ -89,6 +90,7 @@ def mcp(
     budget: Annotated[
         float | None, typer.Option("--budget", help="USD that one `ask` may spend at most.", min=0)
     ] = None,
+    where: WhereOption = None,
     provider: ProviderOption = None,
     model: ModelOption = None,
     settings: SettingsOption = None,
@@ -97,7 +99,7 @@ def mcp(
     """Serve tools, paradigms and articles to agents by the Model Context Protocol (read-only)."""
     from ragways.apps.mcp import serve
 
-    serve(chosen_settings(settings, index, trust=trust, provider=provider, model=model), http, budget)
+    serve(chosen_settings(settings, index, trust=trust, provider=provider, model=model), http, budget, where)
 
 
 @app.command()

@@ -22,6 +22,8 @@ from ragways.apps.ask import USUAL
 from ragways.assemble import opened_live
 from ragways.core.errors import MissingPart, RagwaysError, ToolError, UsageError
 from ragways.core.trace import Budget
+from ragways.index.where import LONGEST as LONGEST_FILTER
+from ragways.index.where import read_filter
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, ask
 from ragways.retrieval.resources import LiveResources, Resources
@@ -45,37 +47,41 @@ _ABOUT = (
 )
 
 
-def serve(settings: Settings, http: str | None = None, budget: float | None = None) -> None:
+def serve(settings: Settings, http: str | None = None, budget: float | None = None, where: str | None = None) -> None:
     """Serve over stdio, or over HTTP at `http`, until the other side hangs up or it is stopped.
 
     HTTP clients must bring the token; one is made up and shown where none is set. `budget` is what one `ask` may spend,
-    in USD.
+    in USD. `where` is a filter: no document that does not match it is served.
     """
+    if where is not None:
+        read_filter(where)  # what is wrong with it is said at once
     place = _place(http) if http is not None else None
     if find_spec("mcp") is None:
         raise MissingPart("the package mcp is not installed", "pip install 'ragways[mcp]'")
     if place is None:
-        asyncio.run(serve_stdio(settings, budget))
+        asyncio.run(serve_stdio(settings, budget, where))
     else:
-        asyncio.run(serve_http(settings, *place, _token(settings), budget))
+        asyncio.run(serve_http(settings, *place, _token(settings), budget, where))
 
 
-async def serve_stdio(settings: Settings, budget: float | None = None) -> None:
+async def serve_stdio(settings: Settings, budget: float | None = None, where: str | None = None) -> None:
     """Until the other side hangs up."""
     from mcp.server.stdio import stdio_server
 
     async with opened_live(settings) as live:
-        server = server_of(live, settings, budget)
+        server = server_of(live, settings, budget, where)
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
 
-async def serve_http(settings: Settings, host: str, port: int, token: str, budget: float | None = None) -> None:
+async def serve_http(
+    settings: Settings, host: str, port: int, token: str, budget: float | None = None, where: str | None = None
+) -> None:
     """Until it is stopped. Every request must bring the token."""
     import uvicorn
 
     async with opened_live(settings) as live:
-        app = Guarded(server_of(live, settings, budget).streamable_http_app(host=host), token)
+        app = Guarded(server_of(live, settings, budget, where).streamable_http_app(host=host), token)
         config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on")
         listening = _listen(host, port)
         _say(f"serving http://{_shown(host)}:{port}/mcp" + ("" if host in _LOOPBACK else ", open to other machines"))
@@ -152,13 +158,19 @@ class AskArguments(BaseModel):
 
     question: Annotated[str, Field(max_length=LONGEST_QUESTION, description="what to ask, in a whole sentence")]
     paradigm: Annotated[str, Field(max_length=100, description="the way to answer")] = USUAL
+    where: Annotated[
+        str | None,
+        Field(max_length=LONGEST_FILTER, description="""only documents that match, e.g. date>2020 and path~"api/\""""),
+    ] = None
 
 
-def server_of(live: LiveResources, settings: Settings, budget: float | None = None) -> Server[Any]:
-    """A server over these resources; `budget` is what one `ask` may spend, in USD."""
+def server_of(
+    live: LiveResources, settings: Settings, budget: float | None = None, where: str | None = None
+) -> Server[Any]:
+    """A server over what matches the filter `where`; `budget` is what one `ask` may spend, in USD."""
     from mcp.server.lowlevel import Server
 
-    handlers = _Handlers(live, settings, budget)
+    handlers = _Handlers(live, settings, budget, where)
     return Server(
         "ragways",
         version=__version__,
@@ -174,8 +186,9 @@ def server_of(live: LiveResources, settings: Settings, budget: float | None = No
 class _Handlers:
     """Each request sees the index as it is when it comes."""
 
-    def __init__(self, live: LiveResources, settings: Settings, budget: float | None) -> None:
+    def __init__(self, live: LiveResources, settings: Settings, budget: float | None, where: str | None) -> None:
         self._live = live
+        self._where = where
         self._settings = settings
         self._budget = Budget(usd=budget)
 
@@ -183,7 +196,7 @@ class _Handlers:
         import mcp_types as types
 
         hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-        with self._live.snapshot() as use:
+        with self._live.snapshot(self._where) as use:
             tools = [
                 types.Tool(name=t.name, description=t.description, input_schema=dict(t.parameters), annotations=hints)
                 for t in Toolbox(use).tools()
@@ -209,7 +222,7 @@ class _Handlers:
         try:
             if params.name == "ask":
                 return _result(json.dumps(await self._ask(arguments), ensure_ascii=False), False)
-            with self._live.snapshot() as use:
+            with self._live.snapshot(self._where) as use:
                 outcome = await Toolbox(use).run(params.name, arguments, with_sources=True)
             return _result(outcome.text, outcome.failed)
         except RagwaysError as error:
@@ -219,8 +232,8 @@ class _Handlers:
         given = read_arguments(AskArguments, arguments)
         paradigm = given["paradigm"]
         chosen = self._settings.paradigms.get(paradigm, {})
-        with self._live.snapshot() as use:
-            result = await ask(use, given["question"], paradigm, chosen, budget=self._budget)
+        with self._live.snapshot(self._where) as use:
+            result = await ask(use, given["question"], paradigm, chosen, budget=self._budget, where=given["where"])
         left_out = ("settings", "prompts", "prompt_hashes", "steps", "tasks")
         return {key: value for key, value in result_data(result).items() if key not in left_out}
 
@@ -231,7 +244,7 @@ class _Handlers:
 
         cursor = params.cursor if params is not None and params.cursor else "0"
         offset = int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < 10 else 0
-        with self._live.snapshot() as use:
+        with self._live.snapshot(self._where) as use:
             rows = view_of(use.index).queries.listing(_PAGE + 1, offset)
         listed = [
             types.Resource(uri=f"ragways://article/{number}", name=title or key, mime_type="text/plain")
@@ -259,7 +272,7 @@ class _Handlers:
         from mcp.shared.exceptions import MCPError
 
         match = _URI.fullmatch(str(params.uri))
-        with self._live.snapshot() as use:
+        with self._live.snapshot(self._where) as use:
             try:
                 number = view_of(use.index).catalogue.find(f"article:{match[1]}" if match else str(params.uri))
             except ToolError as error:

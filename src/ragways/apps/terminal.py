@@ -43,6 +43,10 @@ ProviderOption = Annotated[
     ),
 ]
 ModelOption = Annotated[str | None, typer.Option("--model", help="Name of the model there.")]
+WhereOption = Annotated[
+    str | None,
+    typer.Option("--where", help="Only documents that match, e.g. 'date>2020 and path~\"api/\"' (docs/filters.md)."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 # Those of an evaluation

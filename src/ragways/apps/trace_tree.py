@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragways.core.text import printable
 from ragways.core.trace import Span
+from ragways.index.filtered import only
 from ragways.index.reader import Index
 from ragways.pictures.shell import write_page
 from ragways.pictures.walk_page import cost, facts, pictures, walk_page
@@ -26,7 +27,9 @@ def show_walks(folder: Path, results: Sequence[Result], *, html: Path | None, as
     """The traces as text, the pictures into a file, or both."""
     from ragways.apps.terminal import console
 
-    with closing(Index.open(folder)) as index:
+    with closing(Index.open(folder)) as whole:
+        where = next((result.where for result in results if result.where), "")
+        index = only(whole, where) if where else whole
         if as_text:
             names = entity_names(index, (result.trace for result in results))
             for result in results:

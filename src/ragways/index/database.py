@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
@@ -36,6 +39,39 @@ def connect(path: Path, *, write: bool, wait: float | None = None) -> sqlite3.Co
         uri = f"file:{quote(str(path.resolve()))}?{mode}"
         # Whole questions run in one thread at a time; the connection may have been opened in another.
         return sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+
+
+_numbers = count(1)
+
+
+class PartOfDatabase:
+    """A connection that sees only some rows. `tables` tells of each table which column decides, and by which function.
+
+    Each query is put behind common table expressions that bear the tables' names and hide the tables themselves; so no
+    query has to know, and none can forget. SQLite takes them apart again, and uses its indexes as before.
+    """
+
+    def __init__(self, db: sqlite3.Connection, tables: Mapping[str, tuple[str, Callable[[Any], int]]]) -> None:
+        self._db = db
+        names = {id(decide): f"seen_{next(_numbers)}" for _, decide in tables.values()}
+        for _, decide in tables.values():
+            db.create_function(names[id(decide)], 1, decide, deterministic=True)
+        for name in names.values():
+            weakref.finalize(self, _forget, db, name)
+        hidden = (
+            f"{table} AS NOT MATERIALIZED (SELECT * FROM main.{table} WHERE {names[id(decide)]}({column}))"  # noqa: S608
+            for table, (column, decide) in tables.items()
+        )
+        self._tables = f"WITH {', '.join(hidden)} "
+
+    def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """What a SELECT finds among the rows that are seen."""
+        return self._db.execute(self._tables + query, values)
+
+
+def _forget(db: sqlite3.Connection, name: str) -> None:
+    with suppress(sqlite3.Error):  # the connection may be closed already
+        db.create_function(name, 1, None)
 
 
 @contextmanager

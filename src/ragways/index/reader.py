@@ -65,6 +65,8 @@ class Index:
         self._characters = 0
         self._finders: OrderedDict[int, OriginFinder] = OrderedDict()
         self._places = 0
+        self.filtered: OrderedDict[str, Index] = OrderedDict()
+        """Restricted indexes by their filter (see `filtered.py`)."""
 
     @classmethod
     def open(cls, folder: Path) -> Index:
@@ -90,6 +92,11 @@ class Index:
             return other
         other.close()
         return self
+
+    where = ""
+    """The filter that this index is restricted by."""
+    matches_nothing = False
+    """Whether there is a filter that no document matches."""
 
     def close(self) -> None:
         for layer in (*self._layers.values(), *map(self.__dict__.get, ("graph", "communities"))):

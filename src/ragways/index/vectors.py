@@ -45,6 +45,11 @@ class Vectors:
             return []
         return best(self.ids, self.matrix @ vector, k, minimum)
 
+    def only(self, kept: NDArray[np.bool_]) -> Vectors:
+        """Those of the rows that are kept, copied: so each search is exact among them, and takes less."""
+        rows = np.flatnonzero(kept)
+        return Vectors([self.ids[row] for row in rows.tolist()], PackedRows(self.matrix.packed[rows]))
+
     def save(self, folder: Path, name: str) -> None:
         np.save(folder / f"{name}.npy", self.matrix.packed)
         (folder / f"{name}.ids").write_text("\n".join(self.ids), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import os
 import shutil
@@ -95,6 +96,7 @@ class Words:
         words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         self._index.register_tokenizer("words", words)
         self._searcher: Any = None
+        self._chunks: frozenset[str] | None = None
 
     def _open(self, folder: Path) -> Any:  # noqa: ANN401
         import tantivy
@@ -130,6 +132,12 @@ class Words:
             writer.commit()
             writer.wait_merging_threads()
 
+    def only(self, chunks: frozenset[str]) -> Words:
+        """The same among these chunks alone. How rare a word is stays that of all."""
+        part = copy.copy(self)
+        part._chunks = chunks
+        return part
+
     def search(self, question: str, k: int) -> Scored:
         """The k best chunks that hold any word of the question."""
         query = self._query(question)
@@ -137,15 +145,23 @@ class Words:
             return []
         if self._searcher is None:
             self._searcher = self._index.searcher()
-        size = k + 8
+        size, chunks = k + 8, self._chunks
+        if chunks is not None:
+            if not chunks:
+                return []
+            # To name the chunks costs as much as they are, to pass over others as much as those are.
+            if len(chunks) ** 2 <= size * self._searcher.num_docs:
+                query = _among(query, chunks)
+            else:
+                size = size * self._searcher.num_docs // len(chunks)
         while True:
             # Equal scores at the border are settled by id, so look on until the border is passed.
             hits = self._searcher.search(query, size, count=False).hits
-            if len(hits) < size or hits[-1][0] < hits[k - 1][0]:
-                break
+            found = [(self._searcher.doc(address)["id"][0], float(score)) for score, address in hits]
+            kept = found if chunks is None else [hit for hit in found if hit[0] in chunks]
+            if len(hits) < size or (len(kept) >= k and found[-1][1] < kept[k - 1][1]):
+                return sorted(kept, key=lambda pair: (-pair[1], pair[0]))[:k]
             size *= 4
-        found = [(self._searcher.doc(address)["id"][0], float(score)) for score, address in hits]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
 
     def _query(self, question: str) -> Any:  # noqa: ANN401
         import tantivy
@@ -158,6 +174,15 @@ class Words:
             for word in words
         ]
         return tantivy.Query.boolean_query(should)
+
+
+def _among(query: Any, chunks: Iterable[str]) -> Any:  # noqa: ANN401
+    """The same query, with the same scores, of these chunks alone."""
+    import tantivy
+
+    named = tantivy.Query.term_set_query(_schema(), "id", sorted(chunks))
+    only = tantivy.Query.const_score_query(named, 0.0)
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, only)])
 
 
 @contextmanager

@@ -17,6 +17,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "question": result.question,
         "paradigm": result.paradigm,
         "settings": dict(result.settings),
+        "where": result.where,
         "prompts": result.prompts,
         "prompt_hashes": result.trace.prompts,
         "answer": answer.text,

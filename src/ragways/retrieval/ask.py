@@ -17,7 +17,7 @@ from ragways.core.registry import Registry
 from ragways.core.step import Step
 from ragways.core.stream import OnText, current_stream, streaming
 from ragways.core.trace import Budget, Span, Usage, span, spending
-from ragways.core.types import Answer, Evidence, Hits, Query, answer_html, shortened
+from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Query, answer_html, shortened
 from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR
 from ragways.retrieval.answer import retrieval_only
 from ragways.retrieval.communities import COMMUNITY_GLOBAL, COMMUNITY_LOCAL
@@ -71,6 +71,8 @@ class Result:
     trace: Span
     prompts: str = "shared"
     """The preset of prompts it was answered by."""
+    where: str = ""
+    """The filter of documents it was answered under."""
 
     @property
     def usage(self) -> Usage:
@@ -110,27 +112,31 @@ async def ask(
     *,
     budget: Budget | None = None,
     on_text: OnText | None = None,
+    where: str | None = None,
 ) -> Result:
     """Answer one question in one way: by a paradigm of the table, by one's own, or by steps that end in an answer.
 
     `settings` are the paradigm's; steps have theirs already. `on_text` gets the answer while it is written. What it got
     since the last restart is in the end the answer's full text, for every paradigm: one that cannot stream gives it at
-    once. Any number of questions may be asked at once on the same resources.
+    once. Any number of questions may be asked at once on the same resources. `where` is a filter (docs/filters.md): no
+    document that does not match it has a part in the answer. Where none matches, the answer is that there is none.
     """
     question = check_question(question)
+    use = _filtered(use, paradigm, where)
     name, chosen, step = _chosen(use, paradigm, settings or {})
     with ExitStack() as inside:
         if on_text is not None:
             inside.enter_context(streaming(on_text))
         inside.enter_context(spending(budget))
-        trace = inside.enter_context(span(name))
-        answer = await step(Query(question))
+        trace = inside.enter_context(span(name, **({"where": use.index.where} if use.index.where else {})))
+        answer = _no_match(use, question) if use.index.matches_nothing else await step(Query(question))
         if not isinstance(answer, Answer):
             kind = type(answer).__name__
             raise UsageError(f"{name} gives {kind}, not an Answer", "end it with answer(use), or use retrieve")
+        _check_documents(use, name, answer.evidence.hits)
         if (stream := current_stream()) is not None:
             stream.update(answer.full_text)
-    return Result(question, name, chosen, answer, trace, use.prompts)
+    return Result(question, name, chosen, answer, trace, use.prompts, use.index.where)
 
 
 async def retrieve(
@@ -140,10 +146,17 @@ async def retrieve(
     settings: Mapping[str, Any] | None = None,
     *,
     budget: Budget | None = None,
+    where: str | None = None,
 ) -> Hits:
-    """What a paradigm, or one's own steps, find for a question, and where it is from; the answer itself is left out."""
+    """What a paradigm, or one's own steps, find for a question, and where it is from; the answer itself is left out.
+
+    `where` is a filter, as in `ask`.
+    """
     question = check_question(question)
+    use = _filtered(use, paradigm, where)
     name, _, step = _chosen(use, paradigm, settings or {})
+    if use.index.matches_nothing:
+        return Hits(Query(question))
     with retrieval_only(), spending(budget), span(name):
         found = await step(Query(question))
     if isinstance(found, Answer):
@@ -152,8 +165,31 @@ async def retrieve(
         found = found.hits
     if not isinstance(found, Hits):
         raise UsageError(f"{name} gives {type(found).__name__}, not Hits", "end it with a step that gives Hits")
+    _check_documents(use, name, found)
     spans = [(hit.piece.document, hit.piece.start, hit.piece.end) for hit in found]
     return replace(found, sources=tuple(use.index.origins(spans)))
+
+
+def _filtered(use: Resources, paradigm: object, where: str | None) -> Resources:
+    if where is not None and isinstance(paradigm, Step):
+        raise UsageError("steps read what they were made with", "make them with: corpus.snapshot(where=…)")
+    return use.only(where)
+
+
+def _no_match(use: Resources, question: str) -> Answer:
+    evidence = Evidence(Hits(Query(question)), (), 0)
+    why = f"No document matches the filter {use.index.where}"
+    return Answer(evidence, ABSTENTION, abstained=True, way="no evidence", explanation=why)
+
+
+def _check_documents(use: Resources, name: str, hits: Hits) -> None:
+    """What a filter keeps out must not come in by a paradigm that reads the index in a way of its own."""
+    documents = {hit.piece.document for hit in hits.items if hit.piece.document.startswith("article:")}
+    if use.index.where and len(use.index.keys(documents)) < len(documents):
+        raise UsageError(
+            f"{name} found what the filter keeps out: it reads past the index",
+            "ask without a filter, or have its author read through `use.index`",
+        )
 
 
 def _chosen(

@@ -83,6 +83,8 @@ async def _choose(use: Resources, query: Query, level: int, tokens: int) -> tupl
     wanted = _level(use, tokens) if level < 0 else level
     there = [community for community in communities.of_level(wanted) if community.way]
     current_span().details["level"] = wanted
+    if communities.left_out:
+        current_span().details["left_out_by_filter"] = communities.left_out
     read = f"all {len(there):,} reports"
     if tokens and sum(community.tokens for community in there) > tokens:
         near = _fitting(await _by_nearness(use, query, there), tokens)

@@ -31,10 +31,10 @@ class LiveResources:
         self._resources = resources
 
     @contextmanager
-    def snapshot(self) -> Iterator[Resources]:
-        """For one question, or for several that must see the same."""
+    def snapshot(self, where: str | None = None) -> Iterator[Resources]:
+        """For one question, or for several that must see the same; `where` is a filter of documents."""
         with self._index.snapshot() as index:
-            yield self._resources(index)
+            yield self._resources(index).only(where)
 
 
 @dataclass
@@ -81,6 +81,12 @@ class Resources:
     def over(self, index: Index, *, keep_vectors: bool = False) -> Resources:
         """The same over another reader of the index, with the vectors made so far or with none."""
         return replace(self, index=index, _vectors=dict(self._vectors) if keep_vectors else {})
+
+    def only(self, where: str | None) -> Resources:
+        """The same over the documents that match a filter (docs/filters.md); None is no filter."""
+        from ragways.index.filtered import only
+
+        return self if where is None else replace(self, index=only(self.index, where))
 
     async def embed_question(self, text: str) -> NDArray[np.float32]:
         """The vector of a question, which some embedders make otherwise than that of a passage."""

@@ -25,6 +25,7 @@ from ragways.apps.terminal import (
     QuestionsOption,
     SettingsOption,
     TrustOption,
+    WhereOption,
     chosen_settings,
 )
 from ragways.core.errors import PARTLY, UsageError
@@ -62,6 +63,7 @@ def run(
     apart: Annotated[
         bool, typer.Option("--apart", help="Each paradigm in a process of its own, whose memory is then its own.")
     ] = False,
+    where: WhereOption = None,
     index: IndexOption = None,
     settings: SettingsOption = None,
     trust: TrustOption = False,
@@ -90,7 +92,7 @@ def run(
     variants = parse_variants(paradigms, chosen.paradigms)
     corpus = corpus_of(found, chosen) if dataset is not None and index is None else None
     described = {"questions": found.questions.name, "format": found.format, "dataset": dataset, "count": len(asked),
-            "per_type": per_type, "limit": limit}  # fmt: skip
+            "per_type": per_type, "limit": limit, **({"where": where} if where else {})}  # fmt: skip
     if apart:
         failed = _each_apart(variants, records, budget)
     else:
@@ -153,7 +155,8 @@ async def _run(
 
     if corpus is not None:
         settings = await indexed(settings, corpus, [variant.paradigm_name for variant in variants], progress)
-    async with opened(settings) as use:
+    async with opened(settings) as whole:
+        use = whole.only(data.get("where"))
         side_by_side = at_once or (settings.model.concurrency if use.model.model is not None else 1)
         run = await evaluate(
             use,

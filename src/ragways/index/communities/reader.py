@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.communities.hierarchy import CommunityFinding, CommunityReport
-from ragways.index.database import connect, store_errors
+from ragways.index.database import PartOfDatabase, connect, store_errors
 from ragways.index.vectors import Scored, Vectors
 
 FILE = "communities.sqlite"
@@ -47,6 +48,8 @@ class Communities:
     def __init__(self, folder: Path, db: sqlite3.Connection) -> None:
         self._folder = folder
         self._db = db
+        self.left_out = 0
+        """Communities that a filter keeps out, because they rest on other documents too."""
 
     @classmethod
     def open(cls, folder: Path) -> Communities:
@@ -55,6 +58,29 @@ class Communities:
 
     def close(self) -> None:
         self._db.close()
+
+    def only(self, is_whole: Callable[[str], bool]) -> Communities:
+        """The communities all of whose members are whole: nothing left out speaks of them. A report cannot be split."""
+        members = self._rows(f"SELECT {MEMBER_OF}, {MEMBER} FROM members")
+        partly = {id for id, entity in members if not is_whole(entity)}
+        numbers = {id_number(id) for id in partly}
+
+        def seen(id: str) -> bool:
+            return id not in partly
+
+        def seen_number(number: int) -> bool:
+            return number not in numbers
+
+        tables: dict[str, tuple[str, Callable[[Any], int]]] = {
+            "communities": ("id", seen), "members": ("community", seen_number), "findings": ("community", seen),
+        }  # fmt: skip
+        part = Communities(self._folder, cast(sqlite3.Connection, PartOfDatabase(self._db, tables)))
+        part.left_out = len(partly)
+        if self.vectors is not None:
+            part.__dict__["vectors"] = self.vectors.only(
+                np.array([seen(id) for id in self.vectors.ids], dtype=np.bool_)
+            )
+        return part
 
     def levels(self) -> list[int]:
         """From the coarse to the fine."""

@@ -320,6 +320,13 @@ class Graph:
             found.setdefault(relation, []).append(chunk)
         return found
 
+    @cached_property
+    def mention_arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of every mention the numbers of its entity and of its chunk, in this order."""
+        rows = self._all("SELECT entity, chunk FROM mentions ORDER BY entity, chunk")
+        pairs = np.array(rows, dtype=np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
+
     # For PageRank
 
     @cached_property

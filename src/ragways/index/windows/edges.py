@@ -197,6 +197,14 @@ class Edges:
         first, end = self.start[row], self.start[row + 1]
         return self.to[first:end], self.similarity[first:end]
 
+    def only(self, kept: NDArray[np.bool_]) -> Edges:
+        """Edges between the rows that are kept, by their new numbers."""
+        number = np.cumsum(kept) - 1
+        stay = np.repeat(kept, np.diff(self.start)) & kept[self.to]
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(stay)])[self.start]
+        start = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.diff(ends)[kept])])
+        return Edges(start, number[self.to[stay]].astype(np.int32), self.similarity[stay])
+
     @classmethod
     def pack(cls, nearest: Nearest) -> Edges:
         there = nearest.to >= 0

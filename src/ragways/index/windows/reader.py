@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -59,6 +59,17 @@ class Projection:
 
 def _blocks(matrix: Matrix) -> Iterator[NDArray[np.float64]]:
     return (matrix[at : at + _AT_ONCE].astype(np.float64) for at in range(0, len(matrix), _AT_ONCE))
+
+
+def _before(kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each row, and for the end, how many are kept before it: its new number."""
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+
+
+def _first_of_same(same: NDArray[np.int32]) -> NDArray[np.int32]:
+    """For rows with marks of their texts, the first row with the same mark."""
+    _, first, which = np.unique(same, return_index=True, return_inverse=True)
+    return first[which].astype(np.int32)
 
 
 Floats = NDArray[np.float32]
@@ -119,6 +130,32 @@ class Windows:
             by_theme=Edges.load(folder, "themes"),
             themed={id: DocumentThemes(tuple(themed["themes"]), themed["way"]) for id, themed in themes.items()},
             left_out=tuple(read_json(folder, "left_out")),
+        )
+
+    def only(self, documents: Collection[str]) -> Windows:
+        """Those of these documents, numbered anew. Windows keep the neighbours that are left."""
+        chosen = np.array([id in documents for id in self.documents], dtype=np.bool_)
+        windows = chosen[self.window_at[:, 2]]
+        sentences = np.array([":".join(id.split(":", 2)[:2]) in documents for id in self.sentences.ids], dtype=np.bool_)
+        window_at = self.window_at[windows]
+        before, places = _before(sentences), _before(chosen)
+        renumbered = np.stack([before[window_at[:, 0]], before[window_at[:, 1]], places[window_at[:, 2]]], axis=1)
+        return replace(
+            self,
+            windows=self.windows.only(windows),
+            sentences=self.sentences.only(sentences),
+            window_at=renumbered.astype(np.int32),
+            sentence_at=self.sentence_at[sentences],
+            window_same=_first_of_same(self.window_same[windows]),
+            sentence_same=_first_of_same(self.sentence_same[sentences]),
+            within=self.within.only(windows),
+            across=self.across.only(windows),
+            documents=[id for id in self.documents if id in documents],
+            projected=np.asarray(self.projected)[windows],
+            by_theme=self.by_theme.only(chosen),
+            themed={id: themes for id, themes in self.themed.items() if id in documents},
+            left_out=tuple(id for id in self.left_out if id in documents),
+            _last=None,
         )
 
     def __len__(self) -> int:
