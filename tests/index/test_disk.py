@@ -118,3 +118,17 @@ def test_zeros_and_nothing_are_packed_too():
     assert empty.shape == (0, 4)
     assert (empty @ np.ones(4, np.float32)).shape == (0,)
     assert np.asarray(empty).shape == (0, 4)
+
+
+def test_products_are_the_same_however_often_they_are_asked_for(monkeypatch: pytest.MonkeyPatch):
+    made = np.random.default_rng(3).normal(size=(9000, 64)).astype(np.float32)
+    asked = made[7] / np.linalg.norm(made[7])
+    rows = PackedRows.of(made)
+    first = rows @ asked
+    kept = [rows @ asked for _ in range(3)]
+    assert rows._unscaled is not None, "a corpus that is asked again does not unpack again"
+    assert all(np.array_equal(first, again) for again in kept)
+    monkeypatch.setattr("ragways.index.packed.KEPT", 1000)
+    large = PackedRows.of(made)
+    assert all(np.array_equal(first, large @ asked) for _ in range(3))
+    assert large._unscaled is None

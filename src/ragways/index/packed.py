@@ -18,6 +18,10 @@ Floats = NDArray[np.float32]
 _SCALE = np.dtype("<f4")
 _LARGEST = np.float32(127)
 _AT_ONCE = 8192  # rows unpacked at a time: 12 MB of 384 numbers each
+KEPT = 64 * 1024**2
+"""Bytes of float32 that rows may take to be kept unpacked once they were multiplied twice: a corpus that stays open is
+asked again, and unpacking takes three times as long as the product itself.
+"""
 
 
 def pack(vectors: Floats) -> NDArray[np.int8]:
@@ -39,6 +43,8 @@ class PackedRows:
         self.packed = packed
         self._numbers = packed[:, : -_SCALE.itemsize]
         self._scales = np.ascontiguousarray(packed[:, -_SCALE.itemsize :]).view(_SCALE)
+        self._unscaled: Floats | None = None
+        self._asked = 0
 
     @classmethod
     def of(cls, vectors: Floats) -> PackedRows:
@@ -65,11 +71,16 @@ class PackedRows:
 
     def __matmul__(self, other: Floats) -> Floats:
         """Products with a vector, or with the columns of an array."""
+        self._asked += 1
+        if self._asked == 2 and 4 * self._numbers.size <= KEPT:
+            self._unscaled = self._numbers.astype(np.float32)
+        numbers = self._numbers if self._unscaled is None else self._unscaled
         found = np.empty((len(self), *other.shape[1:]), np.float32)
+        # By the same stretches either way, so that the last bit does not hang on what was asked before.
         for at in range(0, len(self), _AT_ONCE):
             some = slice(at, at + _AT_ONCE)
             scales = self._scales[some] if other.ndim > 1 else self._scales[some, 0]
-            np.multiply(self._numbers[some].astype(np.float32) @ other, scales, out=found[some])
+            np.multiply(numbers[some].astype(np.float32, copy=False) @ other, scales, out=found[some])
         return found
 
 
