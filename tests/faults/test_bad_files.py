@@ -143,5 +143,5 @@ def test_plain_folders_start_no_child(tmp_path: Path, monkeypatch: pytest.Monkey
     asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], recipe()))
     assert len(contents(tmp_path / "index")["documents"]) == 2
     assert {loader.name for loader in LOADERS.values() if loader.isolated} == {
-        "pdf", "docx", "html", "code", "xlsx", "pptx", "epub", "email", "mailbox", "yaml",
+        "pdf", "docx", "html", "code", "xlsx", "pptx", "epub", "email", "mailbox", "yaml", "toml",
     }  # fmt: skip
