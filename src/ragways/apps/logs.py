@@ -40,7 +40,7 @@ class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
         head = {"time": at, "level": record.levelname.lower(), "logger": record.name, "message": record.getMessage()}
-        return json.dumps({**_fields(record), **head}, ensure_ascii=False, default=str)
+        return json.dumps({**_fields(record), **head}, default=str)  # in ASCII: no sign of a name turns a line
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:

@@ -148,4 +148,4 @@ def test_ten_paradigms_on_a_thousand_questions_take_seconds():
     values = {f"p{n}": {f"q{at}": [chance.random()] for at in range(1000)} for n in range(10)}
     started = time.process_time()
     assert len(compare_all(values).rows) == 45
-    assert time.process_time() - started < 12, "it takes 2 s where nothing else runs"
+    assert time.process_time() - started < 30, "it takes 2 s where nothing else runs"

