@@ -109,10 +109,14 @@ def test_the_command_runs_until_it_is_stopped(tmp_path: Path, cache_folder: Path
     command = [sys.executable, "-m", "ragways", "watch", "docs", "--every", "0.1", "--with", "words", "--json"]
     environment = {**os.environ, "RAGWAYS_CACHE": str(cache_folder)}
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        first = json.loads(running.stdout.readline())
-        write(tmp_path / "docs", {"b.txt": "The tower is tall."})
-        second = json.loads(running.stdout.readline())
-        running.send_signal(signal.SIGINT)
-        assert running.wait(60) == 0
+        try:
+            assert running.stdout is not None
+            first = json.loads(running.stdout.readline())
+            write(tmp_path / "docs", {"b.txt": "The tower is tall."})
+            second = json.loads(running.stdout.readline())
+            # Not SIGINT: what runs in the background of a shell inherits that it is ignored.
+            running.send_signal(signal.SIGTERM)
+            assert running.wait(60) == 0
+        finally:
+            running.kill()
     assert (first["event"], first["added"], second["added"]) == ("indexed", 1, 1)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,7 +54,7 @@ def watch(
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Index files and folders, and again whenever they change, until it is stopped (Ctrl-C)."""
+    """Index files and folders, and again whenever they change, until it is stopped (Ctrl-C, SIGTERM)."""
     from ragways.assemble import recipe_of
     from ragways.core.trace import Budget, spending
     from ragways.index.layers import check_layers
@@ -63,9 +65,17 @@ def watch(
     told = _as_json if as_json else _as_text
     try:
         with spending(Budget(usd=budget)):
-            asyncio.run(follow(chosen.index, paths, recipe, told, every=every))
-    except KeyboardInterrupt:
+            asyncio.run(_until_stopped(follow(chosen.index, paths, recipe, told, every=every)))
+    except (KeyboardInterrupt, asyncio.CancelledError):
         console(error=True).print("stopped; the index holds what was read last", style="dim")
+
+
+async def _until_stopped(work: Coroutine[None, None, None]) -> None:
+    """What a service is stopped by ends it as Ctrl-C does: between two looks, or with the run rolled back."""
+    task = asyncio.ensure_future(work)
+    with suppress(NotImplementedError):  # Windows has no such handlers
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await task
 
 
 async def follow(
