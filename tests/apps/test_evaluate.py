@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,14 @@ def test_on_a_small_corpus(ragways: Run, home: Path, monkeypatch: pytest.MonkeyP
     assert words["metrics"]["recall@2"]["low"] <= 2 / 3 <= words["metrics"]["recall@2"]["high"]
     shown = ragways(*arguments, "--paradigms", "words")
     assert "unscored: 1 questions without gold" in " ".join(shown.out.split())
+    (kept,) = (home / "cache" / "evaluation").glob("*/index.sqlite")
+    with closing(sqlite3.connect(kept)) as db:  # as an older version left it in the cache
+        db.execute("UPDATE meta SET value = '0' WHERE key = 'version'")
+        db.commit()
+    kept.with_name("index.sqlite.sum").unlink()
+    again = ragways(*arguments, "--paradigms", "words,naive", "--json")
+    assert again.code == 0, again.err
+    assert again.data["paradigms"][0]["metrics"] == words["metrics"]
     one_line(ragways(*arguments[:3], "hippo", *arguments[4:]), 2, "did you mean hipporag?")
     one_line(ragways(*arguments, "--paradigms", "wrods"), 2, "did you mean words?")
 

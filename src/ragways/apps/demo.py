@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from functools import partial
 from importlib import resources
@@ -16,10 +15,9 @@ from ragways.apps.index import show_summary
 from ragways.apps.side_by_side import show_results
 from ragways.apps.terminal import console, progress_bar
 from ragways.assemble import opened, recipe_of
-from ragways.core.errors import EmbedderChanged, NoIndex, StoreDamaged, WrongVersion
-from ragways.index.build import build
+from ragways.core.errors import NoIndex, StoreDamaged, WrongVersion
+from ragways.index.build import build, build_own
 from ragways.index.store import Store
-from ragways.index.update import Summary
 from ragways.retrieval.ask import ask
 from ragways.settings import Settings
 
@@ -39,9 +37,9 @@ def run_demo(settings: Settings, index: Path | None) -> None:
     with resources.as_file(resources.files("ragways") / "demo") as bundle:
         with progress_bar() as progress:
             recipe = recipe_of(chosen, LAYERS)
-            make = partial(build, folder, [bundle / "corpus"], recipe, progress=progress, root=ROOT)
             # The index in the cache is the demo's own; one that the user named may hold more, and is never made anew.
-            summary = asyncio.run(make() if index else _in_cache(make, folder))
+            make = build if index else partial(build_own, anew=_is_of_others(folder))
+            summary = asyncio.run(make(folder, [bundle / "corpus"], recipe, progress=progress, root=ROOT))
         show_summary(summary, str(folder))
         questions = _questions(bundle / "questions.jsonl")
     asyncio.run(_ask(chosen, questions, started))
@@ -53,15 +51,11 @@ def run_demo(settings: Settings, index: Path | None) -> None:
     )
 
 
-async def _in_cache(make: Callable[..., Awaitable[Summary]], folder: Path) -> Summary:
-    """Bring the index up to date, or make it anew where another version of ragways or other settings left it."""
-    roots: set[str] = set()
-    try:
-        with suppress(NoIndex), closing(Store.open(folder)) as store:
-            roots = store.roots()
-        return await make(rebuild=bool(roots - {ROOT}))
-    except (WrongVersion, StoreDamaged, EmbedderChanged):
-        return await make(rebuild=True)
+def _is_of_others(folder: Path) -> bool:
+    """Whether the index in the cache holds anything but the bundled corpus, as an older version left it."""
+    with suppress(NoIndex, WrongVersion, StoreDamaged), closing(Store.open(folder)) as store:
+        return bool(store.roots() - {ROOT})
+    return False
 
 
 def _questions(file: Path) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ragways.core.errors import BudgetExceeded, EmbedderChanged, UsageError
+from ragways.core.errors import BudgetExceeded, EmbedderChanged, StoreDamaged, UsageError, WrongVersion
 from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, spending
 from ragways.core.types import title_name
@@ -67,6 +67,24 @@ async def build(
         run.summary.usage = meter.spent
         run.summary.wall = time.perf_counter() - started
         return run.summary
+
+
+async def build_own(
+    folder: Path,
+    paths: Sequence[Path],
+    recipe: Recipe,
+    *,
+    anew: bool = False,
+    progress: ProgressCallback = silent,
+    root: str = "",
+) -> Summary:
+    """Build an index that is a cache of ours and nobody else's: one that another version or embedder made, or that is
+    damaged, is made anew instead of refused. `anew`: in any case.
+    """
+    try:
+        return await build(folder, paths, recipe, rebuild=anew, progress=progress, root=root)
+    except (WrongVersion, StoreDamaged, EmbedderChanged):
+        return await build(folder, paths, recipe, rebuild=True, progress=progress, root=root)
 
 
 async def remove(folder: Path, names: Sequence[str]) -> Summary:

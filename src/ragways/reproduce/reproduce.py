@@ -23,7 +23,7 @@ from ragways.evaluation.record import Record
 from ragways.evaluation.run import Run, Variant, evaluate
 from ragways.evaluation.sampling import documents, kept_documents, sample, write_documents
 from ragways.evaluation.score import score_run
-from ragways.index.build import build
+from ragways.index.build import build_own
 from ragways.index.layers import check_layers
 from ragways.reproduce.differences import differences, recreated
 from ragways.reproduce.duels import ForcedDuel, LevelDuel, ask_forced, duels_by_level, published_rate
@@ -123,7 +123,8 @@ async def reproduce(
     questions, corpus, absent = _prepared(experiment, located, folder, limit, seed)
     chosen = recreated(settings, experiment, folder / "index")
     needs = {need for variant in variants for need in PARADIGMS.find(variant.paradigm).needs}
-    await build(chosen.index, [corpus], recipe_of(chosen, check_layers(sorted({"vectors", *needs}))), progress=progress)
+    recipe = recipe_of(chosen, check_layers(sorted({"vectors", *needs})))
+    await build_own(chosen.index, [corpus], recipe, progress=progress)
     if experiment.generated:
         questions = await _generated(chosen, experiment.generated, folder / "questions.jsonl", limit, seed, progress)
     columns, rules = experiment.columns_on(located.data), DuelRules()

@@ -284,7 +284,7 @@ async def indexed(
 ) -> Settings:
     """The settings with an index of this corpus, kept in the cache, with the layers that the paradigms need."""
     from ragways.assemble import recipe_of
-    from ragways.index.build import build
+    from ragways.index.build import build_own
     from ragways.index.layers import check_layers
     from ragways.retrieval.ask import PARADIGMS
 
@@ -295,7 +295,7 @@ async def indexed(
         layers,
         graph=chosen.graph.model_copy(update={"method": "import", "file": str(openie)}) if openie else None,
     )
-    await build(chosen.index, [corpus], recipe, progress=progress)
+    await build_own(chosen.index, [corpus], recipe, progress=progress)
     return chosen
 
 
