@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.corpus import office
@@ -143,6 +143,19 @@ PDF_LINES = (
 )
 
 
+def pdf_file(objects: Sequence[str], trailer: str) -> bytes:
+    """A PDF of these objects, the first of which is its root, with the table of where each stands."""
+    data, places = "%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(data))
+        data += f"{number} 0 obj\n{body}\nendobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    return (
+        f"{data}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+        f"trailer<</Size {len(objects) + 1}/Root 1 0 R{trailer}>>\nstartxref\n{len(data)}\n%%EOF"
+    ).encode("latin-1")
+
+
 def pdf(lines: tuple[str, ...] = PDF_LINES, *, trailer: str = "", extra: str = "") -> bytes:
     """A one-page PDF by hand: an empty line doubles the distance."""
     moves = "".join(f"0 -14 Td ({line}) Tj\n" if line else "0 -14 Td\n" for line in lines)
@@ -156,15 +169,7 @@ def pdf(lines: tuple[str, ...] = PDF_LINES, *, trailer: str = "", extra: str = "
         "<</Title(Old Harbour)/Author(Ada Quay)/CreationDate(D:19700102120000Z)>>",
         *([extra] if extra else []),
     ]
-    data, places = "%PDF-1.4\n", []
-    for number, body in enumerate(objects, start=1):
-        places.append(len(data))
-        data += f"{number} 0 obj\n{body}\nendobj\n"
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
-    return (
-        f"{data}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-        f"trailer<</Size {len(objects) + 1}/Root 1 0 R/Info 6 0 R{trailer}>>\nstartxref\n{len(data)}\n%%EOF"
-    ).encode("latin-1")
+    return pdf_file(objects, f"/Info 6 0 R{trailer}")
 
 
 RECORDS = [

@@ -9,6 +9,7 @@ import pytest
 from ragways.core.errors import LoadError
 from ragways.corpus.source import LoadOptions, Skipped
 from tests.corpus.layout import read, read_text
+from tests.corpus.samples import pdf_file
 
 PICTURE = "q 400 0 0 400 72 72 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q"
 Line = tuple[int, str]
@@ -40,15 +41,7 @@ def book(pages: list[list[Line] | str], title: str = "", outline: list[tuple[int
         for i, (page_number, name) in enumerate(outline or []):
             after = f"/Next {marks[i + 1]}" if i + 1 < len(marks) else ""
             objects.append(f"<</Title({name})/Parent {info + 1} 0 R{after}/Dest[{4 + 2 * page_number} 0 R/Fit]>>")
-    data, places = "%PDF-1.4\n", []
-    for number, body in enumerate(objects, start=1):
-        places.append(len(data))
-        data += f"{number} 0 obj\n{body}\nendobj\n"
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
-    return (
-        f"{data}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-        f"trailer<</Size {len(objects) + 1}/Root 1 0 R/Info {info} 0 R>>\nstartxref\n{len(data)}\n%%EOF"
-    ).encode("latin-1")
+    return pdf_file(objects, f"/Info {info} 0 R")
 
 
 BODY: list[list[Line]] = [

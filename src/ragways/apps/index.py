@@ -12,9 +12,13 @@ import typer
 
 from ragways.apps.logs import ROOT
 from ragways.apps.terminal import (
+    ExcludeOption,
+    IncludeOption,
     IndexOption,
     JsonOption,
+    LayersOption,
     ModelOption,
+    NoGitignoreOption,
     ProviderOption,
     SettingsOption,
     TrustOption,
@@ -55,20 +59,13 @@ def index(
         list[Path] | None, typer.Argument(help="Files and folders to index.", metavar="PATH…", show_default=False)
     ] = None,
     index: IndexOption = None,
-    layers: Annotated[
-        list[str] | None,
-        typer.Option("--with", help="Layers to build; repeat it or join by commas.", show_default="vectors,words"),
-    ] = None,
+    layers: LayersOption = None,
     plan: Annotated[bool, typer.Option("--plan", help="Tell what would be done and what it would cost.")] = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most.", min=0)] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index that is there and start anew.")] = False,
-    include: Annotated[
-        list[str] | None, typer.Option("--include", help="Read only files that this pattern names, as in .gitignore.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option("--exclude", help="Leave out files and folders that this pattern names.")
-    ] = None,
-    no_gitignore: Annotated[bool, typer.Option("--no-gitignore", help="Do not follow .gitignore files.")] = False,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    no_gitignore: NoGitignoreOption = False,
     url: Annotated[
         list[str] | None, typer.Option("--url", help="Fetch this page and those below it, or a sitemap (.xml).")
     ] = None,

@@ -49,6 +49,19 @@ WhereOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+# Those of commands that index
+LayersOption = Annotated[
+    list[str] | None,
+    typer.Option("--with", help="Layers to build; repeat it or join by commas.", show_default="vectors,words"),
+]
+IncludeOption = Annotated[
+    list[str] | None, typer.Option("--include", help="Read only files that this pattern names, as in .gitignore.")
+]
+ExcludeOption = Annotated[
+    list[str] | None, typer.Option("--exclude", help="Leave out files and folders that this pattern names.")
+]
+NoGitignoreOption = Annotated[bool, typer.Option("--no-gitignore", help="Do not follow .gitignore files.")]
+
 # Those of an evaluation
 FormatHelp = "Layout of the questions; `ragways eval datasets` lists them."
 

@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragways.apps.terminal import (
+    ExcludeOption,
+    IncludeOption,
     IndexOption,
     JsonOption,
+    LayersOption,
+    NoGitignoreOption,
     SettingsOption,
     TrustOption,
     chosen_settings,
@@ -37,18 +41,11 @@ State = dict[str, tuple[int, int]]
 def watch(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to follow.", metavar="PATH…")],
     index: IndexOption = None,
-    layers: Annotated[
-        list[str] | None,
-        typer.Option("--with", help="Layers to build; repeat it or join by commas.", show_default="vectors,words"),
-    ] = None,
+    layers: LayersOption = None,
     every: Annotated[float, typer.Option("--every", help="Seconds between two looks at the files.", min=0.1)] = 2.0,
-    include: Annotated[
-        list[str] | None, typer.Option("--include", help="Read only files that this pattern names, as in .gitignore.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option("--exclude", help="Leave out files and folders that this pattern names.")
-    ] = None,
-    no_gitignore: Annotated[bool, typer.Option("--no-gitignore", help="Do not follow .gitignore files.")] = False,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    no_gitignore: NoGitignoreOption = False,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most in all.", min=0)] = None,
     settings: SettingsOption = None,
     trust: TrustOption = False,
