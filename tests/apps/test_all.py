@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
-from ragways.retrieval.ask import PARADIGMS
+import pytest
+import typer
+
+from ragways.apps.ask import _end
+from ragways.apps.side_by_side import _found
+from ragways.core.trace import Span
+from ragways.core.types import Answer, Evidence, Hit, Hits, Piece, Query
+from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
+from ragways.retrieval.ask import PARADIGMS, Result
 from tests.apps.conftest import Run
 
 QUESTION = "Who built the harbour light?"
@@ -44,3 +52,28 @@ def test_a_few_are_shown_in_full_and_more_when_asked(indexed: Run):
     many = ("ask", QUESTION, "-p", "naive,words,hybrid-words,recursive")
     assert "article:" not in indexed(*many).out
     assert "article:" in indexed(*many, "--details").out
+
+
+def test_what_one_way_alone_found_is_named():
+    def result(paradigm: str, *titles: str) -> Result:
+        hits = tuple(Hit(Piece(f"{t}:c0", "chunk", t, t, t, 0, 1, 1), 1.0) for t in titles)
+        answer = Answer(Evidence(Hits(Query("?"), hits), hits, 0), "It is.")
+        return Result("?", paradigm, {}, answer, Span(paradigm))
+
+    found = list(_found([result("a", "X", "Y"), result("b", "X"), result("c", "X", "Y"), result("d", "X", "Z")]))
+    assert found == ["2 found; first: X", "1 found; first: X", "the same 2 as a", "2 found; only here: Z"]
+
+
+def test_a_spent_budget_is_told_by_the_exit_code():
+    result = Result("?", "naive", {}, Answer(Evidence(Hits(Query("?")), (), 0), "It is."), Span("a"))
+    assert _code([result]) == 0
+    for way, code in ((RULE_OVER_BUDGET, 5), (RULE_AFTER_FAILURE, 4), (RULE_INSTEAD, 6)):
+        assert _code([replace(result, answer=replace(result.answer, error="why", way=way))]) == code
+
+
+def _code(results: list[Result]) -> int:
+    try:
+        _end(results, [])
+    except typer.Exit as stop:
+        return stop.exit_code
+    return 0
