@@ -90,14 +90,14 @@ def quantised_rows(rows: NDArray[np.float32], levels: int) -> tuple[NDArray[np.i
 
 def build(weights: Weights, precision: Precision, heads: int = HEADS) -> bytes:
     """An encoder as ONNX bytes. Input `words` (1, t, hidden): a row of the word table for each token, special ones
-    included. Output `tokens` (1, t, hidden): the last layer.
+    included. Output `tokens` (1, t, hidden): the last layer, or what a `head` among the weights makes of it.
     """
     graph = _Graph(weights, precision, heads)
     layers = {name.split(".")[2] for name in weights if name.startswith("encoder.layer.")}
     hidden = graph.embeddings("words")
     for layer in range(len(layers)):
         hidden = graph.layer(hidden, f"encoder.layer.{layer}")
-    return graph.finish(hidden)
+    return graph.finish(graph.head(hidden) if "head.weight" in weights else hidden)
 
 
 class _Graph:
@@ -196,15 +196,21 @@ class _Graph:
         weight, bias = (self.constant(part, self.weights[part]) for part in parts)
         return self.node("Add", self.node("Mul", scaled, weight), bias)
 
+    def head(self, hidden: str) -> str:
+        # A handful of outputs: nothing to gain by int8.
+        product = self.node("MatMul", hidden, self.constant("head.weight", self.weights["head.weight"].T))
+        return self.node("Add", product, self.constant("head.bias", self.weights["head.bias"]))
+
     def finish(self, hidden: str) -> bytes:
         self.nodes.append(helper.make_node("Identity", [hidden], ["tokens"]))
         shape = [1, "t", self.weights["embeddings.position_embeddings.weight"].shape[1]]
+        outputs = self.weights["head.bias"].shape if "head.bias" in self.weights else shape[2:]
         value = helper.make_tensor_value_info
         graph = helper.make_graph(
             self.nodes,
             "encoder",
             [value("words", TensorProto.FLOAT, shape)],
-            [value("tokens", TensorProto.FLOAT, shape)],
+            [value("tokens", TensorProto.FLOAT, [1, "t", *outputs])],
             list(self.constants.values()),
         )
         opsets = [helper.make_opsetid("", 20), helper.make_opsetid(MICROSOFT, 1)]
@@ -228,9 +234,16 @@ def make(folder: Path) -> dict[str, bytes]:
         "tokenizer.json": originals["tokenizer.json"],
         "embedder.onnx": build(weights, "int8"),
     }
-    kept = {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()}
-    manifest = json.dumps({"origin": ORIGIN, "files": kept}, indent=1) + "\n"
-    return {**files, "manifest.json": manifest.encode()}
+    return {**files, "manifest.json": manifest(files, origin=ORIGIN)}
+
+
+def manifest(files: Mapping[str, bytes], **told: object) -> bytes:
+    """The manifest as it stands, with these files in it and with what is told of where they come from."""
+    known = json.loads((WEIGHTS / "manifest.json").read_bytes())
+    known["files"] |= {
+        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()
+    }
+    return (json.dumps(known | told, indent=1) + "\n").encode()
 
 
 def _npy(array: NDArray[Any]) -> bytes:

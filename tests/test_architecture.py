@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ORDER = [
-    "core", "models", "prompts", "tasks", "corpus", "index", "retrieval", "evaluation",
+    "core", "models", "prompts", "reading", "tasks", "corpus", "index", "retrieval", "evaluation",
     "pictures", "settings", "assemble", "reproduce", "asynchronous", "library", "experiment", "apps", "__main__",
     "testing",
 ]  # fmt: skip

@@ -114,7 +114,7 @@ def test_threads_opening_it_at_once_check_each_file_once(folder: Path, monkeypat
 def test_results_come_in_the_order_given() -> None:
     texts = ["a", "a pier", "", "a pier of stone"] * 20
     opened = Encoder("embedder.onnx", max_tokens=8, threads=3)
-    assert asyncio.run(opened.each(str.upper, texts)) == [text.upper() for text in texts]
+    assert asyncio.run(opened.each(str.upper, texts, len)) == [text.upper() for text in texts]
 
 
 def test_word_vectors_are_rows_of_the_table_with_their_scale() -> None:

@@ -39,6 +39,7 @@ CHARACTERS_PER_TOKEN: Final = 20
 WINDOW: Final = 8
 """Texts handed to each thread before the next are: a question asked while a corpus is indexed waits for these only."""
 
+In = TypeVar("In")
 Out = TypeVar("Out")
 
 
@@ -85,14 +86,14 @@ class Encoder:
         result: Vectors = self._open().run(None, {"words": word_vectors(ids)[None]})[0][0]
         return result
 
-    async def each(self, work: Callable[[str], Out], texts: Sequence[str]) -> list[Out]:
-        """Run `work` on each text in the threads, longest texts first; results in the order given."""
+    async def each(self, work: Callable[[In], Out], items: Sequence[In], length: Callable[[In], int]) -> list[Out]:
+        """Run `work` on each item in the threads, the longest first; results in the order given."""
         loop = asyncio.get_running_loop()
         done: dict[int, Out] = {}
-        for window in _windows(texts, WINDOW * self._threads):
-            calls = (loop.run_in_executor(self._workers, work, texts[place]) for place in window)
+        for window in _windows([length(item) for item in items], WINDOW * self._threads):
+            calls = (loop.run_in_executor(self._workers, work, items[place]) for place in window)
             done.update(zip(window, await asyncio.gather(*calls), strict=True))
-        return [done[place] for place in range(len(texts))]
+        return [done[place] for place in range(len(items))]
 
     def _open(self) -> Any:  # noqa: ANN401 - onnxruntime has no types
         with self._lock:
@@ -106,9 +107,9 @@ def _valid(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _windows(texts: Sequence[str], size: int) -> Iterator[list[int]]:
-    """Places in the texts, longest first, so that the texts of one window take about equally long."""
-    places = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
+def _windows(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Places of texts, longest first, so that the texts of one window take about equally long."""
+    places = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     for begin in range(0, len(places), size):
         yield places[begin : begin + size]
 

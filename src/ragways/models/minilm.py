@@ -57,11 +57,11 @@ class MiniLM:
         self._encoder.close()
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        rows = await self._encoder.each(self._sentence, texts)
+        rows = await self._encoder.each(self._sentence, texts, len)
         return np.stack(rows) if rows else np.empty((0, DIMENSION), np.float32)
 
     async def tokens(self, texts: Sequence[str]) -> list[Vectors]:
-        return await self._encoder.each(self._tokens, texts)
+        return await self._encoder.each(self._tokens, texts, len)
 
     def count(self, texts: Sequence[str]) -> list[int]:
         return [self._encoder.count(text) for text in texts]
