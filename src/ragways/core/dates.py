@@ -24,7 +24,7 @@ _IN_TEXT = re.compile(
     rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}})"
     rf"|(?P<m3>{_MONTH})\.?,? (?P<y3>\d{{4}})"
     r"|(?P<y5>\d{4})-(?P<m5>\d{2})-(?P<d5>\d{2})"
-    r"|(?P<y4>1\d{3}|20\d{2}))\b(?![\d,]*\d| ?(?:%|km|m|kg|people))",
+    r"|(?P<y4>1\d{3}|20\d{2}))\b(?![\d,]*\d| ?(?:%|(?:km|m|kg|people)\b))",
 )
 _ISO = re.compile(r"(?P<y>[0-9]{1,4})(?:-(?P<m>[0-9]{1,2})(?:-(?P<d>[0-9]{1,2}))?)?", re.ASCII)
 _DAY_FIRST = re.compile(

@@ -1,0 +1,301 @@
+"""What a question asks for, by its words alone: one of two options, yes or no, a count, a list, prose or a span.
+
+`asked` never looks at documents, so that a question is taken apart the same way whatever is found for it. What stands
+between names is told by capital letters first and by closed lists of words second: most titles are written with
+capitals, most words of asking are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from ragways.reading.values import countries
+
+Form = Literal["choice", "same", "both", "yes-no", "count", "list", "prose", "span"]
+Direction = Literal["", "least", "most"]
+LONGEST: Final = 600
+"""Characters of a question that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of the things compared, in the question's words, and what leads from it to what is asked: the `relation`
+    (`director`: not the film counts but who directed it) and the attribute, where it has one of its own.
+    """
+
+    name: str
+    relation: str = ""
+    attribute: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question's form and its parts.
+
+    - `choice`: which of the `options` has the least or most (`direction`) of an `attribute`, or fits the `claim`
+    - `same`: whether the options share the `attribute`; `both`: whether the `claim` holds for each
+    - `yes-no`: whether the `claim` holds; with options, whether the first has less or more than the second
+    - `count`: how many; the `claim` names what is counted. `list`, `prose`, `span` have no parts
+
+    The attribute is `birth`, `death`, `lifespan`, `age` (birth, or the start of a thing), `release`, `start`,
+    `country`, `state`, `number` (the `claim` says of what), or another noun of the question ("genre"). `listed` is the
+    stretch that names the options: where a name holds "or" or "and", it can be cut in several ways (`cuts`).
+    """
+
+    form: Form
+    options: tuple[Option, ...] = ()
+    attribute: str = ""
+    direction: Direction = ""
+    claim: str = ""
+    listed: str = ""
+
+
+_AUXILIARY = re.compile(r"(?:are|is|was|were|do|does|did|have|has|had|can|could|will|would|should)\b ?", re.IGNORECASE)
+_WH = re.compile(r"(?:in |at |on |from |by |to )?(?:which|who|whom|whose|what|when|where)\b", re.IGNORECASE)
+_SET_BEFORE = re.compile(
+    r"(?:between|out of|of|among) (.+? (?:and|or) .+?), ((?:which|who|what|whose)\b.+)", re.IGNORECASE
+)
+_OUT_OF = re.compile(r"(.+?),? (?:out of|between|among|of the two,?) (.+ (?:and|or) .+)", re.IGNORECASE)
+_JOINT = re.compile(r",? (?:and|or) ")
+_PLAIN = re.compile(r"[a-z'’-]+,?")
+"""A word that is no part of a name."""
+
+_LEAST = (
+    "first|earlier|earliest|before|older|oldest|elder|eldest|sooner|smaller|smallest|fewer|fewest|less|least|lower|"
+    "lowest|lighter|nearer|closer|shorter|shortest|narrower"
+)
+_MOST = (
+    "later|latest|last|after|younger|youngest|newer|newest|recently|recent|more|most|larger|largest|bigger|biggest|"
+    "longer|longest|higher|highest|taller|tallest|greater|greatest|heavier|heaviest|deeper|deepest|farther|wider"
+)
+_DONE = (
+    "born|die|died|released?|published|founded|formed|established|opened|built|created|launched|started?|come|came|out|"
+    "lived?|have|has|had|been|is|was|the"
+)
+"""Words that stand between a name and a word of degree."""
+_DIRECTION = re.compile(rf"\b(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\b", re.IGNORECASE)
+_HEAD = re.compile(rf"(.*?\b(?:{_LEAST}|{_MOST})\b),? ((?:the (?:[a-z]+ of )?)?[A-Z0-9\"“'].+ or .+)")
+_TAIL = re.compile(rf",?(?: (?:{_DONE}|{_LEAST}|{_MOST})\b)+[a-z ]*$")
+_THAN = re.compile(
+    rf"(?P<one>.+?) (?P<how>(?:(?:{_DONE}) )*(?:(?:{_LEAST}|{_MOST})(?: [a-z]+)? than|before|after)) "
+    r"(?P<other>.+?)(?: (?:did|was|is|does|has))?$"
+)
+RELATIONS: Final = (
+    "director|composer|performer|author|writer|founder|producer|singer|screenwriter|creator|artist|architect|developer|"
+    "publisher|inventor|editor"
+)
+_RELATION = re.compile(
+    rf"\bwhose (?P<a>{RELATIONS})\b|\b(?:has|have|had|with) (?:the |a |an )?(?P<b>{RELATIONS})s?\b|"
+    rf"\b(?P<c>{RELATIONS})s? of\b"
+)
+_EVENT = re.compile(
+    r"(?:the )?(birth|death|release|publication|form(?:ing|ation)|founding|foundation|opening|start) of "
+)
+_ATTRIBUTES: Final = tuple(
+    (name, re.compile(words, re.IGNORECASE))
+    for name, words in (
+        ("lifespan", r"\bliv(?:e|ed|es) (?:longer|shorter|to be older|the longest)|life ?span|(?:longer|shorter) life"),
+        ("death", r"\bdie[ds]?\b|\bdeath\b|passed away"),
+        ("birth", r"\bborn\b|\bbirth(?:day|date)?\b"),
+        ("release", r"\b(?:came|come) out\b|\b(?:released?|publi(?:shed|cation)|premiered?|aired|issued)\b"),
+        (
+            "start",
+            r"\b(?:found(?:ed|ing|ation)|form(?:ed|ing|ation)|establish\w*|start(?:ed)?|open(?:ed|ing)|built|creat\w+|"
+            r"launched|beg[au]n|construct\w+|completed|introduced|c[ao]me first|incorporated|newer|newest)\b",
+        ),
+        ("age", r"\b(?:older|oldest|elder|eldest|younger|youngest|age)\b"),
+    )
+)
+_NUMBER = re.compile(
+    r"\b(?:(?:more|most|fewer|fewest|less|least|(?:greater|larger|higher|smaller|lower) (?:number|amount|count) of) "
+    r"(?P<what>[a-z]+(?: [a-z]+)?)|"
+    r"(?P<size>(?:larg|bigg|small|long|short|high|low|tall|heavi|light|deep|great|wid)(?:er|est))(?P<of> [a-z]+)?)\b"
+)
+_SAME = re.compile(r"\b(?:the|a)? ?same ([a-z]+(?: [a-z]+)?)", re.IGNORECASE)
+_OPEN = re.compile(r" or |\b(?:in|of|by|during|for|at|from|to|on) (?:which|what|whom)\b", re.IGNORECASE)
+"""What makes a question that begins like one for yes or no ask for something else."""
+_COUNT = re.compile(r"(?:how many|(?:what (?:is|was) the )?(?:total )?number of) (.+)", re.IGNORECASE)
+_PROSE = re.compile(
+    r"(?:how(?! (?:many|much|old|long|tall|far|often|high|large|big|deep|fast|wide|heavy)\b)|why|describe|explain|"
+    r"summari[sz]e|compare|discuss|outline|tell me about|in what way)\b",
+    re.IGNORECASE,
+)
+_LIST = re.compile(
+    r"(?:(?:which|what) (?:two|three|four|five|six|seven|eight|nine|ten|\d+) |"
+    r"(?:name|list|give|what are|what were|who are|who were) (?:me )?(?:all )?(?:of )?(?:the )?(?:\w+ )?"
+    r"\w+(?<![su])s\b|"
+    r"(?:which|what) (?!is|was|has|does)[a-z]+(?<![su])s (?!(?:is|was|has|does)\b))",
+    re.IGNORECASE,
+)
+
+
+def asked(question: str) -> Asked:
+    """The form of a question and its parts."""
+    text = " ".join(question.split())[:LONGEST].rstrip(" ?.!")
+    found = _choice(text) or _together(text) or _less_or_more(text)
+    if found is not None:
+        return found
+    begin = _AUXILIARY.match(text)
+    if begin and not _OPEN.search(text):
+        return Asked("yes-no", claim=text[begin.end() :])
+    if count := _COUNT.match(text):
+        return Asked("count", claim=count[1])
+    return Asked("prose" if _PROSE.match(text) else "list" if _LIST.match(text) else "span")
+
+
+def cuts(listed: str) -> Iterator[tuple[str, str]]:
+    """The ways to cut a stretch into two names, at each "and" or "or"; the middle one first, as either may hold one."""
+    places = list(_JOINT.finditer(listed))
+    middle = (len(places) - 1) / 2
+    for place in sorted(places, key=lambda each: (abs(places.index(each) - middle), each.start())):
+        yield listed[: place.start()], listed[place.end() :]
+
+
+def options(pair: tuple[str, ...], relation: str) -> tuple[Option, ...]:
+    """Names as they stand in a question, without the words before them, which may say how to go on from each."""
+    return tuple(_option(each, relation) for each in pair)
+
+
+def _option(text: str, relation: str) -> Option:
+    text = text.strip(" ,;:").removeprefix("either ").removeprefix("both ")
+    event = _EVENT.match(text)
+    found = Option(text[event.end() :] if event else text, relation, _attribute(event[1]) if event else "")
+    words = found.name.split(" ")
+    plain = next((at for at, word in enumerate(words) if not _PLAIN.fullmatch(word)), 0)
+    before = " ".join(words[:plain])
+    name = " ".join(words[plain:]).strip(" ,")
+    return replace(found, name=name or found.name, relation=_relation(before) or relation)
+
+
+def _choice(text: str) -> Asked | None:
+    """One of several: "Which …, A or B", "Was A or B born first", "Between A and B, who …"."""
+    if before := _SET_BEFORE.fullmatch(text):
+        return _chosen(before[2], before[1])
+    if _WH.match(text):
+        head, listed = _head_and_listed(text)
+        return _chosen(head, listed) if listed else None
+    begin = _AUXILIARY.match(text)
+    if begin and " or " in text:
+        rest = text[begin.end() :]
+        tail = _TAIL.search(rest, rest.find(" or ") + 4)
+        if tail and _DIRECTION.search(tail.group()):
+            return _chosen(tail.group(), rest[: tail.start()])
+    return None
+
+
+def _head_and_listed(text: str) -> tuple[str, str]:
+    """What is asked and the stretch that names the options, which begins behind the first comma or colon; nothing
+    where no options are named.
+    """
+    last = text.rfind(" or ")
+    comma = re.search(r"[,:–—] ", text[: max(last, 0)])
+    if comma:
+        head, listed = text[: comma.start()].strip(), text[comma.end() :]
+        rest = re.search(r", (?=(?:is|was|were|has|had|did|came)\b)", listed)
+        if rest and not _DIRECTION.search(head):
+            return f"{head} {listed[rest.end() :]}", listed[: rest.start()]
+        return head, listed
+    if last >= 0 and (after := _HEAD.fullmatch(text)):
+        return after[1], after[2]
+    if (after := _OUT_OF.fullmatch(text)) and _DIRECTION.search(after[1]):
+        return after[1], after[2]
+    return text, ""
+
+
+def _chosen(head: str, listed: str) -> Asked | None:
+    pair = next(cuts(listed), None)
+    if pair is None:
+        return None
+    relation = _relation(head)
+    found, direction = _attribute(head), _direction(head)
+    number = _NUMBER.search(head)
+    claim = ""
+    if not found and direction and number and number[0] not in ("more recent", "most recent", "more recently"):
+        found = "number"
+        claim = number["what"] or f"{number['size']}{number['of'] or ''}"
+    elif not found and direction:
+        found = "start"
+    elif not direction:
+        found, claim = "", head
+    if found == "age" and (relation or re.match(r"who\b", head, re.IGNORECASE)):
+        found = "birth"
+    return Asked("choice", options(pair, relation), found, direction, claim, listed)
+
+
+def _together(text: str) -> Asked | None:
+    """Both: "Are A and B from the same country", "Are both A and B American actors"."""
+    begin = _AUXILIARY.match(text)
+    if begin is None or not _JOINT.search(text):
+        return None
+    rest = text[begin.end() :]
+    same = _SAME.search(rest)
+    listed, tail = _named(rest[: same.start()] if same else rest, claimed=same is None)
+    pair = next(cuts(listed), None)
+    if pair is None or not all(any(letter.isupper() or letter.isdigit() for letter in name) for name in pair):
+        return None
+    before = " ".join(_leading(listed))
+    relation = _relation(f"{before} {tail}")
+    if same:
+        noun = same[1].split(" ")[0].casefold()
+        noun = {"nationality": "country", "nation": "country", "countries": "country"}.get(noun, noun)
+        if noun == "year" or re.search(r"\bage\b", noun):
+            noun = _attribute(rest) or "start"
+        return Asked("same", options(pair, relation), noun, listed=listed)
+    return Asked("both", options(pair, relation), claim=tail, listed=listed) if tail else None
+
+
+def _named(text: str, *, claimed: bool) -> tuple[str, str]:
+    """The stretch that names things, and what is said of them behind it."""
+    text = text.rstrip(" ,")
+    if " both " in text and (halves := text.rsplit(" both ", 1)) and _JOINT.search(halves[0]):
+        return halves[0].strip(" ,"), halves[1]
+    words = text.split(" ")
+    last = len(words)
+    while last and (_PLAIN.fullmatch(words[last - 1]) or (claimed and countries(words[last - 1]))):
+        if words[last - 1] in ("and", "or"):
+            return "", ""
+        last -= 1
+    # A lower-case word in the middle of a name ends a run of them: `Gone with the Wind from …` stops at `Wind`.
+    return " ".join(words[:last]).strip(" ,"), " ".join(words[last:])
+
+
+def _leading(text: str) -> list[str]:
+    words = text.split(" ")
+    return words[: next((at for at, word in enumerate(words) if not _PLAIN.fullmatch(word)), 0)]
+
+
+def _less_or_more(text: str) -> Asked | None:
+    """Yes or no about two: "Is A older than B", "Was A born before B"."""
+    begin = _AUXILIARY.match(text)
+    if begin is None or not (found := _THAN.fullmatch(text[begin.end() :])):
+        return None
+    head = found["how"]
+    attribute = _attribute(head)
+    number = _NUMBER.search(head)
+    if not attribute and not number:
+        return None
+    claim = "" if attribute or number is None else (number["what"] or number["size"]).removesuffix(" than")
+    pair = options((found["one"], found["other"]), "")
+    return Asked("yes-no", pair, attribute or "number", _direction(head), claim)
+
+
+def _relation(text: str) -> str:
+    found = _RELATION.search(text)
+    return (found["a"] or found["b"] or found["c"]) if found else ""
+
+
+def _attribute(text: str) -> str:
+    return next((name for name, words in _ATTRIBUTES if words.search(text)), "")
+
+
+def _direction(text: str) -> Direction:
+    """The last word of degree counts: "more recently" is about time, "first released" about being first."""
+    found = _DIRECTION.search(text)
+    if found is None:
+        return ""
+    if re.search(r"\bless recent", text):
+        return "least"
+    return "least" if found["least"] else "most"

@@ -1,0 +1,169 @@
+"""A question's form and parts, by its words alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ragways.reading.questions import Option, asked, cuts
+
+BOTH_WAYS = [
+    ("Which film has the director who was born earlier, Blue Harbour or The Last Ferry?", "director", "birth", "least"),
+    ("Which film whose director died later, Blue Harbour or The Last Ferry?", "director", "death", "most"),
+    ("Which song has the performer who is younger, Blue Harbour or The Last Ferry?", "performer", "birth", "most"),
+    ("Who is older, Blue Harbour or The Last Ferry?", "", "birth", "least"),
+    ("Who lived longer, Blue Harbour or The Last Ferry?", "", "lifespan", "most"),
+    ("Was Blue Harbour or The Last Ferry born first?", "", "birth", "least"),
+    ("Did Blue Harbour or The Last Ferry come out later?", "", "release", "most"),
+    ("Which came out first, Blue Harbour or The Last Ferry?", "", "release", "least"),
+    ("Which film was released more recently, Blue Harbour or The Last Ferry?", "", "release", "most"),
+    ("Which band was formed first Blue Harbour or The Last Ferry ?", "", "start", "least"),
+    ("Between Blue Harbour and The Last Ferry, which was published first?", "", "release", "least"),
+    ("Who was born first out of Blue Harbour and The Last Ferry?", "", "birth", "least"),
+    ("Which film, Blue Harbour or The Last Ferry, was released first?", "", "release", "least"),
+    ("Which university is older, Blue Harbour or The Last Ferry?", "", "age", "least"),
+    ("Which author was born first, Blue Harbour or The Last Ferry?", "", "birth", "least"),
+]
+
+
+@pytest.mark.parametrize(("question", "relation", "attribute", "direction"), BOTH_WAYS)
+def test_a_choice_has_options_attribute_direction_and_relation(
+    question: str, relation: str, attribute: str, direction: str
+):
+    found = asked(question)
+    assert found.form == "choice"
+    assert found.options == (Option("Blue Harbour", relation), Option("The Last Ferry", relation))
+    assert (found.attribute, found.direction) == (attribute, direction)
+
+
+@pytest.mark.parametrize("question", [row[0] for row in BOTH_WAYS])
+def test_swapping_the_options_changes_nothing_else(question: str):
+    turned = (
+        question.replace("Blue Harbour", "@").replace("The Last Ferry", "Blue Harbour").replace("@", "The Last Ferry")
+    )
+    one, other = asked(question), asked(turned)
+    assert one.options == other.options[::-1]
+    assert (one.form, one.attribute, one.direction) == (other.form, other.attribute, other.direction)
+
+
+@pytest.mark.parametrize(
+    ("question", "attribute", "relation"),
+    [
+        ("Are Oak Hill and Pine Ridge both located in the same country?", "country", ""),
+        ("Are both Oak Hill and Pine Ridge from the same country?", "country", ""),
+        ("Did Oak Hill and Pine Ridge have the same nationality?", "country", ""),
+        ("Do both films, Oak Hill and Pine Ridge, have directors from the same country?", "country", "director"),
+        ("Are the directors of both films Oak Hill and Pine Ridge from the same country?", "country", "director"),
+        (
+            "Do director of film Oak Hill and director of film Pine Ridge share the same nationality?",
+            "country",
+            "director",
+        ),
+        ("Are Oak Hill and Pine Ridge both airports in the same state ?", "state", ""),
+        ("Were Oak Hill and Pine Ridge of the same genre?", "genre", ""),
+        ("Did the bands Oak Hill and Pine Ridge, originate from the same country?", "country", ""),
+    ],
+)
+def test_same(question: str, attribute: str, relation: str):
+    found = asked(question)
+    assert (found.form, found.attribute) == ("same", attribute)
+    assert found.options == (Option("Oak Hill", relation), Option("Pine Ridge", relation))
+
+
+@pytest.mark.parametrize(
+    ("question", "claim"),
+    [
+        ("Are both Ann Lee and Bo Ek American actors?", "American actors"),
+        ("Are Ann Lee and Bo Ek both film directors?", "film directors"),
+        ("Were Ann Lee and Bo Ek Norwegian?", "Norwegian"),
+    ],
+)
+def test_both(question: str, claim: str):
+    found = asked(question)
+    assert (found.form, found.claim) == ("both", claim)
+    assert [option.name for option in found.options] == ["Ann Lee", "Bo Ek"]
+
+
+def test_each_option_may_have_an_event_of_its_own():
+    found = asked("Which came first the forming of The Tin Whistles or the birth of Jan Berg?")
+    assert found.options == (Option("The Tin Whistles", attribute="start"), Option("Jan Berg", attribute="birth"))
+    assert found.direction == "least"
+
+
+def test_names_that_hold_a_comma_or_an_and():
+    found = asked("Which film came out first, Dora, the Brave or Salt and Pepper?")
+    assert [option.name for option in found.options] == ["Dora, the Brave", "Salt and Pepper"]
+    found = asked("Are Ash, Kent and Elm both located in the same country?")
+    assert [option.name for option in found.options] == ["Ash, Kent", "Elm"]
+    assert list(cuts("Sink or Swim or Fire or Ice")) == [
+        ("Sink or Swim", "Fire or Ice"),
+        ("Sink", "Swim or Fire or Ice"),
+        ("Sink or Swim or Fire", "Ice"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "claim", "direction"),
+    [
+        ("Which has more species, Acacia or Larix?", "species", "most"),
+        ("Which mountain is higher, Acacia or Larix?", "higher", "most"),
+        ("Which city has the smaller population, Acacia or Larix?", "smaller population", "least"),
+        ("Which band has fewer members, Acacia or Larix?", "members", "least"),
+    ],
+)
+def test_numbers_are_compared_by_what_is_counted_or_measured(question: str, claim: str, direction: str):
+    found = asked(question)
+    assert (found.form, found.attribute, found.claim, found.direction) == ("choice", "number", claim, direction)
+
+
+def test_yes_or_no_about_one_and_about_two():
+    assert asked("Is the Grey Tower located in Denmark?").claim == "the Grey Tower located in Denmark"
+    assert asked("Is the Grey Tower located in Denmark?").form == "yes-no"
+    found = asked("Was Ann Lee born before Bo Ek?")
+    assert (found.form, found.attribute, found.direction) == ("yes-no", "birth", "least")
+    assert [option.name for option in found.options] == ["Ann Lee", "Bo Ek"]
+    found = asked("Is the Grey Tower taller than the Red Tower?")
+    assert (found.attribute, found.claim, found.direction) == ("number", "taller", "most")
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("How many islands belong to Vega?", "count"),
+        ("What is the number of islands in Vega?", "count"),
+        ("Which three rivers meet in Passau?", "list"),
+        ("Name the islands of Vega.", "list"),
+        ("What are the parts of a pump?", "list"),
+        ("How does a pump work?", "prose"),
+        ("Why is the sky blue?", "prose"),
+        ("Describe the pump.", "prose"),
+        ("How old is the tower?", "span"),
+        ("What is the place of birth of Ann Lee?", "span"),
+        ("Name the mother of Ann Lee.", "span"),
+        ("Was the tower, which is in Denmark, built in which year?", "span"),
+        ("Is a tomato a fruit or a vegetable?", "span"),
+        ("Who wrote the song?", "span"),
+        ("", "span"),
+        ("or", "span"),
+    ],
+)
+def test_the_other_forms(question: str, form: str):
+    assert asked(question).form == form
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["a or b, ", "Are ", "first ", "the director of ", "A and B ", "or ", "born older ", "same ", ", ", "((", "which "],
+)
+def test_a_very_long_question_is_bounded(part: str):
+    for begin in ("", "Which is older, ", "Are both ", "Is A older than "):
+        found = asked(begin + part * (100_000 // len(part)))
+        assert len(found.listed) + len(found.claim) <= 1200
+
+
+def test_words_inside_a_name_are_no_words_of_asking():
+    found = asked("Which film came out later, Born First or How Mosha Came Back?")
+    assert [option.name for option in found.options] == ["Born First", "How Mosha Came Back"]
+    assert (found.attribute, found.direction) == ("release", "most")
+    assert not re.search("First", found.claim)
