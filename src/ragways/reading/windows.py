@@ -52,7 +52,7 @@ def windows(question: str, passages: Sequence[tuple[str, Sequence[str]]], size: 
     question; the first of equal ones. Words that few sentences hold weigh more. A single sentence that is longer is
     shown from where most words of the question stand.
     """
-    asked = content(question)
+    asked = content_stems(question)
     held = [[stems(sentence) & asked for sentence in sentences[:MOST]] for _, sentences in passages]
     counts = Counter(stem for passage in held for found in passage for stem in found)
     total = sum(map(len, held))
@@ -106,6 +106,6 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(word[:_STEM] for word in _WORD.findall(text.casefold()))
 
 
-def content(text: str) -> frozenset[str]:
-    """The same of the words that say something."""
+def content_stems(text: str) -> frozenset[str]:
+    """The same without words that say nothing of what a text is about."""
     return stems(text) - _EMPTY
