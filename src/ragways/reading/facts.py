@@ -18,11 +18,11 @@ from ragways.reading.values import STATES, Country, Period, amounts, countries, 
 # When
 
 _DASH = re.compile(r"[–—−]|\s-|-\s|^-$|\buntil\b|\bto\b")
-_BORN = re.compile(r"\b(?:born|b\.)", re.IGNORECASE)
+_BORN = re.compile(r"\b(?:[Bb]orn\b|b\. ?(?=\w))")
 _DIED = re.compile(
-    r"\b(?:died|d\.|death|killed|executed|assassinated|murdered|drowned|passed away|beheaded)(?!\w)", re.IGNORECASE
+    r"\b(?:(?:died|death|killed|executed|assassinated|murdered|drowned|passed away|beheaded)\b|d\. ?(?=\w))"
 )
-_REIGN = re.compile(r"\b(?:r\.|reign\w*|ruled|fl\.|floruit|active|married|m\.|crowned)[^–—;]{0,20}$", re.IGNORECASE)
+_REIGN = re.compile(r"\b(?:r\.|reign\w*|ruled|fl\.|floruit|active|married|crowned)[^;,]{0,30}$", re.IGNORECASE)
 _OWN = re.compile(r"(?:he|she|it|they|his|her|its|born|the)\b", re.IGNORECASE)
 _RELEASED = re.compile(
     r"(?<!re)(?<!re-)\b(?:releas\w+|premier\w+|publish\w+|publication|aired|issued|broadcast|debuted|came out)\b"
@@ -61,7 +61,7 @@ def life(page: Page) -> tuple[FoundValue | None, FoundValue | None]:
     birth = death = None
     for start, end in _brackets(text[:LEAD]):
         inside = text[start:end]
-        found = [p for p in periods(inside) if not _REIGN.search(inside, max(0, p.start - 25), p.start)]
+        found = [p for p in periods(inside) if not _REIGN.search(inside, max(0, p.start - 40), p.start)]
         birth, death = _birth_and_death(inside, found)
         birth, death = (_moved(birth, start), _moved(death, start))
         if birth or death:
@@ -114,6 +114,8 @@ def released(page: Page) -> FoundValue | None:
     dates = list(_near(page, _RELEASED))
     exact = next((p for p in dates if year is None or year.first <= p.first <= p.last <= year.last), None)
     found = exact or year
+    if found is None and (named := periods(page.title)):
+        return FoundValue(page.number, 0, page.title, day(named[0].first), day(named[0].last))
     return _dated(page, found) if found else None
 
 
@@ -123,15 +125,16 @@ def started(page: Page) -> FoundValue | None:
     return _dated(page, found) if found else None
 
 
+_NO_KIND = re.compile(r"\b(?:in|on|by|since|of|from(?! $))\b|\.")
+
+
 def _year_of_kind(page: Page) -> Period | None:
     copula = IS_A.search(page.text, 0, LEAD)
     if copula is None:
         return None
     for period in periods(page.text[:LEAD]):
         between = page.text[copula.end() : period.start]
-        if copula.end() <= period.start < copula.end() + 70 and not re.search(
-            r"\b(?:in|on|by|since|from|of)\b|\.", between
-        ):
+        if copula.end() <= period.start < copula.end() + 70 and not _NO_KIND.search(between):
             return period
     return None
 
@@ -152,9 +155,9 @@ def _near(page: Page, words: re.Pattern[str]) -> Iterator[Period]:
 
 _KIND_ENDS = re.compile(
     r"\b(?:in|by|who|that|which|from|for|with|based|directed|written|released|located|situated|starring|produced|about|at|"
-    r"on|near|(?<!-)(?<!- )born)\b|[.;(]|, (?!\w+(?: and)? \w*(?:ish|an|ian|ese)\b)"
+    r"on|near|(?<!-)(?<!- )born(?! ?-))\b|[.;(]|, (?!\w+(?: and)? \w*(?:ish|an|ian|ese)\b)"
 )
-_BY_BIRTH = re.compile(r" ?- ?born\b")
+_BY_BIRTH = re.compile(r"[ -]{1,3}born\b")
 _WORK = re.compile(r"\b(?:film|song|album|single|novel|book|series|game|painting|play|opera|poem|story|comedy|drama)\b")
 
 
@@ -194,9 +197,9 @@ def profession(page: Page) -> FoundValue | None:
     copula = IS_A.search(page.lead)
     if copula is None:
         return None
-    ends = re.compile(r"\b(?:who|that|which|from|in|by|for|best|known|of|at|with|based|located)\b|[.;]").search(
-        page.lead, copula.end()
-    )
+    ends = re.compile(
+        r"\b(?:who|that|which|from|in|by|for|best|most|known|of|at|with|based|located|directed|written|starring)\b|[.;]"
+    ).search(page.lead, copula.end())
     said = page.lead[copula.end() : ends.start() if ends else copula.end() + 120].strip(" ,")
     nouns = {
         singular(part.strip().rsplit(" ", 1)[-1].casefold()) for part in re.split(r",? and |,", said) if part.strip()
@@ -273,40 +276,44 @@ _TOKEN = rf"[{_UPPER}](?:\w?\.(?=\s)|[\w'’-]*)"
 _SMALL = r"(?:de|da|di|do|dos|das|del|della|degli|van|von|der|den|la|le|el|al|bin|ibn|y|du|af|ter|ten|zu) "
 _NAME = rf"{_TOKEN}(?:\s(?:{_SMALL}){{0,2}}{_TOKEN}){{0,5}}"
 _MADE: Final = {
-    "director": "directed|directorial debut",
-    "composer": "composed|scored?|music|soundtrack",
-    "performer": "performed|recorded|sung|song|single|released|album|track|written",
-    "author": "written|authored|novel|book|story|play|poem|published",
-    "founder": "founded|established|created|formed|started|set up",
-    "producer": "produced",
-    "creator": "created|developed",
-    "screenwriter": "written|screenplay|scripted",
-    "architect": "designed|built",
-    "developer": "developed",
-    "publisher": "published",
-    "inventor": "invented",
-    "editor": "edited",
+    "director": ("directed", "film|movie|documentary|short"),
+    "composer": ("composed|scored", "music|score|soundtrack"),
+    "performer": ("performed|recorded|sung", "song|single|album|track|recording"),
+    "author": ("written|authored", "novel|book|story|play|poem|memoir"),
+    "founder": ("founded|established|created|formed|started|set up", "company|organisation|organization"),
+    "producer": ("produced", ""),
+    "creator": ("created|developed", "series|show"),
+    "screenwriter": ("written|scripted", "screenplay|script"),
+    "architect": ("designed|built", ""),
+    "developer": ("developed", "game"),
+    "publisher": ("published", ""),
+    "inventor": ("invented", "invention"),
+    "editor": ("edited", ""),
 }
+"""What was done by whom, and what is by whom: "directed by", "a film by"."""
 _MADE_ALIKE: Final = {"writer": "author", "singer": "performer", "artist": "performer"}
 RELATIONS: Final = frozenset({*_MADE, *_MADE_ALIKE})
+_AFTER_NATION = re.compile(rf"(?:[ /-]{{1,3}}[a-z-]+){{1,4}} ({_NAME})")
 _MORE_NAMES = re.compile(rf"(?:,? and |, | & )({_NAME})")
 _RELATION_RULES: Final = {
-    relation: re.compile(
-        rf"\b(?:{words})\b[a-z, -]{{0,60}}?\bby\b(?:,? [a-z-]+){{0,5}}? (?P<by>{_NAME})"
-        rf"|\b{relation}s? (?:is |was |are |were )?(?P<of>{_NAME})"
+    relation: (
+        re.compile(rf"\b(?:{done})\b[a-z, -]{{0,60}}?\bby\b(?:,? [a-z-]+){{0,5}}? (?P<who>{_NAME})"),
+        re.compile(rf"\b(?:{relation}s?|direction of) (?:is |was |are |were )?(?P<who>{_NAME})"),
+        re.compile(rf"\b(?:{thing or done}) by(?: [a-z-]+){{0,4}}? (?P<who>{_NAME})"),
     )
-    for relation, words in _MADE.items()
+    for relation, (done, thing) in _MADE.items()
 }
 
 
 def makers(page: Page, relation: str) -> list[FoundValue]:
     """Who directed, composed, wrote, … the subject of a passage, in the order of the text."""
-    rule = _RELATION_RULES.get(_MADE_ALIKE.get(relation, relation))
-    match = rule.search(page.text) if rule else None
+    rules = _RELATION_RULES.get(_MADE_ALIKE.get(relation, relation), ())
+    match = next((found for rule in rules if (found := rule.search(page.text))), None)
     if match is None:
         return []
-    group = "by" if match["by"] else "of"
-    said, end = [(match.start(group), match[group])], match.end()
+    said, end = [(match.start("who"), match["who"])], match.end()
+    if not _person(match["who"]) and (next_name := _AFTER_NATION.match(page.text, end)):
+        said, end = [(next_name.start(1), next_name[1])], next_name.end()
     while len(said) < 4 and (more := _MORE_NAMES.match(page.text, end)):
         said.append((more.start(1), more[1]))
         end = more.end()
