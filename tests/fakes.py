@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ragways.core.trace import Usage
 from ragways.index.layers import USUAL, layer_settings
 from ragways.index.update import Recipe
+from ragways.models.reader import AnswerSpan, Passage, Reading
 
 Sections = Mapping[str, Mapping[str, object]]
 
@@ -113,3 +114,33 @@ def contents(folder: Path) -> dict[str, list[tuple[object, ...]]]:
     )
     work_cache.close()
     return held
+
+
+class FindsWords:
+    """A reader that finds words: `answers` gives each its logit of being the answer, wherever it stands, `evidence` the
+    logit of a passage that holds some words. Keeps what it was shown.
+    """
+
+    def __init__(self, answers: Mapping[str, float], evidence: Mapping[str, float] | None = None) -> None:
+        self.answers = answers
+        self.evidence = evidence or {}
+        self.groups: list[Sequence[Passage]] = []
+        self.closed = False
+
+    async def read(self, question: str, groups: Sequence[Sequence[Passage]], *, most: int = 8) -> list[Reading]:
+        self.groups += groups
+        return [self._read(group, most) for group in groups]
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+    def _read(self, group: Sequence[Passage], most: int) -> Reading:
+        spans = [
+            AnswerSpan(number, at, at + len(words), score)
+            for number, passage in enumerate(group)
+            for words, score in self.answers.items()
+            if (at := passage.shown.find(words)) >= 0
+        ]
+        evidence = [max((v for k, v in self.evidence.items() if k in p.shown), default=-3.0) for p in group]
+        spans.sort(key=lambda span: -span.score)
+        return Reading(tuple(spans[:most]), max((s.score for s in spans), default=-5.0), 0.0, tuple(evidence))

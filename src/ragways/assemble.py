@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ragways.models.call import Model, ReplyCache
     from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
+    from ragways.models.reader import Reader
     from ragways.models.tokens import Prices
     from ragways.models.transport import Extras
     from ragways.retrieval.resources import LiveResources, Resources
@@ -272,6 +273,7 @@ async def opened_live(
         client = await stack.enter_async_context(
             client_of(settings, work_cache, own=model, temperature=settings.answer.temperature)
         )
+        reader = _reader(settings, stack)
         vectors: dict[str, NDArray[np.float32]] = {}  # of questions, which outlive a snapshot
 
         def resources(index: Index) -> Resources:
@@ -288,6 +290,8 @@ async def opened_live(
                 client,
                 threshold=settings.answer.threshold,
                 sentences=settings.answer.sentences,
+                reader=reader,
+                answer_by=settings.answer.reader,
                 prompts=settings.answer.prompts,
                 fallback=settings.answer.fallback,
                 wishes=AnswerWishes(settings.answer.system, settings.answer.language, settings.answer.tokens),
@@ -304,14 +308,12 @@ async def opened_live(
 async def judge_resources_of(settings: Settings, run: Path | None = None) -> AsyncIterator[JudgeResources]:
     """What judges work with; the replies to them are kept in the folder of the run."""
     from ragways.evaluation.judges.judge import JudgeResources
-    from ragways.models.reader import Reader
 
     async with AsyncExitStack() as stack:
         embedder = await stack.enter_async_context(_embedder(settings))
-        reader = await stack.enter_async_context(aclosing(Reader()))
         asked = settings.judge.name or settings.model.name
         work_cache = _kept_replies(run, stack) if asked and run is not None else None
-        yield JudgeResources(await stack.enter_async_context(judge_client_of(settings, work_cache)), embedder, reader)
+        yield JudgeResources(await stack.enter_async_context(judge_client_of(settings, work_cache)), embedder)
 
 
 @asynccontextmanager
@@ -321,6 +323,18 @@ async def _embedder(settings: Settings, own: OwnEmbedder | None = None) -> Async
         yield embedder
     finally:
         await embedder.aclose()
+
+
+def _reader(settings: Settings, stack: AsyncExitStack) -> Reader | None:
+    """What reads answers out of evidence; its file is opened when the first question needs it."""
+    from ragways.models.encoder import comes_with
+    from ragways.models.reader import FILE, Reader
+
+    if not comes_with(FILE):
+        return None
+    reader = Reader(threads=settings.embedder.threads)
+    stack.push_async_callback(reader.aclose)
+    return reader
 
 
 def _kept_replies(folder: Path, stack: AsyncExitStack) -> WorkCache | None:

@@ -135,7 +135,10 @@ class AnswerSettings(Section):
     """How an answer is made from evidence."""
 
     threshold: float = Field(
-        0.5, ge=0, le=1, description="0 answers whatever it can, 1 abstains unless the evidence is plain"
+        0.5, ge=0, le=1, description="the least chance of being right with which it answers; 0 answers whatever it can"
+    )
+    reader: Literal["read", "extract"] = Field(
+        "read", description="without a model: read finds the answer itself, extract takes the best sentences"
     )
     sentences: int = Field(3, ge=1, le=20, description="most sentences of an answer made without a model")
     prompts: Literal["shared", "native", "short"] = Field(

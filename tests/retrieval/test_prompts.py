@@ -17,12 +17,12 @@ from ragways.tasks.answers import (
     ANSWER,
     NATIVE,
     AnswerInput,
-    AnswerPassage,
     AnswerReply,
     AnswerSentence,
     Extractor,
     Prompts,
 )
+from ragways.tasks.extract import AnswerPassage
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes
 from tests.retrieval.graph_corpus import HOPS, indexed, prompts

@@ -15,13 +15,13 @@ from ragways.tasks.answers import (
     ANSWER,
     TEXT_WISH,
     AnswerInput,
-    AnswerPassage,
     AnswerReply,
     AnswerSentence,
     AnswerWishes,
     Extractor,
     from_plain_text,
 )
+from ragways.tasks.extract import AnswerPassage
 from ragways.testing.scripted import ScriptedModel
 
 PASSAGES = tuple(AnswerPassage(f"T{n}", "", f"Text {n}.", (f"Text {n}.",)) for n in range(1, 4))

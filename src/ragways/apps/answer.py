@@ -151,9 +151,18 @@ def _cost(result: Result, shown: int) -> str:
         parts += [f"{usage.calls} call{'s' * (usage.calls != 1)}", f"{usage.tokens:,} tokens"]
     if usage.usd:
         parts.append(f"${usage.usd:.4f}")
-    parts.append("extracted without a model" if answer.way == "rule" else answer.way)
+    parts.append(way_in_words(answer))
     if (more := len(answer.evidence.items) - shown) > 0:
         parts.append(f"{more} more passage{'s' * (more != 1)} (--details)")
     # A search that is global in name alone must not pass for one.
     parts += [f"read: {step.details['read']}" for step in result.trace.walk() if "read" in step.details]
     return printable(" · ".join(filter(None, parts)))
+
+
+def way_in_words(answer: Answer) -> str:
+    """Who wrote an answer; of one without a model also how sure it is, and what is to be known of it."""
+    from ragways.retrieval.answer import READ_WAY
+
+    words = {"rule": "extracted without a model", READ_WAY: "read without a model"}.get(answer.way, answer.way)
+    chance = f"chance {answer.chance:.0%}" if answer.chance is not None and not answer.abstained else ""
+    return ", ".join(filter(None, (words, chance, answer.note)))

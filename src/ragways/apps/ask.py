@@ -47,7 +47,9 @@ def ask(
         list[str] | None,
         typer.Option("--paradigm", "-p", help="Way to answer; several times, or joined by commas, or all."),
     ] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A paradigm's setting, e.g. k=20; all take reader=extract.")
+    ] = None,
     where: WhereOption = None,
     index: IndexOption = None,
     budget: Annotated[float | None, typer.Option("--budget", help="USD to spend at most on each.", min=0)] = None,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ragways.apps.answer import way_in_words
 from ragways.apps.terminal import console
 from ragways.core.errors import RagwaysError
 from ragways.core.text import printable, shortened
@@ -152,7 +153,7 @@ def _answer(result: Result) -> Text:
     from rich.text import Text
 
     answer = result.answer
-    way = "extracted without a model" if answer.way == "rule" else answer.way
+    way = way_in_words(answer)
     style = "yellow" if answer.abstained else ""
     return Text.assemble((printable(answer.full_text), style), "\n", (way if way else "", "dim italic"))
 

@@ -264,7 +264,9 @@ class Answer:
     """What is said, and on what it rests. `way` tells whether a model or a rule wrote it.
 
     `explanation` is how the answer follows, where that is told apart from the answer itself. `error` is why a model
-    that was asked gave no answer, where a rule's stands in its place; else it is empty.
+    that was asked gave no answer, where a rule's stands in its place; else it is empty. `chance` is the chance of being
+    right (of an abstention: that which the best answer found would have had), None where nothing measured it. `note` is
+    what is to be known of how it was made, such as that the reader does not know the question's language.
     """
 
     evidence: Evidence
@@ -274,6 +276,8 @@ class Answer:
     way: str = ""
     explanation: str = ""
     error: str = ""
+    chance: float | None = None
+    note: str = ""
 
     @property
     def shown(self) -> str:

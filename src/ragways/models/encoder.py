@@ -120,29 +120,26 @@ def _windows(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
 _TOKENIZER_LOCK, _TABLE_LOCK = threading.Lock(), threading.Lock()
 
 
+def comes_with(name: str) -> bool:
+    """Whether this version has such a file in `weights/`, be it there and whole or not."""
+    try:
+        return name in json.loads((WEIGHTS / "manifest.json").read_bytes())["files"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return True  # opening it says what is wrong
+
+
 def checked_path(name: str) -> Path:
     """Where a file of `weights/` lies, once its bytes are known to be those that this version was made with."""
-    path, known = WEIGHTS / name, known_hash(name)
+    path = WEIGHTS / name
     try:
+        known = json.loads((WEIGHTS / "manifest.json").read_bytes())["files"][name]["sha256"]
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise _unreadable(name, error) from error
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise MissingPart(f"{path} or the manifest beside it cannot be read ({type(error).__name__})", CURE) from error
     if found != known:
         raise StoreFailed(f"{path} is not the file that this version of ragways came with", CURE)
     return path
-
-
-def known_hash(name: str) -> str:
-    """The hash that a file of `weights/` must have. MissingPart where this version came without the file."""
-    try:
-        return str(json.loads((WEIGHTS / "manifest.json").read_bytes())["files"][name]["sha256"])
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise _unreadable(name, error) from error
-
-
-def _unreadable(name: str, error: Exception) -> MissingPart:
-    return MissingPart(f"{WEIGHTS / name} or the manifest beside it cannot be read ({type(error).__name__})", CURE)
 
 
 def tokenizer() -> Tokenizer:

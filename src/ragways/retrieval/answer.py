@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from typing import Any, Final
 
 from ragways.core.errors import BudgetExceeded, ModelError, UnusableReply
+from ragways.core.language import NAMES, language
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
 from ragways.core.text import defused
-from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Piece, Query
+from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits, Origin, Piece, Query
 from ragways.index.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
 from ragways.models.embed import reads
@@ -23,17 +25,22 @@ from ragways.tasks.answers import (
     SHORT_ANSWER,
     SHORT_RECALL,
     AnswerInput,
-    AnswerPassage,
+    AnswerReply,
     AnswerSentence,
     Extractor,
     Native,
     RecallInput,
+    RuleReply,
     answer_so_far,
 )
+from ragways.tasks.extract import AnswerPassage
 from ragways.tasks.refusal import refuses
 
 _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 """Kinds of pieces whose text stands in a document word for word."""
+READ_WAY: Final = "rule: read"
+"""The way of an answer that the reader found."""
+READER_LANGUAGE: Final = "en"
 
 
 _RETRIEVAL_ONLY: ContextVar[bool] = ContextVar("ragways_retrieval_only", default=False)
@@ -70,11 +77,11 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
         if not evidence.items:
             return _abstain(evidence, "no evidence")
         places = [use.index.sentences(hit.piece) for hit in evidence.items]
-        passages = tuple(_passage(hit, spans) for hit, spans in zip(evidence.items, places, strict=True))
+        passages = tuple(
+            _passage(hit, spans, origin) for (hit, origin, _), spans in zip(evidence.described(), places, strict=True)
+        )
         query = evidence.hits.query
-        embed = use.embed if reads(use.embedder, query.text) else None
-        extractor = Extractor(embed, terms, use.threshold, use.sentences)
-        given = AnswerInput(query.text, passages, extractor, query.searches)
+        given = AnswerInput(query.text, passages, _extractor(use, query.text), query.searches)
         listening = current_stream() if stream else None
         on_text = listening.reply(_so_far) if listening else None
         error = ""
@@ -84,17 +91,36 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
             if not use.fallback:
                 raise
             outcome, error = await use.model.by_rule(task, given, way_after(failed)), str(failed)
-        reply = outcome.value
+        reply, how = outcome.value, _how_made(outcome.value, outcome.way)
         if not reply.answered or (short and all(refuses(sentence.text) for sentence in reply.sentences)):
-            return replace(_abstain(evidence, outcome.way), error=error)
+            return replace(_abstain(evidence, outcome.way), error=error, **how)
         said = [sentence for sentence in reply.sentences if sentence.text.strip()]
-        cited = [c for n, s in enumerate(said) for c in _citations(use, n, s, evidence.items, places)]
+        cited = _cited(use, said, reply, evidence.items, places)
         if listening and outcome.by_rule:
             for count in range(1, len(said) + 1):
                 listening.update(defused(_text(said[:count])))
-        return replace(spoken(evidence, _text(said), cited, way=outcome.way), error=error)
+        explanation = _text(reply.explanation) if isinstance(reply, RuleReply) else ""
+        told = spoken(evidence, _text(said), cited, way=outcome.way, explanation=explanation)
+        return replace(told, error=error, **how)
 
     return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
+
+
+def _extractor(use: Resources, question: str) -> Extractor:
+    """What answers this question without a model: the reader, unless it is not wanted or does not know the language."""
+    embed = use.embed if reads(use.embedder, question) else None
+    reader, note, code = use.reader if use.answer_by == "read" else None, "", language(question)
+    if reader is not None and code not in ("", READER_LANGUAGE):
+        reader, note = None, f"the reader knows English only, and the question is in {NAMES.get(code, code)}"
+    return Extractor(embed, terms, use.threshold, use.sentences, reader, note)
+
+
+def _how_made(reply: AnswerReply, way: str) -> dict[str, Any]:
+    """Fields of an answer that only one made without a model has."""
+    if not isinstance(reply, RuleReply):
+        return {}
+    made: dict[str, Any] = {"chance": reply.chance, "note": reply.note}
+    return {**made, "way": READ_WAY} if reply.read and way == "rule" else made
 
 
 def way_after(failed: ModelError | BudgetExceeded) -> str:
@@ -142,14 +168,46 @@ def _abstain(evidence: Evidence, way: str) -> Answer:
     return Answer(evidence, ABSTENTION, abstained=True, way=way)
 
 
-def _passage(hit: Hit, spans: Sequence[tuple[int, int]]) -> AnswerPassage:
+def _passage(hit: Hit, spans: Sequence[tuple[int, int]], origin: Origin) -> AnswerPassage:
     piece = hit.piece
     if piece.kind not in _VERBATIM:
         # A report's lines are its summary and its findings.
-        lines = tuple(filter(None, piece.text.splitlines()))
-        return AnswerPassage(piece.title, piece.date, piece.text, lines, piece.kind, hit.score)
-    sentences = tuple(piece.text[start - piece.start : end - piece.start] for start, end in spans)
-    return AnswerPassage(piece.title, piece.date, piece.text, sentences or (piece.text,), piece.kind, hit.score)
+        sentences = tuple(filter(None, piece.text.splitlines()))
+    else:
+        sentences = tuple(piece.text[start - piece.start : end - piece.start] for start, end in spans) or (piece.text,)
+    near = [found.score for found in hit.found if found.by == "dense" and -1 <= found.score <= 1]
+    return AnswerPassage(
+        piece.title,
+        piece.date,
+        piece.text,
+        sentences,
+        piece.kind,
+        hit.score,
+        section=origin.section[-1] if origin.section else "",
+        retrievers=len({found.by for found in hit.found}),
+        nearness=max(near, default=None),
+    )
+
+
+def _cited(
+    use: Resources,
+    said: Sequence[AnswerSentence],
+    reply: AnswerReply,
+    hits: Sequence[Hit],
+    places: Sequence[Sequence[tuple[int, int]]],
+) -> list[Citation]:
+    """What the sentences of an answer rest on: the sentences that the reader named, else those most like them."""
+    named = reply.places if isinstance(reply, RuleReply) and reply.places else [()] * len(said)
+    cited: list[Citation] = []
+    for number, (sentence, exact) in enumerate(zip(said, named, strict=True)):
+        verbatim = [p for p in exact if hits[p.passage].piece.kind in _VERBATIM and p.sentence < len(places[p.passage])]
+        for place in verbatim:
+            piece, span = hits[place.passage].piece, places[place.passage][place.sentence]
+            cited.append(citation(use, number, piece, span, use.index.text(piece.document, *span)))
+        known = {place.passage + 1 for place in verbatim}
+        others = replace(sentence, passages=tuple(passage for passage in sentence.passages if passage not in known))
+        cited += _citations(use, number, others, hits, places)
+    return cited
 
 
 def _citations(

@@ -25,6 +25,8 @@ def result_data(result: Result) -> dict[str, Any]:
         "abstained": answer.abstained,
         "way": answer.way,
         "error": answer.error,
+        "chance": None if answer.chance is None else round(answer.chance, 4),
+        "note": answer.note,
         "evidence": evidence_data(answer),
         "citations": [{**asdict(citation), "source": origin_data(citation.source)} for citation in answer.citations],
         "usage": usage_data(result.usage),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.step import Step
 from ragways.core.types import Answer, Query
 from ragways.retrieval.resources import Resources
+from ragways.tasks.answers import AnswerBy
 
 Strategy = Step[Query, Answer]
 Count = Annotated[int, Gt(0)]
@@ -41,13 +42,16 @@ class Paradigm:
         """Its steps on these resources, once the layers and the settings have been checked."""
         chosen = self.check(settings or {})
         use.index.require(self.needs)
+        if (reader := chosen.get("reader")) and "reader" not in self._parameters():
+            del chosen["reader"]
+            use = replace(use, answer_by=reader)
         return self.build(use, **chosen)
 
     def check(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings with values of the right types, or an error that says what was meant."""
         from pydantic import TypeAdapter, ValidationError
 
-        parameters = self._parameters()
+        parameters = {**_keyword_only(_all_take), **self._parameters()}
         checked = {}
         for name, value in settings.items():
             if name not in parameters:
@@ -63,13 +67,17 @@ class Paradigm:
         return _keyword_only(self.build)
 
 
+def _all_take(*, reader: AnswerBy = "read") -> None:
+    """The settings that every paradigm takes besides its own: `reader` goes before `answer.reader`."""
+
+
 def _type_of(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 - an annotation
     """What a setting must be; one that does not say takes anything."""
     return Any if parameter.annotation is parameter.empty else parameter.annotation
 
 
 @cache
-def _keyword_only(build: Callable[..., Strategy]) -> dict[str, inspect.Parameter]:
+def _keyword_only(build: Callable[..., object]) -> dict[str, inspect.Parameter]:
     signature = inspect.signature(build, eval_str=True)
     return {p.name: p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
 

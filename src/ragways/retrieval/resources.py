@@ -13,11 +13,13 @@ from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, QueryEmbedder
 from ragways.retrieval.guard import GuardSettings
-from ragways.tasks.answers import AnswerWishes, Prompts
+from ragways.tasks.answers import AnswerBy, AnswerWishes, Prompts
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from ragways.reading.answers import PassageReader
 
 
 _VECTORS_KEPT = 4096
@@ -39,7 +41,7 @@ class LiveResources:
 
 @dataclass
 class Resources:
-    """`threshold` is how plain the evidence must be before a rule answers from it, `sentences` the most it says."""
+    """`threshold` is the least chance of being right with which a rule answers, `sentences` the most it says."""
 
     index: Index
     embedder: Embedder
@@ -52,6 +54,10 @@ class Resources:
     """What the user wants of answers by a model."""
     fallback: bool = False
     """Whether the rule answers where the model could not, so that what was found is not lost; the answer says so."""
+    reader: PassageReader | None = None
+    """What finds answers in evidence without a model; None where there is no such thing."""
+    answer_by: AnswerBy = "read"
+    """Whether the reader answers where there is no model, or the best sentences do."""
     guard: GuardSettings = field(default_factory=GuardSettings)
     """What is held back from evidence."""
     embedding: float = 0.0

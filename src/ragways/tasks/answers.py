@@ -8,47 +8,47 @@ name, yes or no, or that there is insufficient information, as exact metrics pre
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from ragways.core.errors import MissingPart, StoreFailed
+from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, content_hash
 from ragways.models.call import Tool
 from ragways.models.task import In, Out, Task
-from ragways.tasks.extract import Extraction, extract
+from ragways.tasks.extract import AnswerPassage, Extraction, extract
 from ragways.tasks.refusal import refuses
 
 Native = Literal["facts", "points", "rounds", "walk"]
 Prompts = Literal["shared", "native", "short"]
+AnswerBy = Literal["read", "extract"]
+"""Who answers without a model: the reader, or the rule that takes the best sentences."""
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-@dataclass(frozen=True, slots=True)
-class AnswerPassage:
-    """A piece of evidence as it is shown: its title and date, and its text in sentences; `rating` is its score."""
-
-    title: str
-    date: str
-    text: str
-    sentences: tuple[str, ...]
-    kind: str = "chunk"
-    rating: float = 0.0
+    from ragways.reading.answers import PassageReader, SentencePlace
+    from ragways.tasks.read import CitedText
 
 
 @dataclass(frozen=True)
 class Extractor:
     """What answering without a model needs: vectors of texts (None where they say nothing of a text in this language),
-    and how careful and how brief to be.
+    and how careful and how brief to be. Without a `reader` the best sentences are the answer; `note` says why there is
+    none where one was asked for.
     """
 
     embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]] | None
     terms: Callable[[str], list[str]]
     threshold: float
     maximum: int
+    reader: PassageReader | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,25 @@ class AnswerReply:
 
     answered: bool
     sentences: tuple[AnswerSentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReply(AnswerReply):
+    """What answering without a model adds: how the answer follows, the sentences of the evidence that each sentence of
+    the answer rests on, the chance of being right (None where nothing measured it), whether the reader found it, and
+    what is to be known of how it was made.
+    """
+
+    explanation: tuple[AnswerSentence, ...] = ()
+    places: tuple[tuple[SentencePlace, ...], ...] = ()
+    chance: float | None = None
+    read: bool = False
+    note: str = ""
+
+    @property
+    def brief(self) -> str:
+        said = " ".join(sentence.marked for sentence in self.sentences) if self.answered else "not in the evidence"
+        return said if self.chance is None else f"{said} (chance {self.chance:.2f})"
 
 
 def _render(given: AnswerInput) -> Mapping[str, object]:
@@ -125,20 +144,61 @@ def _check(reply: AnswerReply, given: AnswerInput) -> str | None:
     return None
 
 
-async def _without(given: AnswerInput) -> AnswerReply:
-    """The sentences of the passages that answer best, or none where they do not cover the question."""
+async def _without(given: AnswerInput) -> RuleReply:
+    """What the reader finds in the passages; without one, or where it cannot be opened, their best sentences."""
+    note = given.extractor.note
+    if given.extractor.reader is not None:
+        try:
+            return await _read(given, given.extractor.reader)
+        except (MissingPart, StoreFailed) as error:
+            note = f"the reader cannot be opened: {error}"
+            _tell(note)
+    if note:
+        current_span().details["reader"] = note
     extraction: Extraction = await extract(
         given.question,
-        [(passage.title, passage.date, passage.sentences) for passage in given.passages],
+        given.passages,
         embed=given.extractor.embed,
         terms=given.extractor.terms,
         threshold=given.extractor.threshold,
         maximum=given.extractor.maximum,
     )
     if not extraction.covered:
-        return AnswerReply(False, ())
+        return RuleReply(False, (), note=note)
     sentences = (AnswerSentence(given.passages[p].sentences[s], (p + 1,)) for p, s in extraction.sentences)
-    return AnswerReply(True, tuple(sentences))
+    return RuleReply(True, tuple(sentences), note=note)
+
+
+@cache
+def _tell(note: str) -> None:
+    """Once in a process: what is wrong with an installation is wrong for every question."""
+    logging.getLogger("ragways").warning("ragways: %s; answers are extracted", note)
+
+
+async def _read(given: AnswerInput, reader: PassageReader) -> RuleReply:
+    from ragways.tasks.read import read_answer
+
+    use = given.extractor
+    found = await read_answer(
+        given.question, given.passages, reader, embed=use.embed, terms=use.terms, maximum=use.maximum
+    )
+    current_span().details.update(chance=round(found.chance, 4), features=asdict(found.features))
+    if not found.said or found.chance < use.threshold:
+        return RuleReply(False, (), chance=found.chance, read=True)
+    return RuleReply(
+        True,
+        _marked(found.said),
+        explanation=_marked(found.explanation),
+        places=tuple(cited.places for cited in found.said),
+        chance=found.chance,
+        read=True,
+    )
+
+
+def _marked(cited: Sequence[CitedText]) -> tuple[AnswerSentence, ...]:
+    return tuple(
+        AnswerSentence(one.text, tuple(dict.fromkeys(place.passage + 1 for place in one.places))) for one in cited
+    )
 
 
 _MARKS = r"\[\d{1,3}(?:\s*[,;]\s*\d{1,3})*\]"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Embed = Callable[[Sequence[str]], Awaitable["NDArray[np.float32]"]]
 Terms = Callable[[str], list[str]]
-Shown = tuple[str, str, Sequence[str]]
-"""A passage: title, date, sentences."""
 
 PASSAGES, SENTENCES, COMPARED = 12, 200, 24
 """Most passages and sentences looked at, and sentences compared by meaning: bounds on time, which embedding takes."""
@@ -47,6 +45,30 @@ SHARE, NAMES, NEAREST, CONSTANT = 2.2, 4.3, 5.35, -7.4
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerPassage:
+    """A piece of evidence as it is shown: its title and date, and its text in sentences; `rating` is its score.
+
+    What only answering without a model looks at: `section` is the heading it stands under, `retrievers` how many found
+    it, `nearness` its cosine to the question where one of them told it.
+    """
+
+    title: str
+    date: str
+    text: str
+    sentences: tuple[str, ...]
+    kind: str = "chunk"
+    rating: float = 0.0
+    section: str = ""
+    retrievers: int = 0
+    nearness: float | None = None
+
+    @property
+    def heading(self) -> str:
+        """Title and section as one line."""
+        return self.title if self.section in ("", self.title) else f"{self.title}: {self.section}".lstrip(": ")
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """Sentence `sentence` of passage `passage`, with the words that it and its title hold."""
 
@@ -65,31 +87,75 @@ class Extraction:
     sentences: tuple[tuple[int, int], ...]
 
 
-async def extract(
-    question: str, passages: Sequence[Shown], *, embed: Embed | None, terms: Terms, threshold: float, maximum: int
-) -> Extraction:
-    """The sentences that answer the question. `embed` is None where the embedder cannot read it: then a sentence is as
-    near to it as the root of the share of its words that it holds, which lies where cosines do.
+@dataclass(frozen=True, slots=True)
+class ScoredSentences:
+    """Candidates with how well they fit and how near they are to the question, the weights of the question's words, and
+    all words of the evidence.
+    """
+
+    candidates: Sequence[Candidate]
+    scores: Sequence[float]
+    nearness: Sequence[float]
+    weights: dict[str, float]
+    together: frozenset[str]
+
+
+async def score_sentences(
+    question: str,
+    passages: Sequence[AnswerPassage],
+    *,
+    embed: Embed | None,
+    terms: Terms,
+    compared: int = COMPARED,
+    bonus: Callable[[Candidate], float | None] = lambda _: 0.0,
+) -> ScoredSentences | None:
+    """How well sentences fit a question; None where there are none, or no words to go by. `bonus` is added to the score
+    of a candidate, and where it is None, the candidate is none. At most `compared` sentences are embedded. `embed` is
+    None where the embedder cannot read the question: then a sentence is as near to it as the root of the share of its
+    words that it holds, which lies where cosines do.
     """
     candidates = _candidates(passages, terms)
     wanted = terms(ASKING.sub(" ", question)) or terms(question)
     if not candidates or not wanted:
-        return Extraction(False, 0.0, ())
+        return None
     weights = _weights(wanted, candidates)
     together = frozenset[str]().union(*(candidate.terms for candidate in candidates))
-    candidates = _promising(candidates, weights)
+    extra = {candidate: more for candidate in candidates if (more := bonus(candidate)) is not None}
+    candidates = _promising(extra, weights, compared)
+    if not candidates:
+        return None
     if embed is None:
         nearness = [math.sqrt(_share(weights, candidate.terms)) for candidate in candidates]
     else:
         vectors = await embed([question, *(candidate.text for candidate in candidates)])
         nearness = [float(x) for x in vectors[1:] @ vectors[0]]
     scores = [
-        near + 0.5 * _share(weights, candidate.terms) + _kind_bonus(question, candidate.text) - 0.01 * candidate.passage
+        near
+        + 0.5 * _share(weights, candidate.terms)
+        + _kind_bonus(question, candidate.text)
+        - 0.01 * candidate.passage
+        + extra[candidate]
         for near, candidate in zip(nearness, candidates, strict=True)
     ]
-    chosen = _choose(candidates, scores, weights, maximum)
+    return ScoredSentences(candidates, scores, nearness, weights, together)
+
+
+async def extract(
+    question: str,
+    passages: Sequence[AnswerPassage],
+    *,
+    embed: Embed | None,
+    terms: Terms,
+    threshold: float,
+    maximum: int,
+) -> Extraction:
+    """The sentences that answer the question, and whether the evidence covers it."""
+    scored = await score_sentences(question, passages, embed=embed, terms=terms)
+    if scored is None:
+        return Extraction(False, 0.0, ())
+    chosen = _choose(scored, maximum)
     names = frozenset(term for name in _NAME.findall(question) for term in terms(name))
-    support = _support(weights, names, together, max(nearness))
+    support = _support(scored.weights, names, scored.together, max(scored.nearness))
     return Extraction(support >= needed_support(threshold), support, tuple((c.passage, c.sentence) for c in chosen))
 
 
@@ -98,11 +164,11 @@ def needed_support(threshold: float) -> float:
     return 0.98 * threshold
 
 
-def _candidates(passages: Sequence[Shown], terms: Terms) -> list[Candidate]:
+def _candidates(passages: Sequence[AnswerPassage], terms: Terms) -> list[Candidate]:
     found = []
-    for number, (title, date, sentences) in enumerate(passages[:PASSAGES]):
-        for place, sentence in enumerate(sentences):
-            text = f"{title}{f' ({date})' if date else ''}: {sentence}"
+    for number, passage in enumerate(passages[:PASSAGES]):
+        for place, sentence in enumerate(passage.sentences):
+            text = f"{passage.title}{f' ({passage.date})' if passage.date else ''}: {sentence}"
             found.append(Candidate(number, place, text, frozenset(terms(text))))
     return found[:SENTENCES]
 
@@ -126,29 +192,32 @@ def _kind_bonus(question: str, sentence: str) -> float:
     return 0.0
 
 
-def _choose(
-    candidates: Sequence[Candidate], scores: Sequence[float], weights: dict[str, float], maximum: int
-) -> list[Candidate]:
+def _choose(scored: ScoredSentences, maximum: int) -> list[Candidate]:
     """The best sentence, then those among the next best that bring words of the question not yet said."""
+    candidates, scores = scored.candidates, scored.scores
     order = sorted(range(len(candidates)), key=lambda i: (-scores[i], i))
     chosen = [candidates[order[0]]]
     said = set(chosen[0].terms)
     for i in order[1:]:
         if len(chosen) >= maximum or scores[i] < 0.6 * scores[order[0]]:
             break
-        if any(term in weights and term not in said for term in candidates[i].terms):
+        if any(term in scored.weights and term not in said for term in candidates[i].terms):
             chosen.append(candidates[i])
             said |= candidates[i].terms
     return chosen
 
 
-def _promising(candidates: Sequence[Candidate], weights: dict[str, float]) -> list[Candidate]:
+def _promising(extra: dict[Candidate, float], weights: dict[str, float], most: int) -> list[Candidate]:
     """Those that hold most of the question's words, in their order; of equals, those of the better passage."""
+    candidates = list(extra)
     order = sorted(
         range(len(candidates)),
-        key=lambda i: (-_share(weights, candidates[i].terms) + 0.02 * candidates[i].passage, i),
+        key=lambda i: (
+            -_share(weights, candidates[i].terms) + 0.02 * candidates[i].passage - extra[candidates[i]],
+            i,
+        ),
     )
-    return [candidates[i] for i in sorted(order[:COMPARED])]
+    return [candidates[i] for i in sorted(order[:most])]
 
 
 def _support(weights: dict[str, float], names: frozenset[str], together: frozenset[str], nearest: float) -> float:

@@ -1,0 +1,277 @@
+"""Question and passages → the answer that the reader finds in them: a span, where it stands, and how sure that is.
+
+The best passages are read in groups, so that each is weighed against its neighbours and against there being no
+answer; then those in which most was found are read once more together, with more of their text. A span's weight is the
+reader's probability of it within its group; what is found several times adds up.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from ragways.models.reader import AnswerSpan, Passage, Reading
+from ragways.reading.phrase import IDENTIFIER, clean_span, enumeration, is_answer, repeats, says_something
+from ragways.reading.windows import Window, content_stems, stems, windows
+
+TitledSentences = tuple[str, Sequence[str]]
+"""A passage: its title and its sentences."""
+
+
+class PassageReader(Protocol):
+    """What reads a question with groups of passages: `models.reader.Reader`, or a stand-in for it."""
+
+    async def read(self, question: str, groups: Sequence[Sequence[Passage]], *, most: int = 8) -> list[Reading]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How much is read. The first `passages` are read `together` at a time, `size` characters of each at most; then the
+    `again` best ones of them together, `again_size` of each, which counts `again_weight` times. `seen` is how many
+    characters of a passage are looked at to choose what is read.
+    """
+
+    passages: int = 6
+    together: int = 3
+    size: int = 200
+    again: int = 2
+    again_size: int = 320
+    again_weight: float = 1.5
+    seen: int = 20_000
+
+
+USUAL: Final = Reach()
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePlace:
+    """A sentence of the evidence: the number of its passage and its own in it, both from 0."""
+
+    passage: int
+    sentence: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpanAnswer:
+    """An answer word for word as it stands in the sentence at `place`. `score` is its best logit against "nowhere",
+    `weight` the reader's probability of it, summed over all that was read; `answers` and `evidence` are the logits of
+    the group and of the passage in which it scored best.
+    """
+
+    text: str
+    place: SentencePlace
+    weight: float
+    score: float
+    answers: float
+    evidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEvidence:
+    """What the reader found: answers, the likeliest first, each text once; sentences on which the first of them rests
+    besides its own; and how much weight each sentence has as the place of an answer.
+    """
+
+    answers: tuple[SpanAnswer, ...]
+    further: tuple[SentencePlace, ...]
+    weights: dict[SentencePlace, float]
+    logits: tuple[float, float]
+    """The best logits of "these passages answer" and of a passage being evidence."""
+
+    @property
+    def margin(self) -> float:
+        """How much more weight the first answer has than the second, as a share of both."""
+        if not self.answers:
+            return 0.0
+        first, second = self.answers[0].weight, self.answers[1].weight if len(self.answers) > 1 else 0.0
+        return (first - second) / (first + second)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One group of windows, what the reader said of it, and how much that counts."""
+
+    group: tuple[Window, ...]
+    reading: Reading
+    weight: float
+
+    def probabilities(self) -> list[float]:
+        """Of each span being the answer, against the others and against there being none."""
+        scores = [span.score for span in self.reading.spans]
+        top = max([0.0, *scores])
+        total = math.exp(-top) + sum(math.exp(score - top) for score in scores)
+        return [math.exp(score - top) / total for score in scores]
+
+
+async def read_evidence(
+    question: str, passages: Sequence[TitledSentences], reader: PassageReader, form: str = "span", reach: Reach = USUAL
+) -> ReadEvidence:
+    """What the reader finds for a question in passages, best first. `form` is what is asked for (`questions.Form`)."""
+    looked = [(title, _bounded(sentences, reach.seen)) for title, sentences in passages[: reach.passages]]
+    shown = windows(question, looked, reach.size)
+    groups = [tuple(shown[begin : begin + reach.together]) for begin in range(0, len(shown), reach.together)]
+    if not groups:
+        return ReadEvidence((), (), {}, (0.0, 0.0))
+    passes = await _read(question, groups, reader, 1.0)
+    best = _best_passages(passes)[: reach.again]
+    if len(best) > 1:
+        larger = windows(question, [looked[number] for number in best], reach.again_size)
+        group = tuple(replace(window, passage=best[window.passage]) for window in larger)
+        passes += await _read(question, [group], reader, reach.again_weight)
+    answers, weights = _answers(question, passes, form)
+    logits = (max(one.reading.answers for one in passes), max(max(one.reading.evidence, default=0.0) for one in passes))
+    further = _further(question, answers[0], looked, passes) if answers else ()
+    return ReadEvidence(answers, further, weights, logits)
+
+
+def _bounded(sentences: Sequence[str], seen: int) -> list[str]:
+    """The sentences of a passage up to so many characters; the last may be cut."""
+    kept: list[str] = []
+    for sentence in sentences:
+        if seen <= 0:
+            break
+        kept.append(sentence[:seen])
+        seen -= len(sentence)
+    return kept
+
+
+async def _read(
+    question: str, groups: Sequence[tuple[Window, ...]], reader: PassageReader, weight: float
+) -> list[Pass]:
+    readings = await reader.read(question, [[window.shown for window in group] for group in groups])
+    return [Pass(group, reading, weight) for group, reading in zip(groups, readings, strict=True)]
+
+
+def _best_passages(passes: Iterable[Pass]) -> list[int]:
+    """Numbers of passages, first those in which the likeliest spans and the plainest evidence are."""
+    found: dict[int, float] = {}
+    for one in passes:
+        for window, evidence in zip(one.group, one.reading.evidence, strict=True):
+            found[window.passage] = 1 / (1 + math.exp(-max(-30.0, min(30.0, evidence))))
+        for span, probability in zip(one.reading.spans, one.probabilities(), strict=True):
+            found[one.group[span.passage].passage] += probability
+    return sorted(found, key=lambda number: (-found[number], number))
+
+
+_COUNT = re.compile(r"\bhow (?:many|much|long|tall|far|old|deep|high|large|big|heavy|fast)\b", re.IGNORECASE)
+_TIME = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b", re.IGNORECASE)
+_WHO = re.compile(r"^(?:who|whom|whose)\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\d|\b(?:no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred|thousand|"
+    r"million|billion|half|dozen|once|twice)\b",
+    re.IGNORECASE,
+)
+_DATED = re.compile(
+    r"\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|"
+    r"wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter|century|never|after|before)\b",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"[^\W\d_]")
+UNFIT: Final = 0.2
+"""What is left of the weight of a span that is not of the kind asked for (a date, a number, a name), that mostly says
+the question again, or stands in a heading, in a list of terms, or away from an identifier that is asked about.
+"""
+MOSTLY: Final = 0.6
+
+
+def _fits(question: str, said: str) -> bool:
+    words = content_stems(said)
+    if len(words) > 1 and len(words & stems(question)) > MOSTLY * len(words):
+        return False
+    if _TIME.search(question):
+        return bool(_DATED.search(said))
+    if _COUNT.search(question):
+        return bool(_NUMBER.search(said))
+    return bool(_LETTER.search(said)) if _WHO.search(question) else True
+
+
+def _answers(
+    question: str, passes: Sequence[Pass], form: str
+) -> tuple[tuple[SpanAnswer, ...], dict[SentencePlace, float]]:
+    found: dict[str, SpanAnswer] = {}
+    weights: dict[SentencePlace, float] = defaultdict(float)
+    identifiers = frozenset[str]().union(*map(stems, IDENTIFIER.findall(question)))
+    for one in passes:
+        for span, probability in zip(one.reading.spans, one.probabilities(), strict=True):
+            window = one.group[span.passage]
+            said, place = _said(question, window, span, form)
+            weight = one.weight * probability
+            weights[place] += weight
+            if not is_answer(said) or (form != "choice" and repeats(question, said)):
+                continue
+            known_here = identifiers <= stems(f"{window.title} {' '.join(window.sentences)}")
+            in_heading = span.start < window.shown.begin and ":" in window.title[: span.start]
+            plain = known_here and not in_heading and says_something(_sentence(window, place))
+            weight *= 1.0 if plain and _fits(question, said) else UNFIT
+            evidence = one.reading.evidence[span.passage] if one.reading.evidence else 0.0
+            new = SpanAnswer(said, place, weight, span.score, one.reading.answers, evidence)
+            known = found.get(key := _normal(said))
+            if known is not None:
+                new = replace(new if new.score > known.score else known, weight=known.weight + weight)
+            found[key] = new
+    return tuple(sorted(found.values(), key=lambda each: (-each.weight, each.text))), dict(weights)
+
+
+def _said(question: str, window: Window, span: AnswerSpan, form: str) -> tuple[str, SentencePlace]:
+    """The answer that a span is, and the sentence it stands in. One that stands in the title rests on the sentence that
+    shares most with the question; one that runs over the end of a sentence is cut there.
+    """
+    shown = window.shown
+    number = window.sentence_at(span.start)
+    if number is None:
+        text, start, end = shown.title, span.start, min(span.end, len(shown.title))
+        held = [len(stems(sentence) & content_stems(question)) for sentence in window.sentences]
+        number = window.first + max(range(len(held)), key=lambda at: (held[at], -at))
+    else:
+        text = window.sentences[number - window.first]
+        if _INITIAL.search(text):  # no end of a sentence: "G. Stanley Hall" was taken for two
+            text = " ".join(window.sentences[number - window.first :])
+        begin = shown.begin + sum(len(sentence) + 1 for sentence in window.sentences[: number - window.first])
+        start, end = span.start - begin, min(span.end - begin, len(text))
+    start, end = clean_span(text, start, max(end, start))
+    if form == "list" and end > start:
+        start, end = clean_span(text, *enumeration(text, start, end))
+    return " ".join(text[start:end].split()), SentencePlace(window.passage, number)
+
+
+def _sentence(window: Window, place: SentencePlace) -> str:
+    return window.sentences[place.sentence - window.first]
+
+
+_INITIAL = re.compile(r"(?:^|\s)[A-Z]\.$")
+
+
+def _normal(said: str) -> str:
+    return " ".join(word for word in re.findall(r"\w+", said.casefold()) if word not in ("the", "a", "an"))
+
+
+_NAMED = re.compile(r"(?<!^)\b[A-Z][\w'’-]+")
+
+
+def _further(
+    question: str, best: SpanAnswer, passages: Sequence[TitledSentences], passes: Sequence[Pass]
+) -> tuple[SentencePlace, ...]:
+    """The sentence by which a name of the question leads to the answer's passage: it stands in another passage that the
+    reader takes for evidence, holds a name of the question that the answer's sentence does not, and names the title of
+    the answer's passage, or its own is named by the answer's sentence.
+    """
+    names = frozenset[str]().union(*map(stems, _NAMED.findall(question)))
+    title, sentences = passages[best.place.passage]
+    said = sentences[best.place.sentence].casefold() if best.place.sentence < len(sentences) else ""
+    names -= stems(f"{title} {said}")
+    found: list[tuple[float, SentencePlace]] = []
+    for one in passes:
+        for window, evidence in zip(one.group, one.reading.evidence, strict=True):
+            if window.passage == best.place.passage or evidence <= 0 or window.title == title:
+                continue
+            leads = bool(window.title) and window.title.casefold() in said
+            for number, sentence in enumerate(window.sentences, start=window.first):
+                named = len(names & stems(f"{window.title} {sentence}"))
+                linked = leads or (bool(title) and title.casefold() in sentence.casefold())
+                if named and linked and says_something(sentence):
+                    found.append((evidence + named, SentencePlace(window.passage, number)))
+    return (max(found, key=lambda each: (each[0], -each[1].passage, -each[1].sentence))[1],) if found else ()
