@@ -71,6 +71,7 @@ def evaluation_page() -> str:
     lines += ["| metric | family | what it says | needs | a refusal |", "|---|---|---|---|---|"]
     for metric in METRICS.values():
         name = f"`{metric.name}`" + (" (less is better)" if metric.less_is_better else "")
+        name += " (advisory)" if metric.advisory else ""
         needs = ", ".join(NEEDED[need] for need in metric.needs) or "nothing"
         refusal = REFUSALS[metric.refusal]
         if metric.source_refusal is not None:

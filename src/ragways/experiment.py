@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, aclosing
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -36,6 +36,7 @@ from ragways.evaluation.run import evaluate as run_evaluation
 from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
 from ragways.evaluation.statistics.comparison import Comparisons
 from ragways.library import Corpus
+from ragways.models.reader import Reader
 from ragways.pictures.report import report_page
 from ragways.pictures.shell import write_page
 from ragways.retrieval.paradigm import Paradigm
@@ -131,10 +132,11 @@ async def aevaluate(
             progress=progress,
         )
         judges = dict.fromkeys(find_judge(metric.name) for metric in chosen if metric.of is None)
-        able = [judge for judge in judges if judge.by == "embedder" or use.model.model is not None]
+        able = [judge for judge in judges if judge.by != "model" or use.model.model is not None]
         if able:
-            resources = JudgeResources(use.model, use.embedder)
-            await run.judge(resources, able, at_once=at_once, budget=budget, progress=progress)
+            async with aclosing(Reader()) as reader:
+                resources = JudgeResources(use.model, use.embedder, reader)
+                await run.judge(resources, able, at_once=at_once, budget=budget, progress=progress)
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.core.text import printable
+from ragways.evaluation.metric import deciding
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record
 from ragways.evaluation.score import SIGNED, MetricScore, ParadigmScores, Scored, score, score_run, scored
@@ -106,13 +107,13 @@ def gate(
 ) -> GateResult:
     """Check a run: failures, what is required (`accuracy>=0.8`, `fused:tokens<=3000`), and the fall since another run.
 
-    `metrics`: those that must not have fallen, each with its margin; without it all that the other run has, with
-    `margin`. Fewer than `least` questions in common do not pass. Raises UsageError where a run holds no record, or a
-    name is wrong.
+    `metrics`: those that must not have fallen, each with its margin; without it all that the other run has but advisory
+    ones, with `margin`. Fewer than `least` questions in common do not pass. Raises UsageError where a run holds no
+    record, a name is wrong, or a metric is advisory.
     """
     wanted = [Requirement.parse(text) for text in require]
-    chosen = {find_metric(name): value for name, value in (metrics or {}).items()}
-    more = [*chosen, *(find_metric(one.metric) for one in wanted if one.metric not in COSTS)]
+    chosen = {deciding(find_metric(name)): value for name, value in (metrics or {}).items()}
+    more = [*chosen, *(deciding(find_metric(one.metric)) for one in wanted if one.metric not in COSTS)]
     rows = score_run(run, *more)
     if not rows:
         raise UsageError(f"{run} holds no record", "make some with: ragways eval run")
@@ -157,7 +158,7 @@ class Requirement:
 
     def _check(self, row: ParadigmScores) -> GateCheck:
         cost = COSTS.get(self.metric)
-        found = cost(row) if cost else row.metrics.get(find_metric(self.metric).name, MetricScore()).mean
+        found = cost(row) if cost else row.metrics.get(deciding(find_metric(self.metric)).name, MetricScore()).mean
         name = f"{self.metric} {self.sign} {self.value:g}"
         if found is None:
             return GateCheck(row.paradigm, name, "failed", f"{self.metric} is unscored")
@@ -206,7 +207,7 @@ def no_worse(
             said = f"{row.questions:,} questions are too few to compare with the earlier run: {least:,} are needed"
             checks.append(GateCheck(paradigm, "least questions", "failed", said))
         else:
-            for name in margins or row.metrics:
+            for name in margins or [name for name in row.metrics if not find_metric(name).advisory]:
                 was, is_now = row.metrics.get(name, MetricScore()).mean, mine[paradigm].get(name, MetricScore()).mean
                 if was is not None and is_now is None:
                     checks.append(
@@ -214,7 +215,7 @@ def no_worse(
                     )
                 elif was is not None:
                     value = (margins or {}).get(name, margin)
-                    one = Margin(paradigm, name, value, find_metric(name).less_is_better)
+                    one = Margin(paradigm, name, value, deciding(find_metric(name)).less_is_better)
                     pairs[one] = (gather(now, name)[paradigm], gather(before, name)[paradigm])
                 elif margins:
                     said = f"{name} was unscored in the earlier run"

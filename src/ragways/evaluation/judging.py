@@ -21,6 +21,7 @@ from ragways.evaluation.judges import JUDGES
 from ragways.evaluation.judges.judge import Judge, JudgeResources, fingerprint, same_family
 from ragways.evaluation.metric import ABSTAINED, AS_TEXT, Metric, Score, refused
 from ragways.evaluation.record import Record
+from ragways.reading.support import support_method
 
 FILE = "judgements.jsonl"
 SHOWN = 2000
@@ -36,8 +37,8 @@ JudgementKey = tuple[str, str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class JudgementOrigin:
-    """How a judgement was made: by which version of ragways, by which model or embedder, with which prompts (the hash
-    of each by its task's name), and at what cost. `of` is the fingerprint of the record as it was then.
+    """How a judgement was made: by which version of ragways, by which model, embedder or reader, with which prompts
+    (the hash of each by its task's name), and at what cost. `of` is the fingerprint of the record as it was then.
 
     `by` is None where nothing was asked; `of` is None in lines of older versions.
     """
@@ -206,7 +207,7 @@ class JudgingSummary:
 
 def usable_judges(resources: JudgeResources) -> tuple[Judge, ...]:
     """All that need no model, and the others where there is one."""
-    return tuple(judge for judge in JUDGES.values() if judge.by == "embedder" or resources.model.model is not None)
+    return tuple(judge for judge in JUDGES.values() if judge.by != "model" or resources.model.model is not None)
 
 
 async def judge_run(
@@ -333,9 +334,11 @@ def _as_written(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name(resources: JudgeResources, by: Judge) -> str:
-    """Who judges: a model, or the embedder."""
+    """Who judges: a model, the embedder, or the reader with what it works with."""
     if by.by == "embedder":
         return resources.embedder.name
+    if by.by == "reader":
+        return support_method(resources.reader)
     return resources.model.model.name if resources.model.model is not None else ""
 
 

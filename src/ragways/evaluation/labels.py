@@ -31,7 +31,10 @@ NUMBERS: Mapping[str, float] = {"right": 1.0, "partly": 0.5, "wrong": 0.0}
 LABEL_VALUES: tuple[LabelValue, ...] = get_args(LabelValue)
 LabelKey = tuple[str, str, int, str, str]
 """Question, paradigm, repeat, verdict, labeller."""
-_SUPPORT = ("faithfulness", "support-hard", "support-soft", "citation-correctness")
+_SUPPORT = (
+    "faithfulness", "support-hard", "support-soft", "citation-correctness", "support-estimated",
+    "citation-support-estimated",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

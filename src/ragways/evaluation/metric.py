@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ragways.core.errors import UsageError
 from ragways.core.types import ABSTENTION
 from ragways.evaluation.question import text_gold
 from ragways.evaluation.record import Record
 
-Family = Literal["exact", "retrieval", "embedding", "judged"]
+Family = Literal["exact", "retrieval", "embedding", "estimated", "judged"]
 Need = Literal["gold", "short", "answer", "null", "ranks", "evidence", "citations"]
 Refusal = Literal["defined", "wrong", "zero", "as text", "left out", "no matter"]
 Refusals = Literal["declared", "source"]
@@ -77,6 +78,7 @@ class Metric:
     """`of` computes it from a record alone; a metric without it is scored by a judge (`ragways eval judge`).
 
     `refusal` says how a refusal counts, `source_refusal` how it does in the source that the metric comes from.
+    `advisory`: a weak signal, which is shown and on which no verdict rests (`deciding`).
     """
 
     name: str
@@ -87,6 +89,7 @@ class Metric:
     of: Callable[[Record], float | None] | None = field(default=None, compare=False, repr=False)
     refusal: Refusal = "defined"
     source_refusal: Refusal | None = None
+    advisory: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -114,3 +117,13 @@ class Metric:
         if refusals == "source" and self.source_refusal == "as text" and refused(record) and AS_TEXT in score.details:
             return Score(score.details[AS_TEXT], details=score.details)
         return score
+
+
+def deciding(metric: Metric) -> Metric:
+    """The metric, where a verdict may rest on it: gate and comparisons ask here. UsageError for an advisory one."""
+    if metric.advisory:
+        raise UsageError(
+            f"{metric} is an estimate, too weak for a verdict",
+            "name another metric (ragways eval score shows this one; eval agreement holds it against people)",
+        )
+    return metric

@@ -130,16 +130,27 @@ def comes_with(name: str) -> bool:
 
 def checked_path(name: str) -> Path:
     """Where a file of `weights/` lies, once its bytes are known to be those that this version was made with."""
-    path = WEIGHTS / name
+    path, known = WEIGHTS / name, known_hash(name)
     try:
-        known = json.loads((WEIGHTS / "manifest.json").read_bytes())["files"][name]["sha256"]
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise MissingPart(f"{path} or the manifest beside it cannot be read ({type(error).__name__})", CURE) from error
+    except OSError as error:
+        raise _unreadable(name, error) from error
     if found != known:
         raise StoreFailed(f"{path} is not the file that this version of ragways came with", CURE)
     return path
+
+
+def known_hash(name: str) -> str:
+    """The hash that a file of `weights/` must have. MissingPart where this version came without the file."""
+    try:
+        return str(json.loads((WEIGHTS / "manifest.json").read_bytes())["files"][name]["sha256"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise _unreadable(name, error) from error
+
+
+def _unreadable(name: str, error: Exception) -> MissingPart:
+    return MissingPart(f"{WEIGHTS / name} or the manifest beside it cannot be read ({type(error).__name__})", CURE)
 
 
 def tokenizer() -> Tokenizer:

@@ -50,12 +50,13 @@ def settings(server: LoopbackServer, **judge: str) -> None:
     Path("ragways.toml").write_text("\n".join(lines))
 
 
-def test_without_a_model_the_embedder_judges(run: Path):
+def test_without_a_model_embedder_and_reader_judge(run: Path):
     done = ragways(str(run), "--json")
     assert done.exit_code == 0
     data = json.loads(done.stdout)
-    by_embedder = [metric.name for one in JUDGES.values() if one.by == "embedder" for metric in one.metrics]
-    assert list(data["metrics"]) == by_embedder
+    without_model = [metric.name for one in JUDGES.values() if one.by != "model" for metric in one.metrics]
+    assert list(data["metrics"]) == without_model
+    assert data["metrics"]["citation-support-estimated"] == {"scored": 1, "unscored": {"nothing was cited": 1}}
     assert (data["judge"], data["same_family"]) == ("", [])
     assert data["metrics"]["support-hard"] == {"scored": 1, "unscored": {"abstained": 1}}
     values = Judgements(run).latest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.evaluation.judges.claims import CONTEXT_RECALL, CRAG, FACTUAL, FAITHFULNESS
 from ragways.evaluation.judges.embedding import BERTSCORE, CONTEXT_BERTSCORE, COVERAGE, SUPPORT
+from ragways.evaluation.judges.estimate import SUPPORT_ESTIMATED
 from ragways.evaluation.judges.judge import Judge
 from ragways.evaluation.judges.verdicts import (
     CITATION_CORRECTNESS,
@@ -21,6 +22,7 @@ JUDGES: dict[str, Judge] = {
         CONTEXT_BERTSCORE,
         COVERAGE,
         SUPPORT,
+        SUPPORT_ESTIMATED,
         JUDGED_CORRECT,
         CRAG,
         FACTUAL,

@@ -1,4 +1,4 @@
-"""A judge scores a record with help from outside it: an embedder, or a language model. And what it sees of a record.
+"""A judge scores a record with help from outside it: an embedder, the reader or a language model. And what it sees.
 
 A judge tends to favour what models of its own family write, which is why such a pair is warned of (`same_family`).
 """
@@ -20,15 +20,19 @@ from ragways.evaluation.record import EvidenceItem, Record
 if TYPE_CHECKING:
     from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
+    from ragways.models.reader import Reader
     from ragways.models.task import Task
 
 
 @dataclass(frozen=True)
 class JudgeResources:
-    """What judges work with: the client of the judging model (or of none) and the embedder."""
+    """What judges work with: the client of the judging model (or of none), the embedder, and the reader where there is
+    one.
+    """
 
     model: ModelClient
     embedder: Embedder
+    reader: Reader | None = None
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Judge:
 
     name: str
     summary: str
-    by: Literal["embedder", "model"]
+    by: Literal["embedder", "reader", "model"]
     metrics: tuple[Metric, ...]
     score: Callable[[JudgeResources, Record], Awaitable[Mapping[str, Score]]]
     tasks: tuple[Task[Any, Any], ...] = ()

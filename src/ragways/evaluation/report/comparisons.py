@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.metric import Metric
+from ragways.evaluation.metric import Metric, deciding
 from ragways.evaluation.report.runs import read_runs
 from ragways.evaluation.score import SIGNED, MetricScore, ParadigmScores, Scored
 from ragways.evaluation.statistics.comparison import Comparisons, compare_all
@@ -62,9 +62,12 @@ def compare_scored(
     baseline: str = "",
     documents: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Comparisons:
-    """The paradigms of scored records on one metric. `documents`, where they are known already: `source_documents`."""
+    """The paradigms of scored records on one metric. `documents`, where they are known already: `source_documents`.
+
+    Every verdict of a report comes from here. UsageError for an advisory metric.
+    """
     return compare_all(
-        gather(rows, metric.name),
+        gather(rows, deciding(metric).name),
         metric=metric.name,
         less_is_better=metric.less_is_better,
         baseline=baseline,
@@ -75,7 +78,9 @@ def compare_scored(
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSection:
-    """A table a metric, as many as can be compared in a reasonable time; the other metrics are `left_out`."""
+    """A table a metric, as many as can be compared in a reasonable time; the other metrics are `left_out`. Advisory
+    ones are in neither.
+    """
 
     tables: tuple[Comparisons, ...]
     left_out: tuple[str, ...]
@@ -83,9 +88,11 @@ class ComparisonSection:
 
 
 def telling_first(metrics: Sequence[Metric]) -> list[Metric]:
-    """The telling metrics first. Those of a judge come first among the others: who paid for them wants to see them."""
+    """The telling metrics first, advisory ones last. Those of a judge come first among the others: who paid for them
+    wants to see them.
+    """
     order = {name: place for place, name in enumerate(TELLING)}
-    return sorted(metrics, key=lambda one: (order.get(one.name, len(order)), one.of is not None))
+    return sorted(metrics, key=lambda one: (one.advisory, order.get(one.name, len(order)), one.of is not None))
 
 
 def comparison_section(
@@ -97,7 +104,7 @@ def comparison_section(
         return None
     pairs = len(names) - 1 if baseline else len(names) * (len(names) - 1) // 2
     asked = len({row.record.question for row in rows})
-    ordered = telling_first(metrics)
+    ordered = telling_first([one for one in metrics if not one.advisory])
     chosen = ordered[: max(1, min(COMPARISONS // pairs, COMPARED_QUESTIONS // (pairs * asked)))]
     documents = source_documents(row.record for row in rows)
     tables = tuple(compare_scored(rows, one, baseline=baseline, documents=documents) for one in chosen)

@@ -84,6 +84,7 @@ class MetricInfo:
     family: str
     summary: str
     less_is_better: bool
+    advisory: bool
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ def _report_row(row: ParadigmScores, used: ParadigmUsage, cost: Mapping[str, flo
 
 
 def _metric_info(metric: Metric) -> MetricInfo:
-    return MetricInfo(metric.name, metric.family, metric.summary, metric.less_is_better)
+    return MetricInfo(metric.name, metric.family, metric.summary, metric.less_is_better, metric.advisory)
 
 
 def _notes(rows: Sequence[Scored]) -> tuple[str, ...]:

@@ -90,13 +90,13 @@ function choice(parent, label, options, chosen, change) {
   select.addEventListener("change", () => change(select.value));
   return select;
 }
-function metricChoice(parent, chosen, change, label = "Metric") {
+function metricChoice(parent, chosen, change, label = "Metric", some = data.metrics) {
   const box = add(parent, "label", `${label} `), select = add(box, "select");
-  const families = [...new Set(data.metrics.map((metric) => metric.family))];
+  const families = [...new Set(some.map((metric) => metric.family))];
   for (const family of families) {
     const group = add(select, "optgroup");
     group.label = family;
-    for (const metric of data.metrics.filter((one) => one.family === family)) {
+    for (const metric of some.filter((one) => one.family === family)) {
       const one = add(group, "option", metric.name + (metric.less_is_better ? " (less is better)" : ""));
       one.value = metric.name;
       one.selected = metric.name === chosen;

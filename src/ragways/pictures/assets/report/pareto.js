@@ -9,7 +9,7 @@ function drawPareto() {
   const section = by("pareto"), kinds = Object.entries(data.costs);
   if (!kinds.length) { add(section, "p", "Left out: nothing is known of what the answers cost.", "soft missing"); return; }
   const bar = add(section, "div", undefined, "controls"), place = add(section, "div"), state = { metric: data.metrics[0].name, cost: kinds[0][0] };
-  metricChoice(bar, state.metric, (value) => { state.metric = value; show(); }, "Quality");
+  metricChoice(bar, state.metric, (value) => { state.metric = value; show(); }, "Quality", data.metrics.filter((one) => !one.advisory));
   choice(bar, "Cost", kinds.map(([name, said]) => [name, said]), state.cost, (value) => { state.cost = value; show(); });
   function show() {
     place.replaceChildren();
