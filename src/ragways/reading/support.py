@@ -18,7 +18,7 @@ from ragways.core.errors import MissingPart
 from ragways.core.types import content_hash
 from ragways.models.encoder import known_hash
 from ragways.models.reader import FILE, Reader
-from ragways.reading.windows import content, stems, windows
+from ragways.reading.windows import content_stems, stems, windows
 
 Feature = Literal["always", "words", "missing", "reader"]
 Method = Literal["with the reader", "without the reader"]
@@ -60,7 +60,7 @@ async def estimate_support(
 
     Without a reader, or where its weights are not installed, words and names alone are looked at.
     """
-    asked = content(claim)
+    asked = content_stems(claim)
     near = [window.shown for window in windows(claim, passages, size)]
     near.sort(key=lambda passage: -len(asked & stems(passage.shown)))
     shown = near[:PASSAGES]
@@ -104,7 +104,7 @@ def _numbers(text: str) -> frozenset[str]:
 def _names(claim: str) -> list[str]:
     """Words written large; the first only where the second is too, for every sentence begins so."""
     words = _WORD.findall(claim)
-    large = [word[0].isupper() and bool(content(word)) for word in words]
+    large = [word[0].isupper() and bool(content_stems(word)) for word in words]
     return [word for at, word in enumerate(words) if large[at] and (at > 0 or any(large[1:2]))]
 
 
