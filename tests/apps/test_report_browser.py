@@ -196,6 +196,15 @@ def test_sorting_and_choosing(browser: Browser, url: str, data: dict[str, Any]):
         assert data["costs"][cost] in browser.ask("document.querySelector('#pareto svg').getAttribute('aria-label')")
 
 
+def test_no_front_is_drawn_of_an_advisory_metric(browser: Browser, data: dict[str, Any], tmp_path: Path):
+    metrics = [{**one, "advisory": one["name"] == "f1"} for one in data["metrics"]]
+    (tmp_path / "report.html").write_text(report_page({**data, "metrics": metrics}), encoding="utf-8")
+    browser.open((tmp_path / "report.html").as_uri())
+    offered = "[...document.querySelector('#{} select').options].map((one) => one.value)"
+    assert "f1" in browser.ask(offered.format("types"))
+    assert sorted(browser.ask(offered.format("pareto"))) == sorted(m["name"] for m in metrics if not m["advisory"])
+
+
 def test_text_stays_text(browser: Browser, tmp_path: Path):
     folder = made_run(tmp_path / "run", questions=4, hostile=True, paradigms=["naive", "words", "</script><b>x"])
     (tmp_path / "evil.html").write_text(report_page(report_data([folder])), encoding="utf-8")
