@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -296,6 +296,7 @@ async def opened_live(
                 fallback=settings.answer.fallback,
                 wishes=AnswerWishes(settings.answer.system, settings.answer.language, settings.answer.tokens),
                 guard=settings.guard,
+                support=settings.answer.support,
                 _vectors=vectors,
             )
 
@@ -308,11 +309,10 @@ async def opened_live(
 async def judge_resources_of(settings: Settings, run: Path | None = None) -> AsyncIterator[JudgeResources]:
     """What judges work with; the replies to them are kept in the folder of the run."""
     from ragways.evaluation.judges.judge import JudgeResources
-    from ragways.models.reader import Reader
 
     async with AsyncExitStack() as stack:
         embedder = await stack.enter_async_context(_embedder(settings))
-        reader = await stack.enter_async_context(aclosing(Reader()))
+        reader = _reader(settings, stack)
         asked = settings.judge.name or settings.model.name
         work_cache = _kept_replies(run, stack) if asked and run is not None else None
         yield JudgeResources(await stack.enter_async_context(judge_client_of(settings, work_cache)), embedder, reader)

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -36,7 +36,6 @@ from ragways.evaluation.run import evaluate as run_evaluation
 from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
 from ragways.evaluation.statistics.comparison import Comparisons
 from ragways.library import Corpus
-from ragways.models.reader import Reader
 from ragways.pictures.report import report_page
 from ragways.pictures.shell import write_page
 from ragways.retrieval.paradigm import Paradigm
@@ -134,9 +133,8 @@ async def aevaluate(
         judges = dict.fromkeys(find_judge(metric.name) for metric in chosen if metric.of is None)
         able = [judge for judge in judges if judge.by != "model" or use.model.model is not None]
         if able:
-            async with aclosing(Reader()) as reader:
-                resources = JudgeResources(use.model, use.embedder, reader)
-                await run.judge(resources, able, at_once=at_once, budget=budget, progress=progress)
+            resources = JudgeResources(use.model, use.embedder, use.reader)
+            await run.judge(resources, able, at_once=at_once, budget=budget, progress=progress)
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)

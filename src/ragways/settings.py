@@ -155,6 +155,9 @@ class AnswerSettings(Section):
     temperature: float = Field(
         0.0, ge=0, le=2, description="of the model in answering; tasks with one of their own keep it"
     )
+    support: bool = Field(
+        False, description="with --json, estimate of each citation how likely it bears the answer out: a weak signal"
+    )
 
 
 class McpSettings(Section):

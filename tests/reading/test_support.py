@@ -13,6 +13,7 @@ import pytest
 from ragways.core.errors import StoreFailed
 from ragways.models import encoder
 from ragways.models.reader import FILE, Passage, Reader, Reading
+from ragways.reading.answers import PassageReader
 from ragways.reading.support import (
     LARGEST,
     PASSAGES,
@@ -30,7 +31,7 @@ LIGHT = ("Ness Light", ["Ness Light was built in 1912 by Ada Holm.", "It stands 
 CLAIM = "Ness Light was built by Ada Holm in 1912."
 
 
-class Says(Reader):
+class Says:
     """A reader that says one logit of everything, and keeps what it was shown."""
 
     def __init__(self, logit: float) -> None:
@@ -42,7 +43,7 @@ class Says(Reader):
         return [Reading((), 0.0, self.logit, ()) for _ in groups]
 
 
-def estimated(claim: str, *passages: tuple[str, list[str]], reader: Reader | None = None) -> SupportEstimate:
+def estimated(claim: str, *passages: tuple[str, list[str]], reader: PassageReader | None = None) -> SupportEstimate:
     return asyncio.run(estimate_support(reader, claim, passages or (LIGHT,)))
 
 

@@ -273,6 +273,8 @@ class Answer:
     text: str
     citations: tuple[Citation, ...] = ()
     abstained: bool = False
+    support: tuple[float, ...] = ()
+    """Where it was asked for, a chance for each citation that it bears its sentence out: estimated, and a weak sign."""
     way: str = ""
     explanation: str = ""
     error: str = ""

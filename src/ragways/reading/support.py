@@ -17,7 +17,8 @@ from typing import Literal
 from ragways.core.errors import MissingPart
 from ragways.core.types import content_hash
 from ragways.models.encoder import known_hash
-from ragways.models.reader import FILE, Reader
+from ragways.models.reader import FILE
+from ragways.reading.answers import PassageReader
 from ragways.reading.windows import content_stems, stems, windows
 
 Feature = Literal["always", "words", "missing", "reader"]
@@ -54,7 +55,7 @@ class SupportEstimate:
 
 
 async def estimate_support(
-    reader: Reader | None, claim: str, passages: Sequence[tuple[str, Sentences]], *, size: int = SIZE
+    reader: PassageReader | None, claim: str, passages: Sequence[tuple[str, Sentences]], *, size: int = SIZE
 ) -> SupportEstimate:
     """The estimate for a claim and passages, each a title and sentences; one pass of the reader at most.
 
@@ -108,7 +109,7 @@ def _names(claim: str) -> list[str]:
     return [word for at, word in enumerate(words) if large[at] and (at > 0 or any(large[1:2]))]
 
 
-def support_method(reader: Reader | None) -> str:
+def support_method(reader: PassageReader | None) -> str:
     """By what estimates are made, in words: they compare only where that is the same."""
     table = content_hash(repr(WEIGHTS))[:8]
     try:

@@ -28,12 +28,20 @@ def result_data(result: Result) -> dict[str, Any]:
         "chance": None if answer.chance is None else round(answer.chance, 4),
         "note": answer.note,
         "evidence": evidence_data(answer),
-        "citations": [{**asdict(citation), "source": origin_data(citation.source)} for citation in answer.citations],
+        "citations": citation_data(answer),
         "usage": usage_data(result.usage),
         "steps": [step_data(step) for step in result.trace.children],
         "tasks": task_ways(result.trace),
         "seconds": round(result.seconds, 4),
     }
+
+
+def citation_data(answer: Answer) -> list[dict[str, Any]]:
+    """Citations in their order; with `support_estimated`, a weak signal, where that was asked for."""
+    plain = [{**asdict(citation), "source": origin_data(citation.source)} for citation in answer.citations]
+    for citation, chance in zip(plain, answer.support, strict=False):
+        citation["support_estimated"] = round(chance, 4)
+    return plain
 
 
 def evidence_data(answer: Answer) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ from ragways.retrieval.pagerank import FAST_GRAPH, GRAPH_PPR, HYBRID
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.rounds import ITERATIVE, RECURSIVE
+from ragways.retrieval.support import with_support
 from ragways.retrieval.traversals import TRAVERSALS
 
 PARADIGMS = Registry(
@@ -134,6 +135,8 @@ async def ask(
             kind = type(answer).__name__
             raise UsageError(f"{name} gives {kind}, not an Answer", "end it with answer(use), or use retrieve")
         _check_documents(use, name, answer.evidence.hits)
+        if use.support and answer.citations:
+            answer = await with_support(use.reader, answer)
         if (stream := current_stream()) is not None:
             stream.update(answer.full_text)
     return Result(question, name, chosen, answer, trace, use.prompts, use.index.where)

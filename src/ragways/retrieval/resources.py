@@ -60,6 +60,8 @@ class Resources:
     """Whether the reader answers where there is no model, or the best sentences do."""
     guard: GuardSettings = field(default_factory=GuardSettings)
     """What is held back from evidence."""
+    support: bool = False
+    """Whether it is estimated how likely citations bear an answer out."""
     embedding: float = 0.0
     """CPU seconds that embedding has taken so far, for those who measure what else a question takes."""
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ragways.evaluation.judges import embedding
 from ragways.evaluation.judges.embedding import greedy
-from ragways.evaluation.judges.judge import sentences
+from ragways.retrieval.support import sentences
 from tests.evaluation.judges.resources import KnownVectors, record, scored, value
 from tests.fakes import WordHashes
 

@@ -22,10 +22,10 @@ from ragways.evaluation.judges.judge import (
     answer_of,
     evidence_texts,
     gold_texts,
-    sentences,
 )
 from ragways.evaluation.metric import Metric, Score
 from ragways.evaluation.record import Record
+from ragways.retrieval.support import sentences
 
 if TYPE_CHECKING:
     from ragways.models.embed import Embedder, Vectors

@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragways.core.types import content_hash
@@ -20,8 +19,8 @@ from ragways.evaluation.record import EvidenceItem, Record
 if TYPE_CHECKING:
     from ragways.models.client import ModelClient
     from ragways.models.embed import Embedder
-    from ragways.models.reader import Reader
     from ragways.models.task import Task
+    from ragways.reading.answers import PassageReader
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class JudgeResources:
 
     model: ModelClient
     embedder: Embedder
-    reader: Reader | None = None
+    reader: PassageReader | None = None
 
 
 @dataclass(frozen=True)
@@ -101,16 +100,6 @@ def gold_texts(record: Record) -> list[str]:
     """The gold evidence in words, where the data set has its words and not its titles alone."""
     found = ((gold.quote or gold.text).strip() for gold in record.wanted)
     return list(dict.fromkeys(filter(None, found)))
-
-
-@lru_cache(maxsize=8192)
-def sentences(text: str) -> tuple[str, ...]:
-    """Sentences of a text; those without a letter or digit say nothing and are left out."""
-    from ragways.corpus.structure import sentence_spans
-
-    return tuple(
-        text[start:end] for start, end in sentence_spans(text) if any(sign.isalnum() for sign in text[start:end])
-    )
 
 
 def _passage(piece: EvidenceItem) -> str:

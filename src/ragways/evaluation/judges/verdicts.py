@@ -4,15 +4,14 @@ that it writes from the answer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from ragways.core.runtime import together
 from ragways.evaluation.judges.embedding import best_cosines
-from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_alone, answer_of, passages, sentences
+from ragways.evaluation.judges.judge import Judge, JudgeResources, answer_alone, answer_of, passages
 from ragways.evaluation.metric import Metric, Score, accepted, unanswerable
-from ragways.evaluation.question import unmarked
 from ragways.evaluation.record import Record
+from ragways.retrieval.support import cited_sentences
 from ragways.tasks.judges import (
     CITATIONS,
     CORRECT,
@@ -148,8 +147,6 @@ RELEVANCY = Judge(
 
 # --- Whether what an answer cites bears it out --------------------------------------------------------------------
 
-_MARKS = re.compile(r"(?:\[\d+\])+")
-
 
 def cited(record: Record) -> list[CitedSentence]:
     """Sentences of the answer with the quotes that each cites."""
@@ -157,25 +154,8 @@ def cited(record: Record) -> list[CitedSentence]:
     for citation in record.citations:
         quotes.setdefault(citation.sentence, []).append(citation.quote)
     numbers = sorted(quotes)
-    said = _sentences(record.answer, numbers)
+    said = cited_sentences(record.answer, numbers)
     return [CitedSentence(said[number], tuple(dict.fromkeys(quotes[number]))) for number in numbers]
-
-
-def _sentences(answer: str, numbers: Sequence[int]) -> dict[int, str]:
-    """A cited sentence ends with its marks, so that the first marks are those of the first number, and so on. Where
-    marks and numbers do not fit, as when a model wrote marks of its own, the sentences of the answer are counted.
-    """
-    ends = list(_MARKS.finditer(answer))
-    if len(ends) == len(numbers):
-        found, start, before = {}, 0, -1
-        for number, end in zip(numbers, ends, strict=True):
-            text = answer[start : end.start()].strip()
-            # Sentences that cite nothing stand between two that do; what they say is not this one's.
-            found[number] = (sentences(text) or (text,))[-1] if number - before > 1 else text
-            start, before = end.end(), number
-        return found
-    counted = sentences(unmarked(answer)) or (unmarked(answer),)
-    return {number: counted[number] if 0 <= number < len(counted) else unmarked(answer) for number in numbers}
 
 
 async def _citations(resources: JudgeResources, record: Record) -> Mapping[str, Score]:
