@@ -36,12 +36,13 @@ class Asked:
     """A question's form and its parts.
 
     - `choice`: which of the `options` has the least or most (`direction`) of an `attribute`, or fits the `claim`
-    - `same`: whether the options share the `attribute`; `both`: whether the `claim` holds for each
+    - `same`: whether the options share the `attribute` (or, with the claim `different`, whether they do not)
+    - `both`: whether the `claim` holds for each
     - `yes-no`: whether the `claim` holds; with options, whether the first has less or more than the second
     - `count`: how many; the `claim` names what is counted. `list`, `prose`, `span` have no parts
 
     The attribute is `birth`, `death`, `lifespan`, `age` (birth, or the start of a thing), `release`, `start`,
-    `country`, `state`, `number` (the `claim` says of what), or another noun of the question ("genre"). `listed` is the
+    `country`, `state`, `profession`, `number` (the `claim` says of what), or another noun ("genre"). `listed` is the
     stretch that names the options: where a name holds "or" or "and", it can be cut in several ways (`cuts`).
     """
 
@@ -83,13 +84,13 @@ _THAN = re.compile(
     rf"(?P<one>.+?) (?P<how>(?:(?:{_DONE}) )*(?:(?:{_LEAST}|{_MOST})(?: [a-z]+)? than|before|after)) "
     r"(?P<other>.+?)(?: (?:did|was|is|does|has))?$"
 )
-RELATIONS: Final = (
+_RELATIONS: Final = (
     "director|composer|performer|author|writer|founder|producer|singer|screenwriter|creator|artist|architect|developer|"
     "publisher|inventor|editor"
 )
 _RELATION = re.compile(
-    rf"\bwhose (?P<a>{RELATIONS})\b|\b(?:has|have|had|with) (?:the |a |an )?(?P<b>{RELATIONS})s?\b|"
-    rf"\b(?P<c>{RELATIONS})s? of\b"
+    rf"\bwhose (?P<a>{_RELATIONS})\b|\b(?:has|have|had|with) (?:the |a |an )?(?P<b>{_RELATIONS})s?\b|"
+    rf"\b(?P<c>{_RELATIONS})s? of\b"
 )
 _EVENT = re.compile(
     r"(?:the )?(birth|death|release|publication|form(?:ing|ation)|founding|foundation|opening|start) of "
@@ -114,7 +115,13 @@ _NUMBER = re.compile(
     r"(?P<what>[a-z]+(?: [a-z]+)?)|"
     r"(?P<size>(?:larg|bigg|small|long|short|high|low|tall|heavi|light|deep|great|wid)(?:er|est))(?P<of> [a-z]+)?)\b"
 )
-_SAME = re.compile(r"\b(?:the|a)? ?same ([a-z]+(?: [a-z]+)?)", re.IGNORECASE)
+_SAME = re.compile(r"\b(?:(?:the |a )?(?:same|common)|(?P<different>(?:a )?different)) (?P<noun>[a-z]+)", re.IGNORECASE)
+_NOUNS: Final = {
+    "nationality": "country", "nationalities": "country", "nation": "country", "countries": "country", "year": "",
+    "occupation": "profession", "occupations": "profession", "professions": "profession", "job": "profession",
+    "career": "profession", "states": "state", "kind": "profession", "type": "profession",
+}  # fmt: skip
+"""Nouns behind "same" that are an attribute; a year is one of what the rest of the question says."""
 _OPEN = re.compile(r" or |\b(?:in|of|by|during|for|at|from|to|on) (?:which|what|whom)\b", re.IGNORECASE)
 """What makes a question that begins like one for yes or no ask for something else."""
 _COUNT = re.compile(r"(?:how many|(?:what (?:is|was) the )?(?:total )?number of) (.+)", re.IGNORECASE)
@@ -162,7 +169,7 @@ def options(pair: tuple[str, ...], relation: str) -> tuple[Option, ...]:
 def _option(text: str, relation: str) -> Option:
     text = text.strip(" ,;:").removeprefix("either ").removeprefix("both ")
     event = _EVENT.match(text)
-    found = Option(text[event.end() :] if event else text, relation, _attribute(event[1]) if event else "")
+    found = Option(text[event.end() :] if event else text, relation, attribute_of(event[1]) if event else "")
     words = found.name.split(" ")
     plain = next((at for at, word in enumerate(words) if not _PLAIN.fullmatch(word)), 0)
     before = " ".join(words[:plain])
@@ -183,7 +190,16 @@ def _choice(text: str) -> Asked | None:
         tail = _TAIL.search(rest, rest.find(" or ") + 4)
         if tail and _DIRECTION.search(tail.group()):
             return _chosen(tail.group(), rest[: tail.start()])
+        said = re.search(r" (?=(?:the|an?|from|in|known|located) )", rest[rest.find(" or ") + 5 :])
+        place = rest.find(" or ") + 5 + said.start() if said else len(rest)
+        if said and all(_is_name(each) for each in rest[:place].split(" or ")):
+            options_named = options(next(cuts(rest[:place])), "")
+            return Asked("choice", options_named, claim=rest[place:].strip(), listed=rest[:place])
     return None
+
+
+def _is_name(text: str) -> bool:
+    return any(letter.isupper() or letter.isdigit() for letter in text)
 
 
 def _head_and_listed(text: str) -> tuple[str, str]:
@@ -200,17 +216,19 @@ def _head_and_listed(text: str) -> tuple[str, str]:
         return head, listed
     if last >= 0 and (after := _HEAD.fullmatch(text)):
         return after[1], after[2]
-    if (after := _OUT_OF.fullmatch(text)) and _DIRECTION.search(after[1]):
+    if (after := _OUT_OF.fullmatch(text)) and _DIRECTION.search(after[1]) and _is_name(after[2].rsplit(" ", 1)[-1]):
         return after[1], after[2]
     return text, ""
 
 
 def _chosen(head: str, listed: str) -> Asked | None:
     pair = next(cuts(listed), None)
-    if pair is None:
-        return None
     relation = _relation(head)
-    found, direction = _attribute(head), _direction(head)
+    found, direction = attribute_of(head), _direction(head)
+    # Without a word of degree, an "or" joins options only where it joins names: "for early, late or unknown cases" asks
+    # for something else.
+    if pair is None or not (direction or all(_is_name(each.rsplit(" ", 1)[-1]) for each in pair)):
+        return None
     number = _NUMBER.search(head)
     claim = ""
     if not found and direction and number and number[0] not in ("more recent", "most recent", "more recently"):
@@ -219,7 +237,8 @@ def _chosen(head: str, listed: str) -> Asked | None:
     elif not found and direction:
         found = "start"
     elif not direction:
-        found, claim = "", head
+        verb = re.search(r"\b(?:is|was|were|are|has|had|did|does)\b ?", head)
+        found, claim = "", head[verb.end() :] if verb else head
     if found == "age" and (relation or re.match(r"who\b", head, re.IGNORECASE)):
         found = "birth"
     return Asked("choice", options(pair, relation), found, direction, claim, listed)
@@ -234,16 +253,15 @@ def _together(text: str) -> Asked | None:
     same = _SAME.search(rest)
     listed, tail = _named(rest[: same.start()] if same else rest, claimed=same is None)
     pair = next(cuts(listed), None)
-    if pair is None or not all(any(letter.isupper() or letter.isdigit() for letter in name) for name in pair):
+    if pair is None or not all(map(_is_name, pair)):
         return None
     before = " ".join(_leading(listed))
     relation = _relation(f"{before} {tail}")
     if same:
-        noun = same[1].split(" ")[0].casefold()
-        noun = {"nationality": "country", "nation": "country", "countries": "country"}.get(noun, noun)
-        if noun == "year" or re.search(r"\bage\b", noun):
-            noun = _attribute(rest) or "start"
-        return Asked("same", options(pair, relation), noun, listed=listed)
+        noun = same["noun"].casefold()
+        noun = _NOUNS.get(noun, noun) or attribute_of(rest) or "start"
+        claim = "different" if same["different"] else ""
+        return Asked("same", options(pair, relation), noun, claim=claim, listed=listed)
     return Asked("both", options(pair, relation), claim=tail, listed=listed) if tail else None
 
 
@@ -254,11 +272,18 @@ def _named(text: str, *, claimed: bool) -> tuple[str, str]:
         return halves[0].strip(" ,"), halves[1]
     words = text.split(" ")
     last = len(words)
-    while last and (_PLAIN.fullmatch(words[last - 1]) or (claimed and countries(words[last - 1]))):
-        if words[last - 1] in ("and", "or"):
-            return "", ""
-        last -= 1
-    # A lower-case word in the middle of a name ends a run of them: `Gone with the Wind from …` stops at `Wind`.
+    while last and words[last - 1] not in ("and", "or"):
+        if (
+            claimed
+            and last > 2
+            and len(countries(" ".join(words[last - 2 : last]))) == 1
+            and not countries(words[last - 1])
+        ):
+            last -= 2
+        elif _PLAIN.fullmatch(words[last - 1]) or (claimed and countries(words[last - 1])):
+            last -= 1
+        else:
+            break
     return " ".join(words[:last]).strip(" ,"), " ".join(words[last:])
 
 
@@ -273,7 +298,7 @@ def _less_or_more(text: str) -> Asked | None:
     if begin is None or not (found := _THAN.fullmatch(text[begin.end() :])):
         return None
     head = found["how"]
-    attribute = _attribute(head)
+    attribute = attribute_of(head)
     number = _NUMBER.search(head)
     if not attribute and not number:
         return None
@@ -287,7 +312,8 @@ def _relation(text: str) -> str:
     return (found["a"] or found["b"] or found["c"]) if found else ""
 
 
-def _attribute(text: str) -> str:
+def attribute_of(text: str) -> str:
+    """What a text asks of things, as `Asked.attribute` names it; nothing where it is no attribute of time."""
     return next((name for name, words in _ATTRIBUTES if words.search(text)), "")
 
 

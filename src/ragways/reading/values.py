@@ -210,9 +210,9 @@ def _table() -> dict[str, tuple[str, bool]]:
 
 _NAMES: Final = _table()
 _COUNTRY = re.compile(
-    rf"\b(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})(?!\w|[ -]languages?\b| Ocean\b|:)"
+    rf"\b(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})(?!\w|[ -]{{1,2}}languages?\b| Ocean\b|:)"
 )
-_IN_PLACE = re.compile(r"(?:\b(?:in|of|from|the|at|to|and|near|across)|[,(/–-]) ?$")
+_IN_PLACE = re.compile(r"(?:\b(?:in|of|from|the|an?|at|to|and|near|across|\d{4})|[,(/–-]) ?$")
 _AMERICAN_GEORGIA = re.compile(r"\b(?:County|Atlanta|U\.S\.|United States|American)")
 
 
