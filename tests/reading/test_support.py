@@ -54,6 +54,7 @@ def estimated(claim: str, *passages: tuple[str, list[str]], reader: PassageReade
         ("Ness Light was built in 1921.", 2 / 3),
         ("It was built by Ida Holm in 1,912 parts.", 2 / 3),
         ("Ada Berg built it.", 1 / 2),
+        ("It is Ada Holm’s light.", 1.0),
         ("The light was built.", None),
         ("Built on a rock.", None),
     ],

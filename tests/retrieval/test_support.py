@@ -33,6 +33,7 @@ def test_each_citation_is_held_against_the_sentence_that_cites_it():
     other = LIGHT.replace("1801", "1901").replace("Anna Brack", "Olaf Berg")
     turned, _ = estimates(answered(TEXT, (0, other), (1, "")))
     assert turned < held
+    assert estimates(answered(TEXT, (0, LIGHT), (1, "It was pulled down in 1950.")))[1] > 0.5
 
 
 def test_the_title_of_a_piece_names_what_its_quotes_call_it():
