@@ -23,6 +23,11 @@ BOTH_WAYS = [
     ("Who was born first out of Blue Harbour and The Last Ferry?", "", "birth", "least"),
     ("Which film, Blue Harbour or The Last Ferry, was released first?", "", "release", "least"),
     ("Which university is older, Blue Harbour or The Last Ferry?", "", "age", "least"),
+    ("Who is the older of Blue Harbour and The Last Ferry?", "", "birth", "least"),
+    ("Which of Blue Harbour and The Last Ferry was founded first?", "", "start", "least"),
+    ("Who died at a younger age, Blue Harbour or The Last Ferry?", "", "lifespan", "least"),
+    ("Which film's director was born first, Blue Harbour or The Last Ferry?", "director", "birth", "least"),
+    ("Which film was directed by the older director, Blue Harbour or The Last Ferry?", "director", "birth", "least"),
     ("Which author was born first, Blue Harbour or The Last Ferry?", "", "birth", "least"),
 ]
 
@@ -68,20 +73,27 @@ def test_swapping_the_options_changes_nothing_else(question: str):
 def test_same(question: str, attribute: str, relation: str):
     found = asked(question)
     assert (found.form, found.attribute) == ("same", attribute)
-    assert found.options == (Option("Oak Hill", relation), Option("Pine Ridge", relation))
+    assert [(option.name, option.relation) for option in found.options] == [
+        ("Oak Hill", relation),
+        ("Pine Ridge", relation),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("question", "claim"),
+    ("question", "claim", "attribute"),
     [
-        ("Are both Ann Lee and Bo Ek American actors?", "American actors"),
-        ("Are Ann Lee and Bo Ek both film directors?", "film directors"),
-        ("Were Ann Lee and Bo Ek Norwegian?", "Norwegian"),
+        ("Are both Ann Lee and Bo Ek American actors?", "American actors", "kind"),
+        ("Are Ann Lee and Bo Ek both film directors?", "film directors", "kind"),
+        ("Were Ann Lee and Bo Ek Norwegian?", "Norwegian", "kind"),
+        ("Are both Ann Lee and Bo Ek from the United States?", "from the United States", ""),
+        ("Were Ann Lee and Bo Ek born in 1990?", "born in 1990", ""),
+        ("Have Ann Lee and Bo Ek both won an Oscar?", "won an Oscar", ""),
+        ("Are Ann Lee and Bo Ek both used for racing?", "used for racing", ""),
     ],
 )
-def test_both(question: str, claim: str):
+def test_both(question: str, claim: str, attribute: str):
     found = asked(question)
-    assert (found.form, found.claim) == ("both", claim)
+    assert (found.form, found.claim, found.attribute) == ("both", claim, attribute)
     assert [option.name for option in found.options] == ["Ann Lee", "Bo Ek"]
 
 
@@ -89,6 +101,16 @@ def test_each_option_may_have_an_event_of_its_own():
     found = asked("Which came first the forming of The Tin Whistles or the birth of Jan Berg?")
     assert found.options == (Option("The Tin Whistles", attribute="start"), Option("Jan Berg", attribute="birth"))
     assert found.direction == "least"
+
+
+def test_an_option_may_be_whom_a_relation_leads_to():
+    found = asked("Who is older, the director of Blue Harbour or the author of The Last Ferry?")
+    assert found.options == (Option("Blue Harbour", "director", who=True), Option("The Last Ferry", "author", who=True))
+
+
+def test_a_question_without_capitals():
+    found = asked("who is older ann lee or bo ek")
+    assert ([option.name for option in found.options], found.attribute) == (["ann lee", "bo ek"], "birth")
 
 
 def test_names_that_hold_a_comma_or_an_and():
@@ -147,6 +169,8 @@ def test_yes_or_no_about_one_and_about_two():
         ("Which tests are most useful for telling between early B-cell and late T-cell growths?", "list"),
         ("What is an option for patients with stage I, II or III cancer?", "span"),
         ("Who wrote the song?", "span"),
+        ("Is Sun a film and Moon a book?", "yes-no"),
+        ("Is it possible to use Foo and Bar together?", "yes-no"),
         ("", "span"),
         ("or", "span"),
     ],

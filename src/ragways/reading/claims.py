@@ -52,23 +52,36 @@ _ALIKE: Final = {
 """What a text may say in place of a kind."""
 
 
-def fits(claim: str, pages: Sequence[Page]) -> tuple[bool, FoundValue] | None:
-    """Whether a claim about nation and kind ("American actors") is what passages about a thing say it is."""
+def fits(claim: str, pages: Sequence[Page], *, kind: bool) -> tuple[bool, FoundValue] | None:
+    """Whether passages about a thing say that it is what a claim says: its nation, its kind ("American actors") where
+    the claim is one of `kind`, a date, or else a sentence that states or denies the claim.
+    """
     page = next(iter(pages), None)
-    if page is None:
+    if page is None or _OPINION.search(claim):
         return None
+    asked, dated = attribute_of(claim), periods(claim)
+    if dated and asked in facts.RULES:
+        return _by_date(asked, dated[0], page) if _only_dated(claim) else None
+    wanted = _words(_without_countries(claim))
+    if not kind and wanted:
+        found = _stated(claim, wanted, pages, frozenset(page.key.split()))
+        return (found[0] == "yes", found[1]) if found else None
     claimed = {country.name for country in countries(claim)}
     nation = facts.nations(page) if claimed else None
-    if claimed and nation is None:
-        return None
-    if nation and not claimed & nation.names:
-        return False, nation
-    kinds = _words(_without_countries(claim))
-    if not kinds:
-        return (True, nation) if nation else None
+    if claimed and (nation is None or not wanted or not claimed & nation.names):
+        return (bool(claimed & nation.names), nation) if nation else None
+    return _by_kind(wanted, pages) if wanted else None
+
+
+_OPINION = re.compile(r"\b(?:better|best|worse|worst|good|bad)\b", re.IGNORECASE)
+
+
+def _by_kind(kinds: frozenset[str], pages: Sequence[Page]) -> tuple[bool, FoundValue] | None:
+    """By what the beginning of a text says that its subject is; not so where no text about it says so anywhere."""
+    page = pages[0]
     lead = _words(" ".join(page.sentences[:3])[:800])
     missing = {kind for kind in kinds if not _said(kind, lead)}
-    said = FoundValue(page.number, 0, next(iter(page.sentences))[:200])
+    said = FoundValue(page.number, 0, page.sentences[0][:200])
     if not missing:
         return True, said
     everything = _words(" ".join(one.text for one in pages))
@@ -88,7 +101,7 @@ def only_fit(claim: str, pages: Sequence[Sequence[Page]]) -> tuple[int, list[Fou
         best.append(max(shared, key=lambda each: each[0], default=(-1, FoundValue(0, 0, ""))))
     right = [at for at, (count, _) in enumerate(best) if count == len(wanted)]
     others = [count for at, (count, _) in enumerate(best) if at not in right]
-    if not wanted or len(right) != 1 or any(not 0 <= 2 * count < len(wanted) for count in others):
+    if len(wanted) < 2 or len(right) != 1 or any(not 0 <= 2 * count < len(wanted) for count in others):
         return None
     return right[0], [value for _, value in best]
 
@@ -106,12 +119,20 @@ def held(claim: str, pages: Sequence[Page]) -> tuple[str, FoundValue, str] | Non
     wanted = _words(_without_countries(rest))
     if _verdict(claim) != "yes" or not (wanted or countries(rest)) or (not about and len(wanted) < _ENOUGH):
         return None
-    for page in about or pages:
+    stated = _stated(rest, wanted, about or pages, frozenset(subject.split()))
+    return stated or (_another(rest, wanted, about[0]) if about else None)
+
+
+def _stated(
+    claim: str, wanted: frozenset[str], pages: Sequence[Page], own: frozenset[str]
+) -> tuple[str, FoundValue, str] | None:
+    """The first sentence that states the claim, or denies it."""
+    for page in pages:
         for number, sentence in enumerate(page.sentences):
             verdict = _verdict(sentence)
-            if verdict and _states(sentence, rest, wanted, frozenset(subject.split())):
+            if verdict and _states(sentence, claim, wanted, own):
                 return verdict, FoundValue(page.number, number, sentence[:300]), page.title
-    return _another(rest, wanted, about[0]) if about else None
+    return None
 
 
 _ENOUGH: Final = 3

@@ -183,7 +183,8 @@ class _Comparison:
         apart = first.high < second.low if sign > 0 else second.high < first.low
         if not apart:
             return None
-        answer = sides[order[0]].option.name
+        chosen = sides[order[0]]
+        answer = chosen.name if chosen.option.who else chosen.option.name
         if self.what.form == "yes-no":
             answer = "no" if order[0] else "yes"
         return Compared(answer, _facts(sides, values))
@@ -212,7 +213,8 @@ class _Comparison:
 
     def _both(self, sides: Sequence[_Side]) -> Compared | None:
         """Yes where the claim holds for each, no where it fails for one."""
-        found = [fits(self.what.claim, side.pages) for side in sides]
+        kind = self.what.attribute == "kind"
+        found = [fits(self.what.claim, side.pages, kind=kind) for side in sides]
         known = [(side, *each) for side, each in zip(sides, found, strict=True) if each]
         cited = _facts([side for side, _, _ in known], [value for _, _, value in known])
         if any(not holds for _, holds, _ in known):
@@ -221,7 +223,7 @@ class _Comparison:
 
     def _fitting(self, sides: Sequence[_Side]) -> Compared | None:
         """The one option that the claim fits, where it is known not to fit the others."""
-        found = [each for side in sides if (each := fits(self.what.claim, side.pages))]
+        found = [each for side in sides if (each := fits(self.what.claim, side.pages, kind=True))]
         right = [at for at, (holds, _) in enumerate(found) if holds]
         if len(found) == len(sides) and len(right) == 1:
             return Compared(sides[right[0]].option.name, _facts(sides, [value for _, value in found]))

@@ -23,12 +23,14 @@ LONGEST: Final = 600
 @dataclass(frozen=True, slots=True)
 class Option:
     """One of the things compared, in the question's words, and what leads from it to what is asked: the `relation`
-    (`director`: not the film counts but who directed it) and the attribute, where it has one of its own.
+    (`director`: not the film counts but who directed it) and the attribute, where it has one of its own. `who` where
+    the question names it as the one that the relation leads to ("the director of …"), so that an answer is a person.
     """
 
     name: str
     relation: str = ""
     attribute: str = ""
+    who: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Asked:
 
     - `choice`: which of the `options` has the least or most (`direction`) of an `attribute`, or fits the `claim`
     - `same`: whether the options share the `attribute` (or, with the claim `different`, whether they do not)
-    - `both`: whether the `claim` holds for each
+    - `both`: whether the `claim` holds for each; with the attribute `kind` where it says what they are
     - `yes-no`: whether the `claim` holds; with options, whether the first has less or more than the second
     - `count`: how many; the `claim` names what is counted. `list`, `prose`, `span` have no parts
 
@@ -55,11 +57,26 @@ class Asked:
 
 
 _AUXILIARY = re.compile(r"(?:are|is|was|were|do|does|did|have|has|had|can|could|will|would|should)\b ?", re.IGNORECASE)
+_BE = re.compile(r"(?:are|is|was|were) ", re.IGNORECASE)
+_NO_KIND = re.compile(
+    r"(?:from|in|of|at|on|by|to|for|with|known|made|born|the|"
+    r"\w+(?:ed|ing|able)(?= (?:by|in|as|for|to|at|on|from|with|the|an?)\b))\b",
+    re.IGNORECASE,
+)
+"""How a claim begins that does not say what a thing is."""
+_KIND_BEHIND = re.compile(r" (?:an?|the) [a-z]+$")
+_NO_NAMES = re.compile(r"\b(?:it|there|to|i|you|we|they|he|she|need|use|possible|in|by|that)\b", re.IGNORECASE)
+"""What stands before names only in the middle of a sentence."""
 _WH = re.compile(r"(?:in |at |on |from |by |to )?(?:which|who|whom|whose|what|when|where)\b", re.IGNORECASE)
 _SET_BEFORE = re.compile(
     r"(?:between|out of|of|among) (.+? (?:and|or) .+?), ((?:which|who|what|whose)\b.+)", re.IGNORECASE
 )
 _OUT_OF = re.compile(r"(.+?),? (?:out of|between|among|of the two,?) (.+ (?:and|or) .+)", re.IGNORECASE)
+_OF_TWO = re.compile(
+    r"(?:which|who|what)(?: one)? (?:(?P<before>(?:is|was) the [a-z]+) of (?P<one>.+ (?:and|or) .+)|"
+    r"of (?P<other>.+ (?:and|or) .+?) (?P<after>(?:is|was|were|has|had|came|died|did)\b.+))",
+    re.IGNORECASE,
+)
 _JOINT = re.compile(r",? (?:and|or) ")
 _PLAIN = re.compile(r"[a-z'’-]+,?")
 """A word that is no part of a name."""
@@ -79,6 +96,8 @@ _DONE = (
 """Words that stand between a name and a word of degree."""
 _DIRECTION = re.compile(rf"\b(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\b", re.IGNORECASE)
 _HEAD = re.compile(rf"(.*?\b(?:{_LEAST}|{_MOST})\b),? ((?:the (?:[a-z]+ of )?)?[A-Z0-9\"“'].+ or .+)")
+_HEAD_SMALL = re.compile(rf"(.*?\b(?:{_LEAST}|{_MOST})\b) (.+ or .+)")
+"""The same of a question without any capital letter."""
 _TAIL = re.compile(rf",?(?: (?:{_DONE}|{_LEAST}|{_MOST})\b)+[a-z ]*$")
 _THAN = re.compile(
     rf"(?P<one>.+?) (?P<how>(?:(?:{_DONE}) )*(?:(?:{_LEAST}|{_MOST})(?: [a-z]+)? than|before|after)) "
@@ -90,15 +109,17 @@ _RELATIONS: Final = (
 )
 _RELATION = re.compile(
     rf"\bwhose (?P<a>{_RELATIONS})\b|\b(?:has|have|had|with) (?:the |a |an )?(?P<b>{_RELATIONS})s?\b|"
-    rf"\b(?P<c>{_RELATIONS})s? of\b"
+    rf"\b(?P<c>{_RELATIONS})s? of\b|['’]s (?P<d>{_RELATIONS})\b|"
+    rf"\bby (?:the|an?) (?:older|younger) (?P<e>{_RELATIONS})\b"
 )
 _EVENT = re.compile(
     r"(?:the )?(birth|death|release|publication|form(?:ing|ation)|founding|foundation|opening|start) of "
 )
+_AT_AGE = r"\b(?:died|lived to) (?:at |be |to be )?(?:an? )?(?:older|younger)(?: age)?$"
 _ATTRIBUTES: Final = tuple(
     (name, re.compile(words, re.IGNORECASE))
     for name, words in (
-        ("lifespan", r"\bliv(?:e|ed|es) (?:longer|shorter|to be older|the longest)|life ?span|(?:longer|shorter) life"),
+        ("lifespan", r"\bliv(?:e|ed|es) (?:longer|shorter|the longest)|life ?span|(?:longer|shorter) life|" + _AT_AGE),
         ("death", r"\bdie[ds]?\b|\bdeath\b|passed away"),
         ("birth", r"\bborn\b|\bbirth(?:day|date)?\b"),
         ("release", r"\b(?:came|come) out\b|\b(?:released?|publi(?:shed|cation)|premiered?|aired|issued)\b"),
@@ -110,6 +131,7 @@ _ATTRIBUTES: Final = tuple(
         ("age", r"\b(?:older|oldest|elder|eldest|younger|youngest|age)\b"),
     )
 )
+_YEAR = re.compile(r"1\d{3}|20\d\d")
 _NUMBER = re.compile(
     r"\b(?:(?:more|most|fewer|fewest|less|least|(?:greater|larger|higher|smaller|lower) (?:number|amount|count) of) "
     r"(?P<what>[a-z]+(?: [a-z]+)?)|"
@@ -174,13 +196,17 @@ def _option(text: str, relation: str) -> Option:
     plain = next((at for at, word in enumerate(words) if not _PLAIN.fullmatch(word)), 0)
     before = " ".join(words[:plain])
     name = " ".join(words[plain:]).strip(" ,")
-    return replace(found, name=name or found.name, relation=_relation(before) or relation)
+    own = _relation(before)
+    return replace(found, name=name or found.name, relation=own or relation, who=bool(own))
 
 
 def _choice(text: str) -> Asked | None:
     """One of several: "Which …, A or B", "Was A or B born first", "Between A and B, who …"."""
     if before := _SET_BEFORE.fullmatch(text):
         return _chosen(before[2], before[1])
+    if (two := _OF_TWO.fullmatch(text)) and "," not in text and _DIRECTION.search(two["before"] or two["after"]):
+        head = two["before"] or two["after"]
+        return _chosen(f"{text.split(' ', 1)[0]} {head}", two["one"] or two["other"])
     if _WH.match(text):
         head, listed = _head_and_listed(text)
         return _chosen(head, listed) if listed else None
@@ -214,7 +240,7 @@ def _head_and_listed(text: str) -> tuple[str, str]:
         if rest and not _DIRECTION.search(head):
             return f"{head} {listed[rest.end() :]}", listed[: rest.start()]
         return head, listed
-    if last >= 0 and (after := _HEAD.fullmatch(text)):
+    if last >= 0 and (after := (_HEAD_SMALL if text.islower() else _HEAD).fullmatch(text)):
         return after[1], after[2]
     if (after := _OUT_OF.fullmatch(text)) and _DIRECTION.search(after[1]) and _is_name(after[2].rsplit(" ", 1)[-1]):
         return after[1], after[2]
@@ -238,7 +264,9 @@ def _chosen(head: str, listed: str) -> Asked | None:
         found = "start"
     elif not direction:
         verb = re.search(r"\b(?:is|was|were|are|has|had|did|does)\b ?", head)
-        found, claim = "", head[verb.end() :] if verb else head
+        found, claim = "", head[verb.end() :] if verb else head.split(" ", 2)[-1]
+    if found == "lifespan" and re.search(r"\b(?:older|younger)\b", head):
+        direction = "most" if "older" in head else "least"
     if found == "age" and (relation or re.match(r"who\b", head, re.IGNORECASE)):
         found = "birth"
     return Asked("choice", options(pair, relation), found, direction, claim, listed)
@@ -253,16 +281,17 @@ def _together(text: str) -> Asked | None:
     same = _SAME.search(rest)
     listed, tail = _named(rest[: same.start()] if same else rest, claimed=same is None)
     pair = next(cuts(listed), None)
-    if pair is None or not all(map(_is_name, pair)):
-        return None
     before = " ".join(_leading(listed))
+    if pair is None or not all(map(_is_name, pair)) or _KIND_BEHIND.search(pair[0]) or _NO_NAMES.search(before):
+        return None
     relation = _relation(f"{before} {tail}")
     if same:
         noun = same["noun"].casefold()
         noun = _NOUNS.get(noun, noun) or attribute_of(rest) or "start"
         claim = "different" if same["different"] else ""
         return Asked("same", options(pair, relation), noun, claim=claim, listed=listed)
-    return Asked("both", options(pair, relation), claim=tail, listed=listed) if tail else None
+    kind = _BE.match(text) and not _NO_KIND.match(tail)
+    return Asked("both", options(pair, relation), "kind" if kind else "", claim=tail, listed=listed) if tail else None
 
 
 def _named(text: str, *, claimed: bool) -> tuple[str, str]:
@@ -280,7 +309,9 @@ def _named(text: str, *, claimed: bool) -> tuple[str, str]:
             and not countries(words[last - 1])
         ):
             last -= 2
-        elif _PLAIN.fullmatch(words[last - 1]) or (claimed and countries(words[last - 1])):
+        elif _PLAIN.fullmatch(words[last - 1]) or (
+            claimed and (countries(words[last - 1]) or _YEAR.fullmatch(words[last - 1]))
+        ):
             last -= 1
         else:
             break
@@ -309,7 +340,7 @@ def _less_or_more(text: str) -> Asked | None:
 
 def _relation(text: str) -> str:
     found = _RELATION.search(text)
-    return (found["a"] or found["b"] or found["c"]) if found else ""
+    return next(filter(None, found.groups())) if found else ""
 
 
 def attribute_of(text: str) -> str:
