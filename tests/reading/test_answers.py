@@ -103,7 +103,7 @@ def test_no_passages_and_a_passage_of_100_000_characters():
     assert max(len(passage.shown) for group in reader.groups for passage in group) < 300
 
 
-FOUND = Features(6.0, 0.8, 3.0, 1.0, 1.0, 1.0, 0.7, 2, "span")
+FOUND = Features(6.0, True, 0.8, 3.0, 1.0, 1.0, 1.0, 1.0, 0.7, 2, "span")
 
 
 def test_the_chance_rises_with_what_speaks_for_an_answer():

@@ -57,15 +57,16 @@ class SentencePlace:
 
 @dataclass(frozen=True, slots=True)
 class SpanAnswer:
-    """An answer word for word as it stands in the sentence at `place`. `score` is its best logit against "nowhere",
-    `weight` the reader's probability of it, summed over all that was read; `answers` and `evidence` are the logits of
-    the group and of the passage in which it scored best.
+    """An answer word for word as it stands in the sentence at `place`. `score` is its best logit against none, `fit`
+    whether it is what one would expect, `weight` the reader's probability of it, summed over all that was read, less
+    where it does not fit; `answers` and `evidence` are the logits of the group and the passage in which it scored best.
     """
 
     text: str
     place: SentencePlace
     weight: float
     score: float
+    fit: bool
     answers: float
     evidence: float
 
@@ -157,25 +158,37 @@ def _best_passages(passes: Iterable[Pass]) -> list[int]:
     return sorted(found, key=lambda number: (-found[number], number))
 
 
-_COUNT = re.compile(r"\bhow (?:many|much|long|tall|far|old|deep|high|large|big|heavy|fast)\b", re.IGNORECASE)
+_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
+_COUNT = re.compile(
+    r"\bhow (?:many|much|long|tall|far|old|deep|high|large|big|heavy|fast)\b|\bwhat age\b", re.IGNORECASE
+)
 _TIME = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b", re.IGNORECASE)
-_WHO = re.compile(r"^(?:who|whom|whose)\b", re.IGNORECASE)
+_WHO = re.compile(
+    r"(?:who|whom|whose|(?:(?:in|on|at|by|for|of|to|from) )?which "
+    r"(?!\w*(?:number|version|port|code|figure|size|age|value|amount|percentage|share|toll|ratio|score|rank|level|line|page|"
+    r"room|floor|time|period|season|edition|issue)))\b",
+    re.IGNORECASE,
+)
+"""Questions that no number answers."""
+_YEAR = re.compile(rf"(?:.*\b(?:{_MONTH})\s+)?(?:1\d{{3}}|20\d\d)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"\d|\b(?:no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred|thousand|"
     r"million|billion|half|dozen|once|twice)\b",
     re.IGNORECASE,
 )
 _DATED = re.compile(
-    r"\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|"
-    r"wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter|century|never|after|before)\b",
+    rf"\d|\b(?:{_MONTH}|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter|century|never|"
+    r"after|before)\b",
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"[^\W\d_]")
 UNFIT: Final = 0.2
 """What is left of the weight of a span that is not of the kind asked for (a date, a number, a name), that mostly says
-the question again, or stands in a heading, in a list of terms, or away from an identifier that is asked about.
+the question again, or stands in a heading or in a list of terms.
 """
 MOSTLY: Final = 0.6
+TITLED: Final = 0.7
+"""What is left of the weight of a span that stands in a title: text says more of what it names."""
 
 
 def _fits(question: str, said: str) -> bool:
@@ -185,8 +198,8 @@ def _fits(question: str, said: str) -> bool:
     if _TIME.search(question):
         return bool(_DATED.search(said))
     if _COUNT.search(question):
-        return bool(_NUMBER.search(said))
-    return bool(_LETTER.search(said)) if _WHO.search(question) else True
+        return bool(_NUMBER.search(said)) and not _YEAR.fullmatch(said)
+    return bool(_LETTER.search(said)) if _WHO.match(question) else True
 
 
 def _answers(
@@ -194,7 +207,7 @@ def _answers(
 ) -> tuple[tuple[SpanAnswer, ...], dict[SentencePlace, float]]:
     found: dict[str, SpanAnswer] = {}
     weights: dict[SentencePlace, float] = defaultdict(float)
-    identifiers = frozenset[str]().union(*map(stems, IDENTIFIER.findall(question)))
+    identifiers = [found.casefold() for found in IDENTIFIER.findall(question)]
     for one in passes:
         for span, probability in zip(one.reading.spans, one.probabilities(), strict=True):
             window = one.group[span.passage]
@@ -203,12 +216,17 @@ def _answers(
             weights[place] += weight
             if not is_answer(said) or (form != "choice" and repeats(question, said)):
                 continue
-            known_here = identifiers <= stems(f"{window.title} {' '.join(window.sentences)}")
+            here = f"{window.title} {' '.join(window.sentences)}".casefold()
+            known_here = all(identifier in here for identifier in identifiers)
             in_heading = span.start < window.shown.begin and ":" in window.title[: span.start]
-            plain = known_here and not in_heading and says_something(_sentence(window, place))
-            weight *= 1.0 if plain and _fits(question, said) else UNFIT
+            if not known_here:
+                continue
+            plain = not in_heading and says_something(_sentence(window, place))
+            fit = plain and _fits(question, said)
+            weight *= 1.0 if fit else UNFIT
+            weight *= TITLED if span.start < window.shown.begin else 1.0
             evidence = one.reading.evidence[span.passage] if one.reading.evidence else 0.0
-            new = SpanAnswer(said, place, weight, span.score, one.reading.answers, evidence)
+            new = SpanAnswer(said, place, weight, span.score, fit, one.reading.answers, evidence)
             known = found.get(key := _normal(said))
             if known is not None:
                 new = replace(new if new.score > known.score else known, weight=known.weight + weight)

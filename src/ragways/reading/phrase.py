@@ -12,7 +12,7 @@ _EDGE = " \t\r\n,;:.!?\"“”„«»‘’'`()[]{}*_–—-=|•·…"
 _OPEN, _CLOSE = "([{", ")]}"
 _LEADING = re.compile(
     r"(?:in|on|at|by|from|to|of|for|with|about|during|since|until|into|within|as|and|or|but|that|which|who|is|was|are|were|"
-    r"be|called|named|the|an?)\s+(?=\S)",
+    r"be|called|named|set to|equal to|the|an?)\s+(?=\S)",
     re.IGNORECASE,
 )
 _TRAILING = re.compile(r"\s+(?:and|or|of|in|on|at|the|an?|by|to|for|with|from|was|is|are|were|that|which|who|as)$")
@@ -31,6 +31,8 @@ _RULE = re.compile(r"[-=_*~+|.\s]{3,}")
 _LABELS = re.compile(
     r"(?:note|tip|info|warning|danger|caution|important|see also|check|example|technical details)\W*", re.I
 )
+_NOTED = re.compile(r"(?:Note|Tip|Info|Warning|Hint|Important|Solution): (?=\S)")
+_CHANGE = re.compile(r"\bPR #\d+|\bby @\w+")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _ENDED = re.compile(r"[.!?…:;。！？][\"”’')\]]*$")
 _VERB = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|can|may|must|will|would|should|does|do|did|use[sd]?)\b")
@@ -171,7 +173,13 @@ def says_something(sentence: str) -> bool:
     lines = sentence.strip().splitlines()
     if len(lines) > 2 and sum(bool(_ENDED.search(line.rstrip())) for line in lines) < len(lines) / 2:
         return False
-    if len(words) < 2 or _RULE.fullmatch(sentence) or _LABELS.fullmatch(flat) or not _LETTERS.search(flat):
+    if (
+        len(words) < 2
+        or _RULE.fullmatch(sentence)
+        or _LABELS.fullmatch(flat)
+        or not _LETTERS.search(flat)
+        or _CHANGE.search(flat)
+    ):
         return False
     if _ENDED.search(flat) or re.search(r"\d|[(=:_]", flat):
         return True
@@ -183,7 +191,7 @@ def clean_sentence(sentence: str) -> str:
     text = _LINKED.sub(r"\1", sentence)
     text = _EMPHASIS.sub("", _NOTE_MARK.sub("", text))
     marker = _MARKER.match(text)
-    return " ".join((text[marker.end() :] if marker else text).split())
+    return _NOTED.sub("", " ".join((text[marker.end() :] if marker else text).split()))
 
 
 _ANAPHOR = re.compile(
@@ -193,7 +201,8 @@ _ANAPHOR = re.compile(
 IDENTIFIER: Final = re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*")
 _COMMAND = re.compile(rf"{IDENTIFIER.pattern}|\w\(|\b[A-Z]{{3,}} [A-Z]{{3,}}\b|(?:^|\s)--?[a-z]{{2,}}|\buse [a-z]+\b")
 _CONTINUES = re.compile(
-    r"(?:Then|This|These|That|Those|It|Its|They|Their|Such|So|But|And|Also|However|Instead|Otherwise|In this case|"
+    r"(?:Next|With (?:this|that)|If (?:you do|so|not)|Similarly|The same way|In the above|Nevertheless|After that|"
+    r"Then|This|These|That|Those|It|Its|They|Their|Such|So|But|And|Also|However|Instead|Otherwise|In this case|"
     r"In (?:that|these|those) cases?|For example|Therefore|Thus|Because of (?:this|that)|To do (?:this|that|so))\b"
 )
 _NUMBERED = re.compile(r"(?:(?:chapter|appendix|section|part)\s+)?(?:[A-Z]|\d+)(?:\.\d+)*\.\s+", re.IGNORECASE)
@@ -202,6 +211,11 @@ _NUMBERED = re.compile(r"(?:(?:chapter|appendix|section|part)\s+)?(?:[A-Z]|\d+)(
 def leans_on(sentence: str) -> bool:
     """Whether a sentence begins with a word that points to the one before it."""
     return _CONTINUES.match(sentence) is not None
+
+
+def is_label(sentence: str) -> bool:
+    """Whether a line is a label and nothing else: Note, Tip, Warning."""
+    return _LABELS.fullmatch(sentence.strip()) is not None
 
 
 def leads_in(sentence: str) -> bool:

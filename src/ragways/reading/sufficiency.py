@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from ragways.reading.phrase import IDENTIFIER
 from ragways.reading.windows import content_stems, stems
 
 
@@ -19,21 +20,24 @@ from ragways.reading.windows import content_stems, stems
 class Features:
     """What the chance of an answer is made from.
 
-    - `span`: the logit of the best span against there being none; `margin`: how much more of the reader's weight it has
-      than the next different one, 0 to 1
+    - `span`: the logit of the best span against there being none; `fit`: whether it is of the kind asked for; `margin`:
+      how much more of the reader's weight it has than the next different one, 0 to 1
     - `answers`: the logit of "these passages answer" where the best span was read; `evidence`: that of its passage
-    - `names`, `words`: the shares of the question's names and numbers, and of its words, that the passages hold
+    - `names`, `words`: the shares of the question's names and numbers, and of its words, that the passages hold;
+      `stated`: the share of its names and numbers that the sentences cited hold
     - `nearness`: the cosine of the question and the answer's passage, where a retriever told one
     - `agreement`: how many retrievers found the answer's passage
     - `form`: what the question asks for (`questions.Form`)
     """
 
     span: float
+    fit: bool
     margin: float
     answers: float
     evidence: float
     names: float
     words: float
+    stated: float
     nearness: float | None
     agreement: int
     form: str
@@ -49,13 +53,15 @@ class Features:
 
 USUAL_NEARNESS: Final = 0.55
 WEIGHTS: Final[Mapping[str, float]] = {
-    "constant": -4.2,
+    "constant": -6.6,
     "span": 0.25,
+    "fit": 1.5,
     "margin": 1.0,
     "answers": 0.15,
     "evidence": 0.0,
     "names": 2.2,
     "words": 1.0,
+    "stated": 1.5,
     "nearness": 2.0,
     "agreement": 0.3,
     "form prose": 0.8,
@@ -80,10 +86,9 @@ def coverage(question: str, texts: Sequence[str]) -> tuple[float, float]:
     """The shares of the question's names and numbers, and of its words, that the texts hold together. A question
     without names counts as one with four of five found.
     """
-    held = frozenset[str]().union(*map(stems, texts))
-    names = frozenset[str]().union(*map(stems, _NAME.findall(question)))
+    held, whole = frozenset[str]().union(*map(stems, texts)), " ".join(texts).casefold()
+    names = [name.casefold() for name in _NAME.findall(question)]
     asked = content_stems(question)
-    return (
-        len(names & held) / len(names) if names else 0.8,
-        len(asked & held) / len(asked) if asked else 0.0,
-    )
+    # An identifier is held as a whole; of other words, the beginning is enough.
+    found = sum(name in whole if IDENTIFIER.search(name) else stems(name) <= held for name in names)
+    return found / len(names) if names else 0.8, len(asked & held) / len(asked) if asked else 0.0

@@ -26,6 +26,9 @@ Terms = Callable[[str], list[str]]
 PASSAGES, SENTENCES, COMPARED = 12, 200, 24
 """Most passages and sentences looked at, and sentences compared by meaning: bounds on time, which embedding takes."""
 
+SEARCHED = 20_000
+"""Characters of a passage that are looked at for the words of a question."""
+
 ASKING = re.compile(
     r"\b(who|whom|whose|what|which|when|where|why|how|many|much|name|named|called|tell|describe|summari[sz]e|list|"
     r"give|explain|does|did|do|is|was|were|are|has|had|have|can|could|would|year|date)\b",
@@ -61,6 +64,11 @@ class AnswerPassage:
     section: str = ""
     retrievers: int = 0
     nearness: float | None = None
+
+    @property
+    def searched(self) -> str:
+        """All of it that is looked at for the words of a question."""
+        return f"{self.heading} {self.date} {self.text[:SEARCHED]}"
 
     @property
     def heading(self) -> str:

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ragways.reading.answers import PassageReader, ReadEvidence, SentencePlace, read_evidence
+from ragways.reading.answers import USUAL, PassageReader, Reach, ReadEvidence, SentencePlace, read_evidence
+from ragways.reading.compare import Compared, compared
 from ragways.reading.phrase import (
     clean_sentence,
     excerpt,
     headed,
+    is_label,
     leads_in,
     leans_on,
     names_code,
@@ -27,7 +29,7 @@ from ragways.reading.phrase import (
 from ragways.reading.questions import asked
 from ragways.reading.sufficiency import Features, chance, coverage
 from ragways.reading.windows import content_stems, stems
-from ragways.tasks.extract import AnswerPassage, Candidate, Embed, Terms, score_sentences
+from ragways.tasks.extract import SEARCHED, AnswerPassage, Candidate, Embed, Terms, score_sentences
 
 LOOKED_AT: Final = 6
 """Passages that are read."""
@@ -39,7 +41,17 @@ TELLING: Final = 0.1
 """What a sentence gains that names something to type: a function, a command, a setting."""
 SEVERAL_LINES: Final = 0.2
 """What a sentence loses that is made of several lines, as in a list of changes."""
-NEXT: Final = 0.6
+DEFINING: Final = 0.3
+"""What a sentence gains that says what the thing is that the question asks for."""
+ASIDE: Final = 0.1
+"""What a sentence loses that leans on another one or stands in brackets."""
+MOST_ITEMS: Final = 20
+SURE: Final = 6.0
+UNSURE: Final = 1.0
+"""Logits of what rules decide, from facts about everything that is compared or about a part of it."""
+AFTER_COMPARING: Final = Reach(passages=3, together=3, again=0)
+"""How much is read of a question that rules could not decide, for which the reader was asked already."""
+NEXT: Final = 0.65
 ALIKE: Final = 0.6
 """A further sentence of an answer has at least this share of the first one's score, and shares at most so many words
 with those said before.
@@ -54,9 +66,21 @@ _EXPLAIN = re.compile(
     r"reason|best)\b|"
     r"what happens\b|what does \S+(?: \S+){0,3} (?:do|mean)\b|"
     r"what (?:is|are) (?:an? |the )?[\w.()-]+(?: [\w.()-]+)?\s*\??$|"
+    r"(?:give|outline|summari[sz]e|what (?:caused|led to)|what .+, and (?:how|why|what))\b|"
     r"(?:what|when) (?:should|must|can|do) (?:i|you|we|one|an?)\b|tell me\b|in what way)",
     re.IGNORECASE,
 )
+_WHAT_IS = re.compile(
+    r"\s*(?:what (?:is|are) (?:an? |the )?([\w.()-]+(?: [\w.()-]+)?)|what does (\S+) (?:do|mean))\s*\??$",
+    re.IGNORECASE,
+)
+_BECAUSE = re.compile(
+    r"\b(?:because|since|so that|as it|due to|reason|otherwise|in order to|to avoid|therefore)\b", re.I
+)
+_SEVERAL = re.compile(
+    r"\s*(?:which|what) (?:[\w-]+ ){0,3}[\w-]*[^\Wsui]s (?:are|do|does|can|may|must|have)\b", re.IGNORECASE
+)
+_ONLY_READ = frozenset({"prose", "list", "span", "count"})
 _BY_SENTENCES = frozenset({"prose", "yes-no", "same", "both"})
 
 
@@ -92,36 +116,101 @@ async def read_answer(
     """The answer that the reader finds in passages. `embed` and `terms` are as in `extract`; `maximum` is how many
     sentences are said at most where sentences answer.
     """
-    form = "prose" if _EXPLAIN.match(question) else asked(question).form
+    form = _form(question)
+    if (decided := await compared(question, [(each.title, each.sentences) for each in passages], reader)) is not None:
+        return _decided(question, passages, decided, form)
     titled = [(passage.heading, passage.sentences) for passage in passages[:LOOKED_AT]]
-    read = await read_evidence(question, titled, reader, form)
+    reach = USUAL if form in _ONLY_READ else AFTER_COMPARING
+    read = await read_evidence(question, titled, reader, form, reach)
     features = _features(question, passages, read, form)
     best = read.answers[0] if read.answers else None
     if best and form not in _BY_SENTENCES and not needs_heading(best.text):
-        places = tuple(dict.fromkeys((best.place, *read.further)))
-        said: tuple[CitedText, ...] = (CitedText(best.text, places),)
-        explanation = tuple(CitedText(_explaining(question, passages, place, best.text), (place,)) for place in places)
+        shown = (best.place, *read.further)
+        items = _listed(passages[best.place.passage].sentences, best.place) if form == "list" else []
+        texts = [clean_sentence(passages[place.passage].sentences[place.sentence]).rstrip(",;.") for place in items]
+        if items:
+            lead = SentencePlace(items[0].passage, max(items[0].sentence - 1, 0))
+            shown = (lead,) if leads_in(passages[lead.passage].sentences[lead.sentence]) else ()
+        places = tuple(dict.fromkeys((*shown, *items)))
+        said: tuple[CitedText, ...] = (CitedText(_joined(texts) if items else best.text, places),)
+        explanation = tuple(CitedText(_explaining(question, passages, place, best.text), (place,)) for place in shown)
     else:
         said, explanation = await _sentences(question, passages, read, embed, terms, maximum), ()
     return ReadAnswer(said, explanation, chance(features) if said else 0.0, features)
 
 
+def _form(question: str) -> str:
+    """What is asked for, as `asked` has it, and what documentation is asked besides: differences, purposes, kinds."""
+    if _EXPLAIN.match(question):
+        return "prose"
+    form = asked(question).form
+    return "list" if form == "span" and _SEVERAL.match(question) else form
+
+
+def _decided(question: str, passages: Sequence[AnswerPassage], decided: Compared, form: str) -> ReadAnswer:
+    """An answer that follows from facts: each is cited, and its sentence shown."""
+    places = tuple(dict.fromkeys(SentencePlace(fact.passage, fact.sentence) for fact in decided.facts))
+    names, words = coverage(question, [each.searched for each in passages[:LOOKED_AT]])
+    there = passages[places[0].passage]
+    sure = SURE if decided.complete else UNSURE
+    features = Features(
+        sure, True, 1.0, sure, sure, names, words, _stated(question, passages, places),
+        there.nearness, there.retrievers, form,
+    )  # fmt: skip
+    text = decided.answer.capitalize() if decided.answer in ("yes", "no") else decided.answer
+    explanation = tuple(CitedText(_explaining(question, passages, place), (place,)) for place in places)
+    return ReadAnswer((CitedText(text, places),), explanation, chance(features), features)
+
+
+_ITEM_WORDS: Final = 6
+
+
+def _listed(sentences: Sequence[str], place: SentencePlace) -> list[SentencePlace]:
+    """The items of a list with a line each, one of which the sentence at a place is; nothing where it is none."""
+
+    def is_item(number: int) -> bool:
+        flat = clean_sentence(sentences[number])
+        return 0 < len(flat.split()) <= _ITEM_WORDS and not re.search(r"[.:!?]$", flat)
+
+    first = last = place.sentence
+    if not is_item(first):
+        return []
+    while first and is_item(first - 1):
+        first -= 1
+    while last + 1 < len(sentences) and is_item(last + 1):
+        last += 1
+    items = [SentencePlace(place.passage, number) for number in range(first, last + 1)]
+    return items if 1 < len(items) <= MOST_ITEMS else []
+
+
+def _joined(items: Sequence[str]) -> str:
+    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else items[0]
+
+
 def _features(question: str, passages: Sequence[AnswerPassage], read: ReadEvidence, form: str) -> Features:
     looked = passages[:LOOKED_AT]
-    names, words = coverage(question, [f"{p.heading} {p.date} {p.text[:20_000]}" for p in looked])
-    best = read.answers[0] if read.answers else None
+    names, words = coverage(question, [each.searched for each in looked])
+    places = (best.place, *read.further) if (best := read.answers[0] if read.answers else None) else ()
     there = passages[best.place.passage] if best else passages[0]
     return Features(
         span=best.score if best else NOWHERE,
+        fit=best.fit if best else False,
         margin=read.margin,
         answers=best.answers if best else read.logits[0],
         evidence=best.evidence if best else read.logits[1],
         names=names,
         words=words,
+        stated=_stated(question, passages, places),
         nearness=there.nearness,
         agreement=there.retrievers,
         form=form,
     )
+
+
+def _stated(question: str, passages: Sequence[AnswerPassage], places: Sequence[SentencePlace]) -> float:
+    """The share of the question's names and numbers that the sentences at some places and their headings hold."""
+    texts = [f"{passages[p.passage].heading} {passages[p.passage].sentences[p.sentence][:SEARCHED]}" for p in places]
+    return coverage(question, texts)[0] if texts else 0.0
 
 
 def _explaining(question: str, passages: Sequence[AnswerPassage], place: SentencePlace, answer: str = "") -> str:
@@ -148,13 +237,24 @@ async def _sentences(
 ) -> tuple[CitedText, ...]:
     """The best sentence, what belongs to it, and the next best ones that say more."""
 
+    defined = _definition(question)
+    why = question.lstrip().casefold().startswith("why")
+
     def bonus(candidate: Candidate) -> float | None:
-        sentence = passages[candidate.passage].sentences[candidate.sentence]
-        weight = read.weights.get(SentencePlace(candidate.passage, candidate.sentence), 0.0)
+        sentences = passages[candidate.passage].sentences
+        sentence = sentences[candidate.sentence]
         if not says_something(sentence):
             return None
-        named = TELLING if names_code(sentence) and not leads_in(sentence) else 0.0
-        return READ * min(weight, 1.0) + named - (SEVERAL_LINES if "\n" in sentence.strip() else 0.0)
+        flat = clean_sentence(sentence[:1000])
+        weight = read.weights.get(SentencePlace(candidate.passage, candidate.sentence), 0.0)
+        return (
+            READ * min(weight, 1.0)
+            + TELLING * (names_code(flat) and not leads_in(flat))
+            + TELLING * (why and _BECAUSE.search(flat) is not None)
+            + DEFINING * (defined is not None and defined.match(flat) is not None)
+            - ASIDE * (flat.startswith("(") or (leans_on(flat) and len(_stretch(sentences, candidate)) == 1))
+            - SEVERAL_LINES * ("\n" in sentence.strip())
+        )
 
     scored = await score_sentences(question, passages, embed=embed, terms=terms, compared=COMPARED, bonus=bonus)
     if scored is None:
@@ -170,7 +270,8 @@ async def _sentences(
         sentences = passages[chosen.passage].sentences
         places = [place for place in _stretch(sentences, chosen) if place not in known]
         again = any(len(chosen.terms & other) > ALIKE * len(chosen.terms | other) for other in words)
-        if said and (score < NEXT * best or len(known) + len(places) > maximum or again):
+        alone = said and leans_on(sentences[chosen.sentence]) and places == [_place(chosen)]
+        if said and (score < NEXT * best or len(known) + len(places) > maximum or again or alone):
             continue
         if not places or (said and leads_in(sentences[places[-1].sentence])):
             continue
@@ -179,8 +280,23 @@ async def _sentences(
         first, *rest = places
         text = [_explaining(question, passages, first)]
         text += [excerpt(clean_sentence(sentences[place.sentence]), "") for place in rest]
-        said.append(CitedText(" ".join(text), tuple(places)))
+        said.append(CitedText(re.sub(r":$", ".", " ".join(text)), tuple(places)))
     return tuple(said)
+
+
+def _definition(question: str) -> re.Pattern[str] | None:
+    """What a sentence looks like that says what the thing is that a question asks for; None where it asks otherwise."""
+    if (what := _WHAT_IS.match(question)) is None:
+        return None
+    name = re.escape(what[1] or what[2])
+    return re.compile(
+        rf"(?:(?:an?|the)\s+)?{name}s?\b[^.]{{0,40}}?(?:\b(?:is|are|means|stands|refers|provides|lets|allows)\b|—)",
+        re.IGNORECASE,
+    )
+
+
+def _place(chosen: Candidate) -> SentencePlace:
+    return SentencePlace(chosen.passage, chosen.sentence)
 
 
 def _stretch(sentences: Sequence[str], chosen: Candidate) -> list[SentencePlace]:
@@ -190,6 +306,8 @@ def _stretch(sentences: Sequence[str], chosen: Candidate) -> list[SentencePlace]
         first -= 1
     room = LED_IN
     while leads_in(sentences[last]) and last + 1 < len(sentences) and len(sentences[last + 1]) <= room:
+        if is_label(sentences[last + 1]):
+            break
         last += 1
         room -= len(sentences[last])
     return [SentencePlace(chosen.passage, number) for number in range(first, last + 1)]

@@ -1,0 +1,119 @@
+"""What is said without a model: lists, comparisons, sentences that answer how and why, and their places."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ragways.index.words import terms
+from ragways.reading.answers import SentencePlace
+from ragways.tasks.extract import AnswerPassage
+from ragways.tasks.read import ReadAnswer, read_answer
+from tests.fakes import FindsWords, WordHashes
+
+
+def passage(title: str, *sentences: str, section: str = "") -> AnswerPassage:
+    return AnswerPassage(title, "", " ".join(sentences), sentences, section=section, retrievers=1, nearness=0.5)
+
+
+def said(question: str, passages: list[AnswerPassage], answers: dict[str, float]) -> ReadAnswer:
+    reader = FindsWords(answers)
+    work = read_answer(question, passages, reader, embed=WordHashes().embed, terms=terms, maximum=3)
+    return asyncio.run(work)
+
+
+DATABASES = passage(
+    "Databases", "It supports the following databases:", "PostgreSQL", "MariaDB", "SQLite", "There are others, too."
+)
+
+
+def test_a_list_with_a_line_each_is_answered_by_all_its_items_and_explained_by_what_leads_to_it():
+    found = said("Which databases does it support?", [DATABASES], {"PostgreSQL": 5})
+    assert [one.text for one in found.said] == ["PostgreSQL, MariaDB and SQLite"]
+    assert [one.text for one in found.explanation] == ["It supports the following databases:"]
+    assert found.said[0].places == tuple(SentencePlace(0, number) for number in range(4))
+
+
+def test_one_thing_is_not_answered_by_the_list_it_stands_in():
+    assert said("Which database is the default?", [DATABASES], {"PostgreSQL": 5}).said[0].text == "PostgreSQL"
+
+
+def test_a_comparison_is_decided_by_facts_and_both_are_cited():
+    passages = [
+        passage("Ann Lee", "Ann Lee (born 4 May 1820) was a poet."),
+        passage("Bo Ray", "Bo Ray (born 6 June 1850) was a mason."),
+    ]
+    found = said("Who was born first, Ann Lee or Bo Ray?", passages, {})
+    assert found.said[0].text == "Ann Lee"
+    assert set(found.said[0].places) == {SentencePlace(0, 0), SentencePlace(1, 0)}
+    assert len(found.explanation) == 2
+    assert found.features.form == "choice"
+    assert said("Were Ann Lee and Bo Ray born in the same year?", passages, {}).said[0].text == "No"
+
+
+def test_a_number_of_things_is_no_year():
+    passages = [passage("Ness", "In 1801 it was built for 30 men.")]
+    assert said("How many men lived there?", passages, {"1801": 5, "30 men": 4.5}).said[0].text == "30 men"
+
+
+def test_an_answer_stands_by_the_identifier_that_is_asked_about():
+    passages = [
+        passage("Settings", "The default value is one.", section="vacuum_cost"),
+        passage("Settings", "The default value is 128 MB.", section="shared_buffers"),
+    ]
+    found = said("What is the default value of shared_buffers?", passages, {"one": 9, "128 MB": 2})
+    assert found.said[0].text == "128 MB"
+    assert found.explanation[0].text == "shared_buffers: The default value is 128 MB."
+
+
+def test_how_is_answered_by_the_sentence_with_what_it_leans_on_and_what_it_leads_to():
+    passages = [
+        passage(
+            "Plans",
+            "The ANALYZE option runs the statement.",
+            "Then actual run times are shown with the plan.",
+            "To see a plan with run times:",
+            "EXPLAIN ANALYZE SELECT 1;",
+            "Tip",
+        )
+    ]
+    found = said("How can I see a plan with its actual run times?", passages, {"run times": 3})
+    texts = [one.text for one in found.said]
+    assert "The ANALYZE option runs the statement. Then actual run times are shown with the plan." in texts
+    assert found.explanation == ()
+    assert all("Tip" not in text for text in texts)
+    led = said("How do I see a plan?", [passage("Plans", "To see a plan:", "EXPLAIN SELECT 1;", "Tip")], {})
+    assert led.said[0].text == "To see a plan: EXPLAIN SELECT 1;"
+    assert led.said[0].places == (SentencePlace(0, 0), SentencePlace(0, 1))
+
+
+def test_what_a_thing_is_is_answered_by_the_sentence_that_says_so():
+    passages = [
+        passage("Views", "REFRESH is used with a lens cap.", "There are many kinds of lens cap.", "Lens cap or none?"),
+        passage("More", "A lens cap is a cover of a lens."),
+    ]
+    assert said("What is a lens cap?", passages, {}).said[0].text == "A lens cap is a cover of a lens."
+
+
+def test_headings_labels_and_entries_of_a_change_log_are_not_said():
+    passages = [passage("Guide", "Ness tower", "Note", "Mend the Ness tower. PR #12 by @someone.", "-----")]
+    found = said("How is the Ness tower mended?", passages, {})
+    assert found.said == ()
+    assert found.chance == 0.0
+
+
+def test_a_passage_of_100_000_characters_is_cut_to_what_answers():
+    long = "word " * 1_000 + "The tower was built by Ann Lee and " + "word " * 19_000
+    found = said("Who built the tower?", [passage("Ness", long)], {"Ann Lee": 6})
+    assert found.said[0].text == "Ann Lee"
+    assert len(found.explanation[0].text) < 600
+    assert "Ann Lee" in found.explanation[0].text
+
+
+def test_the_chance_falls_where_what_is_cited_does_not_hold_the_names_of_the_question():
+    near = [passage("Ness Light", "Ness Light was built by Ann Lee.")]
+    far = [passage("Bay Light", "Bay Light was built by Ann Lee."), passage("Ness Light", "Ness Light is tall.")]
+    question = "By whom was the Ness Light built?"
+    one, other = said(question, near, {"Ann Lee": 6}), said(question, far, {"Ann Lee": 6})
+    assert (one.features.stated, one.features.names) == (1.0, 1.0)
+    assert other.features.stated < other.features.names == 1.0
+    assert other.chance < one.chance
