@@ -292,6 +292,8 @@ async def opened_live(
                 sentences=settings.answer.sentences,
                 reader=reader,
                 answer_by=settings.answer.reader,
+                stop_early=settings.answer.stop_early,
+                check=settings.answer.check,
                 prompts=settings.answer.prompts,
                 fallback=settings.answer.fallback,
                 wishes=AnswerWishes(settings.answer.system, settings.answer.language, settings.answer.tokens),

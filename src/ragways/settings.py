@@ -141,6 +141,14 @@ class AnswerSettings(Section):
         "read", description="without a model: read finds the answer itself, extract takes the best sentences"
     )
     sentences: int = Field(3, ge=1, le=20, description="most sentences of an answer made without a model")
+    stop_early: bool = Field(
+        False,
+        description="with a model: do not ask it where the reader finds no answer that is likely enough",
+    )
+    check: bool = Field(
+        False,
+        description="with a model: its answer gets the reader's chance where they agree, else a note",
+    )
     prompts: Literal["shared", "native", "short"] = Field(
         "shared",
         description="shared: one answer prompt for all, so that only retrieval differs; native: each its own; "

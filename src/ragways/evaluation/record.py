@@ -125,7 +125,8 @@ class Record:
     and `ranks` where each of it was found; `absent` counts gold evidence whose documents are not in the index, so that
     nobody could have found it. `cpu` is None where answers were made side by side and cannot be told apart;
     `replies_known` counts replies of a model that came from our cache, so that `seconds` are not those of asking for
-    them; `error` says why there is no answer; `made` by which version, model and prompts it was made.
+    them; `error` says why there is no answer; `made` by which version, model and prompts it was made; `chance` is the
+    answer's own chance of being right, None where nothing measured it.
     """
 
     question: str
@@ -153,6 +154,7 @@ class Record:
     error: str = ""
     made: AnswerOrigin = AnswerOrigin()
     explanation: str = ""
+    chance: float | None = None
 
     # A field that this version does not know makes a line one of another version's.
     __pydantic_config__: ClassVar = {"extra": "forbid"}

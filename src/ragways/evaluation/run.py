@@ -285,6 +285,7 @@ class _Runner:
             unanswered,
             answer=answer.text,
             explanation=answer.explanation,
+            chance=answer.chance,
             abstained=answer.abstained,
             way=answer.way,
             ranks=tuple(self._gold.ranks(question, answer.evidence.hits)),

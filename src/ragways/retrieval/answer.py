@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ragways.core.errors import BudgetExceeded, ModelError, UnusableReply
-from ragways.core.language import NAMES, language
+from ragways.core.language import NAMES, folded_words, language
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
 from ragways.core.text import defused
@@ -17,6 +17,7 @@ from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits
 from ragways.index.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
 from ragways.models.embed import reads
+from ragways.models.task import Task
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import (
     ANSWER,
@@ -41,6 +42,7 @@ _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 READ_WAY: Final = "rule: read"
 """The way of an answer that the reader found."""
 READER_LANGUAGE: Final = "en"
+NOT_ASKED: Final = "the reader finds no answer in the evidence, so that the model was not asked"
 
 
 _RETRIEVAL_ONLY: ContextVar[bool] = ContextVar("ragways_retrieval_only", default=False)
@@ -82,6 +84,9 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
         )
         query = evidence.hits.query
         given = AnswerInput(query.text, passages, _extractor(use, query.text), query.searches)
+        first = await _read_first(use, task, given)
+        if first is not None and use.stop_early and not first.answered:
+            return replace(_abstain(evidence, READ_WAY), chance=first.chance, note=NOT_ASKED)
         listening = current_stream() if stream else None
         on_text = listening.reply(_so_far) if listening else None
         error = ""
@@ -101,9 +106,32 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
                 listening.update(defused(_text(said[:count])))
         explanation = _text(reply.explanation) if isinstance(reply, RuleReply) else ""
         told = spoken(evidence, _text(said), cited, way=outcome.way, explanation=explanation)
-        return replace(told, error=error, **how)
+        told = replace(told, error=error, **how)
+        return _checked(told, first) if first is not None and use.check and not outcome.by_rule else told
 
     return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
+
+
+async def _read_first(use: Resources, task: Task[AnswerInput, AnswerReply], given: AnswerInput) -> RuleReply | None:
+    """What the reader finds before a model is asked, where that is wanted; None where it does not read."""
+    if use.model.model is None or not (use.check or use.stop_early) or given.extractor.reader is None:
+        return None
+    found = (await use.model.by_rule(task, given, "rule: before the model")).value
+    return found if isinstance(found, RuleReply) and found.read else None
+
+
+def _checked(told: Answer, first: RuleReply) -> Answer:
+    """A model's answer with the reader's chance where it says what the reader found, and else with what that was. Where
+    the reader has whole sentences, there is nothing short to compare.
+    """
+    if not first.answered:
+        return replace(told, note="the reader finds no answer in the evidence")
+    if not first.explanation:
+        return told
+    found = first.sentences[0]
+    if f" {' '.join(folded_words(found.text))} " in f" {' '.join(folded_words(told.text))} ":
+        return replace(told, chance=first.chance)
+    return replace(told, note=defused(f"the reader finds another answer: {found.marked}"))
 
 
 def _extractor(use: Resources, question: str) -> Extractor:

@@ -58,6 +58,10 @@ class Resources:
     """What finds answers in evidence without a model; None where there is no such thing."""
     answer_by: AnswerBy = "read"
     """Whether the reader answers where there is no model, or the best sentences do."""
+    stop_early: bool = False
+    """Whether a model is not asked where the reader finds no answer that is likely enough."""
+    check: bool = False
+    """Whether a short answer of the reader is held against the model's."""
     guard: GuardSettings = field(default_factory=GuardSettings)
     """What is held back from evidence."""
     support: bool = False
