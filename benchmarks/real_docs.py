@@ -98,10 +98,10 @@ def outcome(corpus: ragways.Corpus, asked: Asked, paradigm: str) -> Outcome:
         found, right = None, answer.abstained
     else:
         found = any(source in asked.pages for source in sources)
-        right = not answer.abstained and re.search(asked.says, answer.text) is not None
+        right = not answer.abstained and re.search(asked.says, answer.full_text) is not None
     return Outcome(
         asked.id, asked.corpus, asked.language, asked.kind, asked.question, found, right, answer.abstained,
-        " ".join(answer.text.split()), sources,
+        " ".join(answer.full_text.split()), sources,
     )  # fmt: skip
 
 

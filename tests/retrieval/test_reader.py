@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -148,6 +149,25 @@ def test_where_the_reader_cannot_be_opened_the_old_way_answers_and_it_is_told_on
     assert all((answer.text, answer.way) == (old.text, "rule") for answer in answers)
     assert "install again" in answers[1].note
     assert len([record for record in caplog.records if "install again" in record.getMessage()]) == 1
+
+
+@pytest.mark.parametrize("content", [None, b"altered"])
+def test_a_missing_or_altered_file_is_refused_with_the_cure_and_the_old_way_answers(
+    index: Index, content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The reader itself, over a folder in which its file is not the one that the manifest names."""
+    for file in encoder.WEIGHTS.iterdir():
+        if file.name not in (FILE, "manifest.json"):
+            (tmp_path / file.name).symlink_to(file)
+    manifest = json.loads((encoder.WEIGHTS / "manifest.json").read_bytes())
+    manifest["files"][FILE] = {"sha256": "0" * 64}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    if content is not None:
+        (tmp_path / FILE).write_bytes(content)
+    monkeypatch.setattr(encoder, "WEIGHTS", tmp_path)
+    answer = asked(use(index, Reader(threads=1))).answer
+    assert (answer.text, answer.way) == (asked(use(index, None)).answer.text, "rule")
+    assert encoder.CURE in answer.note
 
 
 def test_a_question_in_another_language_is_answered_the_old_way_and_the_answer_says_why(index: Index):
