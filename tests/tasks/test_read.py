@@ -117,3 +117,19 @@ def test_the_chance_falls_where_what_is_cited_does_not_hold_the_names_of_the_que
     assert (one.features.stated, one.features.names) == (1.0, 1.0)
     assert other.features.stated < other.features.names == 1.0
     assert other.chance < one.chance
+
+
+def test_where_the_span_is_not_what_is_asked_for_sentences_answer():
+    """Mostly the question's own words, or a bare number for a list: the sentence says more."""
+    code = [passage("Status", "The default response status code is explained below.", "Set the status code you need.")]
+    found = said("What is the default response status code?", code, {"default response status code": 6})
+    assert found.said[0].text.endswith(".")
+    assert not found.features.fit
+    levels = [passage("Levels", "The standard defines four levels of isolation.")]
+    assert said("Which isolation levels are there?", levels, {"four": 6}).said[0].text == levels[0].text
+
+
+def test_which_port_is_answered_by_a_number_and_which_prize_is_not():
+    passages = [passage("Server", "Since 1949 the server listens on port 5432, by PGPORT.")]
+    assert said("On which TCP port does it listen?", passages, {"5432": 5, "PGPORT": 4}).said[0].text == "5432"
+    assert said("Which variable sets the port?", passages, {"5432": 5, "PGPORT": 4}).said[0].text == "PGPORT"

@@ -164,5 +164,5 @@ def way_in_words(answer: Answer) -> str:
     from ragways.retrieval.answer import READ_WAY
 
     words = {"rule": "extracted without a model", READ_WAY: "read without a model"}.get(answer.way, answer.way)
-    chance = f"chance {answer.chance:.0%}" if answer.chance is not None and not answer.abstained else ""
+    chance = f"chance {min(answer.chance, 0.99):.0%}" if answer.chance is not None and not answer.abstained else ""
     return ", ".join(filter(None, (words, chance, answer.note)))

@@ -164,9 +164,9 @@ _COUNT = re.compile(
 )
 _TIME = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b", re.IGNORECASE)
 _WHO = re.compile(
-    r"(?:who|whom|whose|(?:(?:in|on|at|by|for|of|to|from) )?which "
-    r"(?!\w*(?:number|version|port|code|figure|size|age|value|amount|percentage|share|toll|ratio|score|rank|level|line|page|"
-    r"room|floor|time|period|season|edition|issue)))\b",
+    r"(?:who|whom|whose|(?:(?:in|on|at|by|for|of|to|from) )?which (?!(?:[\w-]+ ){0,2}\w*(?:number|version|port|code|"
+    r"figure|size|age|value|amount|percentage|share|toll|ratio|score|rank|level|line|page|room|floor|time|period|season|"
+    r"edition|issue)))\b",
     re.IGNORECASE,
 )
 """Questions that no number answers."""
@@ -181,6 +181,8 @@ _DATED = re.compile(
     r"after|before)\b",
     re.IGNORECASE,
 )
+_BARE = re.compile(rf"(?:{_NUMBER.pattern}|[\s.,])+", re.IGNORECASE)
+"""A number by itself, which is no list."""
 _LETTER = re.compile(r"[^\W\d_]")
 UNFIT: Final = 0.2
 """What is left of the weight of a span that is not of the kind asked for (a date, a number, a name), that mostly says
@@ -221,9 +223,9 @@ def _answers(
             in_heading = span.start < window.shown.begin and ":" in window.title[: span.start]
             if not known_here:
                 continue
-            plain = not in_heading and says_something(_sentence(window, place))
-            fit = plain and _fits(question, said)
-            weight *= 1.0 if fit else UNFIT
+            fit = not in_heading and _fits(question, said) and not (form == "list" and _BARE.fullmatch(said))
+            plain = form == "list" or says_something(_sentence(window, place))
+            weight *= 1.0 if fit and plain else UNFIT
             weight *= TITLED if span.start < window.shown.begin else 1.0
             evidence = one.reading.evidence[span.passage] if one.reading.evidence else 0.0
             new = SpanAnswer(said, place, weight, span.score, fit, one.reading.answers, evidence)

@@ -71,7 +71,8 @@ _EXPLAIN = re.compile(
     re.IGNORECASE,
 )
 _WHAT_IS = re.compile(
-    r"\s*(?:what (?:is|are) (?:an? |the )?([\w.()-]+(?: [\w.()-]+)?)|what does (\S+) (?:do|mean))\s*\??$",
+    r"\s*(?:what (?:is|are) (?:the (?:purpose|meaning|role|point|idea) of )?(?:an? |the )?([\w.()-]+(?: [\w.()-]+)?)|"
+    r"what does (\S+) (?:do|mean))\s*\??$",
     re.IGNORECASE,
 )
 _BECAUSE = re.compile(
@@ -124,7 +125,7 @@ async def read_answer(
     read = await read_evidence(question, titled, reader, form, reach)
     features = _features(question, passages, read, form)
     best = read.answers[0] if read.answers else None
-    if best and form not in _BY_SENTENCES and not needs_heading(best.text):
+    if best and best.fit and form not in _BY_SENTENCES and not needs_heading(best.text):
         shown = (best.place, *read.further)
         items = _listed(passages[best.place.passage].sentences, best.place) if form == "list" else []
         texts = [clean_sentence(passages[place.passage].sentences[place.sentence]).rstrip(",;.") for place in items]
@@ -290,7 +291,8 @@ def _definition(question: str) -> re.Pattern[str] | None:
         return None
     name = re.escape(what[1] or what[2])
     return re.compile(
-        rf"(?:(?:an?|the)\s+)?{name}s?\b[^.]{{0,40}}?(?:\b(?:is|are|means|stands|refers|provides|lets|allows)\b|—)",
+        rf"(?:(?:you can )?think of\s+)?(?:(?:an?|the)\s+)?{name}s?\b[^.]{{0,40}}?"
+        r"(?:\b(?:is|are|means|stands|refers|provides|lets|allows|as)\b|—)",
         re.IGNORECASE,
     )
 
