@@ -66,6 +66,12 @@ def test_the_answer_is_short_its_sentence_explains_it_and_the_citation_is_that_s
     assert "Port Averne" in repr(answer)
 
 
+def test_the_citation_is_the_sentence_that_was_read_not_the_one_most_like_the_answer(index: Index):
+    answer = asked(use(index, FindsWords({"of Port Averne": 8.0})), "Of what was Corwin Larch mayor?").answer
+    assert answer.text.startswith("Port Averne [")
+    assert [citation.quote for citation in answer.citations] == ["Corwin Larch was mayor of Port Averne from 1802."]
+
+
 def test_a_bridge_cites_both_sentences(index: Index):
     answer = asked(use(index), "In which town was the designer of the Ness Light born?").answer
     assert [citation.quote for citation in answer.citations] == [

@@ -244,7 +244,7 @@ async def _sentences(
     def bonus(candidate: Candidate) -> float | None:
         sentences = passages[candidate.passage].sentences
         sentence = sentences[candidate.sentence]
-        if not says_something(sentence):
+        if not says_something(sentence) or sentence.rstrip().endswith("?"):
             return None
         flat = clean_sentence(sentence[:1000])
         weight = read.weights.get(SentencePlace(candidate.passage, candidate.sentence), 0.0)
