@@ -56,6 +56,7 @@ def test_what_only_repeats_the_question_or_says_nothing_is_no_answer():
     assert not repeats("Who built the Ness Light?", "Ann Lee")
     assert not is_answer("---")
     assert not is_answer("Note:")
+    assert not is_answer("PR #12 by @someone")
     assert is_answer("7")
 
 
@@ -89,7 +90,8 @@ def test_a_sentence_is_shown_without_marks(sentence: str, said: str):
 
 
 @pytest.mark.parametrize(
-    "line", ["-----", "Installation", "Note: ", "13.2. Transaction Isolation Level Notes"[6:], "•"]
+    "line",
+    ["-----", "Installation", "Note: ", "Transaction Isolation Level Notes", "•", "::: tool.module options: - one"],
 )
 def test_headings_rules_and_labels_say_nothing(line: str):
     assert not says_something(line)

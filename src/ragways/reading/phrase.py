@@ -32,7 +32,8 @@ _LABELS = re.compile(
     r"(?:note|tip|info|warning|danger|caution|important|see also|check|example|technical details)\W*", re.I
 )
 _NOTED = re.compile(r"(?:Note|Tip|Info|Warning|Hint|Important|Solution): (?=\S)")
-_CHANGE = re.compile(r"\bPR #\d+|\bby @\w+")
+_CHANGE = re.compile(r"\bPR #\d+|\bby @\w+|^:::")
+"""Lines of a change log, and of directives that a documentation is made from."""
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _ENDED = re.compile(r"[.!?…:;。！？][\"”’')\]]*$")
 _VERB = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|can|may|must|will|would|should|does|do|did|use[sd]?)\b")
@@ -140,7 +141,12 @@ def _begins_name(text: str, start: int, lead: re.Match[str]) -> bool:
 
 def is_answer(said: str) -> bool:
     """Whether a span can be an answer at all: it holds a letter or a digit, and is no rule and no bare label."""
-    return bool(re.search(r"\w", said)) and not _LABELS.fullmatch(said) and not _PLACEHOLDER.match(said)
+    return (
+        bool(re.search(r"\w", said))
+        and not _LABELS.fullmatch(said)
+        and not _PLACEHOLDER.match(said)
+        and not _CHANGE.search(said)
+    )
 
 
 def repeats(question: str, said: str) -> bool:
