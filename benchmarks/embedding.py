@@ -75,8 +75,8 @@ class Ours(Single):
 
 def against_the_original(lengths: dict[int, list[str]], rounds: int = ROUNDS) -> dict[str, Any]:
     """Cosines to fp32 and CPU milliseconds a text (the best of some rounds, in turns) of three embedders."""
-    sys.path.insert(0, str(Path(__file__).parent.parent / "release"))
-    import weights as release
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    from release import weights as release
 
     weights = release.read_safetensors((release.find_original() / "model.safetensors").read_bytes())
     words = weights[release.WORDS]

@@ -47,6 +47,12 @@ SETS = {
     "2wiki-dev400": ("hipporag", "corpus.jsonl.gz", "questions.jsonl.gz", "2wiki"),
     "2wiki": ("2wiki-results", "corpus.json.gz", "results-101/fast-graphrag.json.gz", "2wiki"),
     "multihop-rag": ("multihop-rag", "corpus-full-text.json.gz", "MultiHopRAG-even.json.gz", "multihop-rag"),
+    "multihop-rag-summaries": (
+        "multihop-rag",
+        "corpus-609-summaries.json.gz",
+        "MultiHopRAG-even.json.gz",
+        "multihop-rag",
+    ),
     "windows": ("windows", "wiki-articles.json.gz", "50qa.csv.gz", "windows"),
     "demo": ("plain", "corpus", "questions.jsonl", "demo"),
     "graphrag-bench": ("graphrag-bench", "medical_corpus.json.gz", "medical_questions.json.gz", "graphrag-bench"),

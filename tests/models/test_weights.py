@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -49,8 +50,12 @@ def weights() -> dict[str, NDArray[np.float32]]:
     return found
 
 
-def reference(weights: dict[str, NDArray[np.float32]], words: NDArray[np.float32]) -> NDArray[np.float64]:
+def reference(
+    weights: Mapping[str, NDArray[np.float32]], words: NDArray[np.float32], heads: int = HEADS
+) -> NDArray[np.float64]:
     """BERT as its paper has it, in 64 bits."""
+    hidden = words.shape[1]
+    layers = {name.split(".")[2] for name in weights if name.startswith("encoder.layer.")}
     erf = np.vectorize(math.erf, otypes=[np.float64])
 
     def dense(x: NDArray[np.float64], name: str) -> NDArray[np.float64]:
@@ -62,14 +67,14 @@ def reference(weights: dict[str, NDArray[np.float32]], words: NDArray[np.float32
 
     x = words.astype(np.float64) + weights["embeddings.position_embeddings.weight"][: len(words)]
     x = norm(x + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
-    for layer in range(LAYERS):
+    for layer in range(len(layers)):
         name = f"encoder.layer.{layer}"
         q, k, v = (
-            dense(x, f"{name}.attention.self.{part}").reshape(len(x), HEADS, -1).transpose(1, 0, 2)
+            dense(x, f"{name}.attention.self.{part}").reshape(len(x), heads, -1).transpose(1, 0, 2)
             for part in ("query", "key", "value")
         )
-        scores = np.exp(q @ k.transpose(0, 2, 1) / math.sqrt(HIDDEN // HEADS))
-        mixed = (scores / scores.sum(2, keepdims=True) @ v).transpose(1, 0, 2).reshape(len(x), HIDDEN)
+        scores = np.exp(q @ k.transpose(0, 2, 1) / math.sqrt(hidden // heads))
+        mixed = (scores / scores.sum(2, keepdims=True) @ v).transpose(1, 0, 2).reshape(len(x), hidden)
         x = norm(x + dense(mixed, f"{name}.attention.output.dense"), f"{name}.attention.output")
         inner = dense(x, f"{name}.intermediate.dense")
         x = norm(x + dense(inner * (1 + erf(inner / math.sqrt(2))) / 2, f"{name}.output.dense"), f"{name}.output")

@@ -114,14 +114,19 @@ def _length(group: Sequence[Passage]) -> int:
 
 
 def lay_out(tokens: Tokenizer, question: str, passages: Sequence[Passage], longest: int) -> LaidOut:
-    """The one text that question and passages make, in at most `longest` tokens: passages share what the question
-    leaves, short ones whole, long ones cut.
-    """
+    """The one text that question and passages make, in at most `longest` tokens."""
     asked = _encoded(tokens, question, QUESTION_TOKENS).ids[:QUESTION_TOKENS]
+    return joined(asked, [_encoded(tokens, passage.shown, longest) for passage in passages], longest)
+
+
+def joined(asked: Sequence[int], passages: Sequence[Encoding], longest: int) -> LaidOut:
+    """The same of what the tokenizer made of them: passages share what the question leaves, short ones whole, long ones
+    cut.
+    """
     room = min(longest, POSITIONS) - len(asked) - 2 - len(passages)
-    found = [_encoded(tokens, passage.shown, max(room, 1)) for passage in passages]
-    ids, places, marks = [START, *asked, END], [(-1, 0, 0)] * (len(asked) + 2), []
-    for number, (each, length) in enumerate(zip(found, shares([len(each.ids) for each in found], room), strict=True)):
+    ids, places, marks = [START, *asked, END], [(-1, 0, 0)] * (len(asked) + 2), list[int]()
+    kept = shares([len(each.ids) for each in passages], room)
+    for number, (each, length) in enumerate(zip(passages, kept, strict=True)):
         ids += [*each.ids[:length], END]
         places += [*((number, *offsets) for offsets in each.offsets[:length]), (-1, 0, 0)]
         marks.append(len(ids) - 1)

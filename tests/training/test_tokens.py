@@ -1,0 +1,68 @@
+"""Rows as tokens: the reader's own layout, spans that are whole, batches that lose nothing."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from ragways.models.encoder import tokenizer
+from ragways.models.reader import Passage, joined, lay_out
+from training.data import Row
+from training.tokens import LONGEST, batch, batches, tokenised
+
+TEXT = "The harbour light was built by Ada Holm in 1912."
+LONG = Passage("", "The sea was calm and the boats lay still. " * 80)
+
+
+def row(at: int | None, words: str = "Ada Holm", **known: float) -> Row:
+    start = Passage("Ness", TEXT).shown.index(words)
+    return Row(
+        "Who built it?", (Passage("", "A rock."), Passage("Ness", TEXT)), at, start, start + len(words), (0.0, 1.0),
+        known.get("supports"),
+    )  # fmt: skip
+
+
+def test_rows_are_laid_out_as_the_product_lays_them_out():
+    one = row(1)
+    assert tokenised(tokenizer(), [one])[0].laid.ids == lay_out(tokenizer(), one.question, one.passages, LONGEST).ids
+    asked, *found = (
+        tokenizer().encode(text, add_special_tokens=False)
+        for text in (one.question, *(passage.shown for passage in one.passages))
+    )
+    laid = joined(asked.ids, found, 16)
+    assert len(laid.ids) == 16
+    assert [laid.ids[mark] for mark in laid.marks] == [102, 102]
+
+
+def test_a_span_is_the_tokens_of_the_answer_and_unknown_where_it_is_cut_off():
+    found = tokenised(tokenizer(), [row(1), row(-1), row(None)])
+    assert [one.span for one in found[1:]] == [(0, 0), None]
+    first, last = found[0].span or (0, 0)
+    assert tokenizer().decode(found[0].laid.ids[first : last + 1]) == "ada holm"
+    end = LONG.shown.rindex("boats")
+    cut = Row("Where?", (LONG,), 0, end, end + 5, (1.0,))
+    early = Row("Where?", (LONG,), 0, 4, 7, (1.0,))
+    half = Row("Where?", (LONG,), 0, 4, end, (1.0,))
+    whole = [one.span is not None for one in tokenised(tokenizer(), [cut, half, early])]
+    assert whole == [False, False, True]
+
+
+def test_batches_hold_every_row_once_and_no_more_tokens_than_allowed():
+    dice = random.Random(3)
+    lengths = [dice.randint(5, 380) for _ in range(500)]
+    found = batches(lengths, 2000, range(500))
+    assert sorted(at for places in found for at in places) == list(range(500))
+    assert max(len(places) * max(lengths[at] for at in places) for places in found) <= 2000
+
+
+def test_a_batch_says_what_is_wanted_and_what_is_not_known():
+    rows = [row(1), row(None), row(-1, supports=1.0)]
+    tokens = tokenised(tokenizer(), rows)
+    given = batch(tokens, [0, 1, 2])
+    assert given.ids.shape[1] % 16 == 0
+    assert given.spans.T.tolist() == [list(tokens[0].span or ()), [-100, -100], [0, 0]]
+    assert given.marks.shape == (2, 6)
+    assert (given.ids[given.marks[0], given.marks[1]] == 102).all()
+    assert given.evidence.tolist() == [0.0, 1.0] * 3
+    assert np.isnan(given.supports).tolist() == [True, True, False]
