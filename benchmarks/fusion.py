@@ -8,19 +8,22 @@ are left out together.
 
 The order of a question's passages is learned: the weights make the evidence likely to come first (the softmax over its
 candidates, by Newton's method, with a penalty on large weights). One more logistic fit makes the score a chance. All
-this is done twice, for passages that are whole articles and for parts of long ones; questions are scored by the mixture
-that `fused` uses. What is printed last goes into `src/ragways/retrieval/fused.py`.
+this is done twice, for passages that are articles which name each other and for others; questions are scored by the
+mixture that `fused` uses. Weights are learned on one half of each set, and figures are of the other half. What is
+printed last goes into `src/ragways/retrieval/fused.py`; the weights with the reader come from `training/order.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +36,14 @@ from ragways.evaluation.gold import GoldIndex
 from ragways.evaluation.metrics import Cut, Ranks
 from ragways.evaluation.question import Question
 from ragways.index.build import build
-from ragways.retrieval.fused import PARTS, WHOLE, Weights, chance, mixed
+from ragways.retrieval.fused import LINKED, PLAIN, Weights, chance, mixed
 from ragways.retrieval.fused_features import FEATURES, Candidates
 from ragways.retrieval.pagerank import linked
 from ragways.retrieval.retrieve import dense, words
 from ragways.settings import read_settings
 
 Floats = NDArray[np.float64]
+Half = Literal["choose", "report"]
 Marks = NDArray[np.bool_]
 SETS = {
     "musique": ("hipporag", "corpus.json.gz", "questions.json.gz", "musique"),
@@ -62,13 +66,12 @@ ARTICLES = frozenset({"multihop-rag"})
 """Sets whose evidence is whole articles of many passages. Which of these are evidence nobody knows, so they have a part
 in the order, and none in the chances.
 """
-LONG = frozenset({"multihop-rag", "windows", "demo", "graphrag-bench"})
-"""Sets of long articles, from which the weights of parts are learned."""
-SHORT = frozenset(SETS) - LONG | ARTICLES
-"""Those of whole articles are learned from the others and the news; without these they do worse on what is left out."""
+LONG = frozenset({"multihop-rag", "multihop-rag-summaries", "windows", "demo", "graphrag-bench"})
+"""Sets of long articles and of news, from which the plain weights are learned."""
+SHORT = frozenset(SETS) - LONG | {"multihop-rag", "multihop-rag-summaries"}
+"""Those of linked articles are learned from the others and the news; without these they do worse elsewhere."""
 MOST = 400
 """Questions of a set, evenly spaced."""
-FOLDS = 5
 DEPTH, RANK, LISTS, KEPT = 30, 5, (1.0, 0.3, 2.5), 10
 """As `fused` has them."""
 PENALTY = 0.01
@@ -82,7 +85,7 @@ class Asked:
     question: Question
     pieces: Sequence[Piece]
     features: Floats
-    whole: float
+    linked: float
     gold: Marks
 
     @property
@@ -92,11 +95,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Fitted:
-    whole: Weights
-    parts: Weights
+    linked: Weights
+    plain: Weights
 
     def chances(self, one: Asked) -> Floats:
-        return chance(one.features, mixed(one.whole, self.whole, self.parts))
+        return chance(one.features, mixed(one.linked, self.linked, self.plain))
 
 
 def main() -> None:
@@ -106,22 +109,22 @@ def main() -> None:
     options = parser.parse_args()
     indexes = options.indexes or read_settings().cache / "fusion"
     with resources.as_file(resources.files("ragways") / "demo") as demo:
-        folders = {name: demo if name == "demo" else options.data / name for name in SETS}
+        folders = {name: demo if name == "demo" else options.data / name.removesuffix("-summaries") for name in SETS}
         asked = {
             name: asyncio.run(gather(folder, indexes / name, name))
             for name, folder in folders.items()
             if folder.is_dir()
         }
-    final, parts = fit(asked), folded(asked)
+    final = fit({name: [one for one in rows if half_of(one.question.id) == "choose"] for name, rows in asked.items()})
     report: dict[str, object] = {}
     for name, rows in asked.items():
         others = {other: rest for other, rest in asked.items() if SETS[other][3] != SETS[name][3]}
+        kept = [one for one in rows if half_of(one.question.id) == "report"]
         report[name] = {
             "kind left out": figures(rows, [fit(others)] * len(rows)),
-            "question left out": figures(rows, parts[name]),
-            "trained on it": figures(rows, [final] * len(rows)),
+            "the other half": figures(kept, [final] * len(kept)),
         }
-    report |= {side: _rounded(weights) for side, weights in (("whole", final.whole), ("parts", final.parts))}
+    report |= {side: _rounded(weights) for side, weights in (("linked", final.linked), ("plain", final.plain))}
     print(json.dumps(report, indent=2))
 
 
@@ -131,13 +134,9 @@ def _rounded(weights: Weights) -> dict[str, object]:
     )
 
 
-def folded(asked: Mapping[str, Sequence[Asked]]) -> dict[str, list[Fitted]]:
-    """For each question the weights that were trained without it, and without every fifth question like it."""
-    fits = [
-        fit({name: [one for n, one in enumerate(rows) if n % FOLDS != fold] for name, rows in asked.items()})
-        for fold in range(FOLDS)
-    ]
-    return {name: [fits[n % FOLDS] for n in range(len(rows))] for name, rows in asked.items()}
+def half_of(id: str) -> Half:
+    """Which half of its set a question is in, by a hash of its id: the same everywhere and for everybody."""
+    return "choose" if hashlib.sha256(id.encode()).digest()[0] % 2 == 0 else "report"
 
 
 async def gather(data: Path, index: Path, name: str) -> list[Asked]:
@@ -157,15 +156,15 @@ async def gather(data: Path, index: Path, name: str) -> list[Asked]:
             # A piece shows what is found where it is all there is.
             shown = [gold.ranks(question, Hits(query, (Hit(piece, 1.0),))) for piece in pieces]
             marks = np.array([[rank is not None for rank in ranks] for ranks in shown], dtype=bool).T
-            rows.append(Asked(question, pieces, candidates.features(), candidates.whole, marks))
+            rows.append(Asked(question, pieces, candidates.features(), candidates.linked, marks))
     return rows
 
 
 def fit(sets: Mapping[str, Sequence[Asked]]) -> Fitted:
     """Weights by which the evidence of these sets comes first."""
     return Fitted(
-        _fit({name: rows for name, rows in sets.items() if name in SHORT}, WHOLE),
-        _fit({name: rows for name, rows in sets.items() if name in LONG}, PARTS),
+        _fit({name: rows for name, rows in sets.items() if name in SHORT}, LINKED),
+        _fit({name: rows for name, rows in sets.items() if name in LONG}, PLAIN),
     )
 
 

@@ -100,7 +100,7 @@ def test_inside_a_running_loop_sync_and_async_work_side_by_side(settings: Settin
             stream = same.stream(QUESTION, "words")
             pieces = [piece async for piece in stream]
         assert first.answer == second.answer == stream.result.answer
-        assert "".join(pieces).split() == first.answer.text.split()
+        assert "".join(pieces).split() == first.answer.full_text.split()
         corpus.close()
         opened = await ragways.aopen(settings=settings, embedder=Letters())
         assert len(opened) == 2
@@ -170,7 +170,7 @@ def test_a_stream_gives_the_answer_in_pieces_and_then_the_whole(settings: Settin
         with pytest.raises(UsageError, match="not complete"):
             stream.result  # noqa: B018
         text = "".join(stream)
-        assert text.split() == stream.result.answer.text.split()
+        assert text.split() == stream.result.answer.full_text.split()
         assert stream.result.answer.citations
         abandoned = iter(corpus.stream(QUESTION, "words"))
         next(abandoned)
@@ -215,7 +215,7 @@ def test_everything_shows_itself(settings: Settings, index: Path):
         result = corpus.ask(QUESTION, "words")
         assert "Anna Brack" in repr(result)
         assert len(repr(result)) < 2000
-        assert repr(result.answer).startswith("<Answer: The harbour light")
+        assert repr(result.answer).startswith("<Answer: Anna Brack [1]")
         for shown in (result, result.answer, result.answer.evidence, result.answer.evidence.hits):
             assert "<script" not in shown._repr_html_()
             assert "Anna Brack" in shown._repr_html_()

@@ -49,7 +49,7 @@ async def rows(data: Path, index: Path, name: str) -> dict[str, Any]:
                     "answers": list(one.question.answers),
                     "candidates": [texts[piece.id] for piece in one.pieces],
                     "features": one.features.round(5).tolist(),
-                    "whole": one.whole,
+                    "linked": one.linked,
                     "gold": one.gold.astype(int).tolist(),
                     "hybrid-words": [rank or 0 for rank in gold.ranks(one.question, plain)],
                 }

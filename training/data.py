@@ -53,7 +53,7 @@ class Asked:
     answers: tuple[str, ...]
     candidates: tuple[int, ...]
     features: tuple[tuple[float, ...], ...]
-    whole: float
+    linked: float
     gold: tuple[tuple[bool, ...], ...]
     plain: tuple[int, ...]
     """Ranks of the gold pieces in the list of `hybrid-words`, 0 where it lacks them."""
@@ -138,7 +138,7 @@ def _asked(name: str, one: dict[str, Any]) -> Asked:
     gold = tuple(tuple(map(bool, piece)) for piece in one["gold"])
     return Asked(
         one["id"], name, one["half"], one["question"], tuple(one["answers"]), tuple(one["candidates"]),
-        tuple(map(tuple, one["features"])), one["whole"], gold, tuple(one["hybrid-words"]),
+        tuple(map(tuple, one["features"])), one["linked"], gold, tuple(one["hybrid-words"]),
     )  # fmt: skip
 
 

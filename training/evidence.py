@@ -2,7 +2,7 @@
 
     python -m training.evidence --candidates DIR --start DIR --prior FILE --reader FILE --out FILE.json.xz [SET …]
 
-`--prior` is a JSON object {"whole": [weights, bias], "parts": [weights, bias]} over the features of `fused`.
+`--prior` is a JSON object {"linked": [weights, bias], "plain": [weights, bias]} over the features of `fused`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Said = dict[str, list[list[Any]]]
 
 def prior_of(asked: Asked, prior: dict[str, Any]) -> list[float]:
     """The logit that `fused` gives to each candidate."""
-    (whole, bias), (parts, other) = prior["whole"], prior["parts"]
-    weights = asked.whole * np.array(whole) + (1 - asked.whole) * np.array(parts)
-    total = np.array(asked.features) @ weights + asked.whole * bias + (1 - asked.whole) * other
+    (linked, bias), (plain, other) = prior["linked"], prior["plain"]
+    weights = asked.linked * np.array(linked) + (1 - asked.linked) * np.array(plain)
+    total = np.array(asked.features) @ weights + asked.linked * bias + (1 - asked.linked) * other
     return [float(x) for x in total]
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragways.models.encoder import WEIGHTS
-from ragways.models.reader import FILE, AnswerSpan, Passage, Reader, Reading
+from ragways.models.reader import AnswerSpan, Passage, Reader, Reading
 from ragways.reading.compare import PASSES, Compared, compared
 
 FILMS = [
@@ -285,10 +284,12 @@ def test_the_reader_is_asked_only_where_rules_fail():
     assert not unasked.asked
 
 
-@pytest.mark.skipif(not (WEIGHTS / FILE).exists(), reason="needs the weights of the reader")
 def test_the_real_reader_finds_what_rules_do_not():
     passages = [
-        ("Harbour Nights", ["Harbour Nights is a film about smugglers.", "Its director was the young Marco Belli."]),
+        (
+            "Harbour Nights",
+            ["Harbour Nights is a film about smugglers.", "It was the first work of its director, Marco Belli."],
+        ),
         *FILMS[1:4],
     ]
     question = "Which film has the director who was born earlier, Harbour Nights or The Long Ferry?"

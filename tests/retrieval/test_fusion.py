@@ -19,8 +19,8 @@ from ragways.core.trace import span
 from ragways.core.types import Hits, Query
 from ragways.index.graph.retrieve import question_seeds, sureness
 from ragways.index.reader import Index
-from ragways.retrieval.fused import PARTS, WHOLE, Fusion, Weights, chance, mixed, weighed
-from ragways.retrieval.fused_features import FEATURES, PARTNERS, RANK, Candidates, Cover, places
+from ragways.retrieval.fused import LINKED, LINKED_READ, PLAIN, PLAIN_READ, Fusion, Weights, chance, mixed, weighed
+from ragways.retrieval.fused_features import FEATURES, PARTNERS, RANK, Bridge, Candidates, Cover, places
 from ragways.retrieval.pagerank import linked
 from ragways.retrieval.retrieve import dense, words
 from tests.retrieval.graph_corpus import HOPS, TEXTS, TWO, indexed, resources
@@ -78,8 +78,10 @@ def test_odd_questions_are_covered(question: str):
 
 
 def test_weights_belong_to_features_and_none_speaks_against_a_passage():
-    assert WHOLE.features.keys() | PARTS.features.keys() == set(FEATURES)
-    assert all(weight > 0 for weights in (WHOLE, PARTS) for weight in weights.features.values())
+    assert {"read", *LINKED.features, *PLAIN.features} == set(FEATURES)
+    for before, after in ((LINKED, LINKED_READ), (PLAIN, PLAIN_READ)):
+        assert after.features.keys() - before.features.keys() == {"read"}
+        assert all(weight > 0 for weights in (before, after) for weight in weights.features.values())
 
 
 @given(st.lists(st.floats(0, 1), min_size=len(FEATURES), max_size=len(FEATURES)), st.floats(0, 1))
@@ -88,12 +90,12 @@ def test_chance_by_hand(row: list[float], whole: float):
         values = dict(zip(FEATURES, row, strict=True))
         return sum(weight * values[name] for name, weight in weights.features.items()) + weights.bias
 
-    between = whole * total(WHOLE) + (1 - whole) * total(PARTS)
+    between = whole * total(LINKED) + (1 - whole) * total(PLAIN)
     assert chance(np.array([row]), mixed(whole)).tolist() == pytest.approx([1 / (1 + math.exp(-between))])
 
 
 def test_weights_are_those_of_the_one_or_the_other_at_the_ends():
-    for share, weights in ((1.0, WHOLE), (0.0, PARTS)):
+    for share, weights in ((1.0, LINKED), (0.0, PLAIN)):
         assert {name: weight for name, weight in mixed(share).features.items() if weight} == weights.features
         assert mixed(share).bias == weights.bias
 
@@ -134,7 +136,7 @@ def test_features_by_hand(index: Index, question: str):
         assert values["agreed"] == pytest.approx(sum((RANK + 1) / (RANK + rank) for rank in ranks) / 2)
         assert values["text"] == pytest.approx(float(np.array(cover.of(found.pieces[id].text)) @ cover.weights))
         assert values["text"] <= alone + 1e-9
-    assert found.whole == 1.0, "every text of this corpus is one passage"
+    assert found.linked == 1.0, "every text of this corpus is one passage"
 
 
 def long_article(folder: Path) -> Index:
@@ -153,23 +155,27 @@ def test_parts_of_long_articles_are_told_from_whole_ones(tmp_path: Path):
     for question in ("What did the keeper write in the log?", "Cod is dear in winter"):
         found = candidates(index, question, words_only(index, question))
         mean = np.mean([1 / size[piece.document] for piece in found.pieces.values()])
-        assert found.whole == pytest.approx(3 * mean**2 - 2 * mean**3)
-        shares.append(found.whole)
+        assert found.linked == 0  # no bridge leads from one passage to the article about what it names
+        found.bridges = {id: [Bridge(id, id, "Ness Light", 0, own=True)] for id in found.pieces}
+        assert found.linked == pytest.approx(3 * mean**2 - 2 * mean**3)
+        shares.append(found.linked)
+        found.bridges = {id: [Bridge(id, id, "Ness Light", 0, own=False)] for id in found.pieces}
+        assert found.linked == 0
     assert 0 <= shares[0] < 0.1
     assert 0.9 < shares[1] <= 1
     index.close()
 
 
-def test_passages_are_weighed_by_what_was_found(tmp_path: Path):
+def test_passages_are_weighed_by_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     index = long_article(tmp_path)
+    monkeypatch.setattr(Candidates, "linked", 0.4)
     question = "What did the keeper of the Ness Light write in the log of 12?"
     hits = rank_fusion(lists(index, question, depth=10), 5)
     found = candidates(index, question, hits)
-    assert 0 < found.whole < 0.5
-    by_hand = dict(zip(found.pieces, chance(found.features(), mixed(found.whole)).tolist(), strict=True))
+    by_hand = dict(zip(found.pieces, chance(found.features(), mixed(found.linked)).tolist(), strict=True))
     scores = {hit.piece.id: hit.score for hit in asyncio.run(weighed(resources(index))(hits)).items}
     assert scores == pytest.approx(by_hand)
-    assert scores != pytest.approx(dict(zip(by_hand, chance(found.features(), WHOLE).tolist(), strict=True)))
+    assert scores != pytest.approx(dict(zip(by_hand, chance(found.features(), LINKED).tolist(), strict=True)))
     index.close()
 
 
@@ -229,7 +235,7 @@ def test_learned_scores_are_chances_and_the_trace_says_why(index: Index):
     assert next(iter(best)) == first.piece.id
     assert set(best[first.piece.id]) == {"chance", *FEATURES}
     assert best[first.piece.id]["chance"] == pytest.approx(first.score, abs=1e-3)
-    assert details["whole"] == 1.0
+    assert details["linked"] == 1.0
     assert details["weights"] == {name: round(weight, 2) for name, weight in mixed(1.0).features.items()}
 
 

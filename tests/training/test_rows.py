@@ -174,7 +174,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "passages": [[title, " ".join(lines)] for title, lines in PASSAGES],
         "questions": [
             {"id": name, "half": half, "question": QUESTION, "answers": ["Bergen"], "candidates": list(range(6)),
-             "features": [[0.5] * 9] * 6, "whole": 1.0, "hybrid-words": [1, 2],
+             "features": [[0.5] * 9] * 6, "linked": 1.0, "hybrid-words": [1, 2],
              "gold": [[int(at == gold) for at in range(6)]]}
             for name, half, gold in (("a", "choose", 1), ("b", "report", 2))
         ],

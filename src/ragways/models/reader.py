@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 FILE: Final = "reader.onnx"
+READER_LANGUAGE: Final = "en"
+"""All that it was trained on."""
 HEADS: Final = ("start", "end", "answers", "evidence", "supports")
 QUESTION_TOKENS: Final = 64
 LONGEST_SPAN: Final = 24

@@ -17,6 +17,7 @@ from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits
 from ragways.index.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
 from ragways.models.embed import reads
+from ragways.models.reader import READER_LANGUAGE
 from ragways.models.task import Task
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import (
@@ -41,7 +42,6 @@ _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 """Kinds of pieces whose text stands in a document word for word."""
 READ_WAY: Final = "rule: read"
 """The way of an answer that the reader found."""
-READER_LANGUAGE: Final = "en"
 NOT_ASKED: Final = "the reader finds no answer in the evidence, so that the model was not asked"
 
 

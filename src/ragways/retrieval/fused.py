@@ -1,15 +1,15 @@
 """Ours: words, meaning and the graph together, with no model before the answer.
 
 Three lists are joined by weighted rank; from the best of that, bridges are followed to passages the question does not
-resemble, and a small trained model puts all in order (`fused_features.py` says what it looks at). What it
-goes by depends on whether passages are articles by themselves or parts of long ones. docs/figures.md tells how all
-this was chosen, and how it does on data it was not chosen on.
+resemble, and a small trained model puts all in order (`fused_features.py` says what it looks at). Then the reader looks
+at the first of them together (`evidence.py`), and they are put in order once more. docs/figures.md tells how all this
+was chosen, and how it does on data it was not chosen on.
 
 The weighted sum of a passage's features, through the logistic function, is the chance that it is evidence. Where no
 weights are wanted, the bridges make one more list, and lists are joined by rank.
 
-There are two sets of weights, for passages that are articles by themselves and for parts of long ones. They are mixed
-by what a question's candidates are.
+There are two sets of weights, for passages that are articles by themselves and name each other, and for all others.
+They are mixed by what a question's candidates are.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ragways.core.step import Step, fuse, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, ranked
 from ragways.retrieval.answer import answer
+from ragways.retrieval.evidence import affordable, evidence_logits
 from ragways.retrieval.fused_features import FEATURES, Bridge, Candidates
 from ragways.retrieval.pagerank import linked
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
@@ -43,50 +44,80 @@ class Weights:
     bias: float
 
 
-WHOLE = Weights(
+LINKED = Weights(
     {
-        "walk": 4.038,
-        "meaning": 4.253,
-        "bridge": 1.899,
-        "named": 2.025,
-        "pair": 4.195,
-        "joined": 4.057,
-        "title": 1.335,
+        "walk": 3.388,
+        "meaning": 2.726,
+        "bridge": 1.51,
+        "named": 1.632,
+        "pair": 1.746,
+        "joined": 3.2,
+        "title": 1.07,
+        "agreed": 0.798,
     },
-    -12.4,
+    -8.533,
 )
-"""For passages that are articles by themselves."""
-
-PARTS = Weights(
+"""For passages that are articles by themselves and name each other."""
+PLAIN = Weights(
+    {"walk": 1.261, "meaning": 2.52, "pair": 0.38, "joined": 1.692, "title": 0.869, "agreed": 2.373, "text": 2.382},
+    -6.367,
+)
+"""For all others: what is true of a long article does not tell its passages apart, and news name no other news."""
+LINKED_READ = Weights(
     {
-        "walk": 0.997,
-        "meaning": 3.538,
-        "agreed": 1.612,
-        "text": 4.673,
+        "walk": 3.022,
+        "meaning": 2.562,
+        "bridge": 1.43,
+        "named": 1.598,
+        "pair": 1.63,
+        "joined": 2.973,
+        "title": 0.599,
+        "agreed": 0.538,
+        "read": 0.932,
     },
-    -6.603,
+    -7.358,
 )
-"""For passages of long articles: what is true of an article does not tell its passages apart."""
+PLAIN_READ = Weights(
+    {
+        "walk": 1.119,
+        "meaning": 2.424,
+        "pair": 0.47,
+        "joined": 1.543,
+        "title": 0.583,
+        "agreed": 1.839,
+        "text": 1.704,
+        "read": 1.309,
+    },
+    -5.105,
+)
+"""The same where the reader has looked at the first of them. What it says of a question it was trained on is too good:
+these were fitted with what readers say that were trained without the question's set (training/order.py).
+"""
 
 
-def mixed(whole: float, one: Weights = WHOLE, other: Weights = PARTS) -> Weights:
-    """`whole` parts of the one, and the rest of the other."""
+def mixed(linked: float, one: Weights = LINKED, other: Weights = PLAIN) -> Weights:
+    """`linked` parts of the one, and the rest of the other."""
     names = dict.fromkeys((*one.features, *other.features))
     features = {
-        name: whole * one.features.get(name, 0.0) + (1 - whole) * other.features.get(name, 0.0) for name in names
+        name: linked * one.features.get(name, 0.0) + (1 - linked) * other.features.get(name, 0.0) for name in names
     }
-    return Weights(features, whole * one.bias + (1 - whole) * other.bias)
+    return Weights(features, linked * one.bias + (1 - linked) * other.bias)
 
 
 Fusion = Literal["learned", "rank"]
 SHOWN = 10
 """Passages whose features the trace keeps."""
+MOST_SURE, SCALE = 8.0, 4.0
+"""The reader's logits are cut at the one and divided by the other."""
 
 
-def weighed(use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: float = 0.25) -> Step[Hits, Hits]:
+def weighed(
+    use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: float = 0.25, spend: float = 0
+) -> Step[Hits, Hits]:
     """Follow bridges from the best hits, and order all by their chance of being evidence.
 
-    With `fusion="rank"` the bridges are a list of weight `bridge` that is joined to the hits by rank instead.
+    With `fusion="rank"` the bridges are a list of weight `bridge` that is joined to the hits by rank instead. `spend`
+    is how many CPU milliseconds the reader may take to look at the first of them.
     """
 
     async def run(hits: Hits) -> Hits:
@@ -95,11 +126,14 @@ def weighed(use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: f
         vector = await use.embed_question(hits.query.text)
         candidates = Candidates(use, hits, vector)
         features = candidates.features()
-        whole = candidates.whole
-        weights = mixed(whole)
+        linked = candidates.linked
+        weights = mixed(linked)
         chances = chance(features, weights)
+        if fusion == "learned" and await _read(use, candidates, features, chances, affordable(spend)):
+            weights = mixed(linked, LINKED_READ, PLAIN_READ)
+            chances = chance(features, weights)
         found = _bridged(candidates, features)
-        current_span().details.update(whole=round(whole, 3), weights=_rounded(weights.features))
+        current_span().details.update(linked=round(linked, 3), weights=_rounded(weights.features))
         _tell(candidates, features, chances)
         before = {hit.piece.id: hit.found for hit in hits.items}
         scored = [
@@ -111,7 +145,27 @@ def weighed(use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: f
         bridged = [replace(hit, score=-hit.found[-1].rank) for hit in scored if hit.piece.id in found]
         return rank_fusion([hits, ranked(hits.query, bridged)], k, [1.0, bridge])
 
-    return Step("weigh", run, fusion=fusion)
+    return Step("weigh", run, fusion=fusion, spend=spend)
+
+
+async def _read(
+    use: Resources, candidates: Candidates, features: NDArray[np.float64], chances: NDArray[np.float64], count: int
+) -> bool:
+    """Let the reader look at the likeliest candidates, and put what it says into their features; the others are taken
+    for as unlikely as the least of these. False where it reads nothing.
+    """
+    import numpy as np
+
+    order = np.argsort(-chances, kind="stable")[:count]
+    pieces = list(candidates.pieces.values())
+    logits = await evidence_logits(use, candidates.question, [pieces[n] for n in order]) if count else None
+    if logits is None:
+        return False
+    values = np.clip(logits, -MOST_SURE, MOST_SURE) / SCALE
+    column = FEATURES.index("read")
+    features[:, column] = values.min()
+    features[order, column] = values
+    return True
 
 
 def chance(features: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
@@ -168,9 +222,12 @@ def build_fused(
     fusion: Fusion = "learned",
     late: Annotated[float, Ge(0)] = 0.0,
     among: Count = 30,
+    spend: Annotated[int, Ge(0)] = 150,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    """`fusion`: `learned`, or `rank`, which uses no trained weights. `late`: what MaxSim among the best counts."""
+    """`fusion`: `learned`, or `rank`, which uses no trained weights. `late`: what MaxSim among the best counts.
+    `spend`: CPU milliseconds in which the reader may look at the first candidates; 0 leaves it out.
+    """
     together = fuse(
         dense(use, k=depth, beside=True),
         words(use, k=depth),
@@ -178,7 +235,7 @@ def build_fused(
         k=rank,
         weights=(meaning, word, graph),
     )
-    weigh = weighed(use, fusion=fusion, k=rank, bridge=bridge)
+    weigh = weighed(use, fusion=fusion, k=rank, bridge=bridge, spend=spend)
     return (
         together
         >> weigh

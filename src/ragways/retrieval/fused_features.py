@@ -9,9 +9,11 @@ joined    the same with one that a bridge joins it to
 title     which part of its title stands in the question
 agreed    its places in the lists by words and by meaning, on average
 text      how much of the question's words its own text holds, the title aside
+read      what the reader says of it (`evidence.py`)
 
-All passages of a long article share its title, and the graph tells few of them apart. `Candidates.whole` says how near
-the passages are to being whole articles, so that the weights can go by it.
+All passages of a long article share its title, and the graph tells few of them apart; news name no other news.
+`Candidates.linked` says how near the passages are to being whole articles that name each other, so that the weights can
+go by it.
 
 Bridges: from passage to passage, through an entity that the first one names beside words of the question.
 
@@ -192,7 +194,7 @@ def places(vectors: Vectors) -> Places:
     return _kept[vectors]
 
 
-FEATURES = ("walk", "meaning", "bridge", "named", "pair", "joined", "title", "agreed", "text")
+FEATURES = ("walk", "meaning", "bridge", "named", "pair", "joined", "title", "agreed", "text", "read")
 SOURCES = 6
 """The best hits from which bridges are followed."""
 NAMED = 4
@@ -260,11 +262,20 @@ class Candidates:
         return max((bridge for bridge in self.bridges[id] if bridge.own), key=self._worth)
 
     @property
-    def whole(self) -> float:
-        """1 where every passage is an article by itself, near 0 where all are small parts of long ones.
+    def question(self) -> str:
+        return self._hits.query.text
 
-        The mean of 1 / (passages of its article), pushed towards both ends: an article in two parts among many in one
-        changes little.
+    @property
+    def linked(self) -> float:
+        """Near 1 where passages are articles by themselves that name each other, as in an encyclopedia; near 0 where
+        all are small parts of long ones, and 0 where no passage is about a thing that another one names, as in news.
+        """
+        return self._whole if any(bridge.own for found in self.bridges.values() for bridge in found) else 0.0
+
+    @property
+    def _whole(self) -> float:
+        """1 where every passage is an article by itself: the mean of 1 / (passages of its article), pushed towards both
+        ends, so that an article in two parts among many in one changes little.
         """
         sizes = places(self._use.index.vectors).sizes
         parts = [1 / max(sizes[piece.document], 1) for piece in self.pieces.values()]
@@ -272,7 +283,7 @@ class Candidates:
         return mean * mean * (3 - 2 * mean)
 
     def features(self) -> NDArray[np.float64]:
-        """A row for each of `pieces`, a column for each of `FEATURES`."""
+        """A row for each of `pieces`, a column for each of `FEATURES`; `read` is left for the reader to say."""
         import numpy as np
 
         from ragways.index.graph.retrieve import question_seeds, sureness
@@ -293,6 +304,7 @@ class Candidates:
             "title": [self._title(piece.title) for piece in self.pieces.values()],
             "agreed": [agreed.get(id, 0.0) for id in ids],
             "text": self._texts() @ self._cover.weights,
+            "read": [0.0] * len(ids),
         }
         columns |= self._pairs(ids)
         return np.array([columns[name] for name in FEATURES], dtype=np.float64).T
