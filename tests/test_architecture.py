@@ -56,7 +56,7 @@ def test_no_import_is_excused_by_what_one_platforms_wheel_ships():
     """Whether a package comes with types differs between wheels; a module without them is listed in pyproject.toml."""
     lines = (
         f"{path.relative_to(REPOSITORY)}:{number}"
-        for folder in ("src", "tests", "benchmarks", "docs")
+        for folder in ("src", "tests", "benchmarks", "docs", "training")
         for path in sorted((REPOSITORY / folder).rglob("*.py"))
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if re.match(r"\s*(import|from)\s.*#\s*type:\s*ignore", line)
