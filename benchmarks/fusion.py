@@ -183,9 +183,9 @@ def _fit(sets: Mapping[str, Sequence[Asked]], like: Weights) -> Weights:
         exact += [] if name in ARTICLES else useful
     spread = np.concatenate([features for features, _ in rows]).std(axis=0) + 1e-9
     share = np.array(counts) / sum(counts)
-    weights = _softmax_fit([features / spread for features, _ in rows], [right for _, right in rows], share) / spread
+    weights = softmax_fit([features / spread for features, _ in rows], [right for _, right in rows], share) / spread
     exact = exact or rows
-    slope, bias = _logistic_fit(
+    slope, bias = logistic_fit(
         np.concatenate([features for features, _ in exact]) @ weights, np.concatenate([right for _, right in exact])
     )
     return Weights(dict(zip(names, (slope * weights).tolist(), strict=True)), bias)
@@ -210,7 +210,8 @@ def _least(of: Callable[[Floats], Bent], size: int) -> Floats:
     return here
 
 
-def _softmax_fit(features: Sequence[Floats], evidence: Sequence[NDArray[np.bool_]], share: Floats) -> Floats:
+def softmax_fit(features: Sequence[Floats], evidence: Sequence[NDArray[np.bool_]], share: Floats) -> Floats:
+    """Weights that make the evidence of each question likely among its candidates; `share` is what each counts."""
     size = features[0].shape[1]
     wanted = [row[right].mean(axis=0) for row, right in zip(features, evidence, strict=True)]
 
@@ -229,7 +230,7 @@ def _softmax_fit(features: Sequence[Floats], evidence: Sequence[NDArray[np.bool_
     return _least(of, size)
 
 
-def _logistic_fit(scores: Floats, right: NDArray[np.bool_]) -> tuple[float, float]:
+def logistic_fit(scores: Floats, right: NDArray[np.bool_]) -> tuple[float, float]:
     """Slope and bias that make scores into chances."""
     middle = float(scores.mean())
     columns = np.stack([scores - middle, np.ones_like(scores)], axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ragways.reading.answers import Reach, ReadEvidence, SentencePlace, read_evidence
+from ragways.reading.answers import IN_ORDER, Reach, ReadEvidence, SentencePlace, read_evidence
 from ragways.reading.sufficiency import Features, chance, coverage
 from tests.fakes import FindsWords
 
@@ -119,3 +119,15 @@ def test_coverage_is_of_names_and_of_words():
     assert names == 2 / 3
     assert 0 < words < 1
     assert coverage("when was it?", [])[0] == 0.8
+
+
+def test_passages_in_order_are_read_two_at_a_time():
+    reader = FindsWords({"Delhi": 5.0})
+    passages = [(f"Page {n}", [f"Line {n} of Delhi."]) for n in range(5)]
+    read("Where was Anna born?", passages, reader, reach=IN_ORDER)
+    shown = [[passage.title for passage in group] for group in reader.groups]
+    assert shown == [["Page 0", "Page 1"], ["Page 0", "Page 2"], ["Page 1", "Page 2"]]
+    alone = FindsWords({"Delhi": 5.0})
+    found = read("Where was Anna born?", passages[:1], alone, reach=IN_ORDER)
+    assert [len(group) for group in alone.groups] == [1]
+    assert found.answers[0].text == "Delhi"

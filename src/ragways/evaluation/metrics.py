@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log2
 
@@ -47,7 +47,12 @@ def _exact_match(record: Record) -> float:
 
 
 def _token_f1(record: Record) -> float:
-    return max(_f1(answer.split(), gold.split()) for answer, gold in _compared(record.answer, record, squad_normal))
+    return token_f1(record.answer, accepted(record))
+
+
+def token_f1(answer: str, accepted: Iterable[str]) -> float:
+    """The words that an answer shares with the best of the accepted ones, as SQuAD's own scorer compares them."""
+    return max(_f1(*map(str.split, compared(answer, gold, squad_normal))) for gold in accepted)
 
 
 def _f1(answer: list[str], gold: list[str]) -> float:

@@ -19,6 +19,7 @@ from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BU
 from ragways.models.embed import reads
 from ragways.models.reader import READER_LANGUAGE
 from ragways.models.task import Task
+from ragways.reading.answers import USUAL, Reach
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import (
     ANSWER,
@@ -63,12 +64,15 @@ def is_retrieval_only() -> bool:
     return _RETRIEVAL_ONLY.get()
 
 
-def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True) -> Step[Evidence, Answer]:
+def answer(
+    use: Resources, prompt: Native | None = None, *, stream: bool = True, reach: Reach = USUAL
+) -> Step[Evidence, Answer]:
     """Say what the evidence says, or that it does not say it.
 
     `prompt` is the paradigm's own way of asking for the answer, taken where the settings choose native prompts. Short
     prompts ask for the words of an abstention, so that those words are one.
-    `stream`: whether the text may be passed on while it is written (see `core/stream.py`).
+    `stream`: whether the text may be passed on while it is written (see `core/stream.py`). `reach`: how much is read
+    where the reader answers.
     """
     native, short = prompt if use.prompts == "native" else None, use.prompts == "short"
     task = use.wishes.applied(SHORT_ANSWER if short else NATIVE[native] if native else ANSWER)
@@ -83,7 +87,7 @@ def answer(use: Resources, prompt: Native | None = None, *, stream: bool = True)
             _passage(hit, spans, origin) for (hit, origin, _), spans in zip(evidence.described(), places, strict=True)
         )
         query = evidence.hits.query
-        given = AnswerInput(query.text, passages, _extractor(use, query.text), query.searches)
+        given = AnswerInput(query.text, passages, _extractor(use, query.text, reach), query.searches)
         first = await _read_first(use, task, given)
         if first is not None and use.stop_early and not first.answered:
             return replace(_abstain(evidence, READ_WAY), chance=first.chance, note=NOT_ASKED)
@@ -134,13 +138,13 @@ def _checked(told: Answer, first: RuleReply) -> Answer:
     return replace(told, note=defused(f"the reader finds another answer: {found.marked}"))
 
 
-def _extractor(use: Resources, question: str) -> Extractor:
+def _extractor(use: Resources, question: str, reach: Reach) -> Extractor:
     """What answers this question without a model: the reader, unless it is not wanted or does not know the language."""
     embed = use.embed if reads(use.embedder, question) else None
     reader, note, code = use.reader if use.answer_by == "read" else None, "", language(question)
     if reader is not None and code not in ("", READER_LANGUAGE):
         reader, note = None, f"the reader knows English only, and the question is in {NAMES.get(code, code)}"
-    return Extractor(embed, terms, use.threshold, use.sentences, reader, note)
+    return Extractor(embed, terms, use.threshold, use.sentences, reader, note, reach)
 
 
 def _how_made(reply: AnswerReply, way: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from annotated_types import Ge
 from ragways.core.step import Step, fuse, rank_fusion
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, ranked
+from ragways.reading.answers import IN_ORDER, USUAL
 from ragways.retrieval.answer import answer
 from ragways.retrieval.evidence import affordable, evidence_logits
 from ragways.retrieval.fused_features import FEATURES, Bridge, Candidates
@@ -46,49 +47,49 @@ class Weights:
 
 LINKED = Weights(
     {
-        "walk": 3.388,
-        "meaning": 2.726,
-        "bridge": 1.51,
-        "named": 1.632,
-        "pair": 1.746,
-        "joined": 3.2,
-        "title": 1.07,
-        "agreed": 0.798,
+        "walk": 3.46,
+        "meaning": 2.258,
+        "bridge": 1.834,
+        "named": 1.772,
+        "pair": 0.946,
+        "joined": 2.434,
+        "title": 1.385,
+        "agreed": 1.727,
     },
-    -8.533,
+    -7.97,
 )
 """For passages that are articles by themselves and name each other."""
 PLAIN = Weights(
-    {"walk": 1.261, "meaning": 2.52, "pair": 0.38, "joined": 1.692, "title": 0.869, "agreed": 2.373, "text": 2.382},
-    -6.367,
+    {"walk": 1.137, "meaning": 2.147, "pair": 0.374, "joined": 1.477, "title": 0.861, "agreed": 2.889, "text": 1.763},
+    -6.009,
 )
 """For all others: what is true of a long article does not tell its passages apart, and news name no other news."""
 LINKED_READ = Weights(
     {
-        "walk": 3.022,
-        "meaning": 2.562,
-        "bridge": 1.43,
-        "named": 1.598,
-        "pair": 1.63,
-        "joined": 2.973,
-        "title": 0.599,
-        "agreed": 0.538,
-        "read": 0.932,
+        "walk": 2.84,
+        "meaning": 1.939,
+        "bridge": 1.66,
+        "named": 1.695,
+        "pair": 0.809,
+        "joined": 2.112,
+        "title": 0.728,
+        "agreed": 1.232,
+        "read": 1.394,
     },
-    -7.358,
+    -6.147,
 )
 PLAIN_READ = Weights(
     {
-        "walk": 1.119,
-        "meaning": 2.424,
-        "pair": 0.47,
-        "joined": 1.543,
-        "title": 0.583,
-        "agreed": 1.839,
-        "text": 1.704,
-        "read": 1.309,
+        "walk": 0.923,
+        "meaning": 1.854,
+        "pair": 0.349,
+        "joined": 1.147,
+        "title": 0.566,
+        "agreed": 2.136,
+        "text": 1.242,
+        "read": 1.568,
     },
-    -5.105,
+    -4.313,
 )
 """The same where the reader has looked at the first of them. What it says of a question it was trained on is too good:
 these were fitted with what readers say that were trained without the question's set (training/order.py).
@@ -242,7 +243,7 @@ def build_fused(
         >> reorder(use, among=among, weight=late, k=rank)
         >> top(k)
         >> pack(use, tokens)
-        >> answer(use)
+        >> answer(use, reach=IN_ORDER if affordable(spend) and fusion == "learned" else USUAL)
     )
 
 

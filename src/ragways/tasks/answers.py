@@ -20,6 +20,7 @@ from ragways.core.trace import current_span
 from ragways.core.types import ABSTENTION, content_hash
 from ragways.models.call import Tool
 from ragways.models.task import In, Out, Task
+from ragways.reading.answers import USUAL, Reach
 from ragways.tasks.extract import AnswerPassage, Extraction, extract
 from ragways.tasks.refusal import refuses
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 class Extractor:
     """What answering without a model needs: vectors of texts (None where they say nothing of a text in this language),
     and how careful and how brief to be. Without a `reader` the best sentences are the answer; `note` says why there is
-    none where one was asked for.
+    none where one was asked for; `reach` is how much it reads.
     """
 
     embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]] | None
@@ -49,6 +50,7 @@ class Extractor:
     maximum: int
     reader: PassageReader | None = None
     note: str = ""
+    reach: Reach = USUAL
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ async def _read(given: AnswerInput, reader: PassageReader) -> RuleReply:
 
     use = given.extractor
     found = await read_answer(
-        given.question, given.passages, reader, embed=use.embed, terms=use.terms, maximum=use.maximum
+        given.question, given.passages, reader, embed=use.embed, terms=use.terms, maximum=use.maximum, reach=use.reach
     )
     current_span().details.update(chance=round(found.chance, 4), features=asdict(found.features))
     if not found.said or found.chance < use.threshold:

@@ -113,15 +113,16 @@ async def read_answer(
     embed: Embed | None,
     terms: Terms,
     maximum: int,
+    reach: Reach = USUAL,
 ) -> ReadAnswer:
     """The answer that the reader finds in passages. `embed` and `terms` are as in `extract`; `maximum` is how many
-    sentences are said at most where sentences answer.
+    sentences are said at most where sentences answer; `reach` is how much is read.
     """
     form = _form(question)
     if (decided := await compared(question, [(each.title, each.sentences) for each in passages], reader)) is not None:
         return _decided(question, passages, decided, form)
     titled = [(passage.heading, passage.sentences) for passage in passages[:LOOKED_AT]]
-    reach = USUAL if form in _ONLY_READ else AFTER_COMPARING
+    reach = reach if form in _ONLY_READ else AFTER_COMPARING
     read = await read_evidence(question, titled, reader, form, reach)
     features = _features(question, passages, read, form)
     best = read.answers[0] if read.answers else None
