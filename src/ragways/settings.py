@@ -141,9 +141,15 @@ class AnswerSettings(Section):
         "read", description="without a model: read finds the answer itself, extract takes the best sentences"
     )
     sentences: int = Field(3, ge=1, le=20, description="most sentences of an answer made without a model")
-    stop_early: bool = Field(
+    order: bool = Field(
         False,
-        description="with a model: do not ask it where the reader finds no answer that is likely enough",
+        description="with a model: show it the best passages in the order in which the reader finds them evidence",
+    )
+    stop_below: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="with a model: it is not asked where the reader's chance is below this",
     )
     check: bool = Field(
         False,

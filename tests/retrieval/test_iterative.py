@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from ragways.core.trace import Span
 from ragways.core.types import ABSTENTION
 from ragways.index.reader import Index
 from ragways.retrieval.rounds import ITERATIVE as PARADIGM
+from tests.fakes import FindsWords
 from tests.retrieval.graph_corpus import HOPS, asked, falls, ids, indexed, prompts, resources, step
 
 SAID = {"answered": True, "sentences": [{"text": "In Port Averne.", "passages": [1]}]}
@@ -146,3 +148,36 @@ def test_more_budget_never_loses_evidence(index: Index):
         assert answer.evidence.tokens <= tokens
         assert ids(answer)[: len(before)] == before
         before = ids(answer)
+
+
+READS = FindsWords({"in Port Averne": 8.0, "Skelwick": 1.0})
+
+
+def test_without_a_model_the_readers_chance_ends_it_or_makes_it_look_on(index: Index):
+    use = replace(resources(index), reader=READS)
+    chance = asked(use, PARADIGM, HOPS, base="naive", k=2, minimum=0.0, rounds=1)[0].chance
+    assert chance is not None
+    _, enough = asked(use, PARADIGM, HOPS, base="naive", k=2, minimum=0.0, enough=chance)
+    assert end(enough) == f"the answer is likely enough (chance {chance:.2f})"
+    assert step(enough, "answer in rounds").details["asked"] == [HOPS]
+    assert [each.details["chance"] for each in enough.walk() if "subquestion" in each.details] == [chance]
+    _, more = asked(use, PARADIGM, HOPS, base="naive", k=2, minimum=0.0, enough=1.0)
+    assert len(step(more, "answer in rounds").details["asked"]) > 1  # type: ignore[arg-type]
+
+
+def test_the_reader_is_shown_the_best_of_every_round(index: Index):
+    use = replace(resources(index), reader=READS)
+    answer, _ = asked(use, PARADIGM, HOPS, base="naive", k=4, minimum=0.0, enough=1.0)
+    assert "round 2" in " ".join(found.note for hit in answer.evidence.items[:3] for found in hit.found)
+    before: list[str] = []
+    for tokens in (0, 40, 80, 160, 8000):
+        found = ids(asked(use, PARADIGM, HOPS, base="naive", k=4, minimum=0.0, enough=1.0, tokens=tokens)[0])
+        assert found[: len(before)] == before
+        before = found
+
+
+def test_with_a_model_the_model_judges_however_sure_the_reader_is(index: Index):
+    script = [KNOWN, lacks("Who designed the Ness Light?"), SAID, lacks(MARKET), SAID, ENOUGH]
+    use = replace(resources(index, script), reader=READS, check=True)
+    _, trace = asked(use, PARADIGM, HOPS, base="naive", k=2, minimum=0.0, enough=0.0)
+    assert end(trace) == "the answer suffices"

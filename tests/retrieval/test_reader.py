@@ -198,30 +198,6 @@ def test_a_model_writes_the_answer_where_there_is_one(index: Index):
     assert (answer.text, answer.chance) == ("In Port Averne. [1]", None)
 
 
-SAYS = {"answered": True, "sentences": [{"text": "It was Port Averne.", "passages": [1]}]}
-ELSE = {"answered": True, "sentences": [{"text": "It was Skelwick.", "passages": [1]}]}
-
-
-def test_a_model_is_not_asked_where_the_reader_finds_nothing_likely(index: Index):
-    unasked = ScriptedModel([])
-    answer = asked(use(index, model=unasked, stop_early=True, threshold=0.9999)).answer
-    assert (answer.abstained, answer.way, unasked.calls) == (True, READ_WAY, [])
-    assert "the model was not asked" in answer.note
-    assert not asked(use(index, model=ScriptedModel([SAYS]), stop_early=True)).answer.abstained
-
-
-def test_a_models_answer_is_held_against_the_readers(index: Index):
-    agreed = asked(use(index, model=ScriptedModel([SAYS]), check=True)).answer
-    assert agreed.chance == asked(use(index)).answer.chance
-    assert agreed.note == ""
-    differs = asked(use(index, model=ScriptedModel([ELSE]), check=True)).answer
-    assert differs.chance is None
-    assert differs.note.startswith("the reader finds another answer: Port Averne [")
-    nothing = asked(use(index, model=ScriptedModel([ELSE]), check=True, threshold=0.9999)).answer
-    assert nothing.note == "the reader finds no answer in the evidence"
-    assert nothing.text == "It was Skelwick. [1]"
-
-
 def test_the_reader_is_opened_once_with_the_corpus_and_closed_with_it(folder: Path, monkeypatch: pytest.MonkeyPatch):
     closed = []
 

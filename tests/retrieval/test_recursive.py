@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from ragways.core.step import rank_fusion
 from ragways.core.types import Hit, Query, ranked
 from ragways.index.reader import Index
 from ragways.retrieval.rounds import RECURSIVE as PARADIGM
+from tests.fakes import FindsWords
 from tests.retrieval.graph_corpus import HOPS, asked, falls, ids, indexed, prompts, resources, step
 
 MARKET = "Is herring sold in the market on the quay of Skelwick?"
@@ -109,3 +111,21 @@ def test_the_budget_changes_what_is_kept_and_not_what_is_searched_for(index: Ind
         assert ids(answer)[: len(before)] == before
         before = ids(answer)
     assert asked(resources(index), PARADIGM, HOPS, k=2)[0] == answer
+
+
+def test_without_a_model_it_ends_when_what_was_gathered_suffices(index: Index):
+    use = replace(resources(index), reader=FindsWords({"in Port Averne": 8.0, "by Ada Holm": 1.0}))
+    _, whole = asked(use, PARADIGM, HOPS, k=2, enough=1.0)
+    first = step(whole, "round").details["chance"]
+    assert isinstance(first, float)
+    assert step(whole, "gather in rounds").details["rounds"] > 1  # type: ignore[operator]
+    _, trace = asked(use, PARADIGM, HOPS, k=2, enough=first)
+    gathering = step(trace, "gather in rounds").details
+    assert (gathering["rounds"], gathering["stopped"]) == (1, f"the answer is likely enough (chance {first:.2f})")
+
+
+def test_with_a_model_nothing_is_read_between_rounds(index: Index):
+    reader = FindsWords({"in Port Averne": 8.0})
+    use = replace(resources(index, [more("Who is Ada Holm?"), more(), ANSWER]), reader=reader)
+    asked(use, PARADIGM, HOPS, k=2, enough=0.0)
+    assert reader.groups == []

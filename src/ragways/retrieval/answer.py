@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ragways.core.errors import BudgetExceeded, ModelError, UnusableReply
-from ragways.core.language import NAMES, folded_words, language
 from ragways.core.step import Step
 from ragways.core.stream import current_stream
 from ragways.core.text import defused
@@ -17,9 +16,8 @@ from ragways.core.types import ABSTENTION, Answer, Citation, Evidence, Hit, Hits
 from ragways.index.words import terms
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
 from ragways.models.embed import reads
-from ragways.models.reader import READER_LANGUAGE
-from ragways.models.task import Task
 from ragways.reading.answers import USUAL, Reach
+from ragways.retrieval.beside_model import ORDERED_BY, checked, read_first, reader_for
 from ragways.retrieval.resources import Resources
 from ragways.tasks.answers import (
     ANSWER,
@@ -43,7 +41,8 @@ _VERBATIM = ("chunk", "sentence", "paragraph", "section", "article")
 """Kinds of pieces whose text stands in a document word for word."""
 READ_WAY: Final = "rule: read"
 """The way of an answer that the reader found."""
-NOT_ASKED: Final = "the reader finds no answer in the evidence, so that the model was not asked"
+NOT_ASKED: Final = "rule: the model was not asked"
+"""The way of an abstention where the reader takes it for unlikely that the evidence answers."""
 
 
 _RETRIEVAL_ONLY: ContextVar[bool] = ContextVar("ragways_retrieval_only", default=False)
@@ -88,9 +87,9 @@ def answer(
         )
         query = evidence.hits.query
         given = AnswerInput(query.text, passages, _extractor(use, query.text, reach), query.searches)
-        first = await _read_first(use, task, given)
-        if first is not None and use.stop_early and not first.answered:
-            return replace(_abstain(evidence, READ_WAY), chance=first.chance, note=NOT_ASKED)
+        first = await read_first(use, task, given)
+        if first is not None and (first.chance or 0.0) < use.stop_below:
+            return replace(_abstain(evidence, NOT_ASKED), chance=first.chance)
         listening = current_stream() if stream else None
         on_text = listening.reply(_so_far) if listening else None
         error = ""
@@ -101,8 +100,9 @@ def answer(
                 raise
             outcome, error = await use.model.by_rule(task, given, way_after(failed)), str(failed)
         reply, how = outcome.value, _how_made(outcome.value, outcome.way)
+        against = first if use.check and not outcome.by_rule else None
         if not reply.answered or (short and all(refuses(sentence.text) for sentence in reply.sentences)):
-            return replace(_abstain(evidence, outcome.way), error=error, **how)
+            return checked(replace(_abstain(evidence, outcome.way), error=error, **how), against)
         said = [sentence for sentence in reply.sentences if sentence.text.strip()]
         cited = _cited(use, said, reply, evidence.items, places)
         if listening and outcome.by_rule:
@@ -110,40 +110,15 @@ def answer(
                 listening.update(defused(_text(said[:count])))
         explanation = _text(reply.explanation) if isinstance(reply, RuleReply) else ""
         told = spoken(evidence, _text(said), cited, way=outcome.way, explanation=explanation)
-        told = replace(told, error=error, **how)
-        return _checked(told, first) if first is not None and use.check and not outcome.by_rule else told
+        return checked(replace(told, error=error, **how), against)
 
     return Step("answer", run, prompts=f"native {native}" if native else "short" if short else "shared")
-
-
-async def _read_first(use: Resources, task: Task[AnswerInput, AnswerReply], given: AnswerInput) -> RuleReply | None:
-    """What the reader finds before a model is asked, where that is wanted; None where it does not read."""
-    if use.model.model is None or not (use.check or use.stop_early) or given.extractor.reader is None:
-        return None
-    found = (await use.model.by_rule(task, given, "rule: before the model")).value
-    return found if isinstance(found, RuleReply) and found.read else None
-
-
-def _checked(told: Answer, first: RuleReply) -> Answer:
-    """A model's answer with the reader's chance where it says what the reader found, and else with what that was. Where
-    the reader has whole sentences, there is nothing short to compare.
-    """
-    if not first.answered:
-        return replace(told, note="the reader finds no answer in the evidence")
-    if not first.explanation:
-        return told
-    found = first.sentences[0]
-    if f" {' '.join(folded_words(found.text))} " in f" {' '.join(folded_words(told.text))} ":
-        return replace(told, chance=first.chance)
-    return replace(told, note=defused(f"the reader finds another answer: {found.marked}"))
 
 
 def _extractor(use: Resources, question: str, reach: Reach) -> Extractor:
     """What answers this question without a model: the reader, unless it is not wanted or does not know the language."""
     embed = use.embed if reads(use.embedder, question) else None
-    reader, note, code = use.reader if use.answer_by == "read" else None, "", language(question)
-    if reader is not None and code not in ("", READER_LANGUAGE):
-        reader, note = None, f"the reader knows English only, and the question is in {NAMES.get(code, code)}"
+    reader, note = reader_for(use, question)
     return Extractor(embed, terms, use.threshold, use.sentences, reader, note, reach)
 
 
@@ -216,7 +191,7 @@ def _passage(hit: Hit, spans: Sequence[tuple[int, int]], origin: Origin) -> Answ
         piece.kind,
         hit.score,
         section=origin.section[-1] if origin.section else "",
-        retrievers=len({found.by for found in hit.found}),
+        retrievers=len({found.by for found in hit.found} - {ORDERED_BY}),
         nearness=max(near, default=None),
     )
 

@@ -242,7 +242,7 @@ def build_fused(
         >> weigh
         >> reorder(use, among=among, weight=late, k=rank)
         >> top(k)
-        >> pack(use, tokens)
+        >> pack(use, tokens, order=False)
         >> answer(use, reach=IN_ORDER if affordable(spend) and fusion == "learned" else USUAL)
     )
 

@@ -58,8 +58,10 @@ class Resources:
     """What finds answers in evidence without a model; None where there is no such thing."""
     answer_by: AnswerBy = "read"
     """Whether the reader answers where there is no model, or the best sentences do."""
-    stop_early: bool = False
-    """Whether a model is not asked where the reader finds no answer that is likely enough."""
+    order: bool = False
+    """Whether a model is shown the best passages in the order in which the reader takes them for evidence."""
+    stop_below: float = 0.0
+    """The chance that the evidence answers below which a model is not asked."""
     check: bool = False
     """Whether a short answer of the reader is held against the model's."""
     guard: GuardSettings = field(default_factory=GuardSettings)

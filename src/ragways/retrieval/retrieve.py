@@ -9,6 +9,7 @@ from ragways.core.trace import current_span
 from ragways.core.types import Evidence, Found, Hit, Hits, Query, ranked
 from ragways.index.vectors import Scored
 from ragways.models.embed import reads
+from ragways.retrieval.beside_model import ordered
 from ragways.retrieval.guard import guarded
 from ragways.retrieval.resources import Resources
 
@@ -88,16 +89,17 @@ def reorder(use: Resources, *, among: int, weight: float, k: int) -> Step[Hits, 
     return Step("reorder", run, among=among, weight=weight)
 
 
-def pack(use: Resources, tokens: int) -> Step[Hits, Evidence]:
+def pack(use: Resources, tokens: int, *, order: bool = True) -> Step[Hits, Evidence]:
     """As many of the best as fit the budget, without what the guard holds back (see `guard.py`).
 
     Packing ends at the first hit that does not fit, rather than going on to smaller ones behind it: so a larger budget
-    never loses what a smaller one had.
+    never loses what a smaller one had. Where a model is set, the reader may put the best in order before
+    (`answer.order`); `order=False` is for lists that it had a say in already.
     """
 
     async def run(hits: Hits) -> Evidence:
         sources = use.index.keys(hit.piece.document for hit in hits.items)
-        checked = guarded(hits, use.guard, sources)
+        checked = guarded(await ordered(use, hits) if order else hits, use.guard, sources)
         kept, used = 0, 0
         for hit in checked.hits.items:
             if used + hit.piece.tokens > tokens:

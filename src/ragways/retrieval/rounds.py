@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Le
 
 from ragways.core.step import Step, rank_fusion
 from ragways.core.trace import current_span, span
 from ragways.core.types import Answer, Found, Hit, Hits, Query
 from ragways.index.words import terms
 from ragways.retrieval.answer import answer, recall
+from ragways.retrieval.beside_model import reader_for
 from ragways.retrieval.pagerank import by_pagerank
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
@@ -47,30 +50,50 @@ async def subquestions(use: Resources, question: str, hits: Sequence[Hit], asked
     return list(reversed(new.values()))[:SUBQUESTION_LIMIT]
 
 
-async def judge(use: Resources, question: str, answer: Answer, asked: Collection[str]) -> AnswerVerdict:
-    """Whether an answer suffices. One that refuses never does, whatever is said of it: then the question is open."""
+async def judge(
+    use: Resources, question: str, answer: Answer, asked: Collection[str], enough: float = 0.5
+) -> AnswerVerdict:
+    """Whether an answer suffices. One that refuses never does, whatever is said of it: then the question is open.
+
+    Without a model an answer that was read suffices by its chance, and what to look up is found by rules.
+    """
     given = JudgeAnswerInput(question, answer.text, _texts(answer.evidence.items), tuple(asked), _terms)
     verdict = (await use.model.do(JUDGE_ANSWER, given, rule_if_unusable=True)).value
+    if use.model.model is None and answer.chance is not None:
+        return AnswerVerdict(likely_enough(answer, enough), verdict.subquestion)
     if verdict.suffices and (answer.abstained or refuses(answer.text)):
         return AnswerVerdict(False, verdict.subquestion.strip() or question)
     return verdict
+
+
+def reads_alone(use: Resources, question: str) -> bool:
+    """Whether the reader answers this question: there is no model, and it knows the language."""
+    return use.model.model is None and reader_for(use, question)[0] is not None
+
+
+def likely_enough(answer: Answer, enough: float) -> bool:
+    """Whether an answer that was read has at least this chance of being right."""
+    return not answer.abstained and answer.chance is not None and answer.chance >= enough
 
 
 def _texts(hits: Sequence[Hit]) -> tuple[str, ...]:
     return tuple(f"{hit.piece.title}: {hit.piece.text}" for hit in hits)
 
 
+Chance = Annotated[float, Ge(0), Le(1)]
+"""Without a model: the chance of being right from which on what was found is enough."""
 SHOWN = 8000
-"""Tokens of what was gathered that are shown when asking for sub-questions. No setting, so that the answer's budget
-does not change what is searched for.
+"""Tokens of what was gathered that are shown when asking for sub-questions, or read to see whether they suffice. No
+setting, so that the answer's budget does not change what is searched for.
 """
 
 
-def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7) -> Step[Query, Hits]:
+def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7, enough: float = 0.5) -> Step[Query, Hits]:
     """Search, ask what is missing, append that to the query, search again.
 
-    Ends after so many rounds, when one finds nothing new, or when no sub-question comes. The rounds' lists are joined
-    by rank, as their scores belong to different queries.
+    Ends after so many rounds, when one finds nothing new, when no sub-question comes, or, without a model, when the
+    reader finds an answer whose chance is `enough`. The rounds' lists are joined by rank, as their scores belong to
+    different queries.
     """
 
     async def run(query: Query) -> Hits:
@@ -96,6 +119,13 @@ def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7) -> Step[Que
                 if not more:
                     stopped = "no sub-question"
                     break
+                if reads_alone(use, query.text):
+                    joined = replace(rank_fusion(lists), query=query)
+                    said = await (pack(use, SHOWN) >> answer(use, stream=False))(joined)
+                    here.details["chance"] = said.chance
+                    if likely_enough(said, enough):
+                        stopped = _likely(said)
+                        break
                 asked += more
         current_span().details.update(rounds=number, stopped=stopped, found=len(seen))
         searched = replace(query, searches=tuple(asked))
@@ -105,30 +135,40 @@ def gather_in_rounds(use: Resources, *, rounds: int = 5, k: int = 7) -> Step[Que
 
 
 def answer_in_rounds(
-    use: Resources, base: Step[Query, Hits], *, rounds: int = 3, k: int = 10, tokens: int = 8000
+    use: Resources,
+    base: Step[Query, Hits],
+    *,
+    rounds: int = 3,
+    k: int = 10,
+    enough: float = 0.5,
+    tokens: int = 8000,
 ) -> Step[Query, Answer]:
     """Answer, judge, look up what is missing, answer again.
 
     The first search is for the sub-question or, where none comes, for the question itself. It ends when the answer
     suffices, after so many rounds, and when, after the first, no sub-question comes or one that was asked before. Each
     round adds its k best behind those of the rounds before it: so a larger budget never loses what a smaller one had,
-    and k is small enough that the first round leaves room for the others.
+    and k is small enough that the first round leaves room for the others. The reader looks at the first few passages
+    alone: where it answers, the rounds' lists are joined by rank, and rounds do not depend on the budget.
     """
 
     async def run(query: Query) -> Answer:
         asked: dict[str, str] = {}
         gathered: list[Hit] = []
+        lists: list[Hits] = []
+        hits, reads = Hits(query), reads_alone(use, query.text)
         with span("round", number=0):
             said = await recall(use)(query)
         stopped = f"{rounds} rounds"
         for number in range(1, rounds + 1):
-            verdict = await judge(use, query.text, said, asked.values())
+            verdict = await judge(use, query.text, said, asked.values(), enough)
             wanted = verdict.subquestion.strip()
             if number == 1 and not plain(wanted):
                 wanted = query.text
             before = asked.keys() | ({plain(query.text)} if number > 1 else set())
             if verdict.suffices or not plain(wanted) or plain(wanted) in before:
-                stopped = _end(verdict.suffices, plain(wanted))
+                likely = reads and verdict.suffices and said.chance is not None
+                stopped = _likely(said) if likely else _end(verdict.suffices, plain(wanted))
                 break
             asked[plain(wanted)] = wanted
             with span("round", number=number, subquestion=wanted) as here:
@@ -138,12 +178,21 @@ def answer_in_rounds(
                 here.details["new"] = len(new)
                 gathered += [replace(hit, score=1 / (len(gathered) + n)) for n, hit in enumerate(new, start=1)]
                 if new:  # else there is nothing to answer from that the last answer did not have
-                    searched = replace(query, searches=tuple(asked.values()))
-                    said = await (pack(use, tokens) >> answer(use, "rounds"))(Hits(searched, tuple(gathered)))
+                    lists.append(replace(found, items=found.items[:k]))
+                    items = rank_fusion(lists).items if reads else tuple(gathered)
+                    hits = Hits(replace(query, searches=tuple(asked.values())), items)
+                    said = await (pack(use, SHOWN if reads else tokens) >> answer(use, "rounds"))(hits)
+                    here.details |= {"chance": said.chance} if reads else {}
+        if reads and hits.items and tokens != SHOWN:
+            said = await (pack(use, tokens) >> answer(use, "rounds"))(hits)
         current_span().details.update(rounds=len(asked), stopped=stopped, asked=list(asked.values()))
         return said
 
     return Step("answer in rounds", run, rounds=rounds, k=k)
+
+
+def _likely(said: Answer) -> str:
+    return f"the answer is likely enough (chance {said.chance or 0.0:.2f})"
 
 
 def _end(suffices: bool, wanted: str) -> str:
@@ -166,9 +215,10 @@ def build_recursive(
     *,
     rounds: Count = 5,
     k: Count = 7,
+    enough: Chance = 0.5,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    return gather_in_rounds(use, rounds=rounds, k=k) >> pack(use, tokens) >> answer(use, "rounds")
+    return gather_in_rounds(use, rounds=rounds, k=k, enough=enough) >> pack(use, tokens) >> answer(use, "rounds")
 
 
 RECURSIVE = Paradigm(
@@ -188,13 +238,14 @@ def build_iterative(
     k: Count = 10,
     minimum: float = 0.4,
     weighted: bool = True,
+    enough: Chance = 0.5,
     tokens: Tokens = 8000,
 ) -> Strategy:
     if base == "naive":
         retriever = dense(use, k=k, minimum=minimum)
     else:
         retriever = by_pagerank(use, minimum=minimum, weighted=weighted)
-    return answer_in_rounds(use, retriever, rounds=rounds, k=k, tokens=tokens)
+    return answer_in_rounds(use, retriever, rounds=rounds, k=k, enough=enough, tokens=tokens)
 
 
 ITERATIVE = Paradigm(

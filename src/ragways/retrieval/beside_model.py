@@ -1,0 +1,122 @@
+"""What the reader does beside a model: order its passages, spare a call that finds nothing, hold its answer up.
+
+Each is a setting of its own (`answer.order`, `answer.stop_below`, `answer.check`). None replaces what a model says.
+Where the reader's weights are missing all three are off, which is told once; a question in a language that the reader
+does not know is left alone, and the trace says so.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from ragways.core.language import NAMES, folded_words, language
+from ragways.core.text import defused
+from ragways.core.trace import current_span
+from ragways.core.types import Answer, Found, Hits
+from ragways.models.encoder import CURE
+from ragways.models.reader import READER_LANGUAGE
+from ragways.models.task import Task
+from ragways.retrieval.evidence import TOGETHER, evidence_logits
+from ragways.retrieval.resources import Resources
+from ragways.tasks.answers import AnswerInput, AnswerReply, RuleReply
+
+if TYPE_CHECKING:
+    from ragways.reading.answers import PassageReader
+
+ORDERED_BY: Final = "reader"
+"""The name under which the reader stands in `Hit.found`. It finds nothing that others did not."""
+SURE: Final = 0.8
+"""The least chance with which the reader says that a model is wrong."""
+_MARKS = re.compile(r"\[\d+\]")
+_ARTICLES: Final = frozenset({"the", "a", "an"})
+
+
+def reader_for(use: Resources, question: str) -> tuple[PassageReader | None, str]:
+    """The reader, or None and why there is none where one was wanted."""
+    if use.answer_by != "read" or use.reader is None:
+        return None, ""
+    code = language(question)
+    if code not in ("", READER_LANGUAGE):
+        return None, f"the reader knows English only, and the question is in {NAMES.get(code, code)}"
+    return use.reader, ""
+
+
+async def ordered(use: Resources, hits: Hits) -> Hits:
+    """The best hits in the order in which the reader takes them for evidence, where a model is to be shown them.
+
+    Only chunks change places, and only among the first six: reports, facts and the sentences of a walk have an order
+    that says something. Scores stay with the ranks, as a list is best first.
+    """
+    if not use.order or not _works_beside(use):
+        return hits
+    places = [n for n, hit in enumerate(hits.items[:TOGETHER]) if hit.piece.kind == "chunk"]
+    best = [hits.items[n] for n in places]
+    reader, why_not = reader_for(use, hits.query.text)
+    if reader is None:
+        current_span().details["reader"] = why_not
+    if reader is None or len(best) < 2:
+        return hits
+    logits = await evidence_logits(use, hits.query.text, [hit.piece for hit in best])
+    if logits is None:
+        _tell(f"the reader cannot be opened, and passages keep their order; {CURE}")
+        return hits
+    items = list(hits.items)
+    order = sorted(range(len(best)), key=lambda n: (-logits[n], n))
+    for rank, (place, n) in enumerate(zip(places, order, strict=True), start=1):
+        found = (*best[n].found, Found(ORDERED_BY, rank, logits[n]))
+        items[place] = replace(best[n], score=hits.items[place].score, found=found)
+    current_span().details["ordered"] = [n + 1 for n in order]
+    return replace(hits, items=tuple(items))
+
+
+async def read_first(use: Resources, task: Task[AnswerInput, AnswerReply], given: AnswerInput) -> RuleReply | None:
+    """What the reader finds before a model is asked, where that is wanted; None where it does not read."""
+    if not (use.check or use.stop_below) or not _works_beside(use) or given.extractor.reader is None:
+        return None
+    found = (await use.model.by_rule(task, given, "rule: before the model")).value
+    return found if isinstance(found, RuleReply) and found.read else None
+
+
+def _works_beside(use: Resources) -> bool:
+    if use.model.model is None or use.answer_by != "read":
+        return False
+    if use.reader is None:
+        _tell("the reader's weights are not here: answer.order, answer.stop_below and answer.check do nothing")
+    return use.reader is not None
+
+
+def checked(told: Answer, first: RuleReply | None) -> Answer:
+    """A model's answer with the reader's chance where the two agree, and else, where the reader is sure, with what it
+    found. Where that is not likely enough, or whole sentences, there is nothing to compare.
+    """
+    if first is None or not first.answered or not first.explanation:
+        return told
+    found, chance = first.sentences[0], first.chance or 0.0
+    if _agree(told.text, found.text):
+        return replace(told, chance=chance)
+    return replace(told, note=defused(f"the reader finds another answer: {found.marked}")) if chance >= SURE else told
+
+
+def _agree(said: str, found: str) -> bool:
+    """Whether what was found stands in what was said, or the other way round: "in 1801", and "1801"."""
+    one, other = _words(_MARKS.sub(" ", said)), _words(found)
+    return _within(other, one) or _within(one, other)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in folded_words(text) if word not in _ARTICLES]
+
+
+def _within(part: Sequence[str], whole: Sequence[str]) -> bool:
+    return bool(part) and f" {' '.join(part)} " in f" {' '.join(whole)} "
+
+
+@cache
+def _tell(note: str) -> None:
+    """Once in a process: what is wrong with an installation is wrong for every question."""
+    logging.getLogger("ragways").warning("ragways: %s", note)
