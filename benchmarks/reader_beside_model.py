@@ -72,13 +72,15 @@ class FirstTwo:
 @dataclass(frozen=True)
 class Asked:
     """Whether the stand-in was right, whether the answer stands in the evidence at all, the reader's chance, whether it
-    said otherwise, and where evidence was found.
+    agreed, whether it said otherwise and was right with that, and where evidence was found.
     """
 
     right: bool
     held: bool
     chance: float
+    agreed: bool
     noted: bool
+    note_right: bool
     ranks: Sequence[int | None]
 
 
@@ -120,8 +122,14 @@ async def beside(data: Path, indexes: Path, name: str, paradigm: str, half: str,
             for kind in ("as found", "ordered")
         },
         "noted from": {
-            str(bar): {"of wrong": _share(wrong, bar), "of right": _share(right, bar)} for bar in (0.5, 0.7, 0.8, 0.9)
+            str(bar): {
+                "of wrong": _share(wrong, bar),
+                "of wrong, with the answer": _share([one for one in wrong if one.note_right], bar),
+                "of right": _share(right, bar),
+            }
+            for bar in (0.5, 0.7, 0.8, 0.9)
         },
+        "agreed": {"of wrong": sum(one.agreed for one in wrong), "of right": sum(one.agreed for one in right)},
         "spared below": {
             str(bound): {
                 "answer in evidence": _mean([one.chance < bound for one in usual if one.held]),
@@ -141,7 +149,9 @@ def _asked(question: Question, result: Result, ranks: Sequence[int | None]) -> A
         any(said == squad_normal(answer) for answer in question.answers),
         any(f" {plain_words(answer)} " in f" {shown} " for answer in question.answers),
         float(str(chances[0])) if chances else 0.0,
+        result.answer.chance is not None,
         bool(result.answer.note),
+        any(f" {plain_words(answer)} " in f" {plain_words(result.answer.note)} " for answer in question.answers),
         ranks,
     )
 
