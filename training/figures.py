@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import string
-import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +13,7 @@ from tokenizers import Tokenizer
 from ragways.models.reader import Reading, best_spans
 from training.data import Row
 from training.model import ANSWERS, END, EVIDENCE, START, SUPPORTS, ReaderModel
+from training.scores import auc, f1, normal
 from training.tokens import Tokens, batch, batches, tokenised
 
 
@@ -39,30 +37,6 @@ def readings(model: ReaderModel, tokens: Sequence[Tokens], device: str, most: in
         evidence = tuple(told[list(one.laid.marks), EVIDENCE].tolist())
         found.append(Reading(tuple(spans), float(told[0, ANSWERS]), float(told[0, SUPPORTS]), evidence))
     return found
-
-
-def normal(text: str) -> str:
-    """SQuAD's own: lower case, no punctuation, no articles."""
-    text = "".join(c for c in unicodedata.normalize("NFC", text).lower() if c not in set(string.punctuation))
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
-
-
-def f1(said: str, gold: Sequence[str]) -> float:
-    """The share of words that two answers have in common, the best of the accepted ones."""
-
-    def one(answer: str) -> float:
-        a, b = normal(said).split(), normal(answer).split()
-        same = sum((Counter(a) & Counter(b)).values())
-        return 2 * same / (len(a) + len(b)) if same else float(a == b)
-
-    return max(map(one, gold), default=0.0)
-
-
-def auc(score: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """How often a right one has a higher score than a wrong one."""
-    ranks = np.argsort(np.argsort(score))
-    good = int(right.sum())
-    return float((ranks[right].sum() - good * (good - 1) / 2) / max(good * (len(right) - good), 1))
 
 
 def single_figures(model: ReaderModel, held: Sequence[Row], tokenizer: Tokenizer, device: str) -> dict[str, float]:
