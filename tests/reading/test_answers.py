@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from ragways.reading.answers import IN_ORDER, Reach, ReadEvidence, SentencePlace, read_evidence
-from ragways.reading.sufficiency import Features, chance, coverage
 from tests.fakes import FindsWords
 
 ONE = Reach(passages=4, together=2, size=200, again=0)
@@ -101,24 +100,6 @@ def test_no_passages_and_a_passage_of_100_000_characters():
     long = [("A", ["word " * 20_000]), ("B", ["She was born in Delhi."])]
     assert read("Where was she born?", long, reader).answers[0].text == "Delhi"
     assert max(len(passage.shown) for group in reader.groups for passage in group) < 300
-
-
-FOUND = Features(6.0, True, 0.8, 3.0, 1.0, 1.0, 1.0, 1.0, 0.7, 2, "span")
-
-
-def test_the_chance_rises_with_what_speaks_for_an_answer():
-    from dataclasses import replace
-
-    assert 0 < chance(replace(FOUND, span=-8.0, names=0.0)) < chance(replace(FOUND, names=0.0)) < chance(FOUND) < 1
-    assert chance(replace(FOUND, span=1e9)) < 1
-    assert chance(replace(FOUND, nearness=None)) != chance(replace(FOUND, nearness=0.0))
-
-
-def test_coverage_is_of_names_and_of_words():
-    names, words = coverage("When did Ann Lee build the Ness tower?", ["Ann Lee built towers."])
-    assert names == 2 / 3
-    assert 0 < words < 1
-    assert coverage("when was it?", [])[0] == 0.8
 
 
 def test_passages_in_order_are_read_two_at_a_time():

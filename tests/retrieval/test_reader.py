@@ -14,7 +14,7 @@ import pytest
 import ragways
 from ragways.assemble import opened
 from ragways.core.errors import MissingPart, StoreFailed, UsageError
-from ragways.core.types import ABSTENTION
+from ragways.core.types import ABSTENTION, Answer
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
 from ragways.models import encoder
@@ -24,7 +24,7 @@ from ragways.retrieval.answer import READ_WAY
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask
 from ragways.retrieval.resources import Resources
-from ragways.settings import read_settings
+from ragways.settings import Settings, read_settings
 from ragways.tasks import answers as tasks
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import FindsWords, WordHashes
@@ -237,3 +237,30 @@ def test_the_setting_chooses_and_a_question_may_choose_otherwise(folder: Path):
     assert settings.answer.reader == "extract"
     with ragways.open(settings=settings, embedder=WordHashes()) as corpus:
         assert corpus.ask(BORN, "words", reader="read").settings["reader"] == "read"
+
+
+def test_the_bundled_corpus_answers_its_own_questions_and_refuses_foreign_ones(demo_settings: Settings):
+    """With the real reader and the fitted chance."""
+    own = {
+        "What did the public call the composer Mathilde Thorsby?": "Madame Tides",
+        "In which inn did the delegates meet to conclude the Treaty of Oskerford?": "Three Oars",
+        "On which bank did Sabine Ollerby locate the place where silverling spawn?": "Hask Bank",
+        "How many breeding pairs of ringed tarricks were there according to the 1985 census?": "14,200",
+    }
+    foreign = [
+        "When was the Duchy of Normandy founded?",
+        "Which film was released first, The Falcon Of The Desert or Striporama?",
+        "What is the name of the airport in the city where WILM is licensed to broadcast?",
+        "From which countries did the Norse originate?",
+    ]
+
+    async def all_asked() -> list[Answer]:
+        async with opened(demo_settings) as use:
+            return [(await ask(use, question, "hybrid-words")).answer for question in (*own, *foreign)]
+
+    answers = asyncio.run(all_asked())
+    for answer, said in zip(answers, own.values(), strict=False):
+        assert said in answer.text
+        assert answer.chance is not None
+        assert answer.chance >= demo_settings.answer.threshold
+    assert [answer.abstained for answer in answers[len(own) :]] == [True] * len(foreign)

@@ -27,7 +27,7 @@ from ragways.reading.phrase import (
     says_something,
 )
 from ragways.reading.questions import asked
-from ragways.reading.sufficiency import Features, chance, coverage
+from ragways.reading.sufficiency import Features, chance, coverage, structure
 from ragways.reading.windows import content_stems, stems
 from ragways.tasks.extract import SEARCHED, AnswerPassage, Candidate, Embed, Terms, score_sentences
 
@@ -47,8 +47,8 @@ ASIDE: Final = 0.1
 """What a sentence loses that leans on another one or stands in brackets."""
 MOST_ITEMS: Final = 20
 SURE: Final = 6.0
-UNSURE: Final = 1.0
-"""Logits of what rules decide, from facts about everything that is compared or about a part of it."""
+PARTLY: Final = 0.3
+"""The logits of what rules decide, and how sure it is where they had facts about a part of what is compared alone."""
 AFTER_COMPARING: Final = Reach(passages=3, together=3, again=0)
 """How much is read of a question that rules could not decide, for which the reader was asked already."""
 NEXT: Final = 0.65
@@ -152,12 +152,13 @@ def _form(question: str) -> str:
 def _decided(question: str, passages: Sequence[AnswerPassage], decided: Compared, form: str) -> ReadAnswer:
     """An answer that follows from facts: each is cited, and its sentence shown."""
     places = tuple(dict.fromkeys(SentencePlace(fact.passage, fact.sentence) for fact in decided.facts))
-    names, words = coverage(question, [each.searched for each in passages[:LOOKED_AT]])
     there = passages[places[0].passage]
-    sure = SURE if decided.complete else UNSURE
+    length, nested = structure(question)
     features = Features(
-        sure, True, 1.0, sure, sure, names, words, _stated(question, passages, places),
-        there.nearness, there.retrievers, form,
+        span=SURE, margin=1.0, evidence=SURE, decided=1.0 if decided.complete else PARTLY,
+        names=coverage(question, [each.searched for each in passages[:LOOKED_AT]]).names,
+        words=_stated(question, passages, places),
+        nearness=there.nearness, agreement=there.retrievers, length=length, nested=nested, form=form,
     )  # fmt: skip
     text = decided.answer.capitalize() if decided.answer in ("yes", "no") else decided.answer
     explanation = tuple(CitedText(_explaining(question, passages, place), (place,)) for place in places)
@@ -191,28 +192,28 @@ def _joined(items: Sequence[str]) -> str:
 
 def _features(question: str, passages: Sequence[AnswerPassage], read: ReadEvidence, form: str) -> Features:
     looked = passages[:LOOKED_AT]
-    names, words = coverage(question, [each.searched for each in looked])
-    places = (best.place, *read.further) if (best := read.answers[0] if read.answers else None) else ()
+    best = read.answers[0] if read.answers else None
     there = passages[best.place.passage] if best else passages[0]
+    length, nested = structure(question)
     return Features(
         span=best.score if best else NOWHERE,
-        fit=best.fit if best else False,
         margin=read.margin,
-        answers=best.answers if best else read.logits[0],
         evidence=best.evidence if best else read.logits[1],
-        names=names,
-        words=words,
-        stated=_stated(question, passages, places),
+        decided=0.0,
+        names=coverage(question, [each.searched for each in looked]).names,
+        words=_stated(question, passages, (best.place, *read.further)) if best else 0.0,
         nearness=there.nearness,
         agreement=there.retrievers,
+        length=length,
+        nested=nested,
         form=form,
     )
 
 
 def _stated(question: str, passages: Sequence[AnswerPassage], places: Sequence[SentencePlace]) -> float:
-    """The share of the question's names and numbers that the sentences at some places and their headings hold."""
+    """The share of the question's words that the sentences at some places and their headings hold."""
     texts = [f"{passages[p.passage].heading} {passages[p.passage].sentences[p.sentence][:SEARCHED]}" for p in places]
-    return coverage(question, texts)[0] if texts else 0.0
+    return coverage(question, texts).words
 
 
 def _explaining(question: str, passages: Sequence[AnswerPassage], place: SentencePlace, answer: str = "") -> str:
