@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragways.reading.phrase import (
+    announces,
     clean_sentence,
     clean_span,
     enumeration,
@@ -104,6 +105,25 @@ def test_facts_say_something(line: str):
 
 def test_terms_of_an_index_say_nothing():
     assert not says_something("track_counts, Statistics\ntransaction, Transactions\ntransaction ID, Wraparound")
+    assert not says_something("H Header file tool.h. . . . . . . . . 4")
+    assert not says_something("3.1 Invoking the tool.........12")
+    assert says_something("It waits... and then it goes on.")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("There are several reasons for this order.", True),
+        ("There is a limit on the size of a row.", True),
+        ("The major practical difference is one of speed.", True),
+        ("There are two kinds, stored and virtual.", False),
+        ("There was nothing to see.", False),
+        ("The reason is that it is slow: all of it is read.", False),
+        ("The default is one.", False),
+    ],
+)
+def test_a_sentence_announces_what_follows_it(sentence: str, expected: bool):
+    assert announces(sentence) is expected
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,25 @@ def test_how_is_answered_by_the_sentence_with_what_it_leans_on_and_what_it_leads
     assert led.said[0].places == (SentencePlace(0, 0), SentencePlace(0, 1))
 
 
+def test_a_sentence_that_announces_reasons_is_said_with_the_first_of_them():
+    order = "There are several reasons for checking names before contents."
+    passages = [passage("Order", order, "Reading files is slow.", "People know names.")]
+    found = said("Why are names checked before contents?", passages, {})
+    assert found.said[0].text == f"{order} Reading files is slow."
+    assert found.said[0].places == (SentencePlace(0, 0), SentencePlace(0, 1))
+    last = said("Why are names checked before contents?", [passage("Order", order)], {})
+    assert last.said[0].text == order
+
+
+def test_a_sentence_is_said_with_what_it_leans_on_two_sentences_before():
+    method = "The method scram answers a challenge."
+    passages = [
+        passage("Methods", "Some are old.", method, "It hides passwords.", "This is the most secure of them all.")
+    ]
+    found = said("How is the most secure of them all called?", passages, {})
+    assert found.said[0].text == f"{method} It hides passwords. This is the most secure of them all."
+
+
 def test_what_a_thing_is_is_answered_by_the_sentence_that_says_so():
     cover = "A lens cap is a cover put over the front of a camera when nobody takes pictures with it."
     passages = [passage("Lens cap", "What is a lens cap?", "What is a lens cap, they ask."), passage("More", cover)]
@@ -97,6 +116,13 @@ def test_headings_labels_and_entries_of_a_change_log_are_not_said():
     found = said("How is the Ness tower mended?", passages, {})
     assert found.said == ()
     assert found.chance == 0.0
+
+
+def test_the_number_of_a_page_in_an_index_is_no_answer():
+    passages = [passage("Manual", "Future developers . . . . . . . . . 24"), passage("Team", "It has 7 developers.")]
+    found = said("How many developers are there?", passages, {"24": 9, "7": 3})
+    assert found.said[0].text == "7"
+    assert said("How many developers are there?", passages[:1], {"24": 9}).said == ()
 
 
 def test_a_passage_of_100_000_characters_is_cut_to_what_answers():

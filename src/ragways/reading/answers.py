@@ -16,7 +16,15 @@ from itertools import combinations
 from typing import Final, Protocol
 
 from ragways.models.reader import AnswerSpan, Passage, Reading
-from ragways.reading.phrase import IDENTIFIER, clean_span, enumeration, is_answer, repeats, says_something
+from ragways.reading.phrase import (
+    IDENTIFIER,
+    clean_span,
+    enumeration,
+    is_answer,
+    leads_to_page,
+    repeats,
+    says_something,
+)
 from ragways.reading.windows import Window, content_stems, stems, windows
 
 TitledSentences = tuple[str, Sequence[str]]
@@ -223,7 +231,8 @@ def _answers(
             said, place = _said(question, window, span, form)
             weight = one.weight * probability
             weights[place] += weight
-            if not is_answer(said) or (form != "choice" and repeats(question, said)):
+            sentence = _sentence(window, place)
+            if not is_answer(said) or (form != "choice" and repeats(question, said)) or leads_to_page(sentence):
                 continue
             here = f"{window.title} {' '.join(window.sentences)}".casefold()
             known_here = all(identifier in here for identifier in identifiers)
@@ -231,7 +240,7 @@ def _answers(
             if not known_here:
                 continue
             fit = not in_heading and _fits(question, said) and not (form == "list" and _BARE.fullmatch(said))
-            plain = form == "list" or says_something(_sentence(window, place))
+            plain = form == "list" or says_something(sentence)
             weight *= 1.0 if fit and plain else UNFIT
             weight *= TITLED if span.start < window.shown.begin else 1.0
             evidence = one.reading.evidence[span.passage] if one.reading.evidence else 0.0

@@ -34,6 +34,7 @@ _LABELS = re.compile(
 _NOTED = re.compile(r"(?:Note|Tip|Info|Warning|Hint|Important|Solution): (?=\S)")
 _CHANGE = re.compile(r"\bPR #\d+|\bby @\w+|^:::")
 """Lines of a change log, and of directives that a documentation is made from."""
+_LEADERS = re.compile(r"(?:[.·…]\s?){5}")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _ENDED = re.compile(r"[.!?…:;。！？][\"”’')\]]*$")
 _VERB = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|can|may|must|will|would|should|does|do|did|use[sd]?)\b")
@@ -185,6 +186,7 @@ def says_something(sentence: str) -> bool:
         or _LABELS.fullmatch(flat)
         or not _LETTERS.search(flat)
         or _CHANGE.search(flat)
+        or leads_to_page(flat)
     ):
         return False
     if _ENDED.search(flat) or re.search(r"\d|[(=:_]", flat):
@@ -227,6 +229,23 @@ def is_label(sentence: str) -> bool:
 def leads_in(sentence: str) -> bool:
     """Whether a sentence leads to what stands below it."""
     return sentence.rstrip().endswith(":")
+
+
+def leads_to_page(line: str) -> bool:
+    """Whether a line is one of a table of contents or an index: dots lead to the number of a page."""
+    return _LEADERS.search(line) is not None
+
+
+_ANNOUNCING = re.compile(
+    r"(?:There (?:is|are) (?:an?|one|two|three|four|several|some|many|various|different|important|other)\b|"
+    r"(?:The|One|An?) (?:[\w-]+ ){0,3}(?:difference|reason|advantage|drawback|exception|limit)s? (?:is|are)\b)"
+    r"[^,;:]{0,80}\.$"
+)
+
+
+def announces(sentence: str) -> bool:
+    """Whether a short sentence says that there are reasons, ways or differences, which are those that follow it."""
+    return _ANNOUNCING.match(sentence) is not None
 
 
 def names_code(sentence: str) -> bool:

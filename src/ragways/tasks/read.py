@@ -15,6 +15,7 @@ from typing import Final
 from ragways.reading.answers import USUAL, PassageReader, Reach, ReadEvidence, SentencePlace, read_evidence
 from ragways.reading.compare import Compared, compared
 from ragways.reading.phrase import (
+    announces,
     clean_sentence,
     excerpt,
     headed,
@@ -56,6 +57,8 @@ ALIKE: Final = 0.6
 """A further sentence of an answer has at least this share of the first one's score, and shares at most so many words
 with those said before.
 """
+LEANT_ON: Final = 2
+"""Sentences before one that it may lean on, one on the other."""
 LED_IN: Final = 300
 """Characters that may follow a sentence that ends in a colon."""
 NOWHERE: Final = -8.0
@@ -304,11 +307,14 @@ def _place(chosen: Candidate) -> SentencePlace:
 
 
 def _stretch(sentences: Sequence[str], chosen: Candidate) -> list[SentencePlace]:
-    """A sentence with the one before it where it leans on that, and what it leads to where it ends in a colon."""
+    """A sentence with those before it that it leans on, and what it leads to where it ends in a colon or announces."""
     first = last = chosen.sentence
-    if leans_on(clean_sentence(sentences[first])) and first and says_something(sentences[first - 1]):
+    lowest = max(first - LEANT_ON, 0)
+    while first > lowest and leans_on(clean_sentence(sentences[first])) and says_something(sentences[first - 1]):
         first -= 1
     room = LED_IN
+    if announces(clean_sentence(sentences[last])) and last + 1 < len(sentences) and says_something(sentences[last + 1]):
+        last += 1
     while leads_in(sentences[last]) and last + 1 < len(sentences) and len(sentences[last + 1]) <= room:
         if is_label(sentences[last + 1]):
             break
