@@ -6,6 +6,7 @@ import io
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,7 +136,8 @@ def page(tmp_path: Path) -> Iterator[Served]:
     one = served(made_run(tmp_path / "run", questions=8, paradigms=["naive", "secret-paradigm"], hostile=True))
     yield one
     if one.thread.is_alive():
-        assert one.post("done") == 204
+        with suppress(httpx2.ConnectError):  # the page may have ended it a moment ago
+            assert one.post("done") == 204
     one.thread.join(10)
     assert not one.thread.is_alive(), "done ends it"
 
