@@ -17,6 +17,7 @@ from ragways.reading.phrase import (
     repeats,
     resolved,
     says_something,
+    titled_row,
 )
 
 
@@ -163,3 +164,11 @@ def test_a_very_long_sentence_is_cut_around_the_answer():
     assert shown.startswith("…")
     assert shown.endswith("…")
     assert excerpt("Short.", "x") == "Short."
+
+
+def test_a_row_of_an_infobox_is_told_with_what_it_is_of():
+    assert titled_row("first lit: 3 September 1889", "Pell Rock Lighthouse (tower)") == (
+        "Pell Rock Lighthouse, first lit: 3 September 1889"
+    )
+    for plain in ("Note: it was lit in 1889.", "name: Pell Rock Lighthouse", "It was lit in 1889: late."):
+        assert titled_row(plain, "Pell Rock Lighthouse") == plain

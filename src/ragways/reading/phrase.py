@@ -280,11 +280,26 @@ def excerpt(sentence: str, said: str, limit: int = 500) -> str:
     return f"{'…' * (start > 0)}{sentence[start:end]}{'…' * (end < len(sentence))}"
 
 
+_ROW = re.compile(r"[a-z][a-z ]{1,30}: \S")
+"""A row of an infobox as documents hold it: `first lit: 3 September 1889`."""
+
+
+def titled_row(sentence: str, title: str) -> str:
+    """A row of an infobox with the title before it, which is what it tells of. Any other sentence as it is."""
+    name = _without_brackets(title)
+    told = not name or name.casefold() in sentence.casefold()
+    return sentence if told or not _ROW.match(sentence) else f"{name}, {sentence}"
+
+
+def _without_brackets(title: str) -> str:
+    return re.sub(r"\s*\([^()]*\)$", "", title).strip()
+
+
 def resolved(sentence: str, title: str, before: Sequence[str]) -> str:
     """A sentence that begins with a pronoun, with the title in the pronoun's place where the title is what it stands
     for; `before` are the sentences of the passage before it. Any other sentence as it is.
     """
-    name = re.sub(r"\s*\([^()]*\)$", "", title).strip()
+    name = _without_brackets(title)
     pronoun = _PRONOUN.match(sentence)
     if not pronoun or not name or len(name.split()) > 6 or name.casefold() in sentence.casefold():
         return sentence

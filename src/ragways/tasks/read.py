@@ -26,6 +26,7 @@ from ragways.reading.phrase import (
     needs_heading,
     resolved,
     says_something,
+    titled_row,
 )
 from ragways.reading.questions import asked
 from ragways.reading.sufficiency import Features, chance, coverage, structure
@@ -225,7 +226,7 @@ def _explaining(question: str, passages: Sequence[AnswerPassage], place: Sentenc
     """
     passage = passages[place.passage]
     sentence = excerpt(clean_sentence(passage.sentences[place.sentence]), answer)
-    said = resolved(sentence, passage.title, passage.sentences[: place.sentence])
+    said = resolved(titled_row(sentence, passage.title), passage.title, passage.sentences[: place.sentence])
     if said == sentence and passage.section:
         missing = content_stems(question) - stems(sentence)
         if missing & stems(passage.section) or needs_heading(sentence):
