@@ -66,7 +66,7 @@ def sbom(packages: list[Package], name: str, version: str, weights: dict[str, An
         "serialNumber": f"urn:uuid:{serial}",
         "version": 1,
         "metadata": {"component": {"type": "library", "bom-ref": own, "name": name, "version": version, "purl": own}},
-        "components": [*map(_component, packages), _model(weights)],
+        "components": [*map(_component, packages), *_models(weights)],
         "dependencies": [{"ref": own, "dependsOn": [package.purl for package in packages]}],
     }
 
@@ -85,16 +85,25 @@ def _component(package: Package) -> dict[str, Any]:
     return component
 
 
-def _model(weights: dict[str, Any]) -> dict[str, Any]:
-    """The model that the wheel carries, by the manifest of its files."""
-    origin = weights["origin"]
+READER = "reader.onnx"
+
+
+def _models(weights: dict[str, Any]) -> list[dict[str, Any]]:
+    """The models that the wheel carries, by the manifest of their files: the embedder, and the reader made from it."""
+    origin, files = weights["origin"], weights["files"]
+    embedder = _model(origin["model"], origin["licence"], [file for name, file in files.items() if name != READER])
+    embedder["externalReferences"] = [{"type": "distribution", "url": origin["published at"]}]
+    reader = _model("ragways/reader", weights["reader"]["licence"], [files[READER]])
+    return [embedder, {**reader, "description": weights["reader"]["from"]}]
+
+
+def _model(name: str, licence: str, files: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "type": "machine-learning-model",
-        "bom-ref": origin["model"],
-        "name": origin["model"],
-        "licenses": [{"license": {"id": origin["licence"]}}],
-        "hashes": [{"alg": "SHA-256", "content": file["sha256"]} for file in weights["files"].values()],
-        "externalReferences": [{"type": "distribution", "url": origin["published at"]}],
+        "bom-ref": name,
+        "name": name,
+        "licenses": [{"license": {"id": licence}}],
+        "hashes": [{"alg": "SHA-256", "content": file["sha256"]} for file in files],
     }
 
 
@@ -135,7 +144,7 @@ def main(arguments: list[str]) -> int:
     weights = json.loads((ROOT / "src/ragways/models/weights/manifest.json").read_text(encoding="utf-8"))
     found = sbom(packages, project["name"], project["version"], weights)
     file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(f"{file}: {len(packages)} packages and a model")
+    print(f"{file}: {len(packages)} packages and 2 models")
     return 0
 
 

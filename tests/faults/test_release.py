@@ -41,11 +41,15 @@ def test_the_list_names_every_locked_package(lock: ModuleType, tmp_path: Path, c
     data = json.loads(file.read_text())
     text = (ROOT / "requirements.lock").read_text()
     pinned = [line.split(" ")[0].rstrip("\\") for line in text.splitlines() if "==" in line and line[0].isalnum()]
-    *packages, model = data["components"]
+    *packages, model, reader = data["components"]
     assert [f"{each['name']}=={each['version']}" for each in packages] == pinned
     assert (model["type"], model["name"]) == ("machine-learning-model", "sentence-transformers/all-MiniLM-L6-v2")
     shipped = {hashlib.sha256(file.read_bytes()).hexdigest() for file in WEIGHTS.iterdir()}
     assert {each["content"] for each in model["hashes"]} <= shipped
+    assert (reader["type"], reader["name"]) == ("machine-learning-model", "ragways/reader")
+    assert [each["content"] for each in reader["hashes"]] == [
+        hashlib.sha256((WEIGHTS / "reader.onnx").read_bytes()).hexdigest()
+    ]
     assert data["bomFormat"] == "CycloneDX"
     assert sum(len(each["hashes"]) for each in packages) == text.count("--hash=sha256:")
     assert "anyio" in {each["name"] for each in data["components"] if "properties" in each}, "markers are kept"
