@@ -4,7 +4,7 @@ A sentence is scored by its cosine to the question, by the share of the question
 (rare words weigh more), and by whether it holds the kind of thing that is asked for (a date, a number). Whether the
 evidence covers the question at all is a logistic of three figures: the share of the question's words and the share of
 its names and numbers that the passages hold together, and the cosine of the nearest sentence. Its weights are fitted on
-questions asked of the corpus they were written for and of another (benchmarks/abstention.py). It tells a question that
+questions asked of the corpus they were written for and of another, once, long ago. It tells a question that
 the corpus does not speak of; it cannot tell a near miss, a fact left out about a known thing. That takes a model.
 """
 
