@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ragways.core.step import fuse
+from ragways.core.step import Step, fuse
+from ragways.core.types import Hits, Query
 from ragways.retrieval.answer import answer, recall
 from ragways.retrieval.paradigm import Count, Paradigm, Strategy, Tokens
 from ragways.retrieval.resources import Resources
@@ -48,6 +49,11 @@ WORDS = Paradigm(
 )
 
 
+def side_by_side(use: Resources, *, depth: int = 50) -> Step[Query, Hits]:
+    """All that `hybrid-words` looks at, in its order, before any is left out."""
+    return fuse(dense(use, k=depth, beside=True), words(use, k=depth))
+
+
 def build_hybrid_words(
     use: Resources,
     *,
@@ -55,8 +61,7 @@ def build_hybrid_words(
     depth: Count = 50,
     tokens: Tokens = 8000,
 ) -> Strategy:
-    both = fuse(dense(use, k=depth, beside=True), words(use, k=depth))
-    return both >> top(k) >> pack(use, tokens) >> answer(use)
+    return side_by_side(use, depth=depth) >> top(k) >> pack(use, tokens) >> answer(use)
 
 
 HYBRID_WORDS = Paradigm(

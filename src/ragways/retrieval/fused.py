@@ -22,7 +22,7 @@ from annotated_types import Ge
 
 from ragways.core.step import Step, fuse, rank_fusion
 from ragways.core.trace import current_span
-from ragways.core.types import Found, Hit, Hits, Piece, ranked
+from ragways.core.types import Found, Hit, Hits, Piece, Query, ranked
 from ragways.reading.answers import IN_ORDER, USUAL
 from ragways.retrieval.answer import answer
 from ragways.retrieval.evidence import affordable, evidence_logits
@@ -112,6 +112,16 @@ MOST_SURE, SCALE = 8.0, 4.0
 """The reader's logits are cut at the one and divided by the other."""
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class WeighedHits(Hits):
+    """Candidates in the order of their chances, and what was seen of all of them: how near they are to being articles
+    that name each other (`Candidates.linked`), and the best logit by the reader, None where it read nothing.
+    """
+
+    linked: float = 0.0
+    read: float | None = None
+
+
 def weighed(
     use: Resources, *, fusion: Fusion = "learned", k: int = 5, bridge: float = 0.25, spend: float = 0
 ) -> Step[Hits, Hits]:
@@ -130,7 +140,10 @@ def weighed(
         linked = candidates.linked
         weights = mixed(linked)
         chances = chance(features, weights)
-        if fusion == "learned" and await _read(use, candidates, features, chances, affordable(spend)):
+        read = None
+        if fusion == "learned":
+            read = await _read(use, candidates, features, chances, affordable(spend))
+        if read is not None:
             weights = mixed(linked, LINKED_READ, PLAIN_READ)
             chances = chance(features, weights)
         found = _bridged(candidates, features)
@@ -142,7 +155,7 @@ def weighed(
             for (id, piece), score in zip(candidates.pieces.items(), chances.tolist(), strict=True)
         ]
         if fusion == "learned":
-            return ranked(hits.query, scored)
+            return WeighedHits(hits.query, ranked(hits.query, scored).items, linked=linked, read=read)
         bridged = [replace(hit, score=-hit.found[-1].rank) for hit in scored if hit.piece.id in found]
         return rank_fusion([hits, ranked(hits.query, bridged)], k, [1.0, bridge])
 
@@ -151,22 +164,22 @@ def weighed(
 
 async def _read(
     use: Resources, candidates: Candidates, features: NDArray[np.float64], chances: NDArray[np.float64], count: int
-) -> bool:
+) -> float | None:
     """Let the reader look at the likeliest candidates, and put what it says into their features; the others are taken
-    for as unlikely as the least of these. False where it reads nothing.
+    for as unlikely as the least of these. Returns the best logit; None where it reads nothing.
     """
     import numpy as np
 
     order = np.argsort(-chances, kind="stable")[:count]
     pieces = list(candidates.pieces.values())
     logits = await evidence_logits(use, candidates.question, [pieces[n] for n in order]) if count else None
-    if logits is None:
-        return False
+    if not logits:
+        return None
     values = np.clip(logits, -MOST_SURE, MOST_SURE) / SCALE
     column = FEATURES.index("read")
     features[:, column] = values.min()
     features[order, column] = values
-    return True
+    return max(logits)
 
 
 def chance(features: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
@@ -210,6 +223,29 @@ def _rounded(values: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 2) for name, value in values.items()}
 
 
+def candidates(
+    use: Resources,
+    *,
+    depth: int = 30,
+    meaning: float = 1.0,
+    word: float = 0.3,
+    graph: float = 2.5,
+    bridge: float = 0.25,
+    rank: int = 5,
+    fusion: Fusion = "learned",
+    spend: float = 150,
+) -> Step[Query, Hits]:
+    """All that `fused` looks at, in its order, before any is left out. The settings are those of `fused`."""
+    together = fuse(
+        dense(use, k=depth, beside=True),
+        words(use, k=depth),
+        linked(use, k=depth),
+        k=rank,
+        weights=(meaning, word, graph),
+    )
+    return together >> weighed(use, fusion=fusion, k=rank, bridge=bridge, spend=spend)
+
+
 def build_fused(
     use: Resources,
     *,
@@ -229,17 +265,19 @@ def build_fused(
     """`fusion`: `learned`, or `rank`, which uses no trained weights. `late`: what MaxSim among the best counts.
     `spend`: CPU milliseconds in which the reader may look at the first candidates; 0 leaves it out.
     """
-    together = fuse(
-        dense(use, k=depth, beside=True),
-        words(use, k=depth),
-        linked(use, k=depth),
-        k=rank,
-        weights=(meaning, word, graph),
+    found = candidates(
+        use,
+        depth=depth,
+        meaning=meaning,
+        word=word,
+        graph=graph,
+        bridge=bridge,
+        rank=rank,
+        fusion=fusion,
+        spend=spend,
     )
-    weigh = weighed(use, fusion=fusion, k=rank, bridge=bridge, spend=spend)
     return (
-        together
-        >> weigh
+        found
         >> reorder(use, among=among, weight=late, k=rank)
         >> top(k)
         >> pack(use, tokens, order=False)
