@@ -43,3 +43,24 @@ def test_ranks(tmp_path: Path, gold: Gold, rank: int | None):
         assert GoldIndex(index).ranks(Question("q", "?", gold=(gold,)), hits) == [rank]
     finally:
         index.close()
+
+
+def test_places_count_the_pieces_that_were_shown(tmp_path: Path):
+    """Ranks count documents, or all pieces that were found; places count the pieces that an answer was given."""
+    long = "# Lamp\n\n" + "\n\n".join(f"Part {n} tells of the lamp. " + "It burns oil. " * 150 for n in range(2)) + "\n"
+    asyncio.run(build(tmp_path / "index", [write(tmp_path / "docs", DOCS | {"Lamp.md": long})], recipe(WordHashes())))
+    index = Index.open(tmp_path / "index")
+    try:
+        by_title = {title: id for id, _, title in index.documents()}
+        wanted = [f"{by_title['Lamp']}:s0:p0:c0", f"{by_title['Lamp']}:s0:p1:c0", f"{by_title['Skin']}:s0:p0:c0"]
+        pieces = index.pieces(wanted)
+        hits = [Hit(pieces[id], -n) for n, id in enumerate(wanted)]
+        gold = (Gold(title="Skin"), Gold(title="lamp"), Gold(quote="Part 1 tells"), Gold(title="Gull"))
+        question = Question("q", "?", gold=gold)
+        known = GoldIndex(index)
+        assert known.ranks(question, ranked(Query("?"), hits)) == [2, 1, 2, None]
+        assert known.places(question, hits) == [3, 1, 2, None]
+        assert known.places(question, hits[:2]) == [None, 1, 2, None]
+        assert known.places(question, []) == [None] * 4
+    finally:
+        index.close()

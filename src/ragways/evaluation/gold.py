@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ragways.core.types import Hits, title_name
+from ragways.core.types import Hit, Hits, title_name
 from ragways.evaluation.question import Gold, Question, holds, plain_words
 from ragways.index.reader import Index
 from ragways.index.words import terms
@@ -42,15 +42,27 @@ class GoldIndex:
     def ranks(self, question: Question, hits: Hits) -> list[int | None]:
         """For each piece of gold, the rank at which it was found: among documents, or among pieces for a quote."""
         order = {id: n for n, id in enumerate(dict.fromkeys(hit.piece.document for hit in hits.items), start=1)}
+        return self._found(question, hits.items, order)
+
+    def places(self, question: Question, shown: Sequence[Hit]) -> list[int | None]:
+        """For each piece of gold, its place among the pieces that were shown: the first that is of its document, or has
+        its quote.
+        """
+        order: dict[str, int] = {}
+        for n, hit in enumerate(shown, start=1):
+            order.setdefault(hit.piece.document, n)
+        return self._found(question, shown, order)
+
+    def _found(self, question: Question, hits: Sequence[Hit], order: dict[str, int]) -> list[int | None]:
         stated = any(gold.statement for gold in question.gold)
-        said = [frozenset(terms(hit.piece.text)) for hit in hits.items] if stated else []
+        said = [frozenset(terms(hit.piece.text)) for hit in hits] if stated else []
         return [_stated(gold, said) if gold.statement else self._rank(gold, hits, order) for gold in question.gold]
 
-    def _rank(self, gold: Gold, hits: Hits, order: dict[str, int]) -> int | None:
+    def _rank(self, gold: Gold, hits: Sequence[Hit], order: dict[str, int]) -> int | None:
         if gold.quote:
-            return next((n for n, hit in enumerate(hits.items, start=1) if holds(hit.piece, gold)), None)
-        if gold.id and not (gold.key or gold.title or gold.text):
-            return next((n for n, hit in enumerate(hits.items, start=1) if hit.piece.id == gold.id), None)
+            return next((n for n, hit in enumerate(hits, start=1) if holds(hit.piece, gold)), None)
+        if gold.is_passage:
+            return next((n for n, hit in enumerate(hits, start=1) if hit.piece.id == gold.id), None)
         return min((order[id] for id in self.documents(gold) if id in order), default=None)
 
 

@@ -249,6 +249,26 @@ RUN_CUTS = (*USUAL, Cut("ndcg", 10), Cut("precision", 5))
 """The cuts that every run is scored by."""
 
 
+def _all_shown(record: Record) -> float:
+    """Of runs that did not keep what was shown it follows from the ranks: those of passages count pieces, and those of
+    documents count documents, in the order in which pieces were shown.
+    """
+    if record.shown is not None:
+        return float(None not in record.shown)
+    pieces, documents = len(record.evidence), len({_document(item) for item in record.evidence})
+    bounds = [pieces if gold.is_passage else documents for gold in record.wanted] or [pieces] * len(record.ranks)
+    return float(all(rank is not None and rank <= most for rank, most in zip(record.ranks, bounds, strict=True)))
+
+
+def _document(item: EvidenceItem) -> str:
+    """`article:12:s8:p2:c0` is of `article:12`; what has no such id counts as a document by itself."""
+    return ":".join(item.id.split(":", 2)[:2]) if item.id.startswith("article:") else f"{item.id} {item.text}"
+
+
+_SHOWN = Metric("all-evidence", "retrieval", "questions with all gold evidence among what was shown, whatever the rank",
+                ("ranks",), of=_all_shown, refusal="no matter")  # fmt: skip
+
+
 # --- The table ------------------------------------------------------------------------------------------------------
 
 METRICS: Registry[Metric] = Registry(
@@ -260,6 +280,7 @@ METRICS: Registry[Metric] = Registry(
         *_MULTIHOP_RAG,
         _CITATIONS,
         *(cut.metric for cut in RUN_CUTS),
+        _SHOWN,
         *(metric for judge in JUDGES.values() for metric in judge.metrics),
     ),
 )

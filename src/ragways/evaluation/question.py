@@ -35,6 +35,11 @@ class Gold:
     id: str = ""
     statement: str = ""
 
+    @property
+    def is_passage(self) -> bool:
+        """Whether a passage of its own is looked for, rather than a document."""
+        return bool(self.statement or self.quote or (self.id and not (self.key or self.title or self.text)))
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

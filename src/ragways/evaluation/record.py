@@ -126,7 +126,9 @@ class Record:
     nobody could have found it. `cpu` is None where answers were made side by side and cannot be told apart;
     `replies_known` counts replies of a model that came from our cache, so that `seconds` are not those of asking for
     them; `error` says why there is no answer; `made` by which version, model and prompts it was made; `chance` is the
-    answer's own chance of being right, None where nothing measured it.
+    answer's own chance of being right, None where nothing measured it. `shown` is the place of each gold evidence among
+    the pieces of `evidence`, None where runs did not keep it yet; `features` are those of the question and of a first
+    look at it (`retrieval/routing/features.py`), the same for every answer to it and empty where none were taken.
     """
 
     question: str
@@ -155,6 +157,8 @@ class Record:
     made: AnswerOrigin = AnswerOrigin()
     explanation: str = ""
     chance: float | None = None
+    shown: tuple[int | None, ...] | None = None
+    features: dict[str, float] = field(default_factory=dict)
 
     # A field that this version does not know makes a line one of another version's.
     __pydantic_config__: ClassVar = {"extra": "forbid"}

@@ -289,6 +289,7 @@ class _Runner:
             abstained=answer.abstained,
             way=answer.way,
             ranks=tuple(self._gold.ranks(question, answer.evidence.hits)),
+            shown=tuple(self._gold.places(question, answer.evidence.items)),
             evidence=tuple(map(_evidence_item, answer.evidence.items)),
             citations=answer.citations,
             usage=AnswerUsage.of(result.trace.worth, evidence=answer.evidence.tokens, spent=result.usage.usd),
