@@ -21,7 +21,7 @@ limit_threads()
 
 import numpy as np  # noqa: E402
 
-from ragways.evaluation.diagnosis import semantic, structural  # noqa: E402
+from ragways.index.diagnosis import semantic, structural  # noqa: E402
 from ragways.index.pagerank import Adjacency  # noqa: E402
 
 

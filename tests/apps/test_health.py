@@ -80,6 +80,8 @@ def test_diagnose_prints_and_keeps_the_figures(index: Path, tmp_path: Path):
     kept = json.loads((index / "diagnosis.json").read_text())
     assert kept["generation"] == 1
     assert kept["structure"]["nodes"] > 2
+    assert kept["texts"]["documents"] == 2
+    assert "mean tokens of a passage" in done.output
     assert json.loads((tmp_path / "figures.json").read_text())["structure"] == kept["structure"]
     shown = json.loads(run("diagnose", "--index", str(index), "--json").output)
     assert shown["meaning"] == kept["meaning"]

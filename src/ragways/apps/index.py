@@ -37,7 +37,7 @@ from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.corpus.source import Skipped, WebSource
-    from ragways.evaluation.diagnosis import Diagnosis
+    from ragways.index.diagnosis import Diagnosis
     from ragways.index.health import Health, IndexStatus
     from ragways.index.plan import IndexPlan
     from ragways.index.update import Recipe, Summary
@@ -188,9 +188,9 @@ def diagnose(
     settings: SettingsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure what kind of corpus an index holds: its graph's structure, and how its vectors lie."""
-    from ragways.evaluation.diagnosis import diagnose as measure
-    from ragways.evaluation.diagnosis import save, write_json
+    """Measure what kind of corpus an index holds: its texts, its graph's structure, and how its vectors lie."""
+    from ragways.index.diagnosis import diagnose as measure
+    from ragways.index.diagnosis import save, write_json
     from ragways.index.reader import Index
 
     folder = index_folder(settings, index)
@@ -340,10 +340,11 @@ def _show_health(folder: Path, health: Health) -> None:
 
 
 def _show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
-    from ragways.evaluation.diagnosis import NO_GRAPH, NO_VECTORS
+    from ragways.index.diagnosis import NO_GRAPH, NO_VECTORS
 
     out = console()
     for title, rows, missing in (
+        ("Texts", _text_rows(diagnosis), ""),
         ("Structure of the knowledge graph", _structure_rows(diagnosis), NO_GRAPH),
         ("Meaning: how the vectors of chunks lie", _meaning_rows(diagnosis), NO_VECTORS),
     ):
@@ -352,6 +353,20 @@ def _show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
         else:
             out.print(f"{title}: {missing}")
     out.print(f"kept in {kept}" if kept else "not kept: the index cannot be written", style="dim", markup=False)
+
+
+def _text_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    texts = diagnosis.texts
+    if texts is None:
+        return []
+    return [
+        ("documents", _figure(texts.documents)),
+        ("passages", f"{_figure(texts.passages)}, {_figure(texts.passages_per_document)} a document"),
+        ("mean tokens of a passage", _figure(texts.mean_tokens)),
+        ("share of documents with a date", _figure(texts.dated_share)),
+        ("share of documents that others link to or name", _figure(texts.linked_share)),
+        ("share of passages that are copies", _figure(texts.duplicate_share)),
+    ]
 
 
 def _structure_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:

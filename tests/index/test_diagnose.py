@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import networkx
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from ragways.core.plain import from_plain
-from ragways.evaluation.diagnosis import (
+from ragways.index.build import build
+from ragways.index.diagnosis import (
+    FILTERED,
     NO_GRAPH,
     NO_VECTORS,
     Diagnosis,
@@ -20,14 +23,16 @@ from ragways.evaluation.diagnosis import (
     diagnose,
     hubness,
     intrinsic_dimension,
+    known_diagnosis,
     mean_clustering,
     nearest,
     save,
     semantic,
     structural,
     take,
+    textual,
 )
-from ragways.index.build import build
+from ragways.index.filtered import only
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from tests.fakes import recipe, write
@@ -187,6 +192,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def built_of(folder: Path, texts: dict[str, str], *layers: str) -> Index:
+    write(folder / "docs", texts)
+    return built(folder, *layers)
+
+
 def built(folder: Path, *layers: str) -> Index:
     asyncio.run(build(folder / "index", [folder / "docs"], recipe(layers=frozenset(layers), settings={"graph": {}})))
     return Index.open(folder / "index")
@@ -223,4 +233,82 @@ def test_a_graph_without_vectors(folder: Path):
     index = built(folder, "graph")
     assert diagnose(index).missing == {"meaning": NO_VECTORS}
     assert diagnose(index).structure is not None
+    index.close()
+
+
+TEXTS = {
+    "harbour.md": "---\ndate: 2001-05-04\n---\n# Harbour\n\nThe light was built by a woman.\n",
+    "light.wiki": "The light was built by [[Anna Brack]].",
+    "anna-brack.md": "# Anna Brack\n\nAnna Brack built lights.\n",
+    "tern.md": "# Tern\n\nThe ship Tern passed the Harbour. She was lost.\n",
+    "copy.md": "# Tern\n\nThe ship Tern passed the Harbour. She was lost.\n",
+}
+
+
+def test_the_texts_by_hand(tmp_path: Path):
+    index = built_of(tmp_path, TEXTS, "words")
+    texts = textual(index)
+    tokens = [piece.tokens for piece in index.pieces(f"{id}:s0:p0:c0" for id, _, _ in index.documents()).values()]
+    assert (texts.documents, texts.passages, texts.passages_per_document) == (5, 5, 1.0)
+    assert texts.mean_tokens == sum(tokens) / 5
+    assert texts.dated_share == 0.2
+    assert texts.duplicate_share == pytest.approx(0.2)
+    assert texts.linked_share == 0.2  # Anna Brack
+    index.close()
+
+
+def test_a_graph_tells_which_documents_others_name(tmp_path: Path):
+    """Without any link: the harbour is named in two other documents, the others in none."""
+    plain = {
+        "harbour.md": "# Ness Harbour\n\nNess Harbour is a harbour.\n",
+        "tern.md": "# Grey Tern\n\nThe ship passed Ness Harbour in 1883.\n",
+        "keeper.md": "# Ada Holm\n\nAda Holm was born near Ness Harbour.\n",
+    }
+    index = built_of(tmp_path, plain, "words", "graph")
+    assert textual(index).linked_share == pytest.approx(1 / 3)
+    index.close()
+
+
+def test_an_index_of_nothing_has_no_shares(tmp_path: Path):
+    index = built_of(tmp_path, {"empty.md": ""}, "words")
+    texts = textual(index)
+    assert (texts.passages, texts.mean_tokens, texts.duplicate_share) == (0, None, None)
+    index.close()
+
+
+def test_figures_that_are_kept_are_taken_while_they_are_of_this_generation(folder: Path):
+    index = built(folder, "vectors", "words", "graph")
+    assert known_diagnosis(index) == diagnose(index, quick=True)
+    marked = replace(diagnose(index), seed=77)
+    save(folder / "index", marked)
+    assert known_diagnosis(index) == marked
+    save(folder / "index", replace(marked, generation=marked.generation + 1))
+    assert known_diagnosis(index).seed == 0
+    save(folder / "index", replace(marked, texts=None))  # as versions before wrote it
+    assert known_diagnosis(index).texts is not None
+    (folder / "index" / "diagnosis.json").write_text("{")
+    assert known_diagnosis(index).seed == 0
+    index.close()
+
+
+def test_quick_figures_do_not_depend_on_whether_all_were_measured(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.index.diagnosis.FEW_POINTS", 1)
+    index = built(folder, "vectors")
+    whole, quick = diagnose(index, seed=5), diagnose(index, quick=True)
+    assert whole.meaning is not None
+    assert whole.meaning.neighbours_of.size == 2
+    assert whole.quick_meaning == quick.meaning
+    assert quick.meaning is not None
+    assert quick.meaning.neighbours_of.size == 1
+    index.close()
+
+
+def test_under_a_filter_the_structure_is_not_told(folder: Path):
+    index = built(folder, "vectors", "words", "graph")
+    save(folder / "index", diagnose(index))
+    part = known_diagnosis(only(index, "title = 'Port Averne'"))
+    assert part.structure is None
+    assert part.missing == {"structure": FILTERED}
+    assert part.texts is not None
+    assert (part.texts.documents, len(index.documents())) == (1, 2)
     index.close()

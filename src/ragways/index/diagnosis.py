@@ -1,4 +1,4 @@
-"""What kind of corpus an index holds: figures of its graph's structure and of its chunks' vectors.
+"""What kind of corpus an index holds: figures of its texts, of its graph's structure and of its chunks' vectors.
 
 They tell which paradigms may suit it: a corpus whose graph is dense and in one piece rewards walking it, one whose
 vectors fill many dimensions with few hubs is easy to search by meaning.
@@ -8,28 +8,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError
-from ragways.core.plain import to_plain
+from ragways.core.plain import from_json, to_plain
 from ragways.index.database import connect, store_errors
 from ragways.index.export import replacing
 from ragways.index.packed import Matrix
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
+from ragways.index.store import number_of
+
+if TYPE_CHECKING:
+    from ragways.index.graph.reader import Graph
 
 FILE = "diagnosis.json"
 NO_GRAPH = "not built, run ragways index PATH --with graph"
 NO_VECTORS = "not built, run ragways index PATH --with vectors"
+FILTERED = "not measured under a filter"
 POINTS = 10_000
 """Points whose neighbours are sought among each other: time grows with the square."""
+FEW_POINTS = 2_000
 WEDGES = 20_000_000
 """Pairs of edges at one node that are looked at; where a graph has more, its clustering is estimated."""
+FEW_WEDGES = 1_000_000
 _WEDGES_AT_ONCE = 2_000_000
 _DRAWN = 200_000
 _ROWS = 512
@@ -117,26 +126,64 @@ class Semantic:
 
 
 @dataclass(frozen=True, slots=True)
+class Textual:
+    """Documents without redirects, and the passages (chunks) they are cut into. None is what is not defined."""
+
+    documents: int
+    passages: int
+    mean_tokens: float | None
+    """Of a passage."""
+    passages_per_document: float | None
+    dated_share: float | None
+    """Documents whose metadata has a date."""
+    linked_share: float | None
+    """Documents that another one links to or, where there is a graph, is known to name."""
+    duplicate_share: float | None
+    """Passages with the very text of an earlier one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The figures of one generation of an index; a part whose layer is not built is None, and `missing` says why."""
+    """The figures of one generation of an index; a part whose layer is not built is None, and `missing` says why.
+
+    `quick_meaning` is `meaning` from few points, where that was taken from more: what hubness and dimension are depends
+    on how many points there are, so those who compare corpora take the same number always.
+    """
 
     generation: int
     seed: int
     structure: Structural | None
     meaning: Semantic | None
     missing: Mapping[str, str]
+    texts: Textual | None = None
+    quick_meaning: Semantic | None = None
 
 
-def diagnose(index: Index, *, seed: int = 0) -> Diagnosis:
-    """Measure what is built. Large corpora are sampled; the figures say from what."""
-    structure = _structure(index, seed) if "graph" in index.layers else None
-    meaning = semantic(index.vectors.matrix, seed=seed) if "vectors" in index.layers else None
-    parts = {"structure": (structure, NO_GRAPH), "meaning": (meaning, NO_VECTORS)}
+def diagnose(index: Index, *, seed: int = 0, quick: bool = False) -> Diagnosis:
+    """Measure what is built. Large corpora are sampled; the figures say from what. `quick`: by small samples alone."""
+    graph, vectors = "graph" in index.layers, "vectors" in index.layers
+    wedges = FEW_WEDGES if quick else WEDGES
+    structure = _structure(index, seed, wedges) if graph and not index.where else None
+    meaning = few = None
+    if vectors and (quick or len(index.vectors) > FEW_POINTS):
+        few = semantic(index.vectors.matrix, limit=FEW_POINTS, all_centred=False)
+    if vectors:
+        meaning = few if quick else semantic(index.vectors.matrix, seed=seed)
+    parts = {"structure": (structure, FILTERED if graph else NO_GRAPH), "meaning": (meaning, NO_VECTORS)}
     missing = {name: why for name, (part, why) in parts.items() if part is None}
-    return Diagnosis(index.generation, seed, structure, meaning, missing)
+    return Diagnosis(index.generation, seed, structure, meaning, missing, textual(index), None if quick else few)
 
 
-def _structure(index: Index, seed: int) -> Structural:
+def known_diagnosis(index: Index) -> Diagnosis:
+    """The figures that are kept beside the index where they are of this generation, else quick ones."""
+    with suppress(OSError, ValueError):  # none yet, or one that an older version left
+        kept = from_json(Diagnosis, (index.folder / FILE).read_text(encoding="utf-8"))
+        if kept.generation == index.generation and kept.texts is not None and not index.where:
+            return kept
+    return diagnose(index, quick=True)
+
+
+def _structure(index: Index, seed: int, wedges: int) -> Structural:
     from ragways.index.graph.tables import FILE as TABLES
 
     folder = index.derived("graph")
@@ -147,7 +194,7 @@ def _structure(index: Index, seed: int) -> Structural:
             relations, types = db.execute("SELECT count(*), count(DISTINCT predicate) FROM relations").fetchone()
         finally:
             db.close()
-    return structural(links, relations=relations, relation_types=types, seed=seed)
+    return structural(links, relations=relations, relation_types=types, seed=seed, wedges=wedges)
 
 
 def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
@@ -166,14 +213,59 @@ def write_json(file: Path, value: object) -> None:
         draft.write_text(json.dumps(to_plain(value), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
+# The texts
+
+
+def textual(index: Index) -> Textual:
+    db = index._store.db
+    documents, dated = db.execute(
+        "SELECT count(*), sum(coalesce(metadata ->> '$.date', '') <> '') FROM documents WHERE redirect IS NULL"
+    ).fetchone()
+    passages, tokens, texts = db.execute("SELECT count(*), sum(tokens), count(DISTINCT hash) FROM chunks").fetchone()
+    linked = {
+        row[0]
+        for row in db.execute(
+            "SELECT DISTINCT d.number FROM documents d JOIN links l ON l.name = d.name AND l.document <> d.number "
+            "WHERE d.redirect IS NULL"
+        )
+    } | (_named(index.graph) if "graph" in index.layers else set())
+    return Textual(
+        documents=documents,
+        passages=passages,
+        mean_tokens=tokens / passages if passages else None,
+        passages_per_document=passages / documents if documents else None,
+        dated_share=dated / documents if documents else None,
+        linked_share=len(linked) / documents if documents else None,
+        duplicate_share=1 - texts / passages if passages else None,
+    )
+
+
+def _named(graph: Graph) -> set[int]:
+    """Numbers of the documents about an entity that a passage of another document names."""
+    from ragways.index.graph.tables import ABOUT
+
+    size, links = len(graph.ids), graph.passages
+    ends = slice(0, int(links.indptr[size]))
+    entities = np.repeat(np.arange(size), np.diff(links.indptr[: size + 1]))
+    numbers = np.fromiter((number_of(id) for id in graph.chunks), np.int64, len(graph.chunks))
+    documents = numbers[links.indices[ends].astype(np.int64) - size]
+    about = links.weights[ends] >= ABOUT + 1  # what the first mention in an entity's own article weighs
+    own = np.full(size, -1, np.int64)
+    own[entities[about]] = documents[about]
+    named = own[entities[(own[entities] >= 0) & (own[entities] != documents)]]
+    return set(np.unique(named).tolist())
+
+
 # The structure of a graph: edges are the pairs of entities that any relation joins, either way
 
 
-def structural(links: Adjacency, *, relations: int, relation_types: int, seed: int = 0) -> Structural:
+def structural(
+    links: Adjacency, *, relations: int, relation_types: int, seed: int = 0, wedges: int = WEDGES
+) -> Structural:
     nodes, ends = len(links), len(links.indices)
     degrees = np.diff(links.indptr)
     sizes = component_sizes(links)
-    clustering, sample = mean_clustering(links, seed=seed)
+    clustering, sample = mean_clustering(links, limit=wedges, seed=seed)
     pairs = nodes * (nodes - 1)
     return Structural(
         nodes=nodes,
@@ -278,7 +370,8 @@ def _drawn_clustering(links: Adjacency, seed: int) -> tuple[float, SampledPart]:
 # How vectors lie: how many dimensions they fill, whether some are near everything, how far apart
 
 
-def semantic(vectors: Matrix, *, k: int = 10, limit: int = POINTS, seed: int = 0) -> Semantic:
+def semantic(vectors: Matrix, *, k: int = 10, limit: int = POINTS, seed: int = 0, all_centred: bool = True) -> Semantic:
+    """`all_centred`: the distances to the centroid are of all vectors, not of those whose neighbours are sought."""
     rows, sample = take(len(vectors), limit, seed)
     points = np.asarray(vectors if sample.whole else vectors[rows], dtype=np.float32)
     near, distances = nearest(points, k)
@@ -290,7 +383,7 @@ def semantic(vectors: Matrix, *, k: int = 10, limit: int = POINTS, seed: int = 0
         duplicates=duplicates,
         hubness=hubness(near, len(points)),
         hubness_k=near.shape[1],
-        centroid_distance=centroid_distance(vectors),
+        centroid_distance=centroid_distance(vectors if all_centred else points),
         neighbours_of=sample,
     )
 
