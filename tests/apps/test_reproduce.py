@@ -17,6 +17,7 @@ from ragways.evaluation.record import AnswerUsage, Record, Records
 from ragways.evaluation.resources.usage import MeanUsage, ParadigmUsage, construction
 from ragways.evaluation.score import MetricScore, ParadigmScores, RepeatRange, TypeScores
 from ragways.index.work_cache import Spent
+from ragways.reproduce.by_type import type_rows
 from ragways.reproduce.differences import differences, recreated
 from ragways.reproduce.experiment import LocatedData, locate
 from ragways.reproduce.figures import (
@@ -275,6 +276,10 @@ def test_the_router_benchmark_as_it_is_published_by_type_with_a_model(
     ours, theirs = (dict(zip(labels, graph[side], strict=True)) for side in ("ours", "published"))
     assert [theirs[f"{type} %"]["value"] for type in ("factual", "reasoning", "summary")] == [55.0, 56.0, 43.6]
     assert [ours[f"{type} %"]["n"] for type in ("factual", "reasoning", "summary")] == [1, 1, 1]
+    by_type = {row["type"]: row for row in result["by_type"]}
+    assert {row["metric"] for type, row in by_type.items() if type} == {"judged-correct"}
+    assert [cell["ours"]["n"] for cell in by_type["summary"]["cells"]] == [1, 1, 1, 1]
+    assert by_type[""]["cells"][1]["ours"]["value"] == ours["tokens + built"]["value"]
     assert theirs["tokens + built"]["value"] == pytest.approx(71.63e6 / 1896)
     assert ours["to build"]["value"] > 0, "the graph was made by the model"
     assert ours["tokens + built"]["value"] == pytest.approx(ours["tokens"]["value"] + ours["to build"]["value"] / 3)
@@ -285,6 +290,52 @@ def test_the_router_benchmark_as_it_is_published_by_type_with_a_model(
     assert {(one.made.preset, one.made.temperature) for one in Records(home / result["run"])} == {("shared", 0.3)}
     sent = {one.body.get("temperature") for one in server.requests if one.path.endswith("/chat/completions")}
     assert sent == {0.0, 0.1, 0.3, 0.7}, "to build and judge; iterative's evaluator; to answer; the model alone"
+
+
+def test_the_table_of_types_and_corpora_as_published():
+    """The stars and the thousands of tokens are those that the source itself prints (its figure 5 and table 2)."""
+    bench = EXPERIMENTS["router-bench"]
+    corpora = {data.name: {row.type: row.cells for row in type_rows(bench, data)} for data in bench.data}
+    best = {
+        (corpus, type): next(cell.published_name for cell in cells if cell.published_best)
+        for corpus, rows in corpora.items()
+        for type, cells in rows.items()
+        if type
+    }
+    naive, graph, hybrid, iterative = "NaiveRAG", "GraphRAG", "HybridRAG", "Iterative (Naive)"
+    starred = {"MuSiQue": (graph, hybrid, hybrid), "QuALITY": (naive, naive, graph),
+               "Legal": (hybrid, iterative, naive), "Medical": (hybrid, iterative, iterative)}  # fmt: skip
+    for corpus, names in starred.items():
+        assert tuple(best[corpus, type] for type in ("factual", "reasoning", "summary")) == names
+        assert [cell.published_name for cell in corpora[corpus][""]] == [naive, graph, hybrid, iterative]
+    thousands = {name: [round((cell.published or 0) / 1000) for cell in rows[""]] for name, rows in corpora.items()}
+    assert thousands == {"MuSiQue": [13, 9, 22, 20], "QuALITY": [50, 50, 99, 21], "Legal": [46, 184, 230, 20],
+                         "Medical": [51, 38, 74, 7]}  # fmt: skip
+
+
+def test_types_and_corpora_beside_ours_without_a_judge(ragways: Run, home: Path):
+    passages(home / "data", "2hop__")
+    done = ragways("reproduce", "router-bench", "--data", "data", "--limit", "2", "--json")
+    assert done.code == 0, done.err
+    rows = {row["type"]: row for row in done.data[0]["by_type"]}
+    assert {row["metric"] for type, row in rows.items() if type} == {"accuracy"}
+    assert [cell["ours"]["n"] for cell in rows["reasoning"]["cells"]] == [2, 2, 2, 2]
+    assert rows["reasoning"]["cells"][0]["ours"]["value"] is not None
+    unscored = [cell["ours"]["value"] for type in ("factual", "summary", "") for cell in rows[type]["cells"]]
+    assert set(unscored) == {None}, "its questions are of one type, and no model was asked: that is no 0"
+    shown = ragways("reproduce", "router-bench", "--data", "data", "--limit", "2").out
+    table = shown[shown.index("By type of question and corpus") :]
+    assert "MuSiQue: ours were not judged" in table
+    assert "not run, for there is no data: QuALITY, Legal, Medical" in table
+    lines = table.splitlines()
+    factual = next(n for n, line in enumerate(lines) if line.startswith("MuSiQue"))
+    assert lines[factual].split() == ["MuSiQue", "factual", *["unscored"] * 4]
+    assert lines[factual + 1].split() == ["11.1", "90.2*", "83.7", "10.3"]
+    assert sum("n 2: " in line for line in lines) == 1
+    assert next(line for line in lines if line.startswith("Legal")).split() == (
+        ["Legal", "factual", "54.9", "61.6", "72.2*", "49.5"]
+    )
+    assert ["tokens", "46,351", "183,673", "229,522", "19,930*"] in [line.split() for line in lines], "those of Legal"
 
 
 def test_the_agents_run_three_times_with_median_and_range(ragways: Run, home: Path, monkeypatch: pytest.MonkeyPatch):

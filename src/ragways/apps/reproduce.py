@@ -12,7 +12,8 @@ from ragways.apps.terminal import JsonOption, SettingsOption, TrustOption, chose
 
 if TYPE_CHECKING:
     from ragways.core.table import Table
-    from ragways.reproduce.experiment import PublishedFigure
+    from ragways.reproduce.by_type import TypeCell, TypeRow
+    from ragways.reproduce.experiment import Experiment, PublishedFigure
     from ragways.reproduce.figures import Figure
     from ragways.reproduce.reproduce import ReproducedDuel, Reproduction
 
@@ -51,6 +52,10 @@ def reproduce(
     else:
         for result in results:
             _show(result)
+        if wanted.types:
+            from ragways.apps.terminal import show_table
+
+            show_table(_by_type(wanted, results), compact=True)
 
 
 def _show(result: Reproduction) -> None:
@@ -111,6 +116,47 @@ def _theirs(theirs: PublishedFigure | None, digits: int) -> str:
     if theirs is None or theirs.minimum is None:
         return _number(theirs.value if theirs else None, digits)
     return f"{_number(theirs.value, digits)} ({_number(theirs.minimum, digits)}–{_number(theirs.maximum, digits)})"
+
+
+def _by_type(experiment: Experiment, results: list[Reproduction]) -> Table:
+    """The source's table of types and corpora: all its corpora, those that were not run with its figures alone."""
+    from ragways.core.table import Column, Table
+    from ragways.reproduce.by_type import JUDGED, type_rows
+
+    ours = {result.data: result.by_type for result in results}
+    corpora = {data.name: ours.get(data.name) or type_rows(experiment, data) for data in experiment.data}
+    names = [cell.published_name for cell in next(iter(corpora.values()))[0].cells]
+    exact = [name for name, rows in ours.items() if rows[0].metric != JUDGED]
+    absent = [name for name in corpora if name not in ours]
+    notes = [
+        f"above: ours, n questions; below: published, with {experiment.model}; * the best of its row, or the cheapest",
+        "tokens a question, with its share of what building cost; ours only where a model was asked",
+    ]
+    if exact:
+        notes.append(f"{', '.join(exact)}: ours were not judged; it is the share of exactly right answers")
+    if absent:
+        notes.append(f"not run, for there is no data: {', '.join(absent)}")
+    return Table.of(
+        ["corpus", "type", *(Column(name.replace(" ", "\n"), align="right") for name in names)],
+        [
+            ["" if at else name, row.type or "tokens", *(_typed(cell, row, ran=name in ours) for cell in row.cells)]
+            for name, rows in corpora.items()
+            for at, row in enumerate(rows)
+        ],
+        title="By type of question and corpus: correct %",
+        notes=notes,
+    )
+
+
+def _typed(cell: TypeCell, row: TypeRow, *, ran: bool) -> str:
+    digits = 1 if row.type else 0
+    theirs = f"{_number(cell.published, digits)}{'*' if cell.published_best else ' '}"
+    if not ran:
+        return theirs
+    if cell.ours.value is None:
+        return f"{'unscored' if row.type else '–'} \n{theirs}"
+    counted = f"n {cell.ours.n:,}: " if row.type and cell.ours.n is not None else ""
+    return f"{counted}{_number(cell.ours.value, digits)}{'*' if cell.best else ' '}\n{theirs}"
 
 
 def _duels(result: Reproduction) -> Table:

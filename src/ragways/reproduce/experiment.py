@@ -99,7 +99,8 @@ class Experiment:
 
     `graph` are the source's settings of the graph layer, where it has one; `answer` those of answering, as far as it
     tells them (by default, each paradigm has a prompt of its own). The questions are those of the data, sampled
-    `per_type`, or `generated` over the corpus, so many of each kind. `notes` is what the source reports besides;
+    `per_type`, or `generated` over the corpus, so many of each kind. `types` are those of the questions that the source
+    tells paradigms apart by, each a column of every data set. `notes` is what the source reports besides;
     `duel_rates` are its relative win rates by two names. `differs` is what is never as it was there: what depends on
     the settings and the data is found out when it runs.
     """
@@ -123,6 +124,7 @@ class Experiment:
     repeats: int = 1
     generated: Mapping[str, int] = field(default_factory=dict)
     duel_rates: Mapping[tuple[str, str], float] | None = None
+    types: tuple[str, ...] = ()
 
     def columns_on(self, data: ExperimentData) -> tuple[PublishedColumn, ...]:
         return (*data.columns, *self.columns)

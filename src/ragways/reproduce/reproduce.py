@@ -25,6 +25,7 @@ from ragways.evaluation.sampling import documents, kept_documents, sample, write
 from ragways.evaluation.score import score_run
 from ragways.index.build import build_own
 from ragways.index.layers import check_layers
+from ragways.reproduce.by_type import TypeRow, type_rows
 from ragways.reproduce.differences import differences, recreated
 from ragways.reproduce.duels import ForcedDuel, LevelDuel, ask_forced, duels_by_level, published_rate
 from ragways.reproduce.experiment import (
@@ -81,7 +82,8 @@ class ReproducedDuel:
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """Our figures beside the published ones, and what must be known to read them: which `files` they come from, in what
-    they differ, what the source says besides (`notes`), and what was not run.
+    they differ, what the source says besides (`notes`), and what was not run. `by_type`: where the source has such a
+    table.
     """
 
     experiment: str
@@ -92,6 +94,7 @@ class Reproduction:
     runs: int
     columns: tuple[ReproducedColumn, ...]
     rows: tuple[ReproducedRow, ...]
+    by_type: tuple[TypeRow, ...]
     differs: tuple[Difference, ...]
     notes: tuple[str, ...]
     run: str
@@ -136,6 +139,7 @@ async def reproduce(
             use, questions, asked, folder, repeats=repeats, seed=seed, at_once=at_once, progress=progress
         )
     unjudged = await _judge(chosen, run, [column.judge for column in columns if column.judge], progress)
+    runs = _runs(experiment, columns, run)
     duels, result, undone = await _duel(chosen, experiment, variants, run, rules, progress)
     return Reproduction(
         experiment=experiment.name,
@@ -145,7 +149,8 @@ async def reproduce(
         published_with=experiment.model,
         runs=repeats,
         columns=tuple(ReproducedColumn(column.label, column.digits) for column in columns),
-        rows=_rows(experiment, columns, run),
+        rows=_rows(experiment, columns, runs),
+        by_type=type_rows(experiment, located.data, runs),
         differs=tuple(differences(chosen, experiment, located, questions, limit, repeats, rules)),
         notes=experiment.notes,
         run=str(folder),
@@ -262,25 +267,35 @@ def _reproduced(
     )
 
 
-def _rows(experiment: Experiment, columns: Sequence[PublishedColumn], run: Run) -> tuple[ReproducedRow, ...]:
-    """A refusal counts as the source of each metric counts it. Variants that were not run stand last."""
+def _runs(experiment: Experiment, columns: Sequence[PublishedColumn], run: Run) -> dict[str, VariantRun]:
+    """What was run, by the source's name. A refusal counts as the source of each metric counts it."""
     cuts = [column.metric for column in columns if column.metric is not None]
     scores = {row.paradigm: row for row in score_run(run.folder, *cuts, refusals="source")}
     records: dict[str, list[Record]] = defaultdict(list)
     for record in run.records:
         if not record.error:
             records[record.paradigm].append(record)
+    return {
+        variant.published: VariantRun(scores[variant.label], records[variant.label])
+        for variant in experiment.variants
+        if variant.label in scores
+    }
+
+
+def _rows(
+    experiment: Experiment, columns: Sequence[PublishedColumn], runs: Mapping[str, VariantRun]
+) -> tuple[ReproducedRow, ...]:
+    """Variants that were not run stand last."""
     rows = []
-    for variant in sorted(experiment.variants, key=lambda one: one.label not in scores):
-        own = scores.get(variant.label)
-        did = VariantRun(own, records[variant.label]) if own is not None else None
+    for variant in sorted(experiment.variants, key=lambda one: one.published not in runs):
+        did = runs.get(variant.published)
         rows.append(
             ReproducedRow(
                 published_name=variant.published,
                 paradigm=variant.paradigm,
                 settings=variant.settings,
-                answered=own.records - own.failed if own is not None else 0,
-                failed=own.failed if own is not None else 0,
+                answered=did.scores.records - did.scores.failed if did is not None else 0,
+                failed=did.scores.failed if did is not None else 0,
                 ours=tuple(column.read(did) if did is not None else Figure() for column in columns),
                 published=tuple(column.published.get(variant.published) for column in columns),
             )

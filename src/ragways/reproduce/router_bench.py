@@ -95,6 +95,7 @@ ROUTER_BENCH = Experiment(
     graph={"method": "model", "gleaning": 0, "vectors": "all"},
     # One prompt for all. The model alone (.7) and the evaluator of iterative (.1) have temperatures of their own.
     answer={"prompts": "shared", "temperature": 0.3},
+    types=_TYPES,
     variants=(
         PublishedVariant("llm-only", "LLM-only", needs_model=True),
         PublishedVariant("naive", "NaiveRAG", {"k": 100, "minimum": 0.4, "tokens": 8000}),
