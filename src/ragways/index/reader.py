@@ -296,6 +296,16 @@ class Index:
         rows = self._store.db.execute("SELECT number, key, title FROM documents ORDER BY key")
         return [(f"article:{number}", key, title) for number, key, title in rows]
 
+    def titled(self, names: Iterable[str]) -> set[str]:
+        """Which of these names (as `title_name` makes them) are titles of documents."""
+        return {row[0] for row in self._rows("name", "documents", "name", sorted(set(names)))}
+
+    def metadata_values(self, field: str, limit: int) -> list[str]:
+        """What documents have in a field of their metadata, each value once; not more than `limit` of them."""
+        query = "SELECT DISTINCT metadata ->> ? FROM documents WHERE metadata ->> ? <> '' LIMIT ?"
+        path = f'$."{field}"'
+        return [str(row[0]) for row in self._store.db.execute(query, (path, path, limit))]
+
     @property
     def identity(self) -> str:
         """A name for what can be found here: other documents, chunks or vectors have another."""
@@ -365,7 +375,7 @@ class Index:
         while self._characters > _CHARACTERS_KEPT and len(self._articles) > 1:
             self._characters -= self._articles.popitem(last=False)[1].size
 
-    def _rows(self, columns: str, table: str, key: str, values: Sequence[int]) -> list[Any]:
+    def _rows(self, columns: str, table: str, key: str, values: Sequence[int] | Sequence[str]) -> list[Any]:
         query = f"SELECT {columns} FROM {table} WHERE {key} IN (SELECT value FROM json_each(?))"  # noqa: S608 - our names
         return self._store.db.execute(query, (json.dumps(list(values)),)).fetchall()
 

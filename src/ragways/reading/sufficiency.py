@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ragways.reading.windows import content_stems, stems
@@ -104,6 +105,12 @@ def structure(question: str) -> tuple[int, int]:
     return len(content_stems(question)), len(_STEP.findall(question))
 
 
+@lru_cache(maxsize=64)
+def names_in(question: str) -> tuple[tuple[int, int], ...]:
+    """Where a question has names and numbers."""
+    return tuple(match.span() for match in _NAME.finditer(question))
+
+
 class Coverage(NamedTuple):
     """The shares of a question's names and numbers, and of its words, that texts hold."""
 
@@ -117,7 +124,8 @@ def coverage(question: str, texts: Sequence[str]) -> Coverage:
     """
     held, asked = frozenset[str]().union(*map(stems, texts)), content_stems(question)
     rows = [_in_a_row(text) for text in texts]
-    names = list(dict.fromkeys(filter(str.strip, map(_in_a_row, _NAME.findall(question)))))
+    named = (_in_a_row(question[start:end]) for start, end in names_in(question))
+    names = list(dict.fromkeys(filter(str.strip, named)))
     found = sum(any(name in row for row in rows) for name in names)
     return Coverage(found / len(names) if names else 0.8, len(asked & held) / len(asked) if asked else 0.0)
 

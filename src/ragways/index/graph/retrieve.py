@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ragways.index.graph.reader import Graph
+from ragways.index.graph.reader import Graph, NameMatch
 from ragways.index.pagerank import push
 from ragways.index.vectors import Scored, best
 
@@ -23,16 +24,33 @@ HOMONYMS = 3
 """Entities of one name that are followed, where the question does not say which it means."""
 
 
-_last: WeakKeyDictionary[Graph, tuple[str, dict[str, float]]] = WeakKeyDictionary()
-"""The last question and its seeds: several steps ask for them."""
+class _Named(NamedTuple):
+    question: str
+    names: tuple[NameMatch, ...]
+    seeds: dict[str, float]
+
+
+_last: WeakKeyDictionary[Graph, _Named] = WeakKeyDictionary()
+"""The last question and what it names: several steps ask for that."""
 
 
 def question_seeds(graph: Graph, question: str) -> dict[str, float]:
     """Entities that the question names. One that few passages name says more about where to look than one of many."""
+    return dict(_named(graph, question).seeds)
+
+
+def question_names(graph: Graph, question: str) -> tuple[NameMatch, ...]:
+    """Where the question names entities, and which may be meant."""
+    return _named(graph, question).names
+
+
+def _named(graph: Graph, question: str) -> _Named:
     known = _last.get(graph)
-    if known is None or known[0] != question:
-        known = _last[graph] = (question, _seeds(graph, question))
-    return dict(known[1])
+    if known is None or known.question != question:
+        found = graph.in_question(question)
+        names = tuple(name for name in found if _may_be_name(question, name.start, name.end))
+        known = _last[graph] = _Named(question, names, _seeds(graph, names))
+    return known
 
 
 def sureness(seeds: Mapping[str, float]) -> float:
@@ -40,11 +58,9 @@ def sureness(seeds: Mapping[str, float]) -> float:
     return math.sqrt(min(1.0, max(seeds.values(), default=0.0)))
 
 
-def _seeds(graph: Graph, question: str) -> dict[str, float]:
+def _seeds(graph: Graph, names: Sequence[NameMatch]) -> dict[str, float]:
     seeds: dict[str, float] = {}
-    for name in graph.in_question(question):
-        if not _may_be_name(question, name.start, name.end):
-            continue
+    for name in names:
         chosen = name.entities[:HOMONYMS]
         for id, entity in graph.entities(chosen).items():
             seeds[id] = seeds.get(id, 0.0) + 1.0 / (max(1, entity.chunks) * len(chosen))
