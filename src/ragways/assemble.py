@@ -300,6 +300,7 @@ async def opened_live(
                 wishes=AnswerWishes(settings.answer.system, settings.answer.language, settings.answer.tokens),
                 guard=settings.guard,
                 support=settings.answer.support,
+                router=settings.answer.router,
                 _vectors=vectors,
             )
 

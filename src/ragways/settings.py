@@ -169,6 +169,9 @@ class AnswerSettings(Section):
     temperature: float = Field(
         0.0, ge=0, le=2, description="of the model in answering; tasks with one of their own keep it"
     )
+    router: Path | None = Field(
+        None, description="file of the router that auto goes by; unset is the index's own, or the one that comes along"
+    )
     support: bool = Field(
         False, description="with --json, estimate of each citation how likely it bears the answer out: a weak signal"
     )

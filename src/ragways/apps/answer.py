@@ -13,6 +13,7 @@ from ragways.core.text import printable, shortened
 if TYPE_CHECKING:
     from ragways.core.types import Answer, Hit, Origin
     from ragways.retrieval.ask import Result
+    from ragways.retrieval.routing.router import Decision
 
 UNCITED = 2
 """Passages shown of an answer that cites none."""
@@ -128,6 +129,8 @@ def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:
         out.print(Text("\n").join(lines), soft_wrap=True)
     if not quiet:
         out.print(Text("\n" + _cost(result, len(sources)), "dim"), soft_wrap=True)
+        if result.route is not None:
+            out.print(Text(printable(route_in_words(result.route)), "dim"), soft_wrap=True)
 
 
 def _sources(answer: Answer) -> Iterator[tuple[int, Hit, Origin, int, str]]:
@@ -146,7 +149,8 @@ def _sources(answer: Answer) -> Iterator[tuple[int, Hit, Origin, int, str]]:
 
 def _cost(result: Result, shown: int) -> str:
     usage, answer = result.usage, result.answer
-    parts = [result.paradigm, f"{result.seconds:.2f} s"]
+    route = result.route
+    parts = [f"{result.paradigm} took {route.arm}" if route else result.paradigm, f"{result.seconds:.2f} s"]
     if usage.calls:
         parts += [f"{usage.calls} call{'s' * (usage.calls != 1)}", f"{usage.tokens:,} tokens"]
     if usage.usd:
@@ -157,6 +161,20 @@ def _cost(result: Result, shown: int) -> str:
     # A search that is global in name alone must not pass for one.
     parts += [f"read: {step.details['read']}" for step in result.trace.walk() if "read" in step.details]
     return printable(" · ".join(filter(None, parts)))
+
+
+def route_in_words(route: Decision) -> str:
+    """Why the router took its way, and what the others would have cost."""
+    from ragways.retrieval.routing.router import cost_in_words
+
+    weighed = ", ".join(f"{each.feature} {each.value:.3g}" for each in route.weighed)
+    others = [each for each in route.estimates if each.arm != route.arm and not each.impossible and each.cost]
+    costs = ", ".join(f"{each.arm} {cost_in_words(each.cost, route.cost)}" for each in others)
+    chosen = next((each for each in route.estimates if each.arm == route.arm), None)
+    parts = [route.reason, f"weighed most: {weighed}" if weighed else ""]
+    if chosen is not None and chosen.cost:
+        parts.append(f"about {cost_in_words(chosen.cost, route.cost)}" + (f" ({costs})" if costs else ""))
+    return "; ".join(filter(None, parts))
 
 
 def way_in_words(answer: Answer) -> str:

@@ -45,7 +45,7 @@ from ragways.index.health import layer_status
 from ragways.index.reader import Index
 from ragways.models.client import trial
 from ragways.retrieval.ask import PARADIGMS, Result, ask
-from ragways.retrieval.paradigm import Paradigm, Strategy, parse_settings
+from ragways.retrieval.paradigm import Paradigm, Strategy, parse_variant
 from ragways.retrieval.resources import Resources
 
 _BETWEEN = re.compile(r",(?![^\[]*\])")
@@ -82,11 +82,8 @@ def parse_variants(text: str, defaults: Mapping[str, Mapping[str, Any]] | None =
         PARADIGMS.find(name)  # settings of a paradigm that is not there are a slip
     variants: dict[str, Variant] = {}
     for part in filter(str.strip, _BETWEEN.split(text)):
-        name, bracket, rest = part.strip().partition("[")
-        if bracket and not rest.endswith("]"):
-            raise UsageError(f"{part.strip()!r} has no closing bracket", "write it as naive[k=20]")
-        values = parse_settings([pair for pair in rest.removesuffix("]").split(";") if pair.strip()])
-        for paradigm in PARADIGMS.values() if name == "all" else [PARADIGMS.find(name.strip())]:
+        name, values = parse_variant(part)
+        for paradigm in PARADIGMS.values() if name == "all" else [PARADIGMS.find(name)]:
             own = f"[{';'.join(f'{key}={value}' for key, value in values.items())}]" if values else ""
             label = f"{paradigm.name}{own}"
             settings = paradigm.check({**kept.get(paradigm.name, {}), **values})

@@ -9,6 +9,7 @@ from ragways.core.plain import to_plain
 from ragways.core.trace import Span, Usage
 from ragways.core.types import Answer, Origin
 from ragways.retrieval.ask import Result
+from ragways.retrieval.routing.router import Decision
 
 
 def result_data(result: Result) -> dict[str, Any]:
@@ -27,6 +28,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "error": answer.error,
         "chance": None if answer.chance is None else round(answer.chance, 4),
         "note": answer.note,
+        "route": route_data(result.route),
         "evidence": evidence_data(answer),
         "citations": citation_data(answer),
         "usage": usage_data(result.usage),
@@ -34,6 +36,14 @@ def result_data(result: Result) -> dict[str, Any]:
         "tasks": task_ways(result.trace),
         "seconds": round(result.seconds, 4),
     }
+
+
+def route_data(route: Decision | None) -> dict[str, Any] | None:
+    """The way that the router took, and what it expected of each; None where no router was asked."""
+    if route is None:
+        return None
+    data: dict[str, Any] = to_plain(route)
+    return data
 
 
 def citation_data(answer: Answer) -> list[dict[str, Any]]:

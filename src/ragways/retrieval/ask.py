@@ -29,10 +29,17 @@ from ragways.retrieval.pagerank import FAST_GRAPH, GRAPH_PPR, HYBRID
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.rounds import ITERATIVE, RECURSIVE
+from ragways.retrieval.routing.auto import auto_paradigm, decision_of
+from ragways.retrieval.routing.router import Decision
 from ragways.retrieval.support import with_support
 from ragways.retrieval.traversals import TRAVERSALS
 
-PARADIGMS = Registry(
+
+def _find(name: str) -> Paradigm:
+    return PARADIGMS.find(name)
+
+
+PARADIGMS: Registry[Paradigm] = Registry(
     "ragways.paradigms",
     "paradigm",
     Paradigm,
@@ -54,6 +61,7 @@ PARADIGMS = Registry(
         AGENT_VECTOR,
         AGENT_GRAPH,
         FUSED,
+        auto_paradigm(_find),
     ),
 )
 
@@ -82,6 +90,11 @@ class Result:
     @property
     def seconds(self) -> float:
         return self.trace.seconds
+
+    @property
+    def route(self) -> Decision | None:
+        """Which way the router took and why; None where the question was asked in one way from the start."""
+        return decision_of(self.trace)
 
     def __repr__(self) -> str:
         usage = self.usage

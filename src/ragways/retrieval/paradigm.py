@@ -91,3 +91,11 @@ def parse_settings(given: Iterable[str]) -> dict[str, str]:
             raise UsageError(f"{text!r} is not a setting", "write it as name=value, e.g. --set k=20")
         values[name.strip()] = value.strip()
     return values
+
+
+def parse_variant(text: str) -> tuple[str, dict[str, str]]:
+    """A paradigm with settings as it is written, `naive[k=20;tokens=4000]`: its name, and its settings by name."""
+    name, bracket, rest = text.strip().partition("[")
+    if bracket and not rest.endswith("]"):
+        raise UsageError(f"{text.strip()!r} has no closing bracket", "write it as naive[k=20]")
+    return name.strip(), parse_settings([pair for pair in rest.removesuffix("]").split(";") if pair.strip()])

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragways.index.live import LiveIndex
@@ -66,6 +67,8 @@ class Resources:
     """Whether a short answer of the reader is held against the model's."""
     guard: GuardSettings = field(default_factory=GuardSettings)
     """What is held back from evidence."""
+    router: Path | None = None
+    """The file of the router that `auto` goes by; None is the index's own, or else the one that comes with ragways."""
     support: bool = False
     """Whether it is estimated how likely citations bear an answer out."""
     embedding: float = 0.0

@@ -161,7 +161,7 @@ def test_of_a_look_by_hand(index: Index):
     assert found["look.overlap.dense-words"] == 0.0
     assert found["look.agreed"] == 2
     assert found["look.documents"] == 2
-    assert found["look.tokens"] == 400
+    assert found["look.tokens@3"] <= found["look.tokens@10"] == 400
     assert found["look.bridged"] == 0.25
     assert found["look.nearness"] == 0.7
     assert (found["look.linked"], found["look.read"]) == (0.25, -1.5)

@@ -26,6 +26,13 @@ ABSTAIN: Final = "abstain"
 CostUnit = Literal["tokens", "usd", "seconds"]
 UNITS: Final[Mapping[CostUnit, float]] = {"tokens": 1000.0, "usd": 1.0, "seconds": 1.0}
 """What a trade is given for: so much quality for 1,000 tokens, a dollar, a second."""
+
+
+def cost_in_words(amount: float, unit: CostUnit) -> str:
+    """A cost in words."""
+    return {"tokens": f"{amount:,.0f} tokens", "usd": f"${amount:.4f}", "seconds": f"{amount:.2f} s"}[unit]
+
+
 LARGEST_FILE: Final = 4_000_000
 """Bytes. No router is near that."""
 TOLD: Final = 3
@@ -108,7 +115,7 @@ class Stop:
 class Router:
     """`quality` is the metric it was fitted for, `cost` and `trade` what was traded for it. `fixed` is the best fixed
     arm. `corpora` and `reach` say where it may be used: within `reach` of one of them. `model` is the model of the
-    records it was fitted on, none where it is empty. `made` says by what it was made.
+    records it was fitted on, none where it is empty; `look` is what was looked by. `made` says by what it was made.
     """
 
     quality: str
@@ -122,6 +129,7 @@ class Router:
     reach: float | None = None
     stop: Stop = Stop()
     model: str = ""
+    look: str = "fused"
     seed: int = 0
     made: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
@@ -166,7 +174,7 @@ class Router:
     def standardised(self, features: Mapping[str, float]) -> dict[str, float]:
         """Features as the weights take them; one that is not known is left out, and so counts as usual."""
         return {
-            name: max(-FAR, min(FAR, (features[name] - known.mean) / known.scale))
+            name: max(-_FAR, min(_FAR, (features[name] - known.mean) / known.scale))
             for name, known in self.features.items()
             if name in features and known.scale > 0
         }
@@ -255,7 +263,7 @@ class Router:
         return tuple(Weighed(name, features[name], parts[name]) for name in order if parts[name])
 
 
-FAR: Final = 5.0
+_FAR: Final = 5.0
 """Standard deviations at which a feature is cut, so that none outweighs all else."""
 
 

@@ -1,1 +1,0 @@
-"""Routers: fitted on the records of runs, certified, and held against policies that are simpler."""

@@ -1,0 +1,204 @@
+"""The paradigm `auto`: a look, a decision, and the way that was decided for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ragways.assemble import opened
+from ragways.core.errors import UsageError
+from ragways.core.types import ABSTENTION
+from ragways.retrieval.as_plain import result_data
+from ragways.retrieval.ask import PARADIGMS, Result, ask, retrieve
+from ragways.retrieval.routing.auto import ABSTAINED, NOT_ROUTED, OWN, bundled
+from ragways.retrieval.routing.router import ABSTAIN, ArmModel, Guard, Router, Scale, Stop
+from ragways.settings import Settings
+from ragways.testing.server import LoopbackServer
+
+QUESTION = "Who designed the Pell Rock Lighthouse?"
+RouteBy = Callable[..., Result]
+
+
+def arm(name: str, constant: float, **weights: float) -> ArmModel:
+    needs = () if name == ABSTAIN else tuple(sorted(PARADIGMS.find(name.partition("[")[0]).needs))
+    return ArmModel(name, 0.5, constant, weights, {"tokens": 100.0, "evidence": 100.0}, needs, name == "llm-only")
+
+
+def router(*arms: ArmModel, look: str = "fused", stop: Stop = Stop()) -> Router:  # noqa: B008 - frozen
+    return Router("all-evidence", "tokens", 0.0, arms[0].name, arms, {"question.words": Scale(6.0, 2.0)},
+                  Guard(0.1, 0.1, passed=True), look=look, stop=stop)  # fmt: skip
+
+
+@pytest.fixture
+def route_by(tmp_path: Path, demo_settings: Settings) -> RouteBy:
+    """Asks a question by a router of one's own."""
+
+    def run(
+        chosen: Router, question: str = QUESTION, settings: Settings = demo_settings, /, **values: object
+    ) -> Result:
+        file = tmp_path / "router.json"
+        file.write_text(chosen.text(), encoding="utf-8")
+
+        async def once() -> Result:
+            async with opened(settings) as use:
+                return await ask(replace(use, router=file), question, "auto", values)
+
+        return asyncio.run(once())
+
+    return run
+
+
+def taken(result: Result) -> str:
+    assert result.route is not None
+    return result.route.arm
+
+
+def asked(settings: Settings, paradigm: str, **values: object) -> Result:
+    async def run() -> Result:
+        async with opened(settings) as use:
+            return await ask(use, QUESTION, paradigm, values)
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("k", [3, 30])
+def test_an_arm_that_cuts_the_look_answers_as_the_paradigm_itself(route_by: RouteBy, demo_settings: Settings, k: int):
+    routed = route_by(router(arm(f"fused[k={k}]", 2.0), arm("naive", 0.0)))
+    alone = asked(demo_settings, "fused", k=k)
+    assert routed.answer == alone.answer
+    assert routed.paradigm == "auto"
+    assert taken(routed) == f"fused[k={k}]"
+    assert [step.name for step in routed.trace.walk()].count("weigh") == 1, "nothing is searched twice"
+
+
+@pytest.mark.parametrize("name", ["naive[k=4]", "recursive", "iterative[rounds=1]", "community-global", "agent-graph"])
+def test_every_other_arm_is_the_paradigm_with_its_settings(route_by: RouteBy, demo_settings: Settings, name: str):
+    routed = route_by(router(arm(name, 2.0), arm("fused[k=3]", 0.0)))
+    paradigm, _, rest = name.removesuffix("]").partition("[")
+    alone = asked(demo_settings, paradigm, **dict(pair.split("=") for pair in rest.split(";") if pair))
+    assert taken(routed) == name
+    assert routed.answer == alone.answer
+
+
+def test_which_arm_is_taken_goes_by_the_question(route_by: RouteBy):
+    chosen = router(arm("fused[k=3]", 0.0, **{"question.words": -3.0}), arm("fused[k=30]", 0.0))
+    assert taken(route_by(chosen, "Who designed it?")) == "fused[k=3]"
+    long = "Who designed the lighthouse that stands on the rock off the coast of the county where the treaty was made?"
+    assert taken(route_by(chosen, long)) == "fused[k=30]"
+
+
+def test_it_abstains_where_the_router_says_so_and_shows_what_is_nearest(route_by: RouteBy, demo_settings: Settings):
+    result = route_by(router(arm("fused[k=10]", 2.0), arm(ABSTAIN, 2.0), stop=Stop(look=0.5)))
+    assert result.answer.abstained
+    assert result.answer.text == ABSTENTION
+    assert result.answer.way == ABSTAINED
+    assert result.answer.evidence == asked(demo_settings, "fused", k=3).answer.evidence
+
+
+def test_an_arm_that_needs_a_model_is_taken_only_where_there_is_one(route_by: RouteBy, demo_settings: Settings):
+    chosen = router(arm("llm-only", 3.0), arm("fused[k=3]", 0.0))
+    without = route_by(chosen)
+    assert taken(without) == "fused[k=3]"
+    assert without.route is not None
+    assert [each.impossible for each in without.route.estimates] == ["no model is set", ""]
+    with LoopbackServer() as server:
+        model = demo_settings.model.model_copy(update={"base_url": server.base_url, "name": "loopback"})
+        asking = route_by(chosen, QUESTION, demo_settings.model_copy(update={"model": model}))
+    assert taken(asking) == "llm-only"
+    assert asking.usage.calls == 1
+
+
+def test_an_arm_whose_layer_is_not_there_is_not_taken(tmp_path: Path, demo_settings: Settings):
+    file = tmp_path / "router.json"
+    file.write_text(router(arm("community-global", 3.0), arm("fused[k=3]", 0.0)).text(), encoding="utf-8")
+
+    async def run() -> Result:
+        async with opened(demo_settings) as use:
+            use.index.layers = use.index.layers - {"communities"}
+            return await ask(replace(use, router=file), QUESTION, "auto")
+
+    route = asyncio.run(run()).route
+    assert route is not None
+    assert route.arm == "fused[k=3]"
+    assert route.estimates[0].impossible == "the index has no communities"
+
+
+def test_the_answer_as_data_tells_the_whole_decision(route_by: RouteBy):
+    data = json.loads(json.dumps(result_data(route_by(router(arm("fused[k=3]", 2.0), arm("fused[k=30]", 0.0))))))
+    assert data["route"]["arm"] == "fused[k=3]"
+    assert {each["arm"] for each in data["route"]["estimates"]} == {"fused[k=3]", "fused[k=30]"}
+    assert data["route"]["reason"]
+
+
+def test_other_paradigms_have_no_route(demo_settings: Settings):
+    result = asked(demo_settings, "naive")
+    assert result.route is None
+    assert result_data(result)["route"] is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (router(ArmModel("no-such", 0.5, 0.0)), "no-such"),
+        (router(arm("fused[k=none]", 0.0)), "k of fused"),
+        (router(ArmModel("fused[k=3]", 0.5, 0.0)), "other layers"),
+        (router(arm("auto", 0.0)), "names itself"),
+        (replace(router(arm("fused[k=3]", 0.0)), features={"look.unheard": Scale(0.0, 1.0)}), "look.unheard"),
+        (router(arm("hybrid-words", 0.0), look="hybrid-words"), "looks by hybrid-words"),
+    ],
+)
+def test_a_router_for_something_else_is_refused_in_words(route_by: RouteBy, wrong: Router, said: str):
+    with pytest.raises(UsageError, match=said):
+        route_by(wrong)
+
+
+def test_the_index_has_a_router_of_its_own_that_goes_before_the_bundled_one(demo_settings: Settings):
+    file = demo_settings.index / OWN
+    try:
+        file.write_text(router(arm("naive[k=2]", 2.0), arm("fused[k=3]", 0.0)).text(), encoding="utf-8")
+        assert taken(asked(demo_settings, "auto")) == "naive[k=2]"
+        file.write_text(router(arm("naive[k=2]", -2.0), arm("fused[k=3]", 0.0)).text(), encoding="utf-8")
+        assert taken(asked(demo_settings, "auto")) == "fused[k=3]", "a changed file is read again"
+    finally:
+        file.unlink()
+
+
+@pytest.mark.parametrize("layers", [{"vectors", "words"}, {"vectors"}, {"words"}])
+def test_an_index_with_fewer_layers_is_answered_too(demo_settings: Settings, layers: set[str]):
+    async def run() -> Result:
+        async with opened(demo_settings) as use:
+            use.index.layers = frozenset(layers)
+            return await ask(use, QUESTION, "auto")
+
+    result = asyncio.run(run())
+    by = {2: "hybrid-words"}.get(len(layers), "naive" if "vectors" in layers else "words")
+    assert result.route is not None
+    assert result.route.arm.startswith(by)
+    assert (result.route.reason == NOT_ROUTED) is (bundled(by) is None)
+    assert result.answer.evidence.items
+
+
+def test_retrieval_alone_gives_what_the_arm_would_show(demo_settings: Settings):
+    async def run() -> tuple[list[str], list[str]]:
+        async with opened(demo_settings) as use:
+            route = (await ask(use, QUESTION, "auto")).route
+            assert route is not None
+            size = int(route.arm.partition("k=")[2].rstrip("]"))
+            return (
+                [hit.piece.id for hit in await retrieve(use, QUESTION, "auto")],
+                [hit.piece.id for hit in await retrieve(use, QUESTION, "fused", {"k": size})],
+            )
+
+    routed, alone = asyncio.run(run())
+    assert routed == alone
+
+
+def test_a_budget_holds_whatever_the_arm(route_by: RouteBy):
+    for name in ("fused[k=30]", "naive[k=30]", "recursive"):
+        result = route_by(router(arm(name, 2.0), arm("words", 0.0)), QUESTION, tokens=150)
+        assert 0 < result.answer.evidence.tokens <= 150
