@@ -174,7 +174,7 @@ class Router:
     def standardised(self, features: Mapping[str, float]) -> dict[str, float]:
         """Features as the weights take them; one that is not known is left out, and so counts as usual."""
         return {
-            name: max(-_FAR, min(_FAR, (features[name] - known.mean) / known.scale))
+            name: max(-FAR, min(FAR, (features[name] - known.mean) / known.scale))
             for name, known in self.features.items()
             if name in features and known.scale > 0
         }
@@ -263,7 +263,7 @@ class Router:
         return tuple(Weighed(name, features[name], parts[name]) for name in order if parts[name])
 
 
-_FAR: Final = 5.0
+FAR: Final = 5.0
 """Standard deviations at which a feature is cut, so that none outweighs all else."""
 
 

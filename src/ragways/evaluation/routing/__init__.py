@@ -1,0 +1,1 @@
+"""Routers: fitted on the records of runs, certified, and held against policies that are simpler."""

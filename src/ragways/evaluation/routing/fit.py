@@ -1,0 +1,378 @@
+"""Fit a router on outcomes: values of arms, the best fixed arm, the guard, the range of corpora, when to stop.
+
+All that is chosen is chosen again inside each fold of the guard, so that its gain is that of the whole procedure on
+questions (or corpora, where there are three or more) that it has not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.core import __version__
+from ragways.core.errors import UsageError
+from ragways.evaluation.routing.certify import Stopping, certified_stop
+from ragways.evaluation.routing.models import (
+    FEWEST_CORPORA,
+    By,
+    Standard,
+    ValueModels,
+    fit_values,
+    fold_labels,
+    usual_by,
+)
+from ragways.evaluation.routing.outcomes import Floats, Ints, Outcomes
+from ragways.evaluation.statistics.inference import studentised
+from ragways.retrieval.ask import PARADIGMS
+from ragways.retrieval.routing.router import (
+    ABSTAIN,
+    UNITS,
+    ArmModel,
+    CorpusRange,
+    CostUnit,
+    Guard,
+    Router,
+    Scale,
+    Stop,
+)
+
+DRAWS: Final = 2000
+"""Times that questions are drawn again for a bound."""
+CONFIDENCE: Final = 0.95
+BEYOND: Final = 1.5
+"""So many times the largest distance from a corpus to its nearest neighbour is the reach of a router."""
+ALIKE: Final = 0.25
+"""With too few corpora to know how they spread: a corpus whose features differ by this share on average is another."""
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How a router is fitted. `trade`: the quality that 1,000 tokens (a dollar, a second) are worth. `tolerance`: how
+    far below 0 the bound of the gain may lie. `alpha`: the share of wrong ones among answers that is to be certified;
+    None where it is not. `evidence` names, by arm, the feature that holds the tokens of evidence the arm would show.
+    """
+
+    trade: float = 0.0
+    cost: CostUnit = "tokens"
+    seed: int = 0
+    tolerance: float = 0.0
+    alpha: float | None = None
+    evidence: Mapping[str, str] = field(default_factory=dict)
+
+    def worth(self, costs: Floats) -> Floats:
+        """Costs as quality."""
+        return self.trade * costs / UNITS[self.cost] if self.trade else np.zeros_like(costs)
+
+
+# What is learned from questions, and chosen on others
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The models of the arms with all that a choice needs. `costs` are means by arm, corpora weighing the same; `look`
+    is the value of `abstain` from which on it is chosen, None where it never is.
+    """
+
+    settings: FitSettings
+    models: ValueModels
+    costs: Mapping[str, Floats]
+    fixed: int
+    refusal: int | None
+    look: float | None = None
+
+    def expected_costs(self, outcomes: Outcomes) -> Floats:
+        """What each arm is expected to cost, from what is known before it is taken."""
+        costs = np.repeat(self.costs[self.settings.cost][None], len(outcomes), axis=0)
+        if self.settings.cost == "tokens":
+            for arm, name in self.settings.evidence.items():
+                if arm in outcomes.arms and name in outcomes.names:
+                    a, known = outcomes.arms.index(arm), outcomes.features[:, outcomes.names.index(name)]
+                    exact = np.maximum(0.0, costs[:, a] - self.costs["evidence"][a] + known)
+                    costs[:, a] = np.where(np.isnan(known), costs[:, a], exact)
+        return costs
+
+    def choose(self, outcomes: Outcomes, values: Floats | None = None) -> Ints:
+        """The arm of each question, as `Router.decide` takes it where the guard has passed."""
+        values = self.models.values(outcomes.features) if values is None else values
+        costs = self.expected_costs(outcomes)
+        return choice(values - self.settings.worth(costs), costs, values, self.refusal, self.look)
+
+
+def choice(utility: Floats, costs: Floats, values: Floats, refusal: int | None, look: float | None) -> Ints:
+    """The arm of the highest utility, of equal ones the cheapest; `abstain` where its value reaches `look`."""
+    arms = np.array([arm for arm in range(utility.shape[1]) if arm != refusal])
+    order = np.lexsort((np.broadcast_to(arms, (len(utility), len(arms))), costs[:, arms], -utility[:, arms]), axis=1)
+    chosen = arms[order[:, 0]]
+    if refusal is not None and look is not None:
+        chosen = np.where(values[:, refusal] >= look, refusal, chosen)
+    return np.asarray(chosen, dtype=np.intp)
+
+
+def utilities(outcomes: Outcomes, settings: FitSettings) -> Floats:
+    """What each arm was worth on each question: its quality less what it took."""
+    return outcomes.mean_quality - settings.worth(outcomes.costs[settings.cost])
+
+
+def learn(outcomes: Outcomes, settings: FitSettings, by: By | None = None) -> Learned:
+    """Models, fixed arm and threshold, all from these outcomes; `by` is how its own cross-validation keeps questions
+    apart.
+    """
+    refusal = outcomes.arms.index(ABSTAIN) if ABSTAIN in outcomes.arms else None
+    by = "question" if by == "question" else usual_by(len(outcomes.corpora))
+    folds = fold_labels(outcomes.corpus, by, settings.seed)
+    models = fit_values(usable(outcomes), outcomes.names, outcomes.mean_quality, outcomes.weights, folds, refusal)
+    costs = {unit: mean_costs(outcomes, unit) for unit in outcomes.costs}
+    means = np.average(outcomes.mean_quality, axis=0, weights=outcomes.weights)
+    fixed = best_fixed(means - settings.worth(costs[settings.cost]), costs[settings.cost], refusal)
+    learned = Learned(settings, models, costs, fixed, refusal)
+    return replace(learned, look=_best_look(learned, outcomes))
+
+
+def usable(outcomes: Outcomes) -> Floats:
+    """The features that can be learned from: with few corpora those of a corpus are but its name."""
+    if len(outcomes.corpora) >= FEWEST_CORPORA:
+        return outcomes.features
+    of_corpus = np.array([name.startswith("corpus.") for name in outcomes.names], dtype=bool)
+    return np.where(of_corpus, np.nan, outcomes.features)
+
+
+def mean_costs(outcomes: Outcomes, unit: str) -> Floats:
+    """By arm, corpora weighing the same, of the questions whose records tell; nan where none does."""
+    cost = outcomes.costs[unit]
+    known = ~np.isnan(cost)
+    total = (known * outcomes.weights[:, None]).sum(axis=0)
+    summed = (np.where(known, cost, 0.0) * outcomes.weights[:, None]).sum(axis=0)
+    return np.asarray(np.where(total > 0, summed / np.maximum(total, 1e-300), np.nan))
+
+
+def best_fixed(utility: Floats, costs: Floats, refusal: int | None) -> int:
+    """The arm of the highest mean utility, of equal ones the cheapest; never `abstain`."""
+    return int(choice(utility[None], costs[None], utility[None], refusal, None)[0])
+
+
+def _best_look(learned: Learned, outcomes: Outcomes) -> float | None:
+    """From which value of `abstain` on it is chosen: what is best on cross-fitted values, if it is any better than
+    never.
+    """
+    if learned.refusal is None:
+        return None
+    values = learned.models.crossed
+    utility = utilities(outcomes, learned.settings)
+    chosen = learned.choose(outcomes, values)
+    rows = np.arange(len(outcomes))
+    gains = (utility[:, learned.refusal] - utility[rows, chosen]) * outcomes.weights
+    order = np.argsort(-values[:, learned.refusal], kind="stable")
+    sums = np.cumsum(gains[order])
+    sorted_values = values[order, learned.refusal]
+    last = np.append(sorted_values[1:] < sorted_values[:-1], True)  # a threshold takes all of one value
+    sums = np.where(last, sums, -np.inf)
+    best = int(np.argmax(sums))
+    return float(sorted_values[best]) if sums[best] > 1e-9 else None
+
+
+# The guard
+
+
+def crossed_choices(outcomes: Outcomes, settings: FitSettings, by: By) -> tuple[Ints, Ints, Floats]:
+    """For each question the arm that a router would take, and the best fixed arm, both learned without its fold; and
+    the values that the choice was made by.
+    """
+    chosen, fixed = np.empty(len(outcomes), dtype=np.intp), np.empty(len(outcomes), dtype=np.intp)
+    values = np.empty((len(outcomes), len(outcomes.arms)))
+    folds = fold_labels(outcomes.corpus, by, settings.seed + 1)
+    for fold in np.unique(folds):
+        test = np.flatnonzero(folds == fold)
+        learned = learn(outcomes.part(np.flatnonzero(folds != fold)), settings, by)
+        values[test] = learned.models.values(outcomes.features[test])
+        chosen[test] = learned.choose(outcomes.part(test), values[test])
+        fixed[test] = learned.fixed
+    return chosen, fixed, values
+
+
+def drawn_means(values: Floats, corpus: Ints, seed: int, draws: int = DRAWS) -> Floats:
+    """Means of values when questions are drawn again within each corpus; corpora weigh the same. `values` may have
+    further columns, which are drawn together. Returns draws × columns.
+    """
+    columns = values.reshape(len(values), -1)
+    chance = np.random.default_rng(seed)
+    corpora = np.unique(corpus)
+    total = np.zeros((draws, columns.shape[1]))
+    for one in corpora:
+        own = columns[corpus == one]
+        counts = chance.multinomial(len(own), np.full(len(own), 1 / len(own)), size=draws)
+        total += counts @ own / len(own)
+    return total / len(corpora)
+
+
+def lower_bound(gains: Floats, corpus: Ints, seed: int) -> float:
+    """The one-sided 95 % bound of the mean gain: of questions drawn again, or Student's where it is lower, which also
+    knows of losses so rare that none has come yet. Gains of 0 alone have the bound 0.
+    """
+    if not gains.any():
+        return 0.0
+    counts = np.bincount(corpus)
+    even = gains * len(gains) / np.count_nonzero(counts) / counts[corpus]
+    student, _ = studentised(even, level=2 * CONFIDENCE - 1)
+    drawn = float(np.quantile(drawn_means(gains, corpus, seed)[:, 0], 1 - CONFIDENCE))
+    return drawn if student is None else min(drawn, student)
+
+
+def guard_of(outcomes: Outcomes, settings: FitSettings, by: By, chosen: Ints, fixed: Ints) -> Guard:
+    """Whether the cross-fitted choices are worth more than the cross-fitted best fixed arm."""
+    utility, rows = utilities(outcomes, settings), np.arange(len(outcomes))
+    gains = utility[rows, chosen] - utility[rows, fixed]
+    lower = lower_bound(gains, outcomes.corpus, settings.seed)
+    how = {
+        "corpus": f"each of {len(outcomes.corpora)} corpora was left out in turn",
+        "question": "each fifth of the questions was left out in turn",
+    }[by]
+    return Guard(outcomes.mean(gains), lower, lower >= -settings.tolerance, settings.tolerance, how, len(outcomes))
+
+
+# The router
+
+
+def fit(outcomes: Outcomes, settings: FitSettings = FitSettings(), by: By | None = None) -> Router:  # noqa: B008 - frozen
+    """A router from outcomes, the same to the byte for the same outcomes and seed.
+
+    Raises UsageError where an arm is no paradigm of ragways, where no record tells what an arm costs, or where there
+    are too few questions to keep some apart.
+    """
+    check(outcomes, settings)
+    by = by or usual_by(len(outcomes.corpora))
+    learned = learn(outcomes, settings, by)
+    chosen, fixed, values = crossed_choices(outcomes, settings, by)
+    guard = guard_of(outcomes, settings, by, chosen, fixed)
+    stop = Stop(look=learned.look)
+    if settings.alpha is not None:
+        taken = chosen if guard.passed else np.full(len(outcomes), learned.fixed)
+        stop = certified_stop(_stopping(outcomes, settings, learned.refusal, taken, values), settings.alpha,
+                              settings.seed, learned.look)  # fmt: skip
+    router = Router(
+        quality=outcomes.metric,
+        cost=settings.cost,
+        trade=settings.trade,
+        fixed=outcomes.arms[learned.fixed],
+        arms=tuple(_arm(outcomes, learned, a) for a in range(len(outcomes.arms))),
+        features=_scales(outcomes, learned.models.standard),
+        guard=guard,
+        corpora=_corpora(outcomes),
+        stop=stop,
+        model=outcomes.model,
+        seed=settings.seed,
+        made={"ragways": __version__, "penalty": f"{learned.models.penalty:g}", **_range_words(outcomes),
+              **{f"note {n + 1}": note for n, note in enumerate(outcomes.notes)}},
+    )  # fmt: skip
+    return replace(router, reach=_reach(router))
+
+
+FEWEST: Final = 20
+"""Questions below which a router is not fitted."""
+
+
+def check(outcomes: Outcomes, settings: FitSettings) -> None:
+    """UsageError where no router can be fitted with these settings."""
+    if len(outcomes) < FEWEST:
+        raise UsageError(f"{len(outcomes)} questions are too few to fit a router", f"ask {FEWEST} or more of each arm")
+    if not np.isfinite(settings.trade) or settings.trade < 0:
+        raise UsageError(f"a trade of {settings.trade:g} makes no sense", "give a number of 0 or more")
+    if settings.alpha is not None and not 0 < settings.alpha < 1:
+        raise UsageError(f"an alpha of {settings.alpha:g} makes no sense", "give a share between 0 and 1")
+    for arm in outcomes.arms:
+        if arm != ABSTAIN and arm.partition("[")[0] not in PARADIGMS:
+            raise UsageError(f"{arm[:80]} is no paradigm of ragways, so a router cannot take it", "leave its run out")
+    unknown = np.flatnonzero(np.isnan(outcomes.costs[settings.cost]).any(axis=0))
+    if settings.trade and len(unknown):
+        said = ", ".join(outcomes.arms[a] for a in unknown)
+        raise UsageError(f"some records do not tell the {settings.cost} of {said}", "name another cost, or --trade 0")
+
+
+def _arm(outcomes: Outcomes, learned: Learned, a: int) -> ArmModel:
+    name, models = outcomes.arms[a], learned.models
+    base = name.partition("[")[0]
+    weights = {
+        feature: float(weight)
+        for feature, weight in zip(outcomes.names, models.weights[a], strict=True)
+        if abs(weight) >= _SMALLEST
+    }
+    return ArmModel(
+        name=name,
+        quality=float(np.average(outcomes.mean_quality[:, a], weights=outcomes.weights)),
+        constant=float(models.constants[a]),
+        weights=weights,
+        cost={unit: float(cost[a]) for unit, cost in learned.costs.items() if not np.isnan(cost[a])},
+        needs=tuple(sorted(PARADIGMS[base].needs)) if name != ABSTAIN else (),
+        model=base == "llm-only",
+    )
+
+
+_SMALLEST: Final = 5e-7
+"""Weights below it are 0 in the file."""
+
+
+def _scales(outcomes: Outcomes, standard: Standard) -> dict[str, Scale]:
+    """Of all features that vary; of those of a corpus also where few corpora cannot tell how they vary."""
+    few = len(outcomes.corpora) < FEWEST_CORPORA
+    own = Standard.of(outcomes.features, outcomes.weights)
+    found = {}
+    for n, name in enumerate(outcomes.names):
+        mean, scale = float(standard.mean[n]), float(standard.scale[n])
+        if few and name.startswith("corpus."):
+            mean = float(own.mean[n])
+            scale = max(ALIKE * abs(mean), ALIKE / 10)
+        if scale > 0 and not np.isnan(outcomes.features[:, n]).all():
+            found[name] = Scale(mean, scale)
+    return found
+
+
+def _corpora(outcomes: Outcomes) -> dict[str, CorpusRange]:
+    of_corpus = [n for n, name in enumerate(outcomes.names) if name.startswith("corpus.")]
+    found = {}
+    for place, corpus in enumerate(outcomes.corpora):
+        own = outcomes.features[outcomes.corpus == place]
+        known: NDArray[np.bool_] = ~np.isnan(own)
+        features = {outcomes.names[n]: float(own[known[:, n], n].mean()) for n in of_corpus if known[:, n].any()}
+        found[corpus] = CorpusRange(features, len(own))
+    return found
+
+
+def _reach(router: Router) -> float | None:
+    """How far a corpus may be from those of the router; None where it has no features of a corpus."""
+    if not any(corpus.features for corpus in router.corpora.values()):
+        return None
+    if len(router.corpora) < FEWEST_CORPORA:
+        return 1.0
+    nearest = []
+    for name, corpus in router.corpora.items():
+        others = {other: known for other, known in router.corpora.items() if other != name}
+        nearest.append(replace(router, corpora=others).distance(corpus.features) or 0.0)
+    return BEYOND * max(nearest)
+
+
+def _range_words(outcomes: Outcomes) -> dict[str, str]:
+    if not any(name.startswith("corpus.") for name in outcomes.names):
+        return {"range": "the records have no features of the corpus: where the router may be used cannot be told"}
+    if len(outcomes.corpora) < FEWEST_CORPORA:
+        return {"range": "fitted on fewer than three corpora: it routes on these alone, and on what is much like them"}
+    return {"range": f"fitted on {len(outcomes.corpora)} corpora"}
+
+
+def _stopping(outcomes: Outcomes, settings: FitSettings, refusal: int | None, chosen: Ints, values: Floats) -> Stopping:
+    """What a certificate is made from: the answers of the arms that were chosen without having seen the question. Where
+    `abstain` was chosen, the arm that would have answered is looked at, since thresholds are tried below that.
+    """
+    rows = np.arange(len(outcomes))
+    if refusal is not None:
+        costs = np.repeat(mean_costs(outcomes, settings.cost)[None], len(outcomes), axis=0)
+        answering = choice(values - settings.worth(costs), costs, values, refusal, None)
+        chosen = np.where(chosen == refusal, answering, chosen)
+    return Stopping(
+        wrong=outcomes.quality[rows, chosen, 0] < 0.5,
+        silent=outcomes.abstained[rows, chosen, 0] > 0,
+        refusal=values[:, refusal] if refusal is not None else np.zeros(len(outcomes)),
+        chance=outcomes.chance[rows, chosen, 0],
+    )

@@ -1,0 +1,194 @@
+"""Fitting a router: it finds a known optimum, turns itself off where there is none, and decides as it was measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ragways.core.errors import UsageError
+from ragways.evaluation.routing.fit import (
+    FitSettings,
+    best_fixed,
+    drawn_means,
+    fit,
+    guard_of,
+    learn,
+    lower_bound,
+    utilities,
+)
+from ragways.retrieval.routing.router import ABSTAIN, Router
+from tests.evaluation.routing.simulated import KNOWN, simulated
+
+
+def with_abstaining(outcomes, share: float = 0.3):
+    """A share of questions has no answer, which a feature tells, and `abstain` is an arm."""
+    chance = np.random.default_rng(9)
+    null = chance.uniform(size=len(outcomes)) < share
+    quality = np.concatenate([np.where(null[:, None, None], 0.0, outcomes.quality), null[:, None, None] * 1.0], axis=1)
+    told = null + chance.normal(0, 0.2, size=len(outcomes))
+    blank = np.full((len(outcomes), 1, 1), np.nan)
+    return replace(
+        outcomes,
+        arms=(*outcomes.arms, ABSTAIN),
+        quality=quality,
+        costs={unit: np.hstack([cost, np.zeros((len(outcomes), 1))]) for unit, cost in outcomes.costs.items()},
+        names=(*outcomes.names, "look.nothing"),
+        features=np.column_stack([outcomes.features, told]),
+        chance=np.concatenate([outcomes.chance, blank], axis=1),
+        abstained=np.concatenate([outcomes.abstained, np.ones_like(blank)], axis=1),
+    ), null
+
+
+def features_of(outcomes, n: int) -> dict[str, float]:
+    row = zip(outcomes.names, outcomes.features[n], strict=True)
+    return {name: float(value) for name, value in row if not np.isnan(value)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_comes_within_two_points_of_the_known_optimum_from_300_questions(seed: int):
+    outcomes, _ = simulated(seed)
+    router = fit(outcomes)
+    assert router.guard.passed
+    assert router.guard.lower > 0.05
+    new, truth = simulated(seed + 100, questions=600)
+    chosen = [new.arms.index(router.decide(features_of(new, n)).arm) for n in range(len(new))]
+    assert truth.max(axis=1).mean() - truth[np.arange(len(new)), chosen].mean() < 0.02
+
+
+def test_where_all_arms_are_equal_it_turns_itself_off():
+    gains = 0
+    for seed in range(6):
+        router = fit(simulated(seed, quality=np.full((4, 4), 0.6))[0])
+        gains += router.guard.passed and router.guard.gain > 0
+    assert gains <= 1
+
+
+def test_it_decides_as_it_was_measured():
+    outcomes, null = with_abstaining(simulated(1, corpora=4)[0])
+    settings = FitSettings(trade=0.02, evidence={"fused[k=3]": "look.noise0"})
+    outcomes = replace(outcomes, features=np.where(np.arange(outcomes.features.shape[1]) == 4, 300.0,
+                                                   outcomes.features))  # fmt: skip
+    learned = learn(outcomes, settings)
+    router = replace(fit(outcomes, settings), reach=None)
+    assert router.guard.passed
+    chosen = learned.choose(outcomes)
+    for n in range(0, len(outcomes), 5):
+        decision = router.decide(features_of(outcomes, n), evidence={"fused[k=3]": 300.0})
+        assert decision.arm == outcomes.arms[chosen[n]]
+    refused = chosen == outcomes.arms.index(ABSTAIN)
+    assert refused[null].mean() > 0.9
+    assert refused[~null].mean() < 0.05
+
+
+def test_the_file_is_the_same_to_the_byte_by_seed_and_reads_back():
+    outcomes, _ = simulated(3, corpora=3)
+    text = fit(outcomes, FitSettings(seed=5)).text()
+    assert text == fit(outcomes, FitSettings(seed=5)).text()
+    assert Router.parse(text, "it").text() == text
+    assert fit(outcomes, FitSettings(seed=6)).text() != text
+
+
+def test_a_trade_buys_cheaper_arms():
+    outcomes, _ = simulated(4)
+    cost = []
+    for trade in (0.0, 0.05, 1.0):
+        chosen = learn(outcomes, FitSettings(trade=trade)).choose(outcomes)
+        cost.append(outcomes.costs["tokens"][np.arange(len(outcomes)), chosen].mean())
+    assert cost[0] > cost[1] > cost[2]
+    assert fit(outcomes, FitSettings(trade=1.0)).fixed == "fused[k=3]"
+
+
+def test_the_best_fixed_arm_is_the_cheapest_of_equal_ones_and_never_abstains():
+    assert best_fixed(np.array([0.5, 0.7, 0.7]), np.array([1.0, 3.0, 2.0]), None) == 2
+    assert best_fixed(np.array([0.5, 0.9]), np.array([1.0, 0.0]), 1) == 0
+
+
+def test_the_guard_holds_choices_against_the_fixed_arm():
+    outcomes, truth = simulated(6)
+    settings = FitSettings()
+    best, fixed = truth.argmax(axis=1), np.full(len(outcomes), int(KNOWN.mean(axis=0).argmax()))
+    gains = utilities(outcomes, settings)[np.arange(300), best] - utilities(outcomes, settings)[np.arange(300), fixed]
+    passed = guard_of(outcomes, settings, "question", best, fixed)
+    assert passed.passed
+    assert passed.gain == pytest.approx(gains.mean())
+    assert passed.lower < passed.gain
+    failed = guard_of(outcomes, settings, "question", fixed, best)
+    assert not failed.passed
+    assert guard_of(outcomes, FitSettings(tolerance=0.5), "question", fixed, best).passed
+    same = guard_of(outcomes, settings, "question", fixed, fixed)
+    assert (same.gain, same.lower, same.passed) == (0, 0, True)
+
+
+def test_bounds_of_drawn_questions_by_hand():
+    # One corpus of one question never changes; of two questions 0 and 1 the mean is 0, ½ or 1, ¼ ½ ¼ of the time.
+    corpus = np.array([0, 1, 1], dtype=np.intp)
+    drawn = drawn_means(np.array([1.0, 0.0, 1.0]), corpus, seed=1, draws=8000)[:, 0]
+    shares = {value: float((drawn == value).mean()) for value in (0.5, 0.75, 1.0)}
+    assert shares == {0.5: pytest.approx(0.25, abs=0.03), 0.75: pytest.approx(0.5, abs=0.03),
+                      1.0: pytest.approx(0.25, abs=0.03)}  # fmt: skip
+    # Three gains and no loss among many: a loss may not have come yet.
+    rare = np.zeros(300)
+    rare[:3] = 1
+    assert lower_bound(rare, np.zeros(300, dtype=np.intp), 0) < 0.001
+    assert lower_bound(np.full(50, 0.2), np.zeros(50, dtype=np.intp), 0) == pytest.approx(0.2)
+
+
+def test_a_corpus_far_from_those_of_the_fit_is_told():
+    outcomes, _ = simulated(7, corpora=5)
+    router = fit(outcomes)
+    assert router.guard.how == "each of 5 corpora was left out in turn"
+    near = features_of(outcomes, 0)
+    assert not router.decide(near).far
+    assert router.decide({**near, "corpus.size": 50.0, "corpus.links": -50.0}).far
+    distances = [
+        min(
+            np.sqrt((((a - b) / outcomes.features[:, -2:].std(axis=0)) ** 2).mean())
+            for m, b in enumerate(outcomes.features[:5, -2:])
+            if m != n
+        )
+        for n, a in enumerate(outcomes.features[:5, -2:])
+    ]
+    assert router.reach == pytest.approx(1.5 * max(distances), rel=1e-6)
+
+
+def test_with_fewer_than_three_corpora_it_routes_on_these_alone():
+    outcomes, _ = simulated(8, corpora=2)
+    router = fit(outcomes)
+    assert "fewer than three corpora" in router.made["range"]
+    assert not any(name.startswith("corpus.") for arm in router.arms for name in arm.weights)
+    here = features_of(outcomes, 1)
+    assert not router.decide(here).far
+    assert router.decide({**here, "corpus.size": here["corpus.size"] * 3, "corpus.links": 9.0}).far
+
+
+def test_a_certificate_is_made_where_it_is_asked_for():
+    outcomes, _ = with_abstaining(simulated(2)[0])
+    truth = np.clip(outcomes.quality * 0.7 + 0.15, 0, 1)
+    outcomes = replace(outcomes, chance=truth)
+    assert fit(outcomes, FitSettings(alpha=0.1)).stop.certified
+    refused = fit(replace(outcomes, chance=np.full(truth.shape, np.nan)), FitSettings(alpha=0.001)).stop
+    assert not refused.certified
+    assert refused.words.startswith("not certified")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda o: (o.part(np.arange(10)), FitSettings()), "10 questions are too few"),
+        (lambda o: (replace(o, arms=("ours", *o.arms[1:])), FitSettings()), "ours is no paradigm"),
+        (lambda o: (o, FitSettings(trade=-1.0)), "a trade of -1 makes no sense"),
+        (lambda o: (o, FitSettings(alpha=1.5)), "an alpha of 1.5 makes no sense"),
+        (
+            lambda o: (
+                replace(o, costs={**o.costs, "usd": np.full_like(o.costs["usd"], np.nan)}),
+                FitSettings(trade=1.0, cost="usd"),
+            ),
+            "do not tell the usd of",
+        ),
+    ],
+)
+def test_what_cannot_be_fitted_is_said(change, message: str):
+    with pytest.raises(UsageError, match=message):
+        fit(*change(simulated(0)[0]))
