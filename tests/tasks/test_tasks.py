@@ -17,6 +17,7 @@ from ragways.tasks.answers import NATIVE, answer_so_far
 SCHEMAS = {
     "agent answer": "12259ec2a4ea",
     "answer": "fe55e43b4c93",
+    "choose arm": "bacdbfd4f7dd",
     "choose hop": "3aa32aa64351",
     "duel answer": "616e304f55a3",
     "duel difference": "eda92259d1cf",

@@ -1,4 +1,5 @@
-"""The tasks of a search: what a question names, what is still missing, whether an answer suffices, where to go next.
+"""The tasks of a search: what a question names, what is still missing, whether an answer suffices, where to go next,
+and which way to answer at all.
 
 Each can be done without a model, from the words that stand together in the question and the passages.
 """
@@ -283,4 +284,54 @@ CHOOSE_HOP = Task(
     render=_render_hop,
     check=_check_hop,
     max_output=256,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmCard:
+    """A way to answer as a model is told of it: what it gave on average, and what it cost, in words."""
+
+    name: str
+    quality: float
+    cost: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseArmInput:
+    """`fixed` is the arm that is best on average, for the rule."""
+
+    question: str
+    arms: Sequence[ArmCard]
+    fixed: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArmChoice:
+    """The name of one of the ways that were listed."""
+
+    arm: str
+
+
+def _render_arms(given: ChooseArmInput) -> Mapping[str, object]:
+    shown = [f"- {arm.name}: good on {arm.quality:.0%} of earlier questions, {arm.cost}" for arm in given.arms]
+    return {"question": given.question, "arms": "\n".join(shown)}
+
+
+def _check_arm(reply: ArmChoice, given: ChooseArmInput) -> str | None:
+    names = [arm.name for arm in given.arms]
+    return None if reply.arm in names else f"there is no way {reply.arm[:80]!r}; choose from {', '.join(names)}"
+
+
+async def _best_on_average(given: ChooseArmInput) -> ArmChoice:
+    return ArmChoice(given.fixed)
+
+
+CHOOSE_ARM = Task(
+    "choose arm",
+    prompt="choose-arm",
+    reply=ArmChoice,
+    without=_best_on_average,
+    render=_render_arms,
+    check=_check_arm,
+    max_output=128,
 )

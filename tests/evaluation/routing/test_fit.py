@@ -59,7 +59,7 @@ def test_it_comes_within_two_points_of_the_known_optimum_from_300_questions(seed
 
 def test_where_all_arms_are_equal_it_turns_itself_off():
     gains = 0
-    for seed in range(6):
+    for seed in range(4):
         router = fit(simulated(seed, quality=np.full((4, 4), 0.6))[0])
         gains += router.guard.passed and router.guard.gain > 0
     assert gains <= 1
@@ -67,15 +67,14 @@ def test_where_all_arms_are_equal_it_turns_itself_off():
 
 def test_it_decides_as_it_was_measured():
     outcomes, null = with_abstaining(simulated(1, corpora=4)[0])
-    settings = FitSettings(trade=0.02, evidence={"fused[k=3]": "look.noise0"})
-    outcomes = replace(outcomes, features=np.where(np.arange(outcomes.features.shape[1]) == 4, 300.0,
-                                                   outcomes.features))  # fmt: skip
+    settings = FitSettings(trade=0.02, cuts=("fused[k=3]",))
     learned = learn(outcomes, settings)
     router = replace(fit(outcomes, settings), reach=None)
     assert router.guard.passed
     chosen = learned.choose(outcomes)
     for n in range(0, len(outcomes), 5):
-        decision = router.decide(features_of(outcomes, n), evidence={"fused[k=3]": 300.0})
+        shown = {"fused[k=3]": float(outcomes.costs["evidence"][n, 0])}
+        decision = router.decide(features_of(outcomes, n), evidence=shown)
         assert decision.arm == outcomes.arms[chosen[n]]
     refused = chosen == outcomes.arms.index(ABSTAIN)
     assert refused[null].mean() > 0.9

@@ -7,7 +7,7 @@ questions (or corpora, where there are three or more) that it has not seen.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -53,7 +53,8 @@ ALIKE: Final = 0.25
 class FitSettings:
     """How a router is fitted. `trade`: the quality that 1,000 tokens (a dollar, a second) are worth. `tolerance`: how
     far below 0 the bound of the gain may lie. `alpha`: the share of wrong ones among answers that is to be certified;
-    None where it is not. `evidence` names, by arm, the feature that holds the tokens of evidence the arm would show.
+    None where it is not. `cuts` are the arms that show the first passages of the look: the tokens of their evidence
+    are known before they are taken, and so count as they are. All other costs are expected ones, means over corpora.
     """
 
     trade: float = 0.0
@@ -61,7 +62,7 @@ class FitSettings:
     seed: int = 0
     tolerance: float = 0.0
     alpha: float | None = None
-    evidence: Mapping[str, str] = field(default_factory=dict)
+    cuts: tuple[str, ...] = ()
 
     def worth(self, costs: Floats) -> Floats:
         """Costs as quality."""
@@ -88,11 +89,10 @@ class Learned:
         """What each arm is expected to cost, from what is known before it is taken."""
         costs = np.repeat(self.costs[self.settings.cost][None], len(outcomes), axis=0)
         if self.settings.cost == "tokens":
-            for arm, name in self.settings.evidence.items():
-                if arm in outcomes.arms and name in outcomes.names:
-                    a, known = outcomes.arms.index(arm), outcomes.features[:, outcomes.names.index(name)]
-                    exact = np.maximum(0.0, costs[:, a] - self.costs["evidence"][a] + known)
-                    costs[:, a] = np.where(np.isnan(known), costs[:, a], exact)
+            for a in [a for a, arm in enumerate(outcomes.arms) if arm in self.settings.cuts]:
+                known = outcomes.costs["evidence"][:, a]
+                exact = np.maximum(0.0, costs[:, a] - self.costs["evidence"][a] + known)
+                costs[:, a] = np.where(np.isnan(known), costs[:, a], exact)
         return costs
 
     def choose(self, outcomes: Outcomes, values: Floats | None = None) -> Ints:
@@ -126,10 +126,17 @@ def learn(outcomes: Outcomes, settings: FitSettings, by: By | None = None) -> Le
     folds = fold_labels(outcomes.corpus, by, settings.seed)
     models = fit_values(usable(outcomes), outcomes.names, outcomes.mean_quality, outcomes.weights, folds, refusal)
     costs = {unit: mean_costs(outcomes, unit) for unit in outcomes.costs}
+    return at_trade(Learned(settings, models, costs, 0, refusal), outcomes, settings.trade)
+
+
+def at_trade(learned: Learned, outcomes: Outcomes, trade: float) -> Learned:
+    """The same models at another trade: what is chosen by utility is chosen again from the outcomes of the fit."""
+    settings = replace(learned.settings, trade=trade)
     means = np.average(outcomes.mean_quality, axis=0, weights=outcomes.weights)
-    fixed = best_fixed(means - settings.worth(costs[settings.cost]), costs[settings.cost], refusal)
-    learned = Learned(settings, models, costs, fixed, refusal)
-    return replace(learned, look=_best_look(learned, outcomes))
+    costs = learned.costs[settings.cost]
+    fixed = best_fixed(means - settings.worth(costs), costs, learned.refusal)
+    again = replace(learned, settings=settings, fixed=fixed, look=None)
+    return replace(again, look=_best_look(again, outcomes))
 
 
 def usable(outcomes: Outcomes) -> Floats:
@@ -244,14 +251,20 @@ def fit(outcomes: Outcomes, settings: FitSettings = FitSettings(), by: By | None
     """
     check(outcomes, settings)
     by = by or usual_by(len(outcomes.corpora))
-    learned = learn(outcomes, settings, by)
+    return router_of(outcomes, learn(outcomes, settings, by), by)
+
+
+def router_of(outcomes: Outcomes, learned: Learned, by: By) -> Router:
+    """What was learned from outcomes as a router, with its guard, its range and its thresholds."""
+    settings = learned.settings
     chosen, fixed, values = crossed_choices(outcomes, settings, by)
     guard = guard_of(outcomes, settings, by, chosen, fixed)
     stop = Stop(look=learned.look)
     if settings.alpha is not None:
         taken = chosen if guard.passed else np.full(len(outcomes), learned.fixed)
-        stop = certified_stop(_stopping(outcomes, settings, learned.refusal, taken, values), settings.alpha,
-                              settings.seed, learned.look)  # fmt: skip
+        stop = certified_stop(
+            _stopping(outcomes, settings, learned.refusal, taken, values), settings.alpha, settings.seed, learned.look
+        )
     router = Router(
         quality=outcomes.metric,
         cost=settings.cost,
@@ -260,13 +273,17 @@ def fit(outcomes: Outcomes, settings: FitSettings = FitSettings(), by: By | None
         arms=tuple(_arm(outcomes, learned, a) for a in range(len(outcomes.arms))),
         features=_scales(outcomes, learned.models.standard),
         guard=guard,
-        corpora=_corpora(outcomes),
+        corpora=corpus_ranges(outcomes),
         stop=stop,
         model=outcomes.model,
         seed=settings.seed,
-        made={"ragways": __version__, "penalty": f"{learned.models.penalty:g}", **_range_words(outcomes),
-              **{f"note {n + 1}": note for n, note in enumerate(outcomes.notes)}},
-    )  # fmt: skip
+        made={
+            "ragways": __version__,
+            "penalty": f"{learned.models.penalty:g}",
+            **_range_words(outcomes),
+            **{f"note {n + 1}": note for n, note in enumerate(outcomes.notes)},
+        },
+    )
     return replace(router, reach=_reach(router))
 
 
@@ -329,7 +346,8 @@ def _scales(outcomes: Outcomes, standard: Standard) -> dict[str, Scale]:
     return found
 
 
-def _corpora(outcomes: Outcomes) -> dict[str, CorpusRange]:
+def corpus_ranges(outcomes: Outcomes) -> dict[str, CorpusRange]:
+    """The corpora with their features and the number of their questions."""
     of_corpus = [n for n, name in enumerate(outcomes.names) if name.startswith("corpus.")]
     found = {}
     for place, corpus in enumerate(outcomes.corpora):

@@ -1,0 +1,142 @@
+"""The evaluation of a router: figures against plain sums, the oracle without the luck of noise, controls."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ragways.core.errors import UsageError
+from ragways.core.plain import to_plain
+from ragways.evaluation.routing.evaluate import PROMPTED, ROUTER, UNGUARDED, RouterEvaluation, evaluate_router
+from ragways.evaluation.routing.fit import FitSettings, crossed_choices, utilities
+from ragways.evaluation.routing.oracle import oracle, prior_repeats, split_halves
+from tests.evaluation.routing.simulated import KNOWN, simulated
+
+
+@pytest.fixture(scope="module")
+def evaluated() -> RouterEvaluation:
+    outcomes, _ = simulated(1, questions=240, corpora=4, repeats=2)
+    always = np.repeat(np.eye(4)[[2]], 240, axis=0)
+    return evaluate_router(outcomes, FitSettings(trade=0.01), more={PROMPTED: always})
+
+
+def test_the_router_is_held_against_every_policy(evaluated: RouterEvaluation):
+    assert [each.name for each in evaluated.policies] == [
+        ROUTER, UNGUARDED, PROMPTED, *evaluated.arms, "always fused", "best fixed arm", "type router (words)",
+        "nearest neighbours", "random at the router's cost",
+    ]  # fmt: skip
+    assert evaluated.how == "each of 4 corpora was left out in turn"
+    assert evaluated.corpora == {f"corpus {n}": 60 for n in range(4)}
+    router = evaluated.policy(ROUTER)
+    assert router.score.low > 0.05
+    assert router.p < 0.05
+    assert evaluated.policy("random at the router's cost").score.cost == pytest.approx(router.score.cost, rel=0.05)
+    assert evaluated.policy("random at the router's cost").score.gain < 0
+    assert all(evaluated.guards.values())
+    json.dumps(to_plain(evaluated))
+
+
+def test_figures_of_a_fixed_arm_are_plain_means(evaluated: RouterEvaluation):
+    outcomes, _ = simulated(1, questions=240, corpora=4, repeats=2)
+    arm = evaluated.policy("iterative")
+    assert arm.score.quality == pytest.approx(outcomes.mean_quality[:, 2].mean())
+    assert arm.score.cost == pytest.approx(outcomes.costs["tokens"][:, 2].mean())
+    assert arm.score.utility == pytest.approx(arm.score.quality - 0.01 * arm.score.cost / 1000)
+    assert arm == replace(evaluated.policy(PROMPTED), name="iterative")
+    own = arm.by_corpus["corpus 1"]
+    assert own.quality == pytest.approx(outcomes.mean_quality[1::4, 2].mean())
+    fixed = evaluated.policy(evaluated.fixed)
+    assert (fixed.score.gain, fixed.score.low, fixed.score.high, fixed.p) == (0, 0, 0, 1)
+    assert arm.regret == pytest.approx(evaluated.oracle.corrected - arm.score.utility)
+    gap = evaluated.oracle.corrected - fixed.score.utility
+    assert evaluated.closed == pytest.approx(evaluated.policy(ROUTER).score.gain / gap)
+    assert arm.choices == {"iterative": pytest.approx(1)}
+
+
+def test_types_tell_which_way_was_taken(evaluated: RouterEvaluation):
+    assert set(evaluated.by_type) == {"factual", "bridge", "comparison", "summary"}
+    summary = evaluated.by_type["summary"]
+    assert summary.choices["community-global"] == pytest.approx(0.75)  # all but those of the corpus out of range
+    assert summary.best_arm == "community-global"
+    assert summary.quality > summary.fixed_quality + 0.3
+
+
+def test_the_curve_runs_from_the_best_to_the_cheapest(evaluated: RouterEvaluation):
+    costs = [point.cost for point in evaluated.curve]
+    assert costs == sorted(costs, reverse=True)
+    assert evaluated.curve[0].trade == 0
+    assert evaluated.curve[0].quality > evaluated.curve[-1].quality + 0.1
+    assert costs[-1] < costs[0] / 2
+
+
+def test_controls_gain_nothing(evaluated: RouterEvaluation):
+    assert [control.name for control in evaluated.controls] == ["shuffled outcomes", "random features"]
+    for control in evaluated.controls:
+        assert control.holds
+        assert abs(control.gain) < 0.05
+
+
+def test_the_choice_for_a_question_does_not_rest_on_its_own_outcomes():
+    """With the outcomes of the last corpus turned round, the router chooses no other arm there."""
+    outcomes, _ = simulated(3, questions=120, corpora=3)
+    last = outcomes.corpus == 2
+    turned = np.where(last[:, None, None], 1 - outcomes.quality, outcomes.quality)
+    found = [crossed_choices(replace(outcomes, quality=q), FitSettings(), "corpus") for q in (outcomes.quality, turned)]
+    for one, other in zip(*found, strict=True):
+        assert np.allclose(one[last], other[last])
+        assert not np.allclose(one[~last], other[~last])
+
+
+def test_a_corpus_out_of_range_has_the_fixed_arm(evaluated: RouterEvaluation):
+    assert evaluated.far == ("corpus 3",)
+    away = {name: evaluated.policy(name).by_corpus["corpus 3"] for name in (ROUTER, UNGUARDED, "best fixed arm")}
+    assert away[ROUTER] == away["best fixed arm"] != away[UNGUARDED]
+
+
+def test_corpora_can_be_left_out_from_three_on():
+    outcomes, _ = simulated(0, questions=60, corpora=2)
+    with pytest.raises(UsageError, match="there are 2 corpora, too few to leave one out"):
+        evaluate_router(outcomes, by="corpus")
+
+
+# The oracle
+
+
+def test_the_naive_oracle_gains_from_noise_and_the_corrected_one_does_not():
+    gaps = []
+    for seed in range(20):
+        outcomes, truth = simulated(seed, questions=200, quality=np.full((4, 4), 0.6), repeats=4)
+        fixed = float(outcomes.mean_quality.mean())
+        naive = float(utilities(outcomes, FitSettings()).max(axis=1).mean())
+        assert naive - fixed > 0.15
+        gaps.append(split_halves(outcomes, FitSettings(), truth).mean() - fixed)
+    assert abs(np.mean(gaps)) < 3 * np.std(gaps) / np.sqrt(len(gaps)) + 1e-9
+    assert abs(np.mean(gaps)) < 0.02
+
+
+def test_the_corrected_oracle_finds_what_no_feature_tells():
+    """Each question has a best arm of its own that nothing predicts: repeats alone show it."""
+    chance = np.random.default_rng(0)
+    outcomes, _ = simulated(0, questions=400, repeats=8)
+    truth = np.where(np.arange(4) == chance.integers(4, size=400)[:, None], 0.9, 0.4)
+    drawn = (chance.uniform(size=(400, 4, 8)) < truth[:, :, None]).astype(float)
+    outcomes = replace(outcomes, quality=drawn)
+    values = np.full((400, 4), drawn.mean())
+    found = oracle(outcomes, FitSettings(), values)
+    assert found.words.startswith("corrected")
+    assert found.corrected < found.naive
+    assert 0.75 < found.corrected < 0.91
+    assert prior_repeats(drawn, values) == pytest.approx(0.2025 / 0.047, rel=0.3)
+
+
+def test_what_is_exact_and_what_was_asked_once_is_said():
+    outcomes, truth = simulated(0, questions=200)
+    exact = oracle(replace(outcomes, temperature=0.0), FitSettings(), truth)
+    assert exact.naive == exact.corrected
+    assert "exact for these outcomes" in exact.words
+    once = oracle(outcomes, FitSettings(), truth)
+    assert "--repeats 2" in once.words
+    assert KNOWN.max(axis=1).min() - 0.05 < once.corrected < once.naive
