@@ -58,6 +58,7 @@ def evaluate(
     repeats: int = 1,
     seed: int = 0,
     budget: float | None = None,
+    features: bool = True,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """Ask every question of every paradigm, record the answers, and score them.
@@ -73,6 +74,7 @@ def evaluate(
         repeats: how often each question is asked.
         seed: of the model, where it takes one.
         budget: the most to spend, in USD.
+        features: whether what is known of each question before it is answered is kept, for fitting a router.
         progress: called with a `Progress` as the work goes on.
 
     Returns:
@@ -92,6 +94,7 @@ def evaluate(
             repeats=repeats,
             seed=seed,
             budget=budget,
+            features=features,
             progress=progress,
         )
     )
@@ -107,6 +110,7 @@ async def aevaluate(
     repeats: int = 1,
     seed: int = 0,
     budget: float | None = None,
+    features: bool = True,
     progress: ProgressCallback = silent,
 ) -> Evaluation:
     """The async twin of `evaluate`."""
@@ -128,6 +132,7 @@ async def aevaluate(
             at_once=at_once,
             budget=budget,
             metrics=chosen,
+            features=features,
             progress=progress,
         )
         judges = dict.fromkeys(find_judge(metric.name) for metric in chosen if metric.of is None)

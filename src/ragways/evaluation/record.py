@@ -1,4 +1,5 @@
-"""What a run is on disk: `run.json` says how it was made, `records.jsonl` holds a record for every answer.
+"""What a run is on disk: `run.json` says how it was made, `records.jsonl` holds a record for every answer, and
+`features.jsonl` what was known of every question beforehand.
 
 A record has everything that figures are computed from, so that they can be computed again at any time. A run that was
 stopped goes on where it was, and only as what it is: with the same seed, model, index and settings.
@@ -29,6 +30,7 @@ from ragways.index.work_cache import Spent
 
 FILE = "records.jsonl"
 RUN_FILE = "run.json"
+FEATURES_FILE = "features.jsonl"
 CURE = "name another folder with --out, or give the settings it was made with"
 Key = tuple[str, str, int]
 """Question, paradigm, repeat."""
@@ -169,8 +171,22 @@ class Record:
         return self.question, self.paradigm, self.repeat
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionFeatures:
+    """The features of a question of a run, by its id. They are the same for all its records, so they are kept once."""
+
+    question: str
+    features: dict[str, float]
+
+
+def kept_features(folder: Path) -> log.Log[QuestionFeatures]:
+    """The features of a run's questions; none where none were taken."""
+    return log.Log(folder / FEATURES_FILE, QuestionFeatures)
+
+
 class Records:
-    """The records of a run in its folder, one a key: of several the last that did not fail, else the last.
+    """The records of a run in its folder, one a key: of several the last that did not fail, else the last. Each comes
+    with the features of its question.
 
     Nothing is taken out of the file when a run goes on: what failed stays until an answer takes its place, and lines
     that this version cannot read stay for one that can. `unreadable` counts those of the last reading.
@@ -187,11 +203,17 @@ class Records:
     def __iter__(self) -> Iterator[Record]:
         if not self._log.exists():
             raise UsageError(f"{self.folder} holds no run", "make one with: ragways eval run")
+        features = {row.question: row.features for row in kept_features(self.folder)}
         latest: dict[Key, Record] = {}
         for record in self._log:
             if not record.error or record.key not in latest or latest[record.key].error:
                 latest[record.key] = record
-        return iter(latest.values())
+        return (
+            replace(record, features=features[record.question])
+            if not record.features and record.question in features
+            else record
+            for record in latest.values()
+        )
 
     def append(self, record: Record) -> None:
         """One more record. Parts of it are written without the fields that hold their defaults, as most do."""

@@ -7,6 +7,7 @@ wait for.
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections import Counter
@@ -30,11 +31,13 @@ from ragways.evaluation.record import (
     AnswerUsage,
     EvidenceItem,
     Key,
+    QuestionFeatures,
     Record,
     Records,
     RunInfo,
     TraceStep,
     begin,
+    kept_features,
     locked,
     questions_hash,
 )
@@ -43,13 +46,18 @@ from ragways.evaluation.resources.sampler import Sampler, samples_of
 from ragways.evaluation.score import ParadigmScores, Scored, score_run, scored
 from ragways.index.health import layer_status
 from ragways.index.reader import Index
-from ragways.models.client import trial
-from ragways.retrieval.ask import PARADIGMS, Result, ask
+from ragways.models.client import ModelClient, trial
+from ragways.retrieval.ask import PARADIGMS, Result, ask, check_question
 from ragways.retrieval.paradigm import Paradigm, Strategy, parse_variant
 from ragways.retrieval.resources import Resources
+from ragways.retrieval.routing.features import all_features
 
 _BETWEEN = re.compile(r",(?![^\[]*\])")
 """A comma outside of brackets."""
+FAILURES = 3
+"""Questions whose features could not be taken after which no more are tried."""
+DIGITS = 6
+"""Decimals of a feature that are kept."""
 STEPS = 300
 """Steps of a trace that a record keeps."""
 
@@ -145,14 +153,16 @@ async def evaluate(
     budget: float | None = None,
     metrics: Sequence[Metric] = (),
     data: Mapping[str, Any] | None = None,
+    features: bool = True,
     progress: ProgressCallback = silent,
 ) -> Run:
     """Ask every question of every variant and record the answers in a folder; returns the run.
 
     A run that is there already goes on: what was answered is not asked again, what failed is. `at_once` questions are
     asked side by side. A spent budget (USD) raises BudgetExceeded, all records kept. `data` says where the questions
-    come from. Raises UsageError, before anything is asked, where
-    the folder holds another run, or a variant needs a layer that the index lacks.
+    come from; `features` whether those of each question are kept with its records, by which a router can be fitted.
+    Raises UsageError, before anything is asked, where the folder holds another run, or a variant needs a layer that the
+    index lacks.
     """
     use = replace(use, fallback=False)  # a rule's answer is not the model's: here a failure is one
     by_name = {variant.name: variant for variant in variants}
@@ -188,7 +198,38 @@ async def evaluate(
                 async with alone(use, variant.paradigm, variant.settings, left[0].question.text) as own:
                     sampler.label = variant.name
                     await runner.ask_all(own, left)
+        if features:
+            await take_features(use, {question.id: question.text for question in questions}, folder, progress=progress)
     return Run(folder, runner.failed, tuple(metrics))
+
+
+async def take_features(
+    use: Resources, questions: Mapping[str, str], folder: Path, *, progress: ProgressCallback = silent
+) -> None:
+    """Keep the features of questions (texts by id) beside the records of a run, unless they are there.
+
+    It is done when all is answered, in nobody's time: each question takes a first look, as long as `fused` takes to
+    find. No model is asked. A question whose features cannot be taken goes without, and a warning says why.
+    """
+    kept = kept_features(folder)
+    known = {row.question for row in kept}
+    missing = {id: text for id, text in questions.items() if id not in known}
+    own = replace(use.over(use.index), model=ModelClient(None))
+    failures: list[Exception] = []
+    for done, (id, text) in enumerate(missing.items()):
+        progress(Progress("taking features", done, len(missing)))
+        try:
+            found = await all_features(own, check_question(text))
+        except UsageError:
+            continue  # what cannot be asked has no features
+        except Exception as error:
+            failures.append(error)
+            if len(failures) == FAILURES:
+                break
+        else:
+            kept.append(QuestionFeatures(id, {name: round(value, DIGITS) for name, value in found.items()}))
+    if failures:
+        logging.getLogger("ragways").warning("ragways: features could not be taken: %s", failures[-1])
 
 
 def _answered_already(records: Records, questions: Sequence[Question]) -> set[Key]:

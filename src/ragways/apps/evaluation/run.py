@@ -63,6 +63,9 @@ def run(
     apart: Annotated[
         bool, typer.Option("--apart", help="Each paradigm in a process of its own, whose memory is then its own.")
     ] = False,
+    features: Annotated[
+        bool, typer.Option("--features/--no-features", help="Keep what is known of a question before it is answered.")
+    ] = True,
     where: WhereOption = None,
     index: IndexOption = None,
     settings: SettingsOption = None,
@@ -98,7 +101,20 @@ def run(
     else:
         with progress_bar(not json) as progress:
             failed = asyncio.run(
-                _run(chosen, asked, variants, records, repeats, seed, described, corpus, at_once, budget, progress)
+                _run(
+                    chosen,
+                    asked,
+                    variants,
+                    records,
+                    repeats,
+                    seed,
+                    described,
+                    corpus,
+                    at_once,
+                    budget,
+                    features,
+                    progress,
+                )
             )
     show_run(out, json)
     if not json:
@@ -148,6 +164,7 @@ async def _run(
     corpus: Path | None,
     at_once: int | None,
     budget: float | None,
+    features: bool,
     progress: ProgressCallback,
 ) -> int:
     from ragways.assemble import opened
@@ -168,6 +185,7 @@ async def _run(
             at_once=side_by_side,
             budget=budget,
             data=data,
+            features=features,
             progress=progress,
         )
     return run.failed

@@ -103,13 +103,10 @@ FEATURES: Final[Mapping[str, str]] = {
 
 async def all_features(use: Resources, question: str, look: Look | None = None) -> Features:
     """All features of a question; the look is taken where none is given. Those that are not known here are left out."""
-    if look is None:
+    if look is None and use.index.layers & {"vectors", "words"}:
         look = await take_look(use)(Query(question))
-    return {
-        **question_features(use, question),
-        **look_features(look, question, use),
-        **corpus_features(use.index),
-    }
+    seen = look_features(look, question, use) if look is not None else {}
+    return {**question_features(use, question), **seen, **corpus_features(use.index)}
 
 
 def _known(values: Mapping[str, float | None]) -> Features:
