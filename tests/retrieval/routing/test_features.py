@@ -15,6 +15,7 @@ from ragways.assemble import opened
 from ragways.core.types import Found, Hit, Hits, Piece, Query
 from ragways.index.diagnosis import diagnose, save
 from ragways.index.reader import Index
+from ragways.reading.question_type import question_type
 from ragways.retrieval.routing.features import (
     CUTS,
     FEATURES,
@@ -133,6 +134,17 @@ def test_of_a_question_by_hand(index: Index):
     assert odd["question.dates"] == 1
     assert "question.dates_known" not in odd  # no document has a date
     assert "question.unknown" not in question_features(use, "what is dear in winter?")
+
+
+def test_the_type_of_a_question_as_the_classifier_tells_it(index: Index):
+    use = resources(index)
+    for question in (HOPS, "What are the main themes of these documents?"):
+        found = question_features(use, question)
+        assert {f"question.type.{kind}": chance for kind, chance in question_type(question).items()}.items() <= (
+            found.items()
+        )
+    assert found["question.type.summary"] > 0.5
+    assert not any(name.startswith("question.type.") for name in question_features(use, HOSTILE["Chinese"]))
 
 
 def hit(n: int, score: float, *found: Found, document: str = "article:1", text: str = "") -> Hit:

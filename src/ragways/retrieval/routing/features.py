@@ -17,6 +17,7 @@ from ragways.core.language import folded_words
 from ragways.core.types import Hit, Query, title_name
 from ragways.index.diagnosis import Diagnosis, known_diagnosis
 from ragways.index.reader import Index
+from ragways.reading.question_type import TYPES, question_type
 from ragways.reading.questions import Form, asked
 from ragways.reading.sufficiency import names_in, structure
 from ragways.reading.windows import content_stems
@@ -40,6 +41,7 @@ _FORMS: Final[tuple[Form, ...]] = get_args(Form)
 _LISTS: Final = ("dense", "words", "linked")
 
 FEATURES: Final[Mapping[str, str]] = {
+    **{f"question.type.{kind}": f"Chance, by the question's words, that its type is: {kind}." for kind in TYPES},
     **{f"question.form.{form}": f"Whether the question's words ask for: {form}." for form in _FORMS},
     "question.words": "Words of the question.",
     "question.content": "Words of the question that mean something.",
@@ -137,7 +139,10 @@ def question_features(use: Resources, question: str) -> Features:
     dates = [date.iso for _, _, date in find_dates(text)]
     known = index.once(_dates) if dates else frozenset()
     row = f" {' '.join(folded_words(text))} "
+    types = question_type(text)
     found: dict[str, float | None] = {
+        # The same chance for all: nothing is known of a question in another language.
+        **{f"question.type.{kind}": chance for kind, chance in types.items() if len(set(types.values())) > 1},
         **{f"question.form.{each}": float(form.form == each) for each in _FORMS},
         "question.words": row.count(" ") - 1 if row.strip() else 0,
         "question.content": content,
