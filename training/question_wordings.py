@@ -230,6 +230,21 @@ Put the events around {name} in order.
 Give a timeline of {name}.
 When was {name} last changed, and what was it before?
 Which {thing} was in force on 3 {month} {year}?
+How did the budget for {topic} move from {year} to {later}?
+In what way did the policy on {topic} shift between {year} and {later}?
+What was decided about {topic} following the events of {month} {year}?
+What did the {role} of {name} announce after the {thing} of {year}?
+What came first, the {thing} of {name} or its sale in {year}?
+How many months went by until {name} was {done} again?
+How many years lie between the birth of {name} and the death of {other}?
+For how long was {name} closed before {year}?
+Who ran {name} from {year} to {later}?
+Who held the post of {role} in {place} during the {thing} of {year}?
+What had happened to {name} by the end of {year}?
+Has {name} moved since {year}?
+Which was the last {thing} before {year}?
+When, after {year}, was {name} {done} again?
+What is different about {name} now compared with {year}?
 Which came into being after {name} had been {done} but before {year}?
 """,
     "unanswerable": """
@@ -400,6 +415,21 @@ Does the contract with {name} say anything about {topic}?
 What does clause 7 say?
 What did {name} say about {topic}?
 What causes {topic}?
+How do I install {name}?
+How do I turn off {topic}?
+How do I open a {doc} with {name}?
+Where can I find the {doc} on {topic}?
+Where do I set the limit for {topic}?
+Can I use {name} without {topic}?
+Which option turns on {topic}?
+What is the capital of {place}?
+What is the population of {place}?
+What is the address of the {role} of {place}?
+What is the newest {thing} of {name}?
+What does the {doc} of {name} say on page 4?
+Which {docs} must be signed by {name}?
+Who signed the {doc} with {name}?
+What is the date of the {doc} to {name}?
 """,
 }
 

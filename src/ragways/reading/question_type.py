@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
@@ -33,73 +34,83 @@ FORMAT: Final = 1
 HEAD, TAIL = 600, 300
 """Characters of a long question that are looked at, from its beginning and from its end."""
 
-_MONTH = (
-    r"(?:january|february|march|april|(?:(?<=> )may|may(?= <))|june|july|august|september|october|november|december)"
+_MONTHS: Final = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DOCUMENTS: Final = (
+    "document|documents|corpus|collection|article|articles|dataset|archive|archives|text|texts|material|notes|file|files|"
+    "paper|papers|report|reports|pages|records|book|story|stories|chapter|chapters|transcript|transcripts|documentation|"
+    "source|sources|interviews|reviews|letters"
 )
-_DOCUMENTS = (
-    r"(?:documents?|corpus|collection|articles?|data ?sets?|texts?|archives?|materials?|notes|files?|papers?|reports?|"
-    r"pages|records|book|stor(?:y|ies)|chapters?|transcripts?|knowledge base|documentation|sources?|interviews|reviews)"
+_KIN: Final = (
+    "father|mother|parent|parents|grandfather|grandmother|grandson|granddaughter|grandparents|wife|husband|spouse|son|"
+    "daughter|child|children|sibling|siblings|brother|brothers|sister|sisters|uncle|aunt|cousin|nephew|niece|"
+    "father-in-law|mother-in-law|brother-in-law|sister-in-law|son-in-law|daughter-in-law"
 )
-_KIN = (
-    r"(?:father|mother|parents?|grand(?:father|mother|son|daughter|child|parent)s?|wife|husband|spouse|sons?|daughters?|"
-    r"child|children|siblings?|brothers?|sisters?|uncle|aunt|cousin|nephew|niece)(?:-in-law)?"
+_MADE: Final = (
+    "director|composer|performer|author|writer|founder|producer|singer|creator|artist|architect|developer|publisher|"
+    "inventor|editor|owner|designer|headquarters|birthplace|capital|leader|president|team|company|band|school"
 )
-_MADE = (
-    r"(?:director|composer|performer|author|writer|founder|producer|singer|creator|artist|architect|developer|publisher|"
-    r"inventor|editor|owner|designer|headquarters|birthplace|capital|leader|president|team|company|band|school)"
-)
-_DEGREES = (
-    "older|younger|earlier|later|larger|smaller|bigger|longer|shorter|higher|lower|taller|more|less|fewer|better|first|"
-    "newer|sooner|greater"
-)
-_RELATED = rf"(?:{_MADE}|{_KIN})"
-_OF_NAME = r"of (?:the |a )?(?:[a-z]+ ){0,4}<name>"
+_DATES: Final = [phrase for each in _MONTHS.split("|") for phrase in (f"<number> {each}", f"{each} <number>")]
 _SAID: Final = {
-    "asks how many": "how many|how often|(?:total|number|count|amount|sum|average|percentage|share) of",
-    "how many of all": rf"how many (?:of|different|times|other|{_DOCUMENTS})|in how many|are there|in total",
-    "summarises": r"summar\w+|overview|synopsis|gist|tl;?dr|recap|digest|outline|in a nutshell|big picture|synthes\w+",
-    "lists all": r"(?:all|every|each|any) (?:of )?(?:the |these |those )?[a-z]+|complete list|in total|altogether",
-    "most of many": r"most (?:often|common|frequent\w*|mentioned|cited|named)|the most [a-z]+s|top [a-z]+",
-    "themes": "themes?|topics?|trends?|patterns?|ideas|takeaways?|key points|perspectives?|viewpoints?|motifs?|"
-    "concerns|lessons|narratives?|findings|conclusions|arguments",
-    "main": "main|key|major|central|important|overall|broad|prominent|recurring|core|principal",
-    "throughout": "throughout|across|as a whole|overall|in general|on the whole|entire|whole",
-    "documents": _DOCUMENTS,
-    "these documents": rf"(?:the|these|this|those|all|our) (?:[a-z]+ )?{_DOCUMENTS}",
-    "several things": "what are|which are|what were|how are|how do|how can",
-    "and how": "and (?:how|why|what|which|who|when|where)",
-    "compares": r"compar\w+|contrast\w*|differ\w*|similar\w*|versus|vs|alike|distinguish\w*|in common|unlike",
-    "same or both": "same|both|either|neither|respectively",
+    "asks how many": "how many, how often, total of, number of, count of, amount of, sum of, average of, "
+    "percentage of, share of, average number, what percentage, what share",
+    "how many of all": "how many of, how many different, how many times, how many other, in how many, are there, "
+    "in total, " + ", ".join(f"how many {each}" for each in _DOCUMENTS.split("|")),
+    "summarises": "summar*, overview, synopsis, gist, tl, tldr, recap, digest, outline, in a nutshell, big picture, "
+    "synthes*",
+    "lists all": "all, every, each, any, complete list, in total, altogether",
+    "most of many": "most often, most common, most frequent, most frequently, most mentioned, most cited, most named, "
+    "top <number>, top three, top five, top ten, more than one, at least two",
+    "themes": "theme, themes, topic, topics, trend, trends, pattern, patterns, ideas, takeaway*, key points, "
+    "perspective*, viewpoint*, motif*, concerns, lessons, narrative*, findings, conclusions, arguments",
+    "main": "main, key, major, central, important, overall, broad, prominent, recurring, core, principal",
+    "throughout": "throughout, across, as a whole, overall, in general, on the whole, entire, whole",
+    "documents": ", ".join((*_DOCUMENTS.split("|"), "data set", "knowledge base")),
+    "these documents": ", ".join(
+        f"{one} {each}" for one in ("the", "these", "this", "all", "our") for each in _DOCUMENTS.split("|")
+    ),
+    "several things": "what are, which are, what were, how are, how do, how can",
+    "and how": "and how, and why, and what, and which, and who, and when, and where",
+    "compares": "compar*, contrast*, differ*, similar*, versus, vs, alike, distinguish*, in common, unlike",
+    "same or both": "same, both, either, neither, respectively",
     "than": "than",
-    "degree": _DEGREES,
+    "degree": "older, younger, earlier, later, larger, smaller, bigger, longer, shorter, higher, lower, taller, more, "
+    "less, fewer, better, first, newer, sooner, greater",
     "or": "or",
     "between": "between",
-    "while": "while|whereas|as opposed to|in contrast",
-    "month": _MONTH,
-    "before or after": "before|(?<!named )after|since|until|till|during|prior to|following|preceded|succeeded|"
-    "by the time|at the time",
-    "change": r"chang\w+|evol\w+|develop(?:ed|ment)|over time|still|no longer|become|became|consisten\w+|shift\w*|"
-    r"inconsisten\w+|timeline|chronolog\w+|replaced|originally|later|latest|recent\w*",
-    "time between": r"(?:years?|days?|months?|weeks?|long|time) "
-    r"(?:passed|after|before|between|lay|separate\w*|later|earlier)",
-    "now": "now|today|tonight|tomorrow|yesterday|currently|at the moment|next (?:year|week|month)",
-    "will": "will|going to",
-    "of the asker": "(?:am|do|did|should|can|will|must) i|i (?:am|was|have|had|did|do|should|need|want)|my|mine",
-    "of the asked": "you|your|yours",
-    "kin": _KIN,
-    "kin of kin": "(?:grand|great-?)[a-z]+|[a-z]+-in-law|(?:step-?|half-?)?(?:uncle|aunt|cousin|nephew|niece)",
-    "place of": r"where\b.{1,80}\b(?:is|was|are|were)|in which|located|born",
-    "if": "if|suppose|assuming|given that|would",
-    "causes": r"influenc\w+|affect\w*|impact\w*|lead to|led to|caus\w+|contribut\w+|enhanc\w+|relat\w+|connect\w+|"
-    "role of",
-    "reported": r"according to|as reported|reported by|as discussed|as described|mentioned|discuss\w+|"
-    "suggests?|claims?",
+    "while": "while, whereas, as opposed to, in contrast",
+    "year": "<year>",
+    "month": ", ".join((*(each for each in _MONTHS.split("|") if each != "may"), "may <year>", *_DATES)),
+    "date": ", ".join(_DATES),
+    "before or after": "before, after, since, until, till, during, prior to, following, preceded, succeeded, "
+    "by the time, at the time",
+    "named after": "named after",
+    "change": "chang*, evol*, developed, development, over time, still, no longer, become, became, consisten*, shift*, "
+    "inconsisten*, timeline, chronolog*, replaced, originally, later, latest, recent*",
+    "time between": ", ".join(
+        f"{one} {other}"
+        for one in ("years", "days", "months", "weeks", "long", "time")
+        for other in ("passed", "after", "before", "between", "lay", "separate", "later", "earlier")
+    ),
+    "now": "now, today, tonight, tomorrow, yesterday, currently, at the moment, next year, next week, next month",
+    "will": "will, going to",
+    "of the asker": "am i, do i, did i, should i, can i, will i, must i, i am, i was, i have, i had, i did, i do, "
+    "i need, i want, my, mine",
+    "of the asked": "you, your, yours",
+    "maker": _MADE.replace("|", ", "),
+    "kin": _KIN.replace("|", ", "),
+    "kin of kin": "grandf*, grandm*, grandp*, grands*, grandd*, great-*, uncle, aunt, cousin, nephew, niece, step*, "
+    + ", ".join(each for each in _KIN.split("|") if "-" in each),
+    "place of": "in which, located, born, where the, where <name>",
+    "if": "if, suppose, assuming, given that, would",
+    "causes": "influenc*, affect*, impact*, lead to, led to, caus*, contribut*, enhanc*, relat*, connect*, role of",
+    "reported": "according to, as reported, reported by, as discussed, as described, mentioned, discuss*, suggest, "
+    "suggests, claim, claims",
 }
-"""Signs by what is said anywhere."""
+"""Signs by what is said anywhere: up to three words that follow each other, or the beginning of one (`*`)."""
 _BEGINS: Final = {
-    "asks who": r"(?:\w+ )?(?:who|whom|whose)",
-    "asks what": r"(?:\w+ )?what",
-    "asks which": r"(?:\w+ )?which",
+    "asks who": r"(?:\S+ )?(?:who|whom|whose)",
+    "asks what": r"(?:\S+ )?what",
+    "asks which": r"(?:\S+ )?which",
     "asks when": "when|(?:in|on|at|since|until) (?:what|which) (?:year|date|day|month|time)",
     "asks where": "(?:from )?where",
     "asks why": "why",
@@ -108,37 +119,38 @@ _BEGINS: Final = {
     "asks yes or no": "is|are|was|were|do|does|did|has|have|had|can|could|will|would|should",
     "commands": "(?:please )?(?:(?:can|could) you )?(?:describe|explain|discuss|outline|analy[sz]e|give|tell|write|"
     "provide|identify|characteri[sz]e|sketch|review|assess|evaluate)",
-    "lists": r"(?:please )?(?:list|name|enumerate|count|find|show|rank|give (?:me )?(?:a |the )?(?:\w+ )?list)",
+    "lists": r"(?:please )?(?:list|name|enumerate|count|find|show|rank|give (?:me )?(?:a |the )?(?:\S+ )?list)",
     "considering": "considering|based on|given|regarding",
+    "asks in the end": r"(?!what|which|who|where|in|on|at|from|to|by).+ (?:what|which|who|whom|where)\b[^?]{0,60}\?$",
 }
-"""Signs by how a question begins."""
-SIGNS: Final[Mapping[str, re.Pattern[str]]] = {
-    **{name: re.compile(rf"^(?:{words})\b") for name, words in _BEGINS.items()},
-    **{name: re.compile(rf"\b(?:{words})\b") for name, words in _SAID.items()},
-    "asks in the end": re.compile(
-        r"^(?!what|which|who|where|in|on|at|from|to|by).+ (?:what|which|who|whom|where)\b[^?]{0,60}\?"
-    ),
-    "two names with or": re.compile(r"<name>[^?]{0,40} or (?:the )?(?:[a-z]+ )?<name>"),
-    "two names with and": re.compile(r"<name>[^?]{0,40} and (?:the )?(?:[a-z]+ )?<name>"),
-    "year": re.compile("<year>"),
-    "date": re.compile(rf"\b{_MONTH} <number>|<number> {_MONTH}"),
-    "relation": re.compile(rf"\b{_MADE} {_OF_NAME}|'s {_MADE}\b"),
-    "relation of relation": re.compile(rf"\b{_RELATED} of (?:the |a )?(?:[a-z]+ )?{_RELATED}\b|'s {_RELATED} 's"),
-    "asked of a relation": re.compile(
-        rf"(?:\b{_RELATED} {_OF_NAME}|'s {_RELATED}) [a-z]|"
-        rf"^(?:where|when|why|how old|(?:what|which) [a-z]+) (?:is|was|are|were|did|does) the {_RELATED} of"
-    ),
+"""Signs by how a question begins, or goes on from there."""
+_MADE_OR_KIN = rf"(?:{_MADE}|{_KIN})"
+_OF_NAME = r"of (?:the |a )?(?:[a-z]+ ){0,4}<name>"
+_RELATIONS: Final = {
+    "relation": rf"\b(?:{_MADE}) {_OF_NAME}|'s (?:{_MADE})\b",
+    "relation of relation": rf"\b{_MADE_OR_KIN} of (?:the |a )?(?:[a-z]+ )?{_MADE_OR_KIN}\b|'s {_MADE_OR_KIN} 's",
+    "asked of a relation": rf"(?:\b{_MADE_OR_KIN} {_OF_NAME}|'s {_MADE_OR_KIN}) [a-z]|"
+    rf"^(?:where|when|why|how old|(?:what|which) [a-z]+) (?:is|was|are|were|did|does) the {_MADE_OR_KIN} of",
 }
+"""Signs of one step to what is asked, and of more; looked for where a maker or kin is named."""
+_PAIRS: Final = {
+    "two names with or": "<name>[^?]{0,40} or (?:the )?(?:[a-z]+ )?<name>",
+    "two names with and": "<name>[^?]{0,40} and (?:the )?(?:[a-z]+ )?<name>",
+}
+_BEGIN_PATTERNS = {name: re.compile(rf"(?:{pattern})(?!\w)") for name, pattern in _BEGINS.items()}
+_RELATION_PATTERNS = {name: re.compile(pattern) for name, pattern in _RELATIONS.items()}
+_PAIR_PATTERNS = {name: re.compile(pattern) for name, pattern in _PAIRS.items()}
+SIGNS: Final = (*_BEGINS, *_SAID, *_RELATIONS, *_PAIRS)
 """Signs of a type, looked for in a question in small letters with names and numbers behind placeholders."""
 
 SIZES: Final = ("names", "no names", "steps", "length", "short", "long", "sentences")
 FORMS: Final = tuple(f"form {form}" for form in get_args(Form))
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[?,:;!]|\.(?= )")
+_CALENDAR = frozenset(_MONTHS.split("|"))
 _ASIDE = re.compile(r"\([^()]{0,80}\)")
 _STEP = re.compile(r"(?<!^)\b(?:that|who|whose|which|where|whom)\b|['’]s\b| of the | by the ")
 _LETTER = re.compile(r"[^\W\d_]")
-_MONTHS = re.compile("(?:january|february|march|april|may|june|july|august|september|october|november|december)")
 
 
 def question_type(question: str) -> dict[QuestionType, float]:
@@ -167,9 +179,8 @@ def features(question: str) -> dict[str, float]:
     """
     text = clipped(question)
     hidden, names = without_names(text)
-    found = {f"form {asked(text).form}": 1.0}
-    found |= {sign: 1.0 for sign, pattern in SIGNS.items() if pattern.search(hidden)}
-    words = [word for word in hidden.split(" ") if word]
+    words = hidden.split()
+    found = dict.fromkeys((f"form {asked(text).form}", *signs(words, hidden, names)), 1.0)
     found["names"] = min(names, 4) / 4
     found["no names"] = float(names == 0)
     found["steps"] = min(len(_STEP.findall(hidden)), 4) / 4
@@ -179,6 +190,39 @@ def features(question: str) -> dict[str, float]:
     found["sentences"] = min(sum(word in ".?!" for word in words[:-1]), 2) / 2
     said = dict.fromkeys(f'"{word}"' for word in (*words, *(f"{one} {other}" for one, other in pairwise(words))))
     return found | dict.fromkeys(said, 1 / math.sqrt(max(len(words), 8)))
+
+
+def signs(words: list[str], hidden: str, names: int) -> list[str]:
+    """The signs of a question, of which `hidden` are the words in a row; one may be there twice."""
+    found = [sign for sign, pattern in _BEGIN_PATTERNS.items() if pattern.match(hidden)]
+    for word in words:
+        found += _PHRASES.get(word, ())
+        found += _by_beginning(word)
+    for one, other, third in zip(words, words[1:], [*words[2:], ""], strict=False):
+        found += _PHRASES.get(f"{one} {other}", ())
+        found += _PHRASES.get(f"{one} {other} {third}", ())
+    if "maker" in found or "kin" in found:
+        found += [sign for sign, pattern in _RELATION_PATTERNS.items() if pattern.search(hidden)]
+    if names > 1:
+        found += [sign for sign, pattern in _PAIR_PATTERNS.items() if pattern.search(hidden)]
+    return found
+
+
+def _by_phrase() -> dict[str, list[str]]:
+    found = defaultdict[str, list[str]](list)
+    for sign, said in _SAID.items():
+        for phrase in said.split(", "):
+            found[phrase].append(sign)
+    return dict(found)
+
+
+_PHRASES: Final = _by_phrase()
+_BEGINNINGS: Final = [(phrase[:-1], sign) for phrase, of in _PHRASES.items() if phrase[-1] == "*" for sign in of]
+
+
+@lru_cache(maxsize=4096)
+def _by_beginning(word: str) -> tuple[str, ...]:
+    return tuple(sign for beginning, sign in _BEGINNINGS if word.startswith(beginning))
 
 
 def without_names(text: str) -> tuple[str, int]:
@@ -195,9 +239,9 @@ def without_names(text: str) -> tuple[str, int]:
         small = word.casefold().replace("’", "'")
         kept = small.removesuffix("'s")
         first_person = small == "i" and said[-1:] != ["<name>"]  # not "Stage I"
-        if any(letter.isdigit() for letter in kept):
+        if not kept.isalpha() and any(letter.isdigit() for letter in kept):
             said.append("<year>" if len(kept) == 4 and kept.isdecimal() and "1000" <= kept < "2100" else "<number>")
-        elif word[0].isupper() and not (begins or shouted or first_person or _MONTHS.fullmatch(small)):
+        elif word[0].isupper() and not (begins or shouted or first_person or small in _CALENDAR):
             if said[-1] != "<name>":
                 said.append("<name>")
                 names += 1
@@ -223,8 +267,8 @@ class TypeWeights:
         """The softmax of the weighed features. A feature without weights counts nothing."""
         totals = list(self.constant)
         for name, value in found.items():
-            for at, weight in enumerate(self.features.get(name, ())):
-                totals[at] += weight * value
+            if (row := self.features.get(name)) is not None:
+                totals = [total + weight * value for total, weight in zip(totals, row, strict=True)]
         most = max(totals)
         odds = [math.exp(total - most) for total in totals]
         whole = sum(odds)
