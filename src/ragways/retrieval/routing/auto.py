@@ -60,6 +60,7 @@ class Arm:
         return own["k"], own["tokens"]
 
 
+@lru_cache(maxsize=256)
 def arm_of(name: str, find: Find) -> Arm:
     """The paradigm and the settings that an arm's name stands for; UsageError where there is no such thing."""
     paradigm, settings = parse_variant(name)
@@ -165,8 +166,7 @@ def router_of(use: Resources, by: str, find: Find) -> Router | None:
     kind; None where there is none of them for such looks.
     """
     if use.router is not None:
-        chosen = _read(use.router, _stamp(use.router))
-        checked(chosen, str(use.router), find)
+        chosen = _read(use.router, _stamp(use.router), find)
         if chosen.look != by:
             raise UsageError(
                 f"{use.router} was fitted on looks by {chosen.look}, and this index has looks by {by}",
@@ -175,8 +175,7 @@ def router_of(use: Resources, by: str, find: Find) -> Router | None:
         return chosen
     own = use.index.folder / OWN
     if own.is_file():
-        chosen = _read(own, _stamp(own))
-        checked(chosen, str(own), find)
+        chosen = _read(own, _stamp(own), find)
         if chosen.look == by:
             return chosen
     return bundled(by)
@@ -199,12 +198,12 @@ def _stamp(file: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, stamp: tuple[int, int]) -> Router:  # noqa: ARG001 - a changed file is read again
-    return Router.read(file)
+def _read(file: Path, stamp: tuple[int, int], find: Find) -> Router:  # noqa: ARG001 - a changed file is read again
+    return checked(Router.read(file), str(file), find)
 
 
-def checked(router: Router, name: str, find: Find) -> None:
-    """Raises UsageError where a router names arms, layers or features that are not there in this version."""
+def checked(router: Router, name: str, find: Find) -> Router:
+    """The router itself; UsageError where it names arms, layers or features that are not there in this version."""
     cure = "fit it anew with: ragways route fit RUN --out router.json"
     for arm in router.arms:
         if arm.name == ABSTAIN:
@@ -220,6 +219,7 @@ def checked(router: Router, name: str, find: Find) -> None:
     unknown = sorted(router.features.keys() - FEATURES.keys())
     if unknown:
         raise UsageError(f"{name} has features that are not there: {', '.join(unknown[:5])}", cure)
+    return router
 
 
 def decision_of(trace: Span) -> Decision | None:
