@@ -18,6 +18,7 @@ from ragways.evaluation.routing.fit import (
     lower_bound,
     utilities,
 )
+from ragways.evaluation.routing.outcomes import Outcomes
 from ragways.retrieval.routing.router import ABSTAIN, Router
 from tests.evaluation.routing.simulated import KNOWN, simulated
 
@@ -65,15 +66,45 @@ def test_where_all_arms_are_equal_it_turns_itself_off():
     assert gains <= 1
 
 
+def looked_at(outcomes: Outcomes, fused: float = 1.0) -> Outcomes:
+    """The same with features that tell what the look was by."""
+    column = np.full((len(outcomes), 1), fused)
+    return replace(outcomes, names=(*outcomes.names, "look.fused"), features=np.hstack([outcomes.features, column]))
+
+
+def test_what_was_looked_by_is_told_by_the_features_and_kept_with_the_router():
+    outcomes, _ = simulated(1)
+    assert outcomes.look == ""
+    assert not outcomes.cuts
+    assert looked_at(outcomes).look == "fused"
+    assert looked_at(outcomes, 0.0).look == "words"
+    assert looked_at(outcomes, 0.5).look == ""
+    assert fit(looked_at(outcomes)).look == "fused"
+    assert fit(looked_at(outcomes, 0.0)).look == "words"
+
+
+@pytest.mark.parametrize("spared", [0.0, 0.01, 0.05])
+def test_abstaining_costs_no_more_of_what_can_be_answered_than_is_spared(spared: float):
+    outcomes, null = with_abstaining(simulated(2, corpora=4, noise=2)[0])
+    learned = learn(outcomes, FitSettings(spared=spared))
+    values = learned.models.crossed
+    refusal = outcomes.arms.index(ABSTAIN)
+    without = replace(learned, look=None).choose(outcomes, values)
+    quality = outcomes.mean_quality[np.arange(len(outcomes)), without] * outcomes.weights * ~null
+    refused = values[:, refusal] >= (2.0 if learned.look is None else learned.look)
+    assert quality[refused].sum() <= spared * quality.sum() + 1e-9
+
+
 def test_it_decides_as_it_was_measured():
-    outcomes, null = with_abstaining(simulated(1, corpora=4)[0])
-    settings = FitSettings(trade=0.02, cuts=("fused[k=3]",))
+    outcomes, null = with_abstaining(looked_at(simulated(1, corpora=4)[0]))
+    assert outcomes.cuts == {"fused[k=3]", "fused[k=10]"}
+    settings = FitSettings(trade=0.02, spared=0.05)
     learned = learn(outcomes, settings)
     router = replace(fit(outcomes, settings), reach=None)
     assert router.guard.passed
     chosen = learned.choose(outcomes)
     for n in range(0, len(outcomes), 5):
-        shown = {"fused[k=3]": float(outcomes.costs["evidence"][n, 0])}
+        shown = {outcomes.arms[a]: float(outcomes.costs["evidence"][n, a]) for a in (0, 1)}
         decision = router.decide(features_of(outcomes, n), evidence=shown)
         assert decision.arm == outcomes.arms[chosen[n]]
     refused = chosen == outcomes.arms.index(ABSTAIN)

@@ -53,8 +53,7 @@ ALIKE: Final = 0.25
 class FitSettings:
     """How a router is fitted. `trade`: the quality that 1,000 tokens (a dollar, a second) are worth. `tolerance`: how
     far below 0 the bound of the gain may lie. `alpha`: the share of wrong ones among answers that is to be certified;
-    None where it is not. `cuts` are the arms that show the first passages of the look: the tokens of their evidence
-    are known before they are taken, and so count as they are. All other costs are expected ones, means over corpora.
+    None where it is not. `spared`: the share of the quality on questions with an answer that abstaining may cost.
     """
 
     trade: float = 0.0
@@ -62,7 +61,7 @@ class FitSettings:
     seed: int = 0
     tolerance: float = 0.0
     alpha: float | None = None
-    cuts: tuple[str, ...] = ()
+    spared: float = 0.01
 
     def worth(self, costs: Floats) -> Floats:
         """Costs as quality."""
@@ -86,10 +85,12 @@ class Learned:
     look: float | None = None
 
     def expected_costs(self, outcomes: Outcomes) -> Floats:
-        """What each arm is expected to cost, from what is known before it is taken."""
+        """What each arm is expected to cost, from what is known before it is taken: the tokens of evidence of an arm
+        that cuts the look, of all others the mean over corpora.
+        """
         costs = np.repeat(self.costs[self.settings.cost][None], len(outcomes), axis=0)
         if self.settings.cost == "tokens":
-            for a in [a for a, arm in enumerate(outcomes.arms) if arm in self.settings.cuts]:
+            for a in [a for a, arm in enumerate(outcomes.arms) if arm in outcomes.cuts]:
                 known = outcomes.costs["evidence"][:, a]
                 exact = np.maximum(0.0, costs[:, a] - self.costs["evidence"][a] + known)
                 costs[:, a] = np.where(np.isnan(known), costs[:, a], exact)
@@ -163,20 +164,21 @@ def best_fixed(utility: Floats, costs: Floats, refusal: int | None) -> int:
 
 def _best_look(learned: Learned, outcomes: Outcomes) -> float | None:
     """From which value of `abstain` on it is chosen: what is best on cross-fitted values, if it is any better than
-    never.
+    never, and of the quality on questions with an answer no more is lost than `spared`.
     """
     if learned.refusal is None:
         return None
     values = learned.models.crossed
-    utility = utilities(outcomes, learned.settings)
+    utility, quality = utilities(outcomes, learned.settings), outcomes.mean_quality
     chosen = learned.choose(outcomes, values)
     rows = np.arange(len(outcomes))
     gains = (utility[:, learned.refusal] - utility[rows, chosen]) * outcomes.weights
+    losses = np.where(quality[:, learned.refusal] > 0, 0.0, quality[rows, chosen]) * outcomes.weights
     order = np.argsort(-values[:, learned.refusal], kind="stable")
-    sums = np.cumsum(gains[order])
+    sums, lost = np.cumsum(gains[order]), np.cumsum(losses[order])
     sorted_values = values[order, learned.refusal]
     last = np.append(sorted_values[1:] < sorted_values[:-1], True)  # a threshold takes all of one value
-    sums = np.where(last, sums, -np.inf)
+    sums = np.where(last & (lost <= learned.settings.spared * losses.sum()), sums, -np.inf)
     best = int(np.argmax(sums))
     return float(sorted_values[best]) if sums[best] > 1e-9 else None
 
@@ -276,6 +278,7 @@ def router_of(outcomes: Outcomes, learned: Learned, by: By) -> Router:
         corpora=corpus_ranges(outcomes),
         stop=stop,
         model=outcomes.model,
+        look=outcomes.look or "fused",
         seed=settings.seed,
         made={
             "ragways": __version__,

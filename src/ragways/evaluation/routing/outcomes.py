@@ -21,6 +21,7 @@ from ragways.evaluation.metric import Metric, deciding, unanswerable
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record, RunInfo
 from ragways.evaluation.score import Scored, scored
+from ragways.retrieval.paradigm import parse_variant
 from ragways.retrieval.routing.router import ABSTAIN
 
 Floats = NDArray[np.float64]
@@ -77,6 +78,26 @@ class Outcomes:
         """Of questions, 1 on average: corpora weigh the same, however many questions they have."""
         counts = np.bincount(self.corpus, minlength=len(self.corpora)).astype(np.float64)
         return len(self) / np.count_nonzero(counts) / counts[self.corpus]
+
+    @cached_property
+    def look(self) -> str:
+        """What questions were looked at by, as their features tell; empty where they do not, or are of two kinds."""
+        known = {name: ~np.isnan(self.features[:, n]) for n, name in enumerate(self.names)}
+        if not known.get("look.fused", np.zeros(1, dtype=bool)).any():
+            return ""
+        fused = np.nanmean(self.features[:, self.names.index("look.fused")])
+        if 0 < fused < 1:
+            return ""
+        lists = [name for name in ("look.overlap.dense-words", "look.nearness") if known.get(name, np.zeros(1)).any()]
+        return "fused" if fused else "hybrid-words" if len(lists) == 2 else "naive" if lists else "words"
+
+    @cached_property
+    def cuts(self) -> frozenset[str]:
+        """The arms that show the first passages of the look: what they show is known before they are taken."""
+        shown = {arm: parse_variant(arm) for arm in self.arms if arm != ABSTAIN}
+        return frozenset(
+            arm for arm, (name, own) in shown.items() if name == self.look and own.keys() <= {"k", "tokens"}
+        )
 
     @property
     def exact(self) -> bool:
