@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal
 
 from ragways.reading.values import countries
@@ -161,6 +162,7 @@ _LIST = re.compile(
 )
 
 
+@lru_cache(maxsize=64)
 def asked(question: str) -> Asked:
     """The form of a question and its parts."""
     text = " ".join(question.split())[:LONGEST].rstrip(" ?.!")

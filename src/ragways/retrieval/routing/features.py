@@ -254,17 +254,16 @@ def _covered(text: str, first: Sequence[Hit]) -> dict[str, float | None]:
     asks more strictly, and takes as long as all other features.
     """
     texts = [f" {hit.piece.title} {hit.piece.text}".casefold() for hit in first]
+    three, rest = "\n".join(texts[:3]), "\n".join(texts[3:])
     names = list(dict.fromkeys(_POSSESSIVE.sub("", text[start:end].casefold()) for start, end in _names(text)))
     words = [stem if len(stem) >= _SHORT else f" {stem}" for stem in content_stems(text)]
-    return {
-        f"look.{kind}@{k}": _share(wanted, texts[:k])
-        for kind, wanted in (("names", names), ("words", words))
-        for k in (3, 10)
-    }
-
-
-def _share(wanted: Sequence[str], texts: Sequence[str]) -> float | None:
-    return sum(any(each in text for text in texts) for each in wanted) / len(wanted) if wanted else None
+    found: dict[str, float | None] = {}
+    for kind, wanted in (("names", names), ("words", words)):
+        missing = [each for each in wanted if each not in three]
+        absent = [each for each in missing if each not in rest]
+        found[f"look.{kind}@3"] = 1 - len(missing) / len(wanted) if wanted else None
+        found[f"look.{kind}@10"] = 1 - len(absent) / len(wanted) if wanted else None
+    return found
 
 
 def _overlaps(hits: Sequence[Hit]) -> dict[str, float | None]:
