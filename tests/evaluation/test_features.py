@@ -67,19 +67,18 @@ def test_a_run_that_goes_on_takes_those_that_are_missing(index: Index, tmp_path:
 def test_they_are_taken_when_all_is_answered_and_on_resources_of_their_own(
     index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    use, seen = resources(index), []
+    use = resources(index)
+    seen: list[tuple[int, bool, bool, bool]] = []
 
     async def watched(own: Resources, question: str) -> dict[str, float]:
-        seen.append(len(list(Records(tmp_path))))
         found = await all_features(own, question)
-        assert own.model.model is None
-        assert own._vectors
-        assert not use._vectors
+        records = len(list(Records(tmp_path)))
+        seen.append((records, own.model is use.model, bool(own._vectors), bool(use._vectors)))
         return found
 
     monkeypatch.setattr(module, "all_features", watched)
     asyncio.run(evaluate(use, QUESTIONS, parse_variants("words,naive"), tmp_path))
-    assert seen == [6, 6, 6]
+    assert seen == [(6, False, True, False)] * 3
     labels = [json.loads(line)["label"] for line in (tmp_path / "resources.jsonl").read_text().splitlines()]
     assert set(labels) <= {"", "words", "naive"}
 
