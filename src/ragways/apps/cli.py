@@ -17,6 +17,7 @@ from ragways.apps.index import check, diagnose, index, remove, status
 from ragways.apps.logs import ROOT, LogFormat, as_json, kept, options_first, set_up
 from ragways.apps.model import app as model
 from ragways.apps.reproduce import reproduce
+from ragways.apps.route import app as route
 from ragways.apps.terminal import (
     IndexOption,
     JsonOption,
@@ -28,6 +29,7 @@ from ragways.apps.terminal import (
     chosen_settings,
     show_wait,
 )
+from ragways.apps.tune import tune
 from ragways.apps.watch import watch
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.runtime import limit_threads
@@ -147,6 +149,8 @@ for command in (index, watch, status, remove, check, diagnose, ask, show, paradi
 app.add_typer(graph, name="graph")
 app.add_typer(model, name="model")
 app.add_typer(evaluate, name="eval")
+app.add_typer(route, name="route")
+app.command()(tune)
 app.command()(reproduce)
 
 

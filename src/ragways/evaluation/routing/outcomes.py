@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.metric import Metric, deciding, unanswerable
+from ragways.evaluation.metric import Metric, Score, deciding, unanswerable
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record, RunInfo
 from ragways.evaluation.score import Scored, scored
@@ -209,7 +209,7 @@ def _take(
     features_of: Callable[[str], Mapping[str, float]] | None,
 ) -> None:
     """Put one record into the table. A failure has quality 0, as whoever asked has no answer."""
-    record, score = row.record, row.values[metric.name]
+    record, score = row.record, row.values.get(metric.name, Score(None, "it was not judged"))
     key = corpus, record.question
     if key not in table:
         table[key] = _Question(record, record.features or (features_of(record.text) if features_of else {}))

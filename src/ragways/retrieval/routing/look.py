@@ -54,7 +54,7 @@ class Look:
 
 def look(use: Resources) -> Step[Query, Look]:
     """Find what could be evidence, as well as it can be done cheaply: no model is asked."""
-    paradigm = _best(use.index.layers)
+    paradigm = best_look(use.index.layers)
     find = _LOOKS[paradigm](use)
 
     async def run(query: Query) -> Look:
@@ -70,7 +70,8 @@ async def cut(use: Resources, look: Look, k: int, tokens: int) -> Evidence:
     return await (top(k) >> pack(use, tokens, order=look.by != FUSED.name))(look.hits)
 
 
-def _best(layers: frozenset[str]) -> Paradigm:
+def best_look(layers: frozenset[str]) -> Paradigm:
+    """The paradigm that a look over an index with these layers is by."""
     found = next((paradigm for paradigm in _LOOKS if paradigm.needs <= layers), None)
     if found is None:
         raise MissingLayer(

@@ -312,3 +312,17 @@ def _rounded(value: object) -> object:
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
     return [_rounded(item) for item in value] if isinstance(value, list) else value
+
+
+# In words
+
+
+def guard_in_words(router: Router) -> str:
+    """Whether the router is used at all, and what that rests on."""
+    guard = router.guard
+    said = "on" if guard.passed else f"off, `{router.fixed}` is taken always"
+    return (
+        f"{said}: its gain over always `{router.fixed}` was {guard.gain:+.3f}, and at least {guard.lower:+.3f} "
+        f"(95 %, {guard.questions:,} questions; {guard.how})"
+        + (f"; down to {-guard.tolerance:+.3f} is tolerated" if guard.tolerance else "")
+    )

@@ -1,0 +1,195 @@
+"""`ragways route`: fit a router on runs, hold it against simpler ways to choose, and explain what it decides."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ragways.apps.explain import explain
+from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.core.errors import UsageError
+from ragways.core.text import printable
+
+if TYPE_CHECKING:
+    from ragways.evaluation.routing.fit import FitSettings
+    from ragways.evaluation.routing.outcomes import FeaturesOf, Outcomes
+    from ragways.retrieval.routing.router import CostUnit, Router
+    from ragways.settings import Settings
+
+app = typer.Typer(
+    help="Fit what `auto` decides by, hold it against others, and explain it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+RunsArgument = Annotated[list[Path], typer.Argument(help="Folders of runs; each index is a corpus.", metavar="RUN...")]
+QualityOption = Annotated[
+    str | None,
+    typer.Option(
+        "--quality", help="Metric, between 0 and 1.", show_default="all-evidence, or accuracy where a model answered"
+    ),
+]
+CostOption = Annotated[
+    Literal["tokens", "usd", "seconds"], typer.Option("--cost", help="What an arm costs: tokens, usd or seconds.")
+]
+TradeOption = Annotated[
+    float | None,
+    typer.Option(
+        "--trade",
+        help="Quality that 1,000 tokens, a dollar or a second are worth.",
+        min=0,
+        show_default="0.01, for a dollar 1",
+    ),
+]
+ToleranceOption = Annotated[
+    float, typer.Option("--tolerance", help="Loss of utility at which a router is used all the same.", min=0)
+]
+AlphaOption = Annotated[
+    float | None,
+    typer.Option("--alpha", help="Certify that at most this share of what is answered is wrong.", show_default="none"),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Of every draw.", min=0)]
+CommonOption = Annotated[
+    bool, typer.Option("--common", help="Leave out questions that an arm has no value for, which are an error else.")
+]
+
+app.command()(explain)
+
+
+@app.command()
+def fit(
+    runs: RunsArgument,
+    out: Annotated[Path, typer.Option("--out", help="File for the router, e.g. router.json.")],
+    quality: QualityOption = None,
+    cost: CostOption = "tokens",
+    trade: TradeOption = None,
+    tolerance: ToleranceOption = 0.0,
+    alpha: AlphaOption = None,
+    seed: SeedOption = 0,
+    common: CommonOption = False,
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+    trust: TrustOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Fit a router on runs of `eval run`, and say whether it is worth using.
+
+    Runs that were made before features were kept need their index: --index.
+    """
+    outcomes = gathered(runs, quality, common, chosen_settings(settings, index, trust=trust) if index else None)
+    fit_and_show(outcomes, fit_settings(cost, trade, tolerance, alpha, seed), out, json=json)
+
+
+def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None) -> None:
+    """Fit a router, write it, and say what came out."""
+    from ragways.evaluation.routing.fit import fit as fitted
+    from ragways.index.export import replacing
+
+    router = fitted(outcomes, settings)
+    with replacing(file) as draft:
+        draft.write_text(router.text(), encoding="utf-8")
+    _show_fit(outcomes, router, settings, file, json=json, run=run)
+
+
+def fit_settings(cost: CostUnit, trade: float | None, tolerance: float, alpha: float | None, seed: int) -> FitSettings:
+    """The options of a fit; a trade that is not given is the usual one for that cost."""
+    from ragways.evaluation.routing.fit import FitSettings
+    from ragways.evaluation.routing.tuning import USUAL_TRADE
+
+    price = USUAL_TRADE[cost] if trade is None else trade
+    return FitSettings(trade=price, cost=cost, seed=seed, tolerance=tolerance, alpha=alpha)
+
+
+def usual_quality(runs: Sequence[Path]) -> str:
+    """The metric where none is named: whether an answer is right where a model gave it, else what it was shown."""
+    from ragways.evaluation.record import RunInfo
+
+    infos = [RunInfo.read(folder) for folder in runs]
+    return "accuracy" if any(info is not None and info.model for info in infos) else "all-evidence"
+
+
+def gathered(runs: Sequence[Path], quality: str | None, common: bool, settings: Settings | None = None) -> Outcomes:
+    """What every arm gave on every question of these runs; `settings` name the index of runs without features."""
+    from ragways.evaluation.routing.outcomes import gather
+
+    for folder in runs:
+        if not folder.is_dir():
+            raise UsageError(f"there is no run in {folder}", "make one with: ragways eval run --out FOLDER")
+    known = asyncio.run(_features(runs, settings)) if settings is not None else None
+    found = gather(runs, quality=quality or usual_quality(runs), common=common, features_of=known)
+    if "look.fused" in found.names and not found.look:
+        raise UsageError(
+            "the questions of these runs were not looked at alike: some indexes have a graph, and some have none",
+            "fit a router for runs with a graph, and another for runs without",
+        )
+    return found
+
+
+async def _features(runs: Sequence[Path], settings: Settings) -> FeaturesOf:
+    """The features of the questions whose records have none, by a look at each in the index that was named."""
+    from ragways.apps.terminal import progress_bar
+    from ragways.assemble import opened
+    from ragways.core.runtime import Progress
+    from ragways.evaluation.record import Records, RunInfo
+    from ragways.retrieval.routing.features import all_features
+
+    wanted = {folder: {one.text: None for one in Records(folder) if not one.features} for folder in runs}
+    texts = list(dict.fromkeys(text for own in wanted.values() for text in own))
+    found: dict[str, dict[str, float]] = {}
+    if not texts:
+        return lambda _, text: found.get(text, {})
+    async with opened(settings) as use:
+        for folder, own in wanted.items():
+            info = RunInfo.read(folder)
+            if own and info is not None and info.index and info.index != use.index.identity:
+                raise UsageError(
+                    f"{folder} has no features, and was made on another index, or before this one changed",
+                    "name its own with --index, or run it again: ragways eval run",
+                )
+        with progress_bar() as progress:
+            for number, text in enumerate(texts):
+                progress(Progress("looking", number, len(texts)))
+                found[text] = await all_features(use, text)
+    return lambda _, text: found.get(text, {})
+
+
+# As text
+
+
+def _show_fit(
+    outcomes: Outcomes, router: Router, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None
+) -> None:
+    """What a fit came to: arms, winners by type of question, whether routing is worth it, what is certified."""
+    from ragways.apps.terminal import console, print_json, show_table
+    from ragways.core.plain import to_plain
+    from ragways.evaluation.routing.told import arm_scores, arm_table, type_table, verdict, winners
+    from ragways.retrieval.routing.router import guard_in_words
+
+    scores, by_type = arm_scores(outcomes, settings.cost), winners(outcomes, settings, router.fixed)
+    lines = {
+        "verdict": verdict(router),
+        "guard": guard_in_words(router),
+        "certified": router.stop.words,
+        "notes": "; ".join(outcomes.notes),
+    }
+    if json:
+        data: dict[str, Any] = {
+            "file": str(file), "run": str(run or ""), "quality": router.quality, "cost": router.cost,
+            "trade": router.trade, "look": router.look, "fixed": router.fixed, "questions": len(outcomes),
+            **lines, "guard": to_plain(router.guard), "guard_in_words": lines["guard"], "stop": to_plain(router.stop),
+            "arms": to_plain(scores), "types": [{**to_plain(one), "wins": one.wins} for one in by_type],
+        }  # fmt: skip
+        print_json(data)
+        return
+    show_table(arm_table(scores, router, len(outcomes)), compact=True)
+    show_table(type_table(by_type, router), compact=True)
+    out = console()
+    for name, line in lines.items():
+        if line:
+            out.print(f"{name:<10} {printable(line)}", markup=False, soft_wrap=True)
+    kept = f"; its run is kept in {run}" if run is not None else ""
+    out.print(f"wrote {printable(str(file))}{printable(kept)}", markup=False, soft_wrap=True)

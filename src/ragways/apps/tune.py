@@ -1,0 +1,256 @@
+"""`ragways tune`: find out on questions of one's own corpus which way answers which of them best, and go by it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragways.apps.route import (
+    AlphaOption,
+    CostOption,
+    QualityOption,
+    SeedOption,
+    ToleranceOption,
+    TradeOption,
+    fit_and_show,
+    fit_settings,
+    gathered,
+)
+from ragways.apps.terminal import (
+    AtOnceOption,
+    BudgetOption,
+    FormatOption,
+    IndexOption,
+    JsonOption,
+    ModelOption,
+    ProviderOption,
+    QuestionsOption,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+)
+from ragways.core.errors import BudgetExceeded, UsageError
+
+if TYPE_CHECKING:
+    from ragways.core.runtime import ProgressCallback
+    from ragways.evaluation.question import Question
+    from ragways.evaluation.routing.tuning import ArmPlan
+    from ragways.evaluation.run import Variant
+    from ragways.retrieval.resources import Resources
+    from ragways.settings import Settings
+
+COUNT = 20
+"""Questions of each kind."""
+
+
+def tune(
+    questions: QuestionsOption = None,
+    format: FormatOption = None,
+    count: Annotated[
+        int, typer.Option("--count", help="Without --questions: make so many of each kind.", min=1, max=1000)
+    ] = COUNT,
+    arms: Annotated[
+        str | None,
+        typer.Option(
+            "--arms", help="What is tried, as eval run has it: 'fused[k=3],iterative'.", show_default="what fits"
+        ),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what would be asked, and what it costs; do nothing.")
+    ] = False,
+    budget: BudgetOption = None,
+    quality: QualityOption = None,
+    cost: CostOption = "tokens",
+    trade: TradeOption = None,
+    tolerance: ToleranceOption = 0.0,
+    alpha: AlphaOption = None,
+    seed: SeedOption = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File for the router.", show_default="in the folder of the index")
+    ] = None,
+    at_once: AtOnceOption = None,
+    index: IndexOption = None,
+    provider: ProviderOption = None,
+    model: ModelOption = None,
+    settings: SettingsOption = None,
+    trust: TrustOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Make questions on your corpus, try ways of answering them, and have `auto` take the best for each.
+
+    Says which way wins for which type of question, at what price, and whether that is worth it at all. Stopped, it goes
+    on where it was when run again; its run is kept in the cache folder.
+    """
+    from ragways.apps.terminal import print_json, progress_bar
+    from ragways.core.trace import Budget, spending
+
+    chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
+    wanted = _Wanted(questions, format or "plain", count, arms, seed, at_once)
+    with progress_bar(not json) as progress, spending(Budget(usd=budget)):
+        if plan:
+            planned = asyncio.run(_plan(chosen, wanted, progress))
+        else:
+            folder, metric = asyncio.run(_run(chosen, wanted, quality, progress))
+    if plan:
+        if json:
+            print_json(planned.to_plain())
+        else:
+            _show_plan(planned)
+        return
+    from ragways.retrieval.routing.auto import OWN
+
+    outcomes = gathered([folder], metric, True, chosen)
+    given = fit_settings(cost, trade, tolerance, alpha, seed)
+    fit_and_show(outcomes, given, out or chosen.index / OWN, json=json, run=folder)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What the command was asked for."""
+
+    questions: Path | None
+    format: str
+    count: int
+    arms: str | None
+    seed: int
+    at_once: int | None
+
+    def variants(self, use: Resources, settings: Settings) -> list[Variant]:
+        from ragways.evaluation.routing.tuning import usual_arms
+        from ragways.evaluation.run import parse_variants
+
+        found = parse_variants(self.arms or ",".join(usual_arms(use)), settings.paradigms)
+        if len(found) < 2:
+            raise UsageError(f"there is one arm only ({found[0].name})", "name two or more with --arms")
+        if any(variant.paradigm_name == "auto" for variant in found):
+            raise UsageError("auto is what is tuned, and no arm of its own", "name others with --arms")
+        for variant in found:
+            variant.strategy(use)
+        return found
+
+
+# Planning
+
+
+@dataclass(frozen=True, slots=True)
+class TuningPlan:
+    """What tuning would ask. `unasked` says what is not in the figures."""
+
+    questions: int
+    made: bool
+    arms: tuple[ArmPlan, ...]
+    unasked: str = ""
+
+    @property
+    def usd(self) -> float | None:
+        known = [arm.usd for arm in self.arms]
+        return None if None in known else sum(usd or 0.0 for usd in known)
+
+    def to_plain(self) -> object:
+        from ragways.core.plain import to_plain
+
+        return {**to_plain(self), "usd": self.usd}
+
+
+async def _plan(settings: Settings, wanted: _Wanted, progress: ProgressCallback) -> TuningPlan:
+    from ragways.assemble import opened
+    from ragways.evaluation.routing.tuning import plan_arms
+
+    async with opened(settings) as use:
+        variants = wanted.variants(use, settings)
+        asked = await _questions(use, wanted, progress, without_model=True)
+        unasked = ""
+        if wanted.questions is None and use.model.model is not None:
+            unasked = "what the model is asked to write and check the questions; these figures are for as many by rules"
+        return TuningPlan(
+            len(asked), wanted.questions is None, await plan_arms(use, asked, variants, progress=progress), unasked
+        )
+
+
+def _show_plan(planned: TuningPlan) -> None:
+    from ragways.apps.terminal import console, show_table
+    from ragways.core.table import Column, Table
+
+    heads = ("calls", "input", "output")
+    table = Table.of(
+        ["arm", *(Column(head, ",d", "right") for head in heads), Column("USD", ".4f", "right"),
+         Column("seconds here", ",.0f", "right")],
+        [[arm.arm, arm.calls, arm.input, arm.output, arm.usd, arm.seconds] for arm in planned.arms],
+        title=f"{planned.questions:,} questions for each of {len(planned.arms)} arms: at most",
+        notes=[
+            "counted on a few questions that were tried by rules; an agent is taken to go all its rounds",
+            *([f"not counted: {planned.unasked}"] if planned.unasked else []),
+        ],
+    )  # fmt: skip
+    show_table(table, compact=True)
+    total = "at a price that nobody knows (set prices)" if planned.usd is None else f"${planned.usd:.4f} at most"
+    answers = planned.questions * len(planned.arms)
+    console().print(f"{answers:,} answers, {total}; nothing was done", markup=False, soft_wrap=True)
+
+
+# Questions and answers
+
+
+async def _run(
+    settings: Settings, wanted: _Wanted, quality: str | None, progress: ProgressCallback
+) -> tuple[Path, str]:
+    """The folder of the run with every arm's answers, and the metric that they are to be scored by."""
+    from ragways.assemble import opened
+    from ragways.evaluation.metrics import find_metric
+    from ragways.evaluation.routing.fit import FEWEST
+    from ragways.evaluation.run import evaluate
+
+    if quality is not None:
+        find_metric(quality)  # a name that is not known is said before anything is asked
+    async with opened(settings) as use:
+        variants = wanted.variants(use, settings)
+        folder = _folder(settings, wanted, use)
+        asked = await _questions(use, wanted, progress, kept=folder / "questions.jsonl")
+        if len(asked) < FEWEST:
+            raise UsageError(
+                f"{len(asked)} questions are too few to tune on", f"make more (--count), or bring {FEWEST} or more"
+            )
+        with_model = use.model.model is not None
+        at_once = wanted.at_once or (settings.model.concurrency if with_model else 1)
+        await evaluate(use, asked, variants, folder, seed=wanted.seed, at_once=at_once,
+                       data={"questions": "tune", "count": len(asked)}, progress=progress)  # fmt: skip
+    return folder, quality or ("accuracy" if with_model else "all-evidence")
+
+
+async def _questions(
+    use: Resources,
+    wanted: _Wanted,
+    progress: ProgressCallback,
+    *,
+    without_model: bool = False,
+    kept: Path | None = None,
+) -> list[Question]:
+    """The questions of the file, or those made on the corpus; made once for a run, and `kept` beside it."""
+    from ragways.evaluation.datasets import load_questions
+    from ragways.evaluation.questions.generate import generate, write
+
+    if wanted.questions is not None:
+        return load_questions(wanted.format, wanted.questions)
+    if kept is not None and kept.is_file():
+        return load_questions("plain", kept)
+    made = await generate(use, count=wanted.count, seed=wanted.seed, without_model=without_model, progress=progress)
+    if made.stopped:
+        raise BudgetExceeded(f"{made.stopped}; the questions are not all made", "run again with a larger --budget")
+    if not made.questions:
+        raise UsageError("no question could be made from this corpus", "set a model, or bring --questions FILE")
+    if kept is not None:
+        write(made, kept)
+    return list(made.questions)
+
+
+def _folder(settings: Settings, wanted: _Wanted, use: Resources) -> Path:
+    """A folder in the cache for each index, as it is now, and for each set of questions."""
+    asked = str(wanted.questions.resolve()) if wanted.questions else f"{wanted.count}"
+    model = use.model.model.name if use.model.model is not None else ""
+    named = "|".join((use.index.identity, asked, str(wanted.seed), model))
+    return settings.cache / "tuning" / hashlib.sha256(named.encode()).hexdigest()[:16]

@@ -1,0 +1,235 @@
+"""`ragways route`: a decision explained, a router fitted on runs, and held against simpler policies."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from ragways.evaluation.record import AnswerUsage, Record, Records, begin
+from ragways.evaluation.routing.told import verdict
+from ragways.index.reader import Index
+from ragways.retrieval.ask import PARADIGMS
+from ragways.retrieval.routing.features import FEATURES
+from ragways.retrieval.routing.router import ABSTAIN, ArmModel, CorpusRange, Guard, Router, Scale, Stop
+from ragways.settings import Settings
+from ragways.testing.server import LoopbackServer
+from tests.apps.conftest import Run, one_line
+from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture
+
+QUESTION = "Who designed the Pell Rock Lighthouse?"
+
+
+def arm(name: str, constant: float, tokens: float = 100.0, **weights: float) -> ArmModel:
+    needs = () if name == ABSTAIN else tuple(sorted(PARADIGMS.find(name.partition("[")[0]).needs))
+    costs = {"tokens": tokens, "evidence": tokens}
+    return ArmModel(name, 0.5, constant, weights, costs, needs, model=name == "llm-only")
+
+
+ROUTER = Router(
+    "all-evidence", "tokens", 0.1, "fused[k=10]",
+    (arm("fused[k=3]", 1.0, **{"question.words": -2.0}), arm("fused[k=10]", 1.0), arm("llm-only", 6.0)),
+    {"question.words": Scale(9.0, 2.0), "corpus.documents": Scale(4.0, 1.0)},
+    Guard(0.03, 0.01, passed=True, how="each of 3 corpora was left out in turn", questions=300),
+    corpora={"news": CorpusRange({"corpus.documents": 3.5}, 100)}, reach=2.0,
+    stop=Stop(words="certified: at most 10 % of what is answered is wrong"),
+)  # fmt: skip
+
+
+# Explaining
+
+
+def test_the_whole_decision_is_explained_and_no_model_is_asked(
+    ragways: Run,
+    home: Path,
+    demo_settings: Settings,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+):
+    (home / "router.json").write_text(ROUTER.text())
+    options = ("--index", str(demo_settings.index), "--router", "router.json")
+    shown = ragways("route", "explain", QUESTION, *options)
+    assert shown.code == 0, shown.err
+    for words in (
+        "takes   fused[k=3]: the highest value for its cost",
+        "weighed most (for it beside fused[k=10]): question.words 6 (+3.00)",
+        "router  router.json",
+        "its gain over always `fused[k=10]` was +0.030, and at least +0.010",
+        "deviations from the nearest of news, and 2.00 is its reach",
+        "certified: at most 10 %",
+        "fused found",
+        "no model is set",
+        "less 0.1 for 1,000 tokens",
+        FEATURES["question.words"],
+    ):
+        assert words in " ".join(shown.out.split()) or words in shown.out, words
+    with LoopbackServer() as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        done = ragways("route", "explain", QUESTION, *options, "--json")
+        assert not server.requests
+    assert done.data["decision"]["arm"] == "llm-only", "there is a model now"
+    features = {one["name"]: one for group in done.data["features"].values() for one in group}
+    assert features.keys() == FEATURES.keys()
+    assert features["question.words"]["value"] == 6
+    assert features["question.words"]["usual"] == 9
+    assert features["look.top"]["value"] == pytest.approx(done.data["look"]["first"][0]["score"], abs=0.01)
+    assert list(done.data["features"]) == ["question", "look", "corpus"]
+    taken = ragways("ask", QUESTION, "-p", "auto", "--index", str(demo_settings.index), "--json").data["route"]
+    own = ragways("route", "explain", QUESTION, "--index", str(demo_settings.index), "--json").data
+    assert own["decision"] == taken, "it is what `ask` decides"
+
+
+def test_a_trade_changes_what_is_taken(ragways: Run, home: Path, demo_settings: Settings):  # noqa: F811
+    arms = (arm("fused[k=3]", 0.0), arm("fused[k=10]", 0.5))
+    (home / "router.json").write_text(replace(ROUTER, arms=arms, trade=0.0).text())
+    options = ("route", "explain", QUESTION, "--index", str(demo_settings.index), "--router", "router.json", "--json")
+    free, dear = (ragways(*options, "--trade", trade).data["decision"] for trade in ("0", "1"))
+    assert (free["arm"], dear["arm"]) == ("fused[k=10]", "fused[k=3]")
+    assert dear["trade"] == 1
+
+
+def test_where_there_is_no_router_that_is_said(indexed: Run, home: Path):
+    done = indexed("route", "explain", "Who built the harbour light?", "--json")
+    assert done.data["look"]["by"] == "hybrid-words"
+    if done.data["router"].startswith("none"):
+        assert done.data["decision"]["arm"] == "hybrid-words[k=10]"
+    one_line(indexed("route", "explain", "Who?", "--router", "nowhere.json"), 2, "cannot read the router nowhere.json")
+    (home / "old.json").write_text('{"format": 0}')
+    one_line(indexed("route", "explain", "Who?", "--router", "old.json"), 2, "format 0", "fit it anew")
+    one_line(indexed("route", "explain", " "), 2)
+
+
+# Fitting
+
+
+def record(n: int, arm: str, right: bool, **changes: object) -> Record:
+    """A question whose first feature says which arm is right."""
+    base = Record(
+        question=f"q{n}", text=f"What is the harbour light {n}?", type="odd" if n % 2 else "even", gold=("gold",),
+        paradigm=arm, repeat=0, answer="gold" if right else "lead", seconds=0.5,
+        usage=AnswerUsage(calls=0, input=0, output=0, usd=0.0, evidence=300.0 if "k=3]" in arm else 1000.0),
+        features={"question.words": float(n % 2), "look.top": (n * 7 % 10) / 10, "look.fused": 1.0,
+                  "corpus.documents": 4.0},
+    )  # fmt: skip
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def run(folder: Path, records: list[Record], index: str = "") -> Path:
+    begin(folder, index=index or folder.name)
+    for one in records:
+        Records(folder).append(one)
+    return folder
+
+
+FEW, MANY = "fused[k=3]", "fused[k=10]"
+
+
+def unlike(count: int = 60, **changes: object) -> list[Record]:
+    """Even questions are answered from little evidence alone, odd ones from more alone; one in ten is otherwise."""
+    return [
+        record(n, arm, ((n % 2 == 0) == (arm == FEW)) != (n % 10 == 3), **changes)
+        for n in range(count)
+        for arm in (FEW, MANY)
+    ]
+
+
+def test_a_router_is_fitted_where_arms_differ(ragways: Run, home: Path):
+    run(home / "run", unlike())
+    done = ragways("route", "fit", "run", "--out", "router.json", "--quality", "accuracy", "--alpha", "0.3", "--json")
+    assert done.code == 0, done.err
+    found = done.data
+    assert found["guard"]["passed"]
+    assert found["guard"]["lower"] > 0.2
+    assert found["trade"] == 0.01
+    assert {(one["type"], one["best"]["arm"], one["wins"]) for one in found["types"]} == {
+        ("even", FEW, found["fixed"] != FEW), ("odd", MANY, found["fixed"] != MANY),
+    }  # fmt: skip
+    assert {one["arm"]: one["cost"] for one in found["arms"]} == {FEW: 300, MANY: 1000}
+    assert "certified: at most 30" in found["certified"]
+    router = Router.read(home / "router.json")
+    assert router.look == "fused"
+    again = ragways("route", "fit", "run", "--out", "again.json", "--quality", "accuracy", "--alpha", "0.3")
+    assert (home / "again.json").read_bytes() == (home / "router.json").read_bytes()
+    assert "routing is on" in again.out
+    assert "best fixed" in again.out
+    assert "not certified" not in again.out
+    other = ragways("route", "fit", "run", "--out", "b.json", "--quality", "accuracy", "--cost", "seconds", "--json")
+    assert (other.data["cost"], other.data["arms"][0]["cost"]) == ("seconds", 0.5)
+
+
+def test_where_nothing_tells_the_arms_apart_one_of_them_is_as_good(ragways: Run, home: Path):
+    luck = Random(0)
+    run(home / "run", [record(n, arm, luck.random() < 0.5) for n in range(60) for arm in (FEW, MANY)])
+    done = ragways("route", "fit", "run", "--out", "router.json", "--quality", "accuracy", "--trade", "0")
+    assert done.code == 0, done.err
+    router = Router.read(home / "router.json")
+    assert f"always `{router.fixed}` is as good: routing" in done.out
+    assert " *" not in done.out.partition("gain: in utility")[0], "no arm is shown to win on a type"
+    assert verdict(replace(router, guard=Guard(0.01, -0.02, passed=False))).endswith("is as good: routing is off")
+
+
+BAD = {
+    "an empty run": (lambda home: run(home / "run", []), "run holds no run", ()),
+    "no run": (lambda home: None, "there is no run in run", ()),
+    "one arm": (lambda home: run(home / "run", [record(n, FEW, True) for n in range(30)]), "one arm only", ()),
+    "all equal": (
+        lambda home: run(home / "run", [record(n, arm, n % 2 == 0) for n in range(30) for arm in (FEW, MANY)]),
+        "nothing to learn", (),
+    ),
+    "unscored": (lambda home: run(home / "run", unlike()), "judged-correct is unscored in every record",
+                 ("--quality", "judged-correct")),
+    "arms missing": (lambda home: run(home / "run", unlike()[:-3]), "lack a value", ()),
+    "no such metric": (lambda home: run(home / "run", unlike()), "accuracy", ("--quality", "acuracy")),
+    "too few": (lambda home: run(home / "run", unlike(10)), "10 questions are too few", ()),
+    "no features": (lambda home: run(home / "run", unlike(features={})), "--index", ()),
+    "alpha": (lambda home: run(home / "run", unlike()), "an alpha of 2 makes no sense", ("--alpha", "2")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("command", ["fit"])
+def test_bad_input_is_said_in_a_sentence_and_nothing_is_written(command: str, name: str, ragways: Run, home: Path):
+    make, said, options = BAD[name]
+    make(home)
+    given = options if "--quality" in options else ("--quality", "accuracy", *options)
+    out = ("--out", "router.json") if command == "fit" else ()
+    done = ragways("route", command, "run", *out, *given)
+    one_line(done, 2, said)
+    assert not (home / "router.json").exists()
+    assert not list(home.glob("*.draft"))
+
+
+def test_questions_that_an_arm_lacks_can_be_left_out(ragways: Run, home: Path):
+    run(home / "run", unlike()[:-3])
+    done = ragways("route", "fit", "run", "--out", "r.json", "--quality", "accuracy", "--common", "--json")
+    assert done.code == 0, done.err
+    assert done.data["questions"] == 58
+    assert "left out" in done.data["notes"]
+
+
+def test_runs_that_were_not_looked_at_alike_are_refused(ragways: Run, home: Path):
+    run(home / "run", unlike())
+    flat = [replace(one, features={**one.features, "look.fused": 0.0, "look.nearness": 0.5}) for one in unlike()]
+    run(home / "flat", flat)
+    done = ragways("route", "fit", "run", "flat", "--out", "r.json", "--quality", "accuracy")
+    one_line(done, 2, "not looked at alike")
+    assert not (home / "r.json").exists()
+
+
+def test_runs_without_features_take_them_from_their_index(indexed: Run, home: Path):
+    with closing(Index.open(home / ".ragways")) as opened:
+        identity = opened.identity
+    run(home / "run", unlike(24, features={}), index=identity)
+    done = indexed("route", "fit", "run", "--out", "r.json", "--quality", "accuracy", "--index", ".ragways", "--json")
+    assert done.code == 0, done.err
+    router = Router.read(home / "r.json")
+    assert router.look == "hybrid-words"
+    assert {name.partition(".")[0] for name in router.features} == {"look", "corpus"}, "questions of one form"
+    run(home / "other", unlike(24, features={}), index="another")
+    said = indexed("route", "fit", "other", "--out", "s.json", "--quality", "accuracy", "--index", ".ragways")
+    assert said.code == 2
+    assert "made on another index" in said.err
+    assert not (home / "s.json").exists()
