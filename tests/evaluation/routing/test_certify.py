@@ -7,7 +7,14 @@ from math import comb
 import numpy as np
 import pytest
 
-from ragways.evaluation.routing.certify import Stopping, binomial_tail, certified_stop, certify, count_pairs
+from ragways.evaluation.routing.certify import (
+    CountedPair,
+    Stopping,
+    binomial_tail,
+    certified_stop,
+    certify,
+    count_pairs,
+)
 
 
 @pytest.mark.parametrize(("errors", "n", "share"), [(0, 10, 0.1), (3, 40, 0.1), (12, 60, 0.3), (5, 5, 0.2)])
@@ -64,6 +71,16 @@ def test_the_words_say_what_is_certified_and_what_could_be():
     assert 0.5 < least < 0.7
     assert certify(count_pairs(half, 0), least) is not None
     assert certify(count_pairs(half, 0), least - 0.01) is None
+
+
+def test_nothing_is_certified_behind_the_first_that_fails():
+    """Else some pair of many would pass by luck."""
+    surest, second = (100, 2), (100, 5)
+    fails, passes = (100, 30), (100, 3)
+    assert certify([CountedPair((0.5, None), surest, fails), CountedPair((0.6, None), second, passes)], 0.1) is None
+    found = certify([CountedPair((0.5, None), surest, passes), CountedPair((0.6, None), second, fails)], 0.1)
+    assert found is not None
+    assert found.pair == (0.5, None)
 
 
 def test_too_few_answers_certify_nothing():

@@ -13,7 +13,9 @@ from ragways.core.plain import to_plain
 from ragways.evaluation.routing.evaluate import PROMPTED, ROUTER, UNGUARDED, RouterEvaluation, evaluate_router
 from ragways.evaluation.routing.fit import FitSettings, crossed_choices, utilities
 from ragways.evaluation.routing.oracle import oracle, prior_repeats, split_halves
-from tests.evaluation.routing.simulated import KNOWN, simulated
+from ragways.evaluation.routing.outcomes import Floats, Outcomes
+from ragways.evaluation.routing.policies import Policy, baselines
+from tests.evaluation.routing.simulated import ARMS, KNOWN, simulated
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,23 @@ def test_the_choice_for_a_question_does_not_rest_on_its_own_outcomes():
     for one, other in zip(*found, strict=True):
         assert np.allclose(one[last], other[last])
         assert not np.allclose(one[~last], other[~last])
+
+
+def test_no_policy_learns_from_the_corpus_that_it_chooses_for(monkeypatch: pytest.MonkeyPatch):
+    seen = []
+
+    def choose(known: Outcomes, asked: Outcomes) -> Floats:
+        seen.append((known.corpora, asked.corpora))
+        return np.repeat(np.eye(4)[[0]], len(asked), axis=0)
+
+    policies = [*baselines(FitSettings(), ARMS), Policy("seeing", choose)]
+    monkeypatch.setattr("ragways.evaluation.routing.evaluate.baselines", lambda *_: policies)
+    evaluate_router(simulated(3, questions=60, corpora=3)[0])
+    assert seen == [
+        (("corpus 1", "corpus 2"), ("corpus 0",)),
+        (("corpus 0", "corpus 2"), ("corpus 1",)),
+        (("corpus 0", "corpus 1"), ("corpus 2",)),
+    ]
 
 
 def test_a_corpus_out_of_range_has_the_fixed_arm(evaluated: RouterEvaluation):

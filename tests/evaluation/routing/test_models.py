@@ -16,6 +16,7 @@ from ragways.evaluation.routing.models import (
     fit_values,
     fold_labels,
     sigmoid,
+    surely_best,
 )
 from tests.evaluation.routing.simulated import simulated
 
@@ -86,6 +87,14 @@ def test_without_signal_a_value_is_the_arms_mean_over_corpora():
     wanted = np.mean([quality[corpus == n].mean(axis=0) for n in range(3)], axis=0)
     assert np.allclose(models.values(np.full((1, 4), np.nan)), wanted)
     assert np.allclose(models.values(chance.normal(size=(1, 4))), wanted)
+
+
+def test_a_penalty_is_chosen_only_where_it_is_better_by_more_than_chance():
+    nothing, noisy, surely = np.ones(100), np.ones(100), np.full(100, 0.9)
+    noisy[:50], noisy[50:] = 0.0, 1.9  # better by 0.05 on average, give or take 0.095
+    assert surely_best([nothing, noisy], np.ones(100)) == 0
+    assert surely_best([nothing, surely, noisy], np.ones(100)) == 1
+    assert surely_best([nothing, nothing], np.ones(100)) == 0
 
 
 @settings(max_examples=25, deadline=None)

@@ -38,7 +38,7 @@ def two_arms(*questions: str, arms=("naive", "fused[k=3]")) -> list[Record]:
 def test_records_become_arrays(tmp_path: Path):
     used = AnswerUsage(calls=2, input=300, output=40, usd=0.02, evidence=250.0)
     folder = run(
-        tmp_path / "a", *two_arms("one"),
+        tmp_path / "a", *two_arms("one"), record("one", "auto"),
         record("two", "naive", False, chance=0.3), record("two", "fused[k=3]", usage=used, features={"look.top": 0.5}),
         record("two", "fused[k=3]", False, repeat=1, error="it failed", answer="", replies_known=1),
         record("two", "naive", False, repeat=1, abstained=True), model="m", temperature=0.7,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ragways.evaluation.routing.fit import FitSettings
+from ragways.evaluation.routing.models import fold_labels
 from ragways.evaluation.routing.policies import (
     arm_cards,
     baselines,
@@ -109,8 +110,9 @@ def test_a_model_chooses_by_what_it_is_told_of_other_folds():
     chosen = [outcomes.arms[n] for n in shares.argmax(axis=1)]
     assert chosen == [wishes.get(type, "fused[k=10]") for type in outcomes.types]
     shown = model.calls[0].messages[-1].content
-    cards = arm_cards(outcomes, FitSettings())
-    assert all(f"- {card.name}: good on " in shown for card in cards)
+    others = outcomes.part(np.flatnonzero(fold_labels(outcomes.corpus, "question", 1) != 0))
+    for card in arm_cards(others, FitSettings()):
+        assert f"- {card.name}: good on {card.quality:.0%} of earlier questions, {card.cost}" in shown
     assert "there is no way 'guess'" in model.calls[1].messages[-1].content
     rule = asyncio.run(prompt_router(ModelClient(), outcomes, FitSettings(), "question"))
     assert len(set(rule.argmax(axis=1))) <= 2

@@ -84,7 +84,7 @@ def _steps(values: Floats) -> list[float | None]:
 
 
 @dataclass(frozen=True)
-class Tested:
+class CountedPair:
     """A pair of thresholds with the answers and the wrong ones among them: in the half that pairs are put in order on,
     and in the half that they are tested on.
     """
@@ -94,22 +94,22 @@ class Tested:
     testing: tuple[int, int]
 
 
-def count_pairs(given: Stopping, seed: int) -> list[Tested]:
+def count_pairs(given: Stopping, seed: int) -> list[CountedPair]:
     """All pairs that answer enough to be looked at, counted in both halves."""
     half = np.random.default_rng(seed).permutation(len(given.wrong))
     ordering, testing = given.part(half[::2]), given.part(half[1::2])
-    counted = [Tested(pair, _counted(ordering, pair), _counted(testing, pair)) for pair in pairs_of(ordering)]
+    counted = [CountedPair(pair, _counted(ordering, pair), _counted(testing, pair)) for pair in pairs_of(ordering)]
     return [each for each in counted if each.ordering[0] >= FEWEST_ANSWERED]
 
 
-def certify(counted: list[Tested], alpha: float) -> Tested | None:
+def certify(counted: list[CountedPair], alpha: float) -> CountedPair | None:
     """The pair of thresholds that answers most among those certified at alpha; None where none is."""
 
-    def surest(each: Tested) -> tuple[float, int]:
+    def surest(each: CountedPair) -> tuple[float, int]:
         answered, wrong = each.ordering
         return binomial_tail(wrong, answered, alpha), -answered
 
-    certified: list[Tested] = []
+    certified: list[CountedPair] = []
     for each in sorted(counted, key=surest):
         answered, wrong = each.testing
         if binomial_tail(wrong, answered, alpha) > DELTA:

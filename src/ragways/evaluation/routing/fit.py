@@ -305,6 +305,9 @@ def check(outcomes: Outcomes, settings: FitSettings) -> None:
     for arm in outcomes.arms:
         if arm != ABSTAIN and arm.partition("[")[0] not in PARADIGMS:
             raise UsageError(f"{arm[:80]} is no paradigm of ragways, so a router cannot take it", "leave its run out")
+    if "look.fused" in outcomes.names and not outcomes.look:
+        raise UsageError("the questions were not all looked at by the same paradigm",
+                         "fit a router on runs over indexes of the same layers")  # fmt: skip
     unknown = np.flatnonzero(np.isnan(outcomes.costs[settings.cost]).any(axis=0))
     if settings.trade and len(unknown):
         said = ", ".join(outcomes.arms[a] for a in unknown)

@@ -188,7 +188,7 @@ def fit_values(
         for strength in PENALTIES:
             crossed = crossings.at(strength)
             tried.append((strength, shrink, crossed, contrast_losses(crossed, quality)))
-    strength, shrink, crossed, _ = tried[_surely_best([losses for *_, losses in tried], corpora_weights)]
+    strength, shrink, crossed, _ = tried[surely_best([losses for *_, losses in tried], corpora_weights)]
     constants, slopes = Logistic(x, quality, weights, shrink).fit(strength)
     calibrated = [
         calibrate(slopes[arm], x, crossed[:, arm], quality[:, arm], corpora_weights) for arm in range(len(constants))
@@ -222,7 +222,7 @@ def contrast_losses(values: Floats, quality: Floats) -> Floats:
     return np.asarray((apart**2).sum(axis=1))
 
 
-def _surely_best(losses: Sequence[Floats], weights: Floats) -> int:
+def surely_best(losses: Sequence[Floats], weights: Floats) -> int:
     """The choice of the least mean loss; the first, which has learned nothing, unless that is worse by more than a
     standard error. Without it, what is but noise would be learned every second time.
     """

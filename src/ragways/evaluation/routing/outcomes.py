@@ -22,6 +22,7 @@ from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record, RunInfo
 from ragways.evaluation.score import Scored, scored
 from ragways.retrieval.paradigm import parse_variant
+from ragways.retrieval.routing.auto import NAME
 from ragways.retrieval.routing.router import ABSTAIN
 
 Floats = NDArray[np.float64]
@@ -167,7 +168,8 @@ def gather(
     table: dict[tuple[str, str], _Question] = {}
     counts: Counter[str] = Counter()
     for folder, corpus in zip(folders, corpus_names(folders, infos), strict=True):
-        rows = list(scored(folder, metric))
+        # A router is no arm of another.
+        rows = [row for row in scored(folder, metric) if row.record.paradigm.partition("[")[0] != NAME]
         if not rows:
             raise UsageError(f"the run in {folder} is empty", "make it with: ragways eval run")
         arms_here = {row.record.paradigm for row in rows}
