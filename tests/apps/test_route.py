@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from ragways.evaluation.question import Gold
 from ragways.evaluation.record import AnswerUsage, Record, Records, begin
 from ragways.evaluation.routing.told import verdict
 from ragways.index.reader import Index
@@ -17,6 +18,7 @@ from ragways.retrieval.routing.features import FEATURES
 from ragways.retrieval.routing.router import ABSTAIN, ArmModel, CorpusRange, Guard, Router, Scale, Stop
 from ragways.settings import Settings
 from ragways.testing.server import LoopbackServer
+from tests.apps.browser import BROWSER, Browser, needs_browser
 from tests.apps.conftest import Run, one_line
 from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture
 
@@ -189,13 +191,14 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("command", ["fit"])
+@pytest.mark.parametrize(
+    ("command", "name"), [*(("fit", name) for name in BAD), *(("evaluate", name) for name in BAD if name != "alpha")]
+)
 def test_bad_input_is_said_in_a_sentence_and_nothing_is_written(command: str, name: str, ragways: Run, home: Path):
     make, said, options = BAD[name]
     make(home)
     given = options if "--quality" in options else ("--quality", "accuracy", *options)
-    out = ("--out", "router.json") if command == "fit" else ()
+    out = ("--out", "router.json") if command == "fit" else ("--html", "router.json")
     done = ragways("route", command, "run", *out, *given)
     one_line(done, 2, said)
     assert not (home / "router.json").exists()
@@ -233,3 +236,79 @@ def test_runs_without_features_take_them_from_their_index(indexed: Run, home: Pa
     assert said.code == 2
     assert "made on another index" in said.err
     assert not (home / "s.json").exists()
+
+
+# Evaluating
+
+
+@pytest.fixture
+def runs(home: Path) -> list[str]:
+    """Two corpora over which the same is true."""
+    run(home / "news", unlike(40))
+    run(home / "wiki", [replace(one, question=f"w{one.question}") for one in unlike(30)])
+    return ["news", "wiki"]
+
+
+def test_a_router_is_held_against_simpler_policies(ragways: Run, runs: list[str]):
+    done = ragways("route", "evaluate", *runs, "--quality", "accuracy", "--json")
+    assert done.code == 0, done.err
+    found = done.data
+    policies = {one["name"]: one for one in found["policies"]}
+    assert {"router", FEW, MANY, "always fused", "type router (words)", "nearest neighbours"} <= policies.keys()
+    router, fixed = policies["router"], policies[found["fixed"]]
+    assert router["score"]["gain"] == pytest.approx(router["score"]["utility"] - fixed["score"]["utility"])
+    assert router["score"]["low"] > 0.2
+    assert router["p"] < 0.01
+    assert router["by_corpus"].keys() == {"news", "wiki"}
+    assert found["oracle"]["naive"] >= found["oracle"]["corrected"] >= router["score"]["utility"]
+    assert 0.8 < found["closed"] <= 1
+    assert {one["name"]: one["low"] <= 0 for one in found["controls"]} == {
+        "shuffled outcomes": True, "random features": True,
+    }  # fmt: skip
+    assert "of that gap is closed" in found["words"]["oracle"]
+    assert found["words"]["how"].startswith("each fifth of the questions")
+
+
+def test_an_evaluation_as_text_and_as_a_page(ragways: Run, home: Path, runs: list[str], tmp_path: Path):
+    shown = ragways("route", "evaluate", *runs, "--quality", "accuracy", "--trade", "0", "--html", "page.html")
+    assert shown.code == 0, shown.err
+    for words in ("router without its guard", "random at the router's cost", "by Holm", "regret",
+                  "the router by corpus", "what the router takes, by type", "over trades", "verdict", "controls",
+                  "let it route in", "wrote page.html"):  # fmt: skip
+        assert words in shown.out, words
+    one_line(ragways("route", "evaluate", *runs, "--quality", "accuracy", "--ask-model"), 2, "no model is set")
+    if BROWSER is not None:
+        with Browser(tmp_path / "profile") as browser:
+            drawn(browser, home / "page.html")
+
+
+def drawn(browser: Browser, page: Path) -> None:
+    """Two fixed arms, the router's curve and the router itself; nothing sticks out, nothing is sent."""
+    for width in (1200, 390):
+        browser.open(page.as_uri(), width=width)
+        for part, count in ((".mark", 2), ("path.front", 1), (".ring", 1)):
+            assert browser.ask(f"document.querySelectorAll('#routing .plot svg {part}').length") == count
+        assert browser.ask("document.querySelectorAll('#routing tbody tr').length") >= 8
+        assert browser.ask("document.documentElement.scrollWidth") <= width
+    assert browser.errors == []
+    assert all(url.startswith(("file:", "about:")) for url in browser.requests)
+
+
+@needs_browser
+def test_routing_in_a_report(ragways: Run, home: Path, tmp_path: Path):
+    run(home / "run", unlike(30))
+    made = ragways("eval", "report", "run", "--routing", "--html", "report.html")
+    one_line(made, 2, "all-evidence is unscored in every record (no gold evidence)")
+    assert not (home / "report.html").exists()
+    wanted = (Gold(title="A"),)
+    kept = [replace(one, wanted=wanted, ranks=(1,), shown=(1 if one.answer == "gold" else None,)) for one in unlike(30)]
+    run(home / "shown", kept)
+    made = ragways("eval", "report", "shown", "--routing", "--html", "report.html", "--markdown", "report.md")
+    assert made.code == 0, made.err
+    assert "## Routing" in (home / "report.md").read_text()
+    assert ragways("eval", "report", "shown", "--html", "plain.html").code == 0
+    with Browser(tmp_path / "profile") as browser:
+        drawn(browser, home / "report.html")
+        browser.open((home / "plain.html").as_uri())
+        assert browser.ask("document.getElementById('routing')") is None
+        assert browser.errors == []

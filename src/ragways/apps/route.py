@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ragways.apps.explain import explain
-from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.apps.terminal import (
+    BudgetOption,
+    IndexOption,
+    JsonOption,
+    SettingsOption,
+    TrustOption,
+    chosen_settings,
+)
 from ragways.core.errors import UsageError
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
     from ragways.evaluation.routing.fit import FitSettings
-    from ragways.evaluation.routing.outcomes import FeaturesOf, Outcomes
+    from ragways.evaluation.routing.outcomes import FeaturesOf, Floats, Outcomes
     from ragways.retrieval.routing.router import CostUnit, Router
     from ragways.settings import Settings
 
@@ -84,6 +91,73 @@ def fit(
     fit_and_show(outcomes, fit_settings(cost, trade, tolerance, alpha, seed), out, json=json)
 
 
+@app.command()
+def evaluate(
+    runs: RunsArgument,
+    quality: QualityOption = None,
+    cost: CostOption = "tokens",
+    trade: TradeOption = None,
+    tolerance: ToleranceOption = 0.0,
+    seed: SeedOption = 0,
+    common: CommonOption = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page with a picture to this file.")] = None,
+    ask_model: Annotated[
+        bool, typer.Option("--ask-model", help="Have the model that is set choose too: a call a question.")
+    ] = False,
+    budget: BudgetOption = None,
+    index: IndexOption = None,
+    settings: SettingsOption = None,
+    trust: TrustOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Hold a router against every fixed arm, simpler routers and an oracle, on what it was not fitted on.
+
+    Each corpus is left out in turn; of fewer than three corpora, each fifth of the questions.
+    """
+    from ragways.apps.terminal import console, print_json, show_table
+    from ragways.evaluation.routing.evaluate import evaluate_router
+    from ragways.evaluation.routing.told import evaluation_data, evaluation_in_words, evaluation_tables
+
+    chosen = chosen_settings(settings, index, trust=trust)
+    outcomes = gathered(runs, quality, common, chosen if index else None)
+    given = fit_settings(cost, trade, tolerance, None, seed)
+    more = asyncio.run(_model_choices(chosen, outcomes, given, budget)) if ask_model else None
+    found = evaluate_router(outcomes, given, more=more)
+    if html is not None:
+        from ragways.pictures.report import routing_page
+        from ragways.pictures.shell import write_page
+
+        write_page(html, routing_page(evaluation_data(found)))
+    if json:
+        print_json(evaluation_data(found))
+        return
+    for table in evaluation_tables(found):
+        show_table(table, compact=True)
+    out = console()
+    for name, line in evaluation_in_words(found).items():
+        out.print(f"{name:<10} {printable(line)}", markup=False, soft_wrap=True)
+    if html is not None:
+        out.print(f"wrote {printable(str(html))}", markup=False, soft_wrap=True)
+
+
+async def _model_choices(
+    settings: Settings, outcomes: Outcomes, given: FitSettings, budget: float | None
+) -> dict[str, Floats]:
+    """What the model that is set would choose."""
+    from ragways.assemble import client_of
+    from ragways.core.trace import Budget, spending
+    from ragways.evaluation.routing.evaluate import PROMPTED
+    from ragways.evaluation.routing.models import usual_by
+    from ragways.evaluation.routing.policies import prompt_router
+
+    if not settings.model.name:
+        raise UsageError("no model is set that could choose", "set one (docs/models.md), or leave out --ask-model")
+    with spending(Budget(usd=budget)):
+        async with client_of(settings) as client:
+            by = usual_by(len(outcomes.corpora))
+            return {PROMPTED: await prompt_router(client, outcomes, given, by, at_once=settings.model.concurrency)}
+
+
 def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None) -> None:
     """Fit a router, write it, and say what came out."""
     from ragways.evaluation.routing.fit import fit as fitted
@@ -104,17 +178,10 @@ def fit_settings(cost: CostUnit, trade: float | None, tolerance: float, alpha: f
     return FitSettings(trade=price, cost=cost, seed=seed, tolerance=tolerance, alpha=alpha)
 
 
-def usual_quality(runs: Sequence[Path]) -> str:
-    """The metric where none is named: whether an answer is right where a model gave it, else what it was shown."""
-    from ragways.evaluation.record import RunInfo
-
-    infos = [RunInfo.read(folder) for folder in runs]
-    return "accuracy" if any(info is not None and info.model for info in infos) else "all-evidence"
-
-
 def gathered(runs: Sequence[Path], quality: str | None, common: bool, settings: Settings | None = None) -> Outcomes:
     """What every arm gave on every question of these runs; `settings` name the index of runs without features."""
     from ragways.evaluation.routing.outcomes import gather
+    from ragways.evaluation.routing.tuning import usual_quality
 
     for folder in runs:
         if not folder.is_dir():

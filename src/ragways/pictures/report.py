@@ -13,6 +13,7 @@ SCRIPTS = (
     "table",
     "plot",
     "pareto",
+    "routing",
     "compare",
     "labels",
     "duels",
@@ -42,4 +43,25 @@ def report_page(data: Mapping[str, Any]) -> str:
             "data": {name: value for name, value in data.items() if name not in _BODY},
             "answers": {name: data[name] for name in _BODY},
         },
+    )
+
+
+_ROUTING = """<header><h1>A router beside simpler policies</h1></header>
+<main><section id="routing"><h2>Quality against cost</h2></section></main>"""
+
+
+def routing_page(routing: Mapping[str, Any]) -> str:
+    """The page of `ragways route evaluate`: the curve of quality and cost with the fixed arms on it, and the table.
+
+    `routing` is what `evaluation_data` of `ragways.evaluation.routing.told` gives.
+    """
+    # What the other scripts of a report read: there are no runs here, and arms are told apart as paradigms are.
+    data = {"metrics": [], "rows": [], "paradigms": routing["arms"], "missing": {}, "routing": routing}
+    scripts = [page_file(f"report/{name}.js") for name in ("base", "grid", "plot", "routing")]
+    return shell(
+        "Routing",
+        _ROUTING,
+        style=page_file("report.css"),
+        script="\n".join((*scripts, 'drawRouting();\ndocument.body.dataset.drawn = "all";')),
+        data={"data": data},
     )

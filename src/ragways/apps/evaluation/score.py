@@ -44,6 +44,9 @@ def report(
     baseline: Annotated[
         str, typer.Option("--baseline", help="Compare all with this one.", show_default="every pair")
     ] = "",
+    routing: Annotated[
+        bool, typer.Option("--routing", help="Also hold a router against the paradigms; takes some seconds.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Report on runs: figures, comparisons, costs, duels, and every question with all its answers."""
@@ -53,7 +56,7 @@ def report(
     from ragways.evaluation.report.markdown import markdown as as_markdown
     from ragways.pictures.shell import write_page
 
-    found = evaluation_report(runs, baseline=baseline)
+    found = evaluation_report(runs, baseline=baseline, routing=routing)
     written = f"{len(found.questions):,} questions, {len(found.paradigms):,} paradigms"
     if html is not None:
         from ragways.pictures.report import report_page

@@ -43,6 +43,11 @@ from ragways.evaluation.report.sections import (
 )
 from ragways.evaluation.resources.sampler import samples_of
 from ragways.evaluation.resources.usage import ParadigmUsage
+from ragways.evaluation.routing.evaluate import RouterEvaluation, evaluate_router
+from ragways.evaluation.routing.fit import FitSettings
+from ragways.evaluation.routing.outcomes import gather
+from ragways.evaluation.routing.told import evaluation_data
+from ragways.evaluation.routing.tuning import USUAL_TRADE, usual_quality
 from ragways.evaluation.score import Gap, ParadigmScores, Scored, gaps, score
 
 EVIDENCE = 2000
@@ -93,8 +98,8 @@ class EvaluationReport:
 
     `verdict` says in a sentence or two what to use. `main` are the metrics that are shown first, `costs` the kinds of
     cost that tell paradigms apart, with their words; `best` says by metric which paradigms are best. `missing` says of
-    each section that is not there why, and how to get it. `questions` hold all answers, whose evidence is named by its
-    place in `pieces`.
+    each section that is not there why, and how to get it; `routing` is there where it was asked for. `questions` hold
+    all answers, whose evidence is named by its place in `pieces`.
     """
 
     ragways: str
@@ -120,16 +125,21 @@ class EvaluationReport:
     questions: Sequence[Mapping[str, Any]]
     pieces: Sequence[Mapping[str, Any]]
     evidence_cut_at: int
+    routing: RouterEvaluation | None = None
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON and the page: without the sections that are missing, and no more digits than anyone reads."""
-        figures = [one.name for one in fields(self) if one.name not in (*_BOUNDED, *self.missing)]
+        figures = [one.name for one in fields(self) if one.name not in (*_BOUNDED, *self.missing, "routing")]
         plain: dict[str, Any] = _rounded({name: to_plain(getattr(self, name)) for name in figures})
-        return plain | {name: getattr(self, name) for name in _BOUNDED}
+        routing = {"routing": _rounded(evaluation_data(self.routing))} if self.routing is not None else {}
+        return plain | routing | {name: getattr(self, name) for name in _BOUNDED}
 
 
-def evaluation_report(folders: Sequence[Path], *, baseline: str = "") -> EvaluationReport:
-    """The report on the runs in these folders. `baseline`: compare all paradigms with this one, not every pair."""
+def evaluation_report(folders: Sequence[Path], *, baseline: str = "", routing: bool = False) -> EvaluationReport:
+    """The report on the runs in these folders. `baseline`: compare all paradigms with this one, not every pair.
+
+    `routing`: also hold a router against the paradigms, which takes some seconds. UsageError where that cannot be done.
+    """
     runs = read_runs(folders)
     rows = [row for run in runs for row in run.rows]
     metrics = telling_first([find_metric(name) for name in dict.fromkeys(name for row in rows for name in row.values)])
@@ -164,8 +174,14 @@ def evaluation_report(folders: Sequence[Path], *, baseline: str = "") -> Evaluat
         best=best_of(scores, comparisons.tables if comparisons is not None else ()),
         **sections,
         missing={name: why for name, why in MISSING.items() if not sections[name]},
+        routing=_routing(folders) if routing else None,
         **_questions(rows),
     )
+
+
+def _routing(folders: Sequence[Path]) -> RouterEvaluation:
+    outcomes = gather(folders, quality=usual_quality(folders), common=True)
+    return evaluate_router(outcomes, FitSettings(trade=USUAL_TRADE["tokens"]))
 
 
 def _report_row(row: ParadigmScores, used: ParadigmUsage, cost: Mapping[str, float]) -> ReportRow:

@@ -11,6 +11,7 @@ from ragways.core.table import Cell, Column, Table, markdown_text
 from ragways.evaluation.duel.figures import BoxPlot
 from ragways.evaluation.report.data import EvaluationReport, MetricInfo, ReportRow
 from ragways.evaluation.resources.worth import pareto
+from ragways.evaluation.routing.told import evaluation_in_words, evaluation_tables
 from ragways.evaluation.score import MetricScore, TypeScores
 
 PAIRS = 30
@@ -28,8 +29,8 @@ FRONTS = (
 def markdown(report: EvaluationReport, *, answers: bool = True) -> str:
     """The report as Markdown text. `answers`: with every question, its answers, evidence and judgements."""
     sections = (
-        _head, _main_metrics, _unscored, _types, _comparisons, _pareto_fronts, _labels, _duels, _costs, _break_evens,
-        _timeline, _tools, _missing,
+        _head, _main_metrics, _unscored, _types, _comparisons, _pareto_fronts, _routing, _labels, _duels, _costs,
+        _break_evens, _timeline, _tools, _missing,
     )  # fmt: skip
     lines = [line for section in sections for line in section(report)]
     if answers:
@@ -320,6 +321,16 @@ def _tools(report: EvaluationReport) -> Iterator[str]:
          *(sum(spread[n : n + 1] if n < MOST_CALLS else spread[n:]) for n in range(most + 1))]
         for row in report.tools for tool, spread in row.distribution.items()
     ])  # fmt: skip
+
+
+def _routing(report: EvaluationReport) -> Iterator[str]:
+    if report.routing is None:
+        return
+    yield "## Routing\n"
+    for name, line in evaluation_in_words(report.routing).items():
+        yield f"- {name}: {line}"
+    for table in evaluation_tables(report.routing):
+        yield f"\n{table.markdown()}\n"
 
 
 def _missing(report: EvaluationReport) -> Iterator[str]:

@@ -1,13 +1,18 @@
-"""What is told of a router: what its arms gave, which wins for which type of question, and whether it is used."""
+"""What is told of a router: what its arms gave, which wins for which type of question, whether it is used, and how it
+does beside simpler policies.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ragways.core.plain import to_plain
 from ragways.core.table import Cell, Column, Table
+from ragways.evaluation.routing.evaluate import ROUTER, PolicyScore, RouterEvaluation
 from ragways.evaluation.routing.fit import FitSettings, utilities
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 from ragways.evaluation.statistics.inference import interval
@@ -130,8 +135,7 @@ def type_table(rows: Sequence[TypeWinner], router: Router) -> Table:
 
 def _scored(one: ArmScore, cost: CostUnit) -> list[str]:
     between = "" if one.low is None or one.high is None else f" ({one.low:.2f}–{one.high:.2f})"
-    spent = "–" if one.cost is None else cost_in_words(one.cost, cost).removesuffix(f" {cost}")
-    return [one.arm, f"{one.quality:.3f}{between}", spent]
+    return [one.arm, f"{one.quality:.3f}{between}", "–" if one.cost is None else _spent(one.cost, cost)]
 
 
 def _gain(one: TypeWinner) -> str:
@@ -139,3 +143,116 @@ def _gain(one: TypeWinner) -> str:
         return "–"
     between = "" if one.low is None or one.high is None else f"\n{one.low:+.3f} to {one.high:+.3f}"
     return f"{one.gain:+.3f}{between}"
+
+
+# A router held against other policies
+
+
+def evaluation_in_words(found: RouterEvaluation) -> dict[str, str]:
+    """What an evaluation says, a sentence a line: what the router gives, what could be had at most, whether the figures
+    can be believed.
+    """
+    router, fixed = (found.policy(name).score for name in (ROUTER, found.fixed))
+    cost, usual = (cost_in_words(one.cost, found.cost) for one in (router, fixed))
+    best = found.oracle
+    share = "there is no gap to close" if found.closed is None else f"{found.closed:.0%} of that gap is closed"
+    routed = [name for name, routes in found.guards.items() if routes]
+    held = [f"{one.name} {one.gain:+.3f} ({one.low:+.3f} to {one.high:+.3f})" for one in found.controls]
+    bad = [one.name for one in found.controls if not one.holds]
+    lines = {
+        "verdict": f"the router has {found.quality} {router.quality:.3f} for {cost}, always `{found.fixed}` "
+        f"{fixed.quality:.3f} for {usual}: {router.gain:+.3f} in utility ({router.low:+.3f} to {router.high:+.3f})",
+        "oracle": f"{best.corrected:.3f} in utility, naive {best.naive:.3f}; {share}; {best.words}",
+        "guard": f"let it route in {len(routed)} of {len(found.guards)} folds"
+        + (f"; out of range: {', '.join(found.far)}" if found.far else ""),
+        "controls": f"{'; '.join(held)}"
+        + (
+            f": {', '.join(bad)} gained something, so do not believe these figures"
+            if bad
+            else ": nothing, as it must be"
+        ),
+        "how": f"{found.how}; utility is {found.quality} less {found.trade:g} for {_UNIT[found.cost]}",
+        "notes": "; ".join(found.notes),
+    }
+    return {name: line for name, line in lines.items() if line}
+
+
+_UNIT = {"tokens": "1,000 tokens", "usd": "a dollar", "seconds": "a second"}
+
+
+def evaluation_data(found: RouterEvaluation) -> dict[str, Any]:
+    """For JSON and pages: the evaluation with its words; what is not known is None."""
+    data: dict[str, Any] = _known(to_plain(found))
+    return {**data, "words": evaluation_in_words(found)}
+
+
+def _known(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _known(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_known(item) for item in value]
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def evaluation_tables(found: RouterEvaluation) -> list[Table]:
+    """Policies, corpora, types of questions, and the curve over trades."""
+    return [_policy_table(found), _corpus_table(found), _taken_table(found), *_curve_table(found)]
+
+
+def _policy_table(found: RouterEvaluation) -> Table:
+    numbers = (Column(head, ".3f", "right") for head in ("utility", "p", "regret"))
+    utility, p, regret = numbers
+    return Table.of(
+        ["policy", Column(found.quality, ".3f", "right"), Column(found.cost, align="right"), utility,
+         Column("gain", align="right"), p, regret],
+        [
+            [one.name, one.score.quality, _spent(one.score.cost, found.cost), one.score.utility, _between(one.score),
+             one.p, one.regret]
+            for one in found.policies
+        ],
+        title=f"{found.questions:,} questions of {len(found.corpora)} corpora",
+        notes=[
+            f"gain: in utility over always {found.fixed}, with its 95 % interval; p by Holm for all policies together; "
+            "regret: what the corrected oracle has more",
+        ],
+    )  # fmt: skip
+
+
+def _corpus_table(found: RouterEvaluation) -> Table:
+    router, fixed = (found.policy(name).by_corpus for name in (ROUTER, found.fixed))
+    heads = ("n", found.quality, f"always\n{found.fixed}", found.cost, f"always\n{found.fixed}", "gain")
+    return Table.of(
+        ["corpus", *(Column(head, align="right") for head in heads)],
+        [
+            [corpus, one.questions, f"{one.quality:.3f}", f"{fixed[corpus].quality:.3f}", _spent(one.cost, found.cost),
+             _spent(fixed[corpus].cost, found.cost), _between(one)]
+            for corpus, one in router.items()
+        ],
+        title="the router by corpus",
+    )  # fmt: skip
+
+
+def _taken_table(found: RouterEvaluation) -> Table:
+    rows: list[list[Cell]] = []
+    for type, one in found.by_type.items():
+        shares = sorted(one.choices.items(), key=lambda item: -item[1])
+        taken = ", ".join(f"{arm} {share:.0%}" for arm, share in shares)
+        rows.append([type or "without a type", one.questions, taken, one.quality, one.fixed_quality, one.best_arm])
+    numbers = [Column(head, ".3f", "right") for head in (found.quality, f"always\n{found.fixed}")]
+    return Table.of(["type", "n", "arms taken", *numbers, "best arm"], rows, title="what the router takes, by type")
+
+
+def _curve_table(found: RouterEvaluation) -> list[Table]:
+    if not found.curve:
+        return []
+    heads = [Column("trade", ".3g", "right"), Column(found.quality, ".3f", "right"), Column(found.cost, align="right")]
+    rows: list[list[Cell]] = [[point.trade, point.quality, _spent(point.cost, found.cost)] for point in found.curve]
+    return [Table.of(heads, rows, title="the router without its guard, over trades")]
+
+
+def _spent(cost: float, unit: CostUnit) -> str:
+    return "–" if np.isnan(cost) else cost_in_words(cost, unit).removesuffix(f" {unit}")
+
+
+def _between(one: PolicyScore) -> str:
+    return "–" if one.gain == one.low == one.high == 0 else f"{one.gain:+.3f}\n{one.low:+.3f} to {one.high:+.3f}"

@@ -6,12 +6,14 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from ragways.core.errors import NoModel
 from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.evaluation.question import Question
+from ragways.evaluation.record import RunInfo
 from ragways.evaluation.run import Variant
 from ragways.models.client import ModelClient
 from ragways.models.limits import Bound
@@ -36,6 +38,12 @@ def usual_arms(use: Resources) -> tuple[str, ...]:
     layers, cheap = use.index.layers, best_look(use.index.layers).name
     others = WITH_REPORTS + (WITH_MODEL if use.model.model is not None else ())
     return (*(f"{cheap}[k={k}]" for k in CUTS), *(name for name in others if PARADIGMS[name].needs <= layers))
+
+
+def usual_quality(runs: Sequence[Path]) -> str:
+    """The metric where none is named: whether an answer is right where a model gave it, else what it was shown."""
+    infos = map(RunInfo.read, runs)
+    return "accuracy" if any(info is not None and info.model for info in infos) else "all-evidence"
 
 
 # What it would take

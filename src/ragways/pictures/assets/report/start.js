@@ -13,7 +13,7 @@ by("title").textContent = shown(data.runs.map((run) => run.name).join(", "));
     link.href = `#${section.id}`;
   }
 }
-const work = [drawFigures, drawQuestions, drawTypes, drawComparisons, drawPareto, drawLabels, drawDuels, drawCosts, drawBreakevens, drawTimeline, drawTools];
+const work = [drawFigures, drawQuestions, drawTypes, drawComparisons, drawPareto, drawRouting, drawLabels, drawDuels, drawCosts, drawBreakevens, drawTimeline, drawTools];
 function next() {
   const act = work.shift();
   if (!act) {
