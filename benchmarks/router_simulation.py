@@ -1,9 +1,9 @@
 """What a router promises, by simulation: it finds a known optimum, and turns itself off where there is nothing to find.
 
-    python benchmarks/router_simulation.py [--runs 100] [--only "all arms equal"]
+    python -m benchmarks.router_simulation [--runs 100] [--only "all arms equal"]
 
 Questions are of four types that features tell, though not surely, beside features that are noise. Each arm is right on
-each type with a known chance, and outcomes are drawn. Routers are fitted on 300 questions and choose for 1,000 others
+each type with a known chance, and outcomes are drawn. Routers are fitted on 300 questions and choose for 2,000 others
 by `Router.decide`. Prints a line of JSON a setting: how far the router is from the best choice by type and how much
 better than the best fixed arm; in how many runs the guard let it route, and in how many of these it seemed to gain
 while all arms are equal; whether the guard's bound held.
@@ -36,7 +36,7 @@ SETTINGS: dict[str, tuple[Floats, int]] = {
 }
 """Quality by type and arm, and the number of corpora."""
 ORACLES = "oracles"
-NEW = 1000
+NEW = 2000
 
 
 def decided(router: Router, outcomes: Outcomes) -> list[int]:
@@ -62,7 +62,7 @@ def simulate(quality: Floats, corpora: int, runs: int) -> dict[str, float]:
         "guard passed": passed,
         "gain seen where there is none": false_gains,
         "bound of the gain held": held,
-        "within 2 points of the optimum": sum(one <= 0.02 for one in regret),
+        "within 2 points of the optimum": sum(bool(one <= 0.02) for one in regret),
         "points below the optimum, mean": round(100 * float(np.mean(regret)), 2),
         "points below the optimum, most": round(100 * float(np.max(regret)), 2),
         "points above the best fixed arm, mean": round(100 * float(np.mean(gain)), 2),
