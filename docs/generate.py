@@ -19,6 +19,7 @@ from ragways.evaluation.metrics import METRICS
 from ragways.evaluation.questions.generate import KINDS
 from ragways.index.layers import LAYERS
 from ragways.retrieval.ask import PARADIGMS
+from ragways.retrieval.routing.features import FEATURES
 
 HERE = Path(__file__).parent
 NEEDED = {
@@ -89,8 +90,16 @@ def evaluation_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def routing_page() -> str:
+    lines = [NOTE, "# Routing\n", (HERE / "routing.intro.md").read_text(), "## Features\n"]
+    lines += ["`ragways route explain` shows them for a question; `eval run` keeps them with every record.\n"]
+    lines += ["| feature | what it is |", "|---|---|"]
+    lines += [f"| `{name}` | {meaning} |" for name, meaning in FEATURES.items()]
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {"cli.md": cli_page, "paradigms.md": paradigms_page, "settings.md": settings_page,
-         "evaluation.md": evaluation_page}  # fmt: skip
+         "evaluation.md": evaluation_page, "routing.md": routing_page}  # fmt: skip
 
 
 def main() -> None:

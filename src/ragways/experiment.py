@@ -31,14 +31,20 @@ from ragways.evaluation.metrics import METRICS, find_metric
 from ragways.evaluation.question import Question
 from ragways.evaluation.report.comparisons import compare_runs
 from ragways.evaluation.report.data import evaluation_report
+from ragways.evaluation.routing.evaluate import RouterEvaluation, evaluate_router
+from ragways.evaluation.routing.fit import FitSettings, fit
+from ragways.evaluation.routing.outcomes import Outcomes, gather
+from ragways.evaluation.routing.tuning import USUAL_TRADE, usual_quality
 from ragways.evaluation.run import Run, Variant, parse_variants
 from ragways.evaluation.run import evaluate as run_evaluation
 from ragways.evaluation.score import MetricScore, ParadigmScores, Scored
 from ragways.evaluation.statistics.comparison import Comparisons
+from ragways.index.export import replacing
 from ragways.library import Corpus
 from ragways.pictures.report import report_page
 from ragways.pictures.shell import write_page
 from ragways.retrieval.paradigm import Paradigm
+from ragways.retrieval.routing.router import CostUnit, Router
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,6 +208,51 @@ class Evaluation:
         write_page(Path(file), report_page(evaluation_report([self.folder], baseline=baseline).to_plain()))
         return Path(file)
 
+    def fit_router(
+        self,
+        file: str | Path | None = None,
+        *,
+        quality: str = "",
+        cost: CostUnit = "tokens",
+        trade: float | None = None,
+        alpha: float | None = None,
+        seed: int = 0,
+    ) -> Router:
+        """Fit a router on this run, by which the paradigm `auto` can go.
+
+        Args:
+            file: where to write it, e.g. `router.json` in the folder of the index; unset, it is only returned.
+            quality: the metric, from 0 to 1; unset, `accuracy` where a model answered, else `all-evidence`.
+            cost: what an arm costs: tokens, usd or seconds.
+            trade: the quality that 1,000 tokens, a dollar or a second are worth; unset, the usual (docs/routing.md).
+            alpha: certify that at most this share of what is answered is wrong.
+            seed: of every draw.
+
+        Returns:
+            The router; `guard.passed` says whether it is used, or always its best fixed arm.
+        """
+        router = fit(self._outcomes(quality), _fit_settings(cost, trade, seed, alpha))
+        if file is not None:
+            with replacing(Path(file)) as draft:
+                draft.write_text(router.text(), encoding="utf-8")
+        return router
+
+    def evaluate_router(
+        self, *, quality: str = "", cost: CostUnit = "tokens", trade: float | None = None, seed: int = 0
+    ) -> RouterEvaluation:
+        """Hold a router against every fixed arm, simpler routers and an oracle, on questions it was not fitted on.
+
+        Args:
+            quality, cost, trade, seed: as for `fit_router`.
+
+        Returns:
+            Policies with quality, cost, gain and regret, the oracle, the curve over trades, and controls.
+        """
+        return evaluate_router(self._outcomes(quality), _fit_settings(cost, trade, seed))
+
+    def _outcomes(self, quality: str) -> Outcomes:
+        return gather([self.folder], quality=quality or usual_quality([self.folder]), common=True)
+
     def to_pandas(self) -> pd.DataFrame:
         """A row for each answer: question, paradigm, answer, error and cost, and a column for each metric."""
         try:
@@ -215,6 +266,10 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return self.table().html()
+
+
+def _fit_settings(cost: CostUnit, trade: float | None, seed: int, alpha: float | None = None) -> FitSettings:
+    return FitSettings(trade=USUAL_TRADE[cost] if trade is None else trade, cost=cost, seed=seed, alpha=alpha)
 
 
 def sample_questions() -> list[Question]:

@@ -9,9 +9,12 @@ from random import Random
 
 import pytest
 
+from ragways.core.errors import UsageError
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import AnswerUsage, Record, Records, begin
 from ragways.evaluation.routing.told import verdict
+from ragways.evaluation.run import Run as EvaluationRun
+from ragways.experiment import Evaluation
 from ragways.index.reader import Index
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.routing.features import FEATURES
@@ -312,3 +315,15 @@ def test_routing_in_a_report(ragways: Run, home: Path, tmp_path: Path):
         browser.open((home / "plain.html").as_uri())
         assert browser.ask("document.getElementById('routing')") is None
         assert browser.errors == []
+
+
+def test_the_same_from_python(home: Path):
+    evaluation = Evaluation(EvaluationRun(run(home / "run", unlike(40))), [])
+    router = evaluation.fit_router(home / "router.json", quality="accuracy")
+    assert Router.read(home / "router.json").text() == router.text()
+    assert router.guard.passed
+    found = evaluation.evaluate_router(quality="accuracy")
+    assert found.policy("router").score.gain > 0.2
+    with pytest.raises(UsageError, match="all-evidence is unscored"):
+        evaluation.fit_router(home / "other.json")
+    assert not (home / "other.json").exists()
