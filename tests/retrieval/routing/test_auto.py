@@ -12,10 +12,11 @@ import pytest
 
 from ragways.assemble import opened
 from ragways.core.errors import UsageError
+from ragways.core.stream import streaming
 from ragways.core.types import ABSTENTION
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask, retrieve
-from ragways.retrieval.routing.auto import ABSTAINED, NOT_ROUTED, OWN, bundled
+from ragways.retrieval.routing.auto import ABSTAINED, NOT_ROUTED, OWN, WITHHELD, bundled
 from ragways.retrieval.routing.router import ABSTAIN, ArmModel, Guard, Router, Scale, Stop
 from ragways.settings import Settings
 from ragways.testing.server import LoopbackServer
@@ -98,6 +99,22 @@ def test_it_abstains_where_the_router_says_so_and_shows_what_is_nearest(route_by
     assert result.answer.text == ABSTENTION
     assert result.answer.way == ABSTAINED
     assert result.answer.evidence == asked(demo_settings, "fused", k=3).answer.evidence
+
+
+@pytest.mark.parametrize("name", ["fused[k=5]", "naive[k=5]"])
+def test_an_answer_below_the_threshold_is_withheld_also_from_who_listens(route_by: RouteBy, name: str):
+    arms = arm(name, 2.0), arm("words", 0.0)
+    given = route_by(router(*arms, stop=Stop(answer=0.01)))
+    assert given.answer.chance is not None
+    assert not given.answer.abstained
+    heard: list[str] = []
+    with streaming(lambda text, restart=False: heard.append(text)):
+        withheld = route_by(router(*arms, stop=Stop(answer=given.answer.chance + 0.001)))
+    assert withheld.answer.text == ABSTENTION == heard[-1]
+    assert (withheld.answer.abstained, withheld.answer.way) == (True, WITHHELD)
+    assert withheld.answer.chance == given.answer.chance
+    assert withheld.answer.evidence == given.answer.evidence
+    assert not withheld.answer.citations
 
 
 def test_an_arm_that_needs_a_model_is_taken_only_where_there_is_one(route_by: RouteBy, demo_settings: Settings):

@@ -83,6 +83,17 @@ def test_it_abstains_only_where_a_threshold_says_so():
     assert replace(ROUTER, stop=Stop(look=0.9)).decide({"question.hops": 1.0}).arm != ABSTAIN
 
 
+def test_what_was_certified_holds_where_routing_is_off_and_not_far_away():
+    features = {"question.hops": 4.0}
+    off = replace(ROUTER, guard=Guard(0.01, -0.02, passed=False), stop=Stop(look=0.9, answer=0.4))
+    assert off.decide(features).arm == off.fixed
+    certified = replace(off, stop=replace(off.stop, certified=True))
+    assert certified.decide(features).arm == ABSTAIN
+    assert certified.decide({}).least_chance == 0.4
+    away = certified.decide({**features, "corpus.size": 20.0})
+    assert (away.arm, away.least_chance) == (off.fixed, None)
+
+
 def test_an_arm_that_is_not_possible_is_never_taken_and_the_rest_stand_in_for_the_fixed_one():
     def possible(arm: ArmModel) -> str:
         return "no graph" if arm.name == "fused[k=30]" else ""

@@ -17,6 +17,7 @@ from annotated_types import Ge
 
 from ragways.core.errors import UsageError
 from ragways.core.step import Step
+from ragways.core.stream import current_stream
 from ragways.core.trace import Span, current_span
 from ragways.core.types import ABSTENTION, Answer, Query
 from ragways.reading.answers import IN_ORDER, USUAL
@@ -39,6 +40,8 @@ SEEN: Final = 3
 NOT_ROUTED: Final = "no router was fitted for what this index has"
 ABSTAINED: Final = "router: abstained"
 """The way of an answer that the router did not ask for."""
+WITHHELD: Final = "router: withheld, too unlikely to be right"
+"""The way of an answer whose own chance is below the router's threshold."""
 Find = Callable[[str], Paradigm]
 
 
@@ -82,9 +85,10 @@ def auto_paradigm(find: Find) -> Paradigm:
                 return await _abstain(use, looked, tokens)
             arm = arm_of(decision.arm, find)
             if not arm.cuts(looked):
-                return await arm.paradigm.strategy(use, _within(arm, tokens))(query)
+                return _withheld(await arm.paradigm.strategy(use, _within(arm, tokens))(query), decision)
             k, most = arm.size
-            return await answer(use, reach=_reach(looked))(await cut(use, looked, k, min(most, tokens)))
+            evidence = await cut(use, looked, k, min(most, tokens))
+            return _withheld(await answer(use, reach=_reach(looked))(evidence), decision)
 
         return Step("take", run)
 
@@ -114,6 +118,16 @@ async def _abstain(use: Resources, looked: Look, tokens: int) -> Answer:
     evidence = await cut(use, looked, SEEN, tokens)
     way = "retrieval only" if is_retrieval_only() else ABSTAINED
     return Answer(evidence, ABSTENTION, abstained=True, way=way)
+
+
+def _withheld(answer: Answer, decision: Decision) -> Answer:
+    """The answer, or an abstention where its own chance is below what the router was certified for."""
+    least, chance = decision.least_chance, answer.chance
+    if answer.abstained or least is None or chance is None or chance >= least:
+        return answer
+    if (listening := current_stream()) is not None:
+        listening.update(ABSTENTION)
+    return Answer(answer.evidence, ABSTENTION, abstained=True, way=WITHHELD, chance=chance)
 
 
 # Deciding

@@ -217,11 +217,12 @@ class Router:
         distance = self.distance(features)
         far = self.reach is not None and distance is not None and distance > self.reach
         refusal = next((each for each in estimates if each.arm == ABSTAIN and not each.impossible), None)
-        if not self.guard.passed:
+        silent = refusal is not None and self.stop.look is not None and refusal.value >= self.stop.look
+        if not self.guard.passed and not (silent and self.stop.certified):
             chosen, reason = fixed, "routing is off: it was no better than this arm on questions it was not fitted on"
         elif far:
             chosen, reason = fixed, "this corpus is unlike those the router was fitted on: the best fixed arm is taken"
-        elif refusal is not None and self.stop.look is not None and refusal.value >= self.stop.look:
+        elif refusal is not None and silent:
             chosen, reason = refusal, "it looks as if nothing here answered this"
         elif len(open_arms) == 1:
             chosen, reason = best, "the only arm that can be taken here"
@@ -231,7 +232,7 @@ class Router:
         against = max(others, key=lambda each: (each.utility, -each.cost)) if others else None
         return Decision(
             chosen.arm, reason, tuple(estimates), self._weighed_most(chosen, against, known, features), fixed.arm,
-            against.arm if against else "", distance, far, self.cost, price,
+            against.arm if against else "", distance, far, self.cost, price, None if far else self.stop.answer,
         )  # fmt: skip
 
     def _estimate(
@@ -290,7 +291,7 @@ class Weighed:
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The arm that was taken and why; `against` is the next best, `fixed` the best fixed one, `far` whether the corpus
-    is unlike those that the router knows.
+    is unlike those that the router knows. `least_chance` is the chance below which its answer is withheld.
     """
 
     arm: str
@@ -303,6 +304,7 @@ class Decision:
     far: bool = False
     cost: CostUnit = "tokens"
     trade: float = 0.0
+    least_chance: float | None = None
 
 
 def _rounded(value: object) -> object:
