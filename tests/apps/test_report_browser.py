@@ -67,6 +67,7 @@ def test_it_is_drawn(browser: Browser, url: str, data: dict[str, Any], width: in
     assert browser.ask("document.querySelectorAll('#labels tbody tr').length") >= 10
     assert "by </b>ann" in browser.ask("document.getElementById('labels').textContent")
     assert browser.ask("document.querySelectorAll('.missing').length") == 0
+    assert browser.ask("document.getElementById('routing')") is None, "it was not asked for"
     seen = colours(browser.screenshot(scale=0.25))
     assert len(seen) > 50, "letters and marks, not a blank sheet"
     assert seen.most_common(1)[0][1] < 0.97 * seen.total()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from ragways.evaluation.record import Records
+from ragways.index.place import claim
 from ragways.settings import Settings
 from ragways.testing.server import LoopbackServer
 from tests.apps.conftest import Run, one_line
@@ -18,15 +20,18 @@ ARMS = "words[k=1],words[k=6]"
 
 
 @pytest.fixture
-def index(home: Path, demo_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: F811
-    """An index of the bundled corpus that can be written to, and a cache of its own for runs."""
-    shutil.copytree(demo_settings.index, home / "index")
+def index(ragways: Run, home: Path, demo_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: F811
+    """An index of the bundled corpus without a graph, so that looks are quick, and a cache of its own for runs."""
+    claim(home / "index")
+    shutil.copyfile(demo_settings.cache / "demo-vectors.sqlite", home / "index" / "work_cache.sqlite")
+    with resources.as_file(resources.files("ragways") / "demo") as demo:
+        assert ragways("index", str(demo / "corpus"), "--index", "index").code == 0
     monkeypatch.setenv("RAGWAYS_CACHE", str(home / "cache"))
     return home / "index"
 
 
 def test_a_corpus_is_tuned_in_one_command_and_auto_goes_by_it(ragways: Run, home: Path, index: Path):
-    tuned = ("tune", "--index", "index", "--count", "2", "--arms", ARMS)
+    tuned = ("tune", "--index", "index", "--count", "4", "--arms", ARMS)
     done = ragways(*tuned, "--json")
     assert done.code == 0, done.err
     found = done.data
@@ -79,8 +84,30 @@ def test_a_plan_says_what_would_be_asked_and_does_nothing(
     assert not (index / "router.json").exists()
 
 
+def test_a_budget_is_held_and_what_was_asked_is_kept(indexed: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RAGWAYS_CACHE", str(home / "cache"))
+    (home / "ragways.toml").write_text("[prices.loopback]\ninput = 1.0\noutput = 2.0\n")
+    rows = [{"question": f"Who built the light {n}?", "answers": ["loopback"], "id": str(n)} for n in range(20)]
+    (home / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    tuned = ("tune", "--questions", "questions.jsonl", "--arms", "words[k=1],llm-only")
+    with LoopbackServer() as server:
+        monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", server.base_url)
+        monkeypatch.setenv("RAGWAYS_MODEL__NAME", "loopback")
+        one_line(indexed(*tuned, "--budget", "0.006"), 5, "raise the budget and run again")
+        first = len(server.requests)
+        assert 0 < first < 40
+        done = indexed(*tuned)
+        assert len(server.requests) == 40, "what was asked is not asked again"
+    assert done.code == 2, "the server knows nothing"
+    assert "nothing to learn" in done.err
+    assert not (home / ".ragways" / "router.json").exists()
+
+
 def test_the_usual_arms_are_those_that_the_layers_and_the_model_allow(
-    indexed: Run, home: Path, index: Path, monkeypatch: pytest.MonkeyPatch
+    indexed: Run,
+    home: Path,
+    demo_settings: Settings,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
 ):
     def arms(index: str) -> list[str]:
         questions = home / "questions.jsonl"
@@ -90,7 +117,7 @@ def test_the_usual_arms_are_those_that_the_layers_and_the_model_allow(
         return [one["arm"] for one in done.data["arms"]]
 
     assert arms(".ragways") == [f"hybrid-words[k={k}]" for k in (3, 10, 30)]
-    assert arms("index") == [*(f"fused[k={k}]" for k in (3, 10, 30)), "community-global"]
+    assert arms(str(demo_settings.index)) == [*(f"fused[k={k}]" for k in (3, 10, 30)), "community-global"]
     shown = indexed("tune", "--plan", "--questions", "questions.jsonl")
     assert "3 answers, $0.0000 at most; nothing was done" in shown.out
     monkeypatch.setenv("RAGWAYS_MODEL__BASE_URL", "http://127.0.0.1:9/v1")
@@ -103,7 +130,7 @@ def test_the_usual_arms_are_those_that_the_layers_and_the_model_allow(
 def test_what_cannot_be_tuned_is_said_and_nothing_is_written(indexed: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RAGWAYS_CACHE", str(home / "cache"))
     questions = home / "questions.jsonl"
-    rows = [{"question": f"Who built the light {n}?", "answers": ["Anna Brack"], "id": str(n)} for n in range(25)]
+    rows = [{"question": f"Who built the light {n}?", "answers": ["Anna Brack"], "id": str(n)} for n in range(20)]
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
     two = ("tune", "--questions", "questions.jsonl", "--arms", "words[k=20],words[k=30]")
     one_line(indexed("tune", "--arms", "words"), 2, "there is one arm only (words)")
@@ -116,5 +143,4 @@ def test_what_cannot_be_tuned_is_said_and_nothing_is_written(indexed: Run, home:
     few.write_text(questions.read_text().partition("\n")[0] + "\n")
     one_line(indexed("tune", "--questions", "few.jsonl", *two[3:]), 2, "1 questions are too few")
     one_line(indexed(*two), 2, "all-evidence is unscored in every record (no gold evidence)")
-    one_line(indexed(*two, "--quality", "accuracy"), 2, "nothing to learn")
     assert not (home / ".ragways" / "router.json").exists()

@@ -114,7 +114,8 @@ def evaluate(
 
     Each corpus is left out in turn; of fewer than three corpora, each fifth of the questions.
     """
-    from ragways.apps.terminal import console, print_json, show_table
+    from ragways.apps.terminal import console, print_json, progress_bar, show_table
+    from ragways.core.runtime import Progress
     from ragways.evaluation.routing.evaluate import evaluate_router
     from ragways.evaluation.routing.told import evaluation_data, evaluation_in_words, evaluation_tables
 
@@ -122,7 +123,9 @@ def evaluate(
     outcomes = gathered(runs, quality, common, chosen if index else None)
     given = fit_settings(cost, trade, tolerance, None, seed)
     more = asyncio.run(_model_choices(chosen, outcomes, given, budget)) if ask_model else None
-    found = evaluate_router(outcomes, given, more=more)
+    with progress_bar(not json) as progress:
+        progress(Progress("fitting without each fold", 0))
+        found = evaluate_router(outcomes, given, more=more)
     if html is not None:
         from ragways.pictures.report import routing_page
         from ragways.pictures.shell import write_page
@@ -160,10 +163,14 @@ async def _model_choices(
 
 def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json: bool, run: Path | None = None) -> None:
     """Fit a router, write it, and say what came out."""
+    from ragways.apps.terminal import progress_bar
+    from ragways.core.runtime import Progress
     from ragways.evaluation.routing.fit import fit as fitted
     from ragways.index.export import replacing
 
-    router = fitted(outcomes, settings)
+    with progress_bar(not json) as progress:
+        progress(Progress("fitting", 0))
+        router = fitted(outcomes, settings)
     with replacing(file) as draft:
         draft.write_text(router.text(), encoding="utf-8")
     _show_fit(outcomes, router, settings, file, json=json, run=run)

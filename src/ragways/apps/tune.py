@@ -249,8 +249,10 @@ async def _questions(
 
 
 def _folder(settings: Settings, wanted: _Wanted, use: Resources) -> Path:
-    """A folder in the cache for each index, as it is now, and for each set of questions."""
+    """A folder in the cache for each index, as it is now, and for each set of questions. Routers call the corpus so."""
     asked = str(wanted.questions.resolve()) if wanted.questions else f"{wanted.count}"
     model = use.model.model.name if use.model.model is not None else ""
     named = "|".join((use.index.identity, asked, str(wanted.seed), model))
-    return settings.cache / "tuning" / hashlib.sha256(named.encode()).hexdigest()[:16]
+    place = settings.index.resolve()
+    name = place.parent.name if place.name.startswith(".") else place.name
+    return settings.cache / "tuning" / f"{name or 'corpus'}-{hashlib.sha256(named.encode()).hexdigest()[:12]}"

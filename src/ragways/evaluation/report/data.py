@@ -140,6 +140,7 @@ def evaluation_report(folders: Sequence[Path], *, baseline: str = "", routing: b
 
     `routing`: also hold a router against the paradigms, which takes some seconds. UsageError where that cannot be done.
     """
+    routed = _routing(folders) if routing else None
     runs = read_runs(folders)
     rows = [row for run in runs for row in run.rows]
     metrics = telling_first([find_metric(name) for name in dict.fromkeys(name for row in rows for name in row.values)])
@@ -174,7 +175,7 @@ def evaluation_report(folders: Sequence[Path], *, baseline: str = "", routing: b
         best=best_of(scores, comparisons.tables if comparisons is not None else ()),
         **sections,
         missing={name: why for name, why in MISSING.items() if not sections[name]},
-        routing=_routing(folders) if routing else None,
+        routing=routed,
         **_questions(rows),
     )
 

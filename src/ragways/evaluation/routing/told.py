@@ -15,7 +15,7 @@ from ragways.core.table import Cell, Column, Table
 from ragways.evaluation.routing.evaluate import ROUTER, PolicyScore, RouterEvaluation
 from ragways.evaluation.routing.fit import FitSettings, utilities
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
-from ragways.evaluation.statistics.inference import interval
+from ragways.evaluation.statistics.inference import interval, studentised
 from ragways.retrieval.routing.router import ABSTAIN, CostUnit, Router, cost_in_words
 
 # What the arms gave
@@ -78,7 +78,8 @@ def winners(outcomes: Outcomes, settings: FitSettings, fixed: str) -> tuple[Type
         means, part = utility[rows].mean(axis=0), outcomes.part(rows)
         best = max(range(len(means)), key=lambda arm: (means[arm], arm == usual, -_cost(outcomes, arm, settings.cost)))
         gains: Floats = utility[rows, best] - utility[rows, usual]
-        low, high = interval(gains.tolist(), level=level) if best != usual else (None, None)
+        # Few questions may all have gone well: one more that is won, and one that is lost, are counted with them.
+        low, high = studentised(gains, level=level, least=1.0) if best != usual else (None, None)
         mine, theirs = _score(part, best, settings.cost), _score(part, usual, settings.cost)
         found.append(TypeWinner(type, len(rows), mine, theirs, float(gains.mean()), low, high))
     return tuple(found)
