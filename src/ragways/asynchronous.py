@@ -52,7 +52,7 @@ limit_threads()
 T = TypeVar("T")
 
 
-DEFAULT_PARADIGM = "hybrid-words"
+DEFAULT_PARADIGM = "auto"
 
 
 async def abuild(

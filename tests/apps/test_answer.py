@@ -42,11 +42,12 @@ def harbour(ragways: Run, home: Path) -> Run:
 
 def test_the_answer_comes_first_then_its_sources_then_a_line_of_figures(harbour: Run):
     said = harbour("ask", QUESTION)
-    answer, _, sentence, _, head, source, quote, _, figures = said.out.rstrip("\n").split("\n")
+    answer, _, sentence, _, head, source, quote, _, figures, route = said.out.rstrip("\n").split("\n")
     assert (answer, sentence, head) == ("Anna Brack [1]", ANSWER, "Sources")
     assert source == f"[1] Harbour  {WHERE}"
     assert quote.strip() == "“The harbour light was built by Anna Brack in 1801.”"
-    assert figures.startswith("hybrid-words · ")
+    assert figures.startswith("auto took hybrid-words[k=")
+    assert "tokens" in route
     assert "without a model" in figures
     assert not any(sign in said.out for sign in "│┃┌┏\x1b"), "nothing but text goes down a pipe"
 
@@ -62,6 +63,7 @@ def test_quiet_has_no_figures_and_answer_only_nothing_but_the_answer(harbour: Ru
     quiet = harbour("ask", QUESTION, "--quiet")
     assert WHERE in quiet.out
     assert "hybrid-words" not in quiet.out
+    assert "auto" not in quiet.out
     assert quiet.err == ""
     only = harbour("ask", QUESTION, "--answer-only")
     assert (only.out, only.err, only.code) == ("Anna Brack [1]\n", "", 0)

@@ -98,7 +98,7 @@ def test_each_walk_of_an_answer_has_its_picture(index: Index):
 
 
 WINDOW_PATHS = {paradigm.name for paradigm in TRAVERSALS}
-GRAPH_WALKS = {"graph-ppr", "hybrid", "iterative", "fast-graph", "fused"}
+GRAPH_WALKS = {"graph-ppr", "hybrid", "iterative", "fast-graph", "fused", "auto"}
 
 
 @pytest.mark.parametrize("name", PARADIGMS)

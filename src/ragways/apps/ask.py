@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ragways.retrieval.ask import Result
     from ragways.settings import Settings
 
-USUAL = "hybrid-words"
+USUAL = "auto"
 
 
 def ask(

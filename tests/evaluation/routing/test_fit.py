@@ -238,3 +238,31 @@ def test_a_certificate_is_made_where_it_is_asked_for():
 def test_what_cannot_be_fitted_is_said(change, message: str):
     with pytest.raises(UsageError, match=message):
         fit(*change(simulated(0)[0]))
+
+
+def test_labels_by_construction_prove_nothing():
+    """Where arms are equal but on questions that were labelled, nothing is gained that was measured."""
+    outcomes, _ = simulated(5, quality=np.tile([0.6, 0.6, 0.6, 0.0], (4, 1)), corpora=4)
+    made = np.array([kind == "summary" for kind in outcomes.types])
+    quality = outcomes.quality.copy()
+    quality[made] = [[0.0], [0.0], [0.0], [1.0]]
+    labelled = replace(outcomes, quality=quality)
+    assert fit(labelled, FitSettings(trade=0.001)).guard.lower > 0.1
+    router = fit(replace(labelled, constructed=tuple(made.tolist())), FitSettings(trade=0.001))
+    assert router.guard.questions == int((~made).sum())
+    assert router.guard.lower <= 0.01
+    assert router.fixed != "community-global"
+    assert [arm.least for arm in router.arms] == [0.0, 0.0, 0.0, 0.5]
+
+
+def test_reports_are_taken_only_where_they_are_likelier_right_than_wrong():
+    outcomes, _ = simulated(6, corpora=4)
+    made = tuple(kind == "summary" for kind in outcomes.types)
+    quality = outcomes.quality.copy()
+    quality[np.array(made)] = [[0.0], [0.0], [0.0], [1.0]]
+    quality[~np.array(made)] *= 0.2
+    learned = learn(replace(outcomes, quality=quality, constructed=made), FitSettings())
+    values = np.tile([0.1, 0.1, 0.1, 0.45], (len(outcomes), 1))
+    assert set(learned.choose(outcomes, values)) == {0}
+    values[:, 3] = 0.55
+    assert set(learned.choose(outcomes, values)) == {3}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ragways.evaluation.routing.models import (
     FLOOR,
+    ArmLogistic,
     Logistic,
     Standard,
     arm_weights,
@@ -105,7 +106,8 @@ def test_calibrated_values_have_the_mean_of_the_outcomes(seed: int, stretch: flo
     y = (chance.uniform(size=80) < sigmoid(x[:, 0])).astype(float)
     weights = chance.uniform(0.5, 1.5, size=80)
     slopes = np.array([stretch, 0.0])
-    constant, own, crossed = calibrate(slopes, x, sigmoid(stretch * x[:, 0] + 2), y, weights)
+    constants, own, values = calibrate(slopes, x, sigmoid(stretch * x[:, :1] + 2), y[:, None], weights)
+    constant, crossed = constants[0], values[:, 0]
     mean = np.clip(np.average(y, weights=weights), 1e-3, 1 - 1e-3)
     assert np.average(sigmoid(constant + x @ own), weights=weights) == pytest.approx(mean, abs=1e-6)
     assert np.average(crossed, weights=weights) == pytest.approx(mean, abs=0.01)
@@ -116,7 +118,7 @@ def test_calibration_holds_in_what_is_too_sure():
     chance = np.random.default_rng(1)
     x = chance.normal(size=(2000, 1))
     y = (chance.uniform(size=2000) < sigmoid(x[:, 0])).astype(float)
-    _, own, _ = calibrate(np.array([3.0]), x, sigmoid(3 * x[:, 0]), y, np.ones(2000))
+    _, own, _ = calibrate(np.array([3.0]), x, sigmoid(3 * x[:, :1]), y[:, None], np.ones(2000))
     assert own[0] == pytest.approx(1, abs=0.15)
 
 
@@ -136,3 +138,58 @@ def test_signal_is_learned_and_values_are_near_the_truth():
     models = fit_values(outcomes.features, outcomes.names, outcomes.mean_quality, outcomes.weights, folds, None)
     assert np.abs(models.crossed - truth).mean() < 0.06
     assert np.abs(models.values(outcomes.features) - truth).mean() < 0.06
+
+
+def test_nested_arms_share_their_weights_and_more_never_has_the_lower_value():
+    chance = np.random.default_rng(3)
+    x = chance.normal(size=(200, 4))
+    hard = x @ np.array([1.0, -0.5, 0.0, 0.0]) + chance.logistic(size=200)
+    y = np.column_stack([hard < limit for limit in (-1.0, 0.5, 2.0)] + [hard > 1.0]).astype(np.float64)
+    weights = np.ones_like(y)
+    shrink = np.ones(4)
+    constants, slopes = ArmLogistic(x, y, weights, shrink, (0, 1, 2)).fit(3.0)
+    assert np.array_equal(slopes[0], slopes[1])
+    assert np.array_equal(slopes[0], slopes[2])
+    assert constants[0] < constants[1] < constants[2]
+    values = sigmoid(constants + x @ slopes.T)
+    assert (np.diff(values[:, :3], axis=1) >= 0).all()
+    alone = Logistic(x, y[:, 3:], weights[:, 3:], shrink).fit(3.0)
+    assert slopes[3] == pytest.approx(alone[1][0])
+    assert constants[3] == pytest.approx(alone[0][0])
+
+
+def test_the_weights_that_nested_arms_share_are_those_of_plain_gradient_descent():
+    chance = np.random.default_rng(4)
+    x = chance.normal(size=(60, 3))
+    hard = x @ np.array([1.0, -0.5, 0.2]) + chance.logistic(size=60)
+    y = np.column_stack([hard < limit for limit in (-0.5, 1.0)]).astype(np.float64)
+    constants, slopes = ArmLogistic(x, y, np.ones_like(y), np.ones(3), (0, 1)).fit(2.0)
+    own, shared = np.zeros(2), np.zeros(3)
+    for _ in range(20_000):
+        error = sigmoid(own + (x @ shared)[:, None]) - y
+        own -= 0.02 * error.sum(axis=0) / 2
+        shared -= 0.02 * (x.T @ error.sum(axis=1) / 2 + 2.0 * shared)
+    assert slopes[0] == pytest.approx(shared, abs=2e-3)
+    assert constants == pytest.approx(own, abs=2e-2)
+
+
+def test_without_end_nested_arms_have_their_own_means():
+    y = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]] * 10)
+    constants, slopes = ArmLogistic(np.ones((20, 1)), y, np.ones_like(y), np.ones(1), (0, 1)).fit(float("inf"))
+    assert not slopes.any()
+    assert sigmoid(constants)[1] == pytest.approx(0.5)
+
+
+def test_labels_by_construction_weigh_nothing_for_arms_that_they_never_call_right():
+    quality = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    weights = arm_weights(quality, np.ones(4), 2, (False, False, True, True))
+    assert (weights[2:, 0] == 0).all()
+    assert (weights[:, 1:] > 0).all()
+    assert (arm_weights(quality, np.ones(4), 2)[:, 0] > 0).all()
+
+
+def test_all_questions_weigh_the_same_for_nested_arms():
+    quality = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1.0]])
+    even = arm_weights(quality, np.ones(3), None, (), (0, 1))
+    assert even[:, :2] == pytest.approx(np.ones((3, 2)))
+    assert len(set(even[:, 2])) == 2

@@ -16,7 +16,8 @@ from ragways.core.stream import streaming
 from ragways.core.types import ABSTENTION
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask, retrieve
-from ragways.retrieval.routing.auto import ABSTAINED, NOT_ROUTED, OWN, WITHHELD, bundled
+from ragways.retrieval.routing.auto import ABSTAINED, NOT_ROUTED, OWN, WITHHELD, bundled, checked
+from ragways.retrieval.routing.features import FEATURES
 from ragways.retrieval.routing.router import ABSTAIN, ArmModel, Guard, Router, Scale, Stop
 from ragways.settings import Settings
 from ragways.testing.server import LoopbackServer
@@ -59,10 +60,10 @@ def taken(result: Result) -> str:
     return result.route.arm
 
 
-def asked(settings: Settings, paradigm: str, **values: object) -> Result:
+def asked(settings: Settings, paradigm: str, question: str = QUESTION, /, **values: object) -> Result:
     async def run() -> Result:
         async with opened(settings) as use:
-            return await ask(use, QUESTION, paradigm, values)
+            return await ask(use, question, paradigm, values)
 
     return asyncio.run(run())
 
@@ -152,6 +153,12 @@ def test_the_answer_as_data_tells_the_whole_decision(route_by: RouteBy):
     assert data["route"]["reason"]
 
 
+def test_with_k_the_router_is_not_asked(route_by: RouteBy, demo_settings: Settings):
+    result = route_by(router(arm("naive", 2.0), arm("fused[k=3]", 0.0)), QUESTION, k=4)
+    assert result.answer == asked(demo_settings, "fused", k=4).answer
+    assert "route" not in [step.name for step in result.trace.walk()]
+
+
 def test_other_paradigms_have_no_route(demo_settings: Settings):
     result = asked(demo_settings, "naive")
     assert result.route is None
@@ -198,6 +205,54 @@ def test_an_index_with_fewer_layers_is_answered_too(demo_settings: Settings, lay
     assert result.route.arm.startswith(by)
     assert (result.route.reason == NOT_ROUTED) is (bundled(by) is None)
     assert result.answer.evidence.items
+
+
+@pytest.mark.parametrize("by", ["fused", "hybrid-words"])
+def test_what_comes_with_ragways_knows_its_arms_and_features(by: str):
+    found = bundled(by)
+    assert found is not None
+    assert checked(found, by, PARADIGMS.find) is found
+    assert found.look == by
+    assert found.features.keys() <= FEATURES.keys()
+    assert len(found.corpora) >= 5
+    names = {each.name for each in found.arms}
+    assert {f"{by}[k=3]", f"{by}[k=10]", f"{by}[k=30]", ABSTAIN} <= names
+    assert ("community-global" in names) is (by == "fused")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are the main themes of this collection of documents?",
+        "Give an overview of everything in the corpus.",
+        "Summarise the collection as a whole.",
+    ],
+)
+def test_a_question_about_the_whole_corpus_is_for_the_reports(demo_settings: Settings, question: str):
+    assert taken(asked(demo_settings, "auto", question)) == "community-global"
+
+
+def test_without_a_graph_the_bundled_router_is_off_and_says_so(demo_settings: Settings):
+    async def run() -> Result:
+        async with opened(demo_settings) as use:
+            use.index.layers = frozenset({"vectors", "words"})
+            return await ask(use, QUESTION, "auto")
+
+    route, router = asyncio.run(run()).route, bundled("hybrid-words")
+    assert route is not None
+    assert router is not None
+    assert not router.guard.passed
+    assert route.arm == router.fixed
+    assert "routing is off" in route.reason
+
+
+def test_a_plain_question_is_not(demo_settings: Settings):
+    assert taken(asked(demo_settings, "auto")).startswith("fused[k=")
+
+
+def test_a_question_about_something_else_altogether_is_not_answered(demo_settings: Settings):
+    result = asked(demo_settings, "auto", "Which actor played the lead in the 1994 film Pulp Fiction?")
+    assert result.answer.abstained
 
 
 def test_retrieval_alone_gives_what_the_arm_would_show(demo_settings: Settings):

@@ -54,6 +54,13 @@ def test_the_features_that_weighed_most_are_told_with_their_sign():
     assert told[0].value == 4.0
 
 
+def test_of_arms_with_the_same_weights_it_is_told_what_makes_the_question_unusual():
+    twin = replace(MORE, weights=LITTLE.weights)
+    told = replace(ROUTER, arms=(LITTLE, twin)).decide({"look.left": 4.0, "question.hops": 3.0}).weighed
+    assert [each.feature for each in told] == ["look.left"]
+    assert told[0].weight == pytest.approx(4.0)
+
+
 def test_an_unknown_feature_counts_as_usual_and_a_wild_one_is_cut():
     assert ROUTER.standardised({}) == {}
     assert ROUTER.standardised({"look.left": 1e9, "no.such": 1.0}) == {"look.left": 5.0}

@@ -2,6 +2,7 @@
 
 Everything is learned anew without each corpus (or each fifth of the questions) in turn, and chooses for what was left
 out: the router with its guard and its range, as it would be used, and every other policy. Corpora weigh the same.
+Questions whose labels were made by construction are learned from and told of by type; no other figure counts them.
 """
 
 from __future__ import annotations
@@ -212,18 +213,20 @@ def evaluate_router(
     folds = _folds(outcomes, settings, by)
     routed = _gathered(outcomes, folds)
     taken = {ROUTER: routed, UNGUARDED: _gathered(outcomes, folds, guarded=False), **(more or {})}
-    cost = outcomes.mean(_of(routed, outcomes.costs[settings.cost]))
+    measured = outcomes.measured
+    real = outcomes.part(measured)
+    cost = real.mean(_of(routed[measured], real.costs[settings.cost]))
     for policy in [*baselines(settings, outcomes.arms), random_at_cost(settings, cost)]:
         shares = np.empty((len(outcomes), len(outcomes.arms)))
         for fold in folds:
             shares[fold.rows] = policy.choose(fold.known, fold.asked)
         taken[policy.name] = shares
-    fixed = fixed_of(outcomes, settings)
+    fixed = fixed_of(real, settings)
     values = np.empty((len(outcomes), len(outcomes.arms)))
     for fold in folds:
         values[fold.rows] = fold.learned.models.values(fold.asked.features)
-    best = oracle(outcomes, settings, values)
-    results = _results(outcomes, settings, taken, fixed, best)
+    best = oracle(real, settings, values[measured])
+    results = _results(real, settings, {name: shares[measured] for name, shares in taken.items()}, fixed, best)
     baseline = next(each for each in results if each.name == outcomes.arms[fixed]).score.utility
     gap = best.corrected - baseline
     return RouterEvaluation(
@@ -231,8 +234,8 @@ def evaluate_router(
         cost=settings.cost,
         trade=settings.trade,
         how=_how(outcomes, by),
-        questions=len(outcomes),
-        corpora={corpus: here.questions for corpus, here in corpus_ranges(outcomes).items()},
+        questions=len(real),
+        corpora={corpus: here.questions for corpus, here in corpus_ranges(real).items()},
         arms=outcomes.arms,
         fixed=outcomes.arms[fixed],
         policies=results,
@@ -337,17 +340,19 @@ def _by_type(outcomes: Outcomes, routed: Floats, fixed: int) -> dict[str, TypeRe
 
 def _curve(outcomes: Outcomes, settings: FitSettings, folds: Sequence[_Fold]) -> tuple[CurvePoint, ...]:
     """The router without its guard at trades from none to one at which only the cheapest arm is left."""
-    costs = outcomes.costs[settings.cost]
+    measured = outcomes.measured
+    real = outcomes.part(measured)
+    costs = real.costs[settings.cost]
     answering = [a for a, arm in enumerate(outcomes.arms) if arm != ABSTAIN]
-    means = np.array([outcomes.mean(costs[:, a]) for a in answering])
+    means = np.array([real.mean(costs[:, a]) for a in answering])
     spread = float(np.ptp(means)) / UNITS[settings.cost]
     if not spread > 0:  # nan too: some record does not tell
         return ()
     points = []
     for step in STEPS:
-        shares = _gathered(outcomes, folds, step / spread, guarded=False)
-        quality, cost = _of(shares, outcomes.mean_quality), _of(shares, costs)
-        points.append(CurvePoint(step / spread, outcomes.mean(quality), outcomes.mean(cost)))
+        shares = _gathered(outcomes, folds, step / spread, guarded=False)[measured]
+        quality, cost = _of(shares, real.mean_quality), _of(shares, costs)
+        points.append(CurvePoint(step / spread, real.mean(quality), real.mean(cost)))
     return tuple(points)
 
 
@@ -358,8 +363,12 @@ def _controls(outcomes: Outcomes, settings: FitSettings, by: By) -> tuple[Contro
     for corpus in range(len(outcomes.corpora)):
         rows = np.flatnonzero(outcomes.corpus == corpus)
         order[rows] = chance.permutation(rows)
-    shuffled = replace(outcomes, quality=outcomes.quality[order],
-                       costs={unit: cost[order] for unit, cost in outcomes.costs.items()})  # fmt: skip
+    shuffled = replace(
+        outcomes,
+        quality=outcomes.quality[order],
+        costs={unit: cost[order] for unit, cost in outcomes.costs.items()},
+        constructed=tuple(outcomes.constructed[n] for n in order) if outcomes.constructed else (),
+    )
     noise = replace(outcomes, features=chance.normal(size=outcomes.features.shape))
     return tuple(_control(name, each, settings, by) for name, each in
                  (("shuffled outcomes", shuffled), ("random features", noise)))  # fmt: skip
@@ -372,5 +381,7 @@ def _control(name: str, outcomes: Outcomes, settings: FitSettings, by: By) -> Co
         rows = np.flatnonzero(labels == label)
         learned = learn(outcomes.part(np.flatnonzero(labels != label)), settings, by)
         gains[rows] = utility[rows, learned.choose(outcomes.part(rows))] - utility[rows, learned.fixed]
-    low, high = _intervals(outcomes, {name: gains}, settings.seed)[name]
-    return Control(name, outcomes.mean(gains), low, high)
+    real = outcomes.part(outcomes.measured)
+    gains = gains[outcomes.measured]
+    low, high = _intervals(real, {name: gains}, settings.seed)[name]
+    return Control(name, real.mean(gains), low, high)

@@ -25,7 +25,7 @@ from ragways.evaluation.routing.models import (
     fold_labels,
     usual_by,
 )
-from ragways.evaluation.routing.outcomes import Floats, Ints, Outcomes
+from ragways.evaluation.routing.outcomes import GLOBAL, Floats, Ints, Outcomes
 from ragways.evaluation.statistics.inference import studentised
 from ragways.retrieval.ask import PARADIGMS
 from ragways.retrieval.routing.router import (
@@ -61,7 +61,7 @@ class FitSettings:
     seed: int = 0
     tolerance: float = 0.0
     alpha: float | None = None
-    spared: float = 0.01
+    spared: float = 0.0
 
     def worth(self, costs: Floats) -> Floats:
         """Costs as quality."""
@@ -74,7 +74,8 @@ class FitSettings:
 @dataclass(frozen=True)
 class Learned:
     """The models of the arms with all that a choice needs. `costs` are means by arm, corpora weighing the same; `look`
-    is the value of `abstain` from which on it is chosen, None where it never is.
+    is the value of `abstain` from which on it is chosen, None where it never is; `least` are the values by arm from
+    which on the others may be.
     """
 
     settings: FitSettings
@@ -82,6 +83,7 @@ class Learned:
     costs: Mapping[str, Floats]
     fixed: int
     refusal: int | None
+    least: Floats
     look: float | None = None
 
     def expected_costs(self, outcomes: Outcomes) -> Floats:
@@ -100,7 +102,8 @@ class Learned:
         """The arm of each question, as `Router.decide` takes it where the guard has passed."""
         values = self.models.values(outcomes.features) if values is None else values
         costs = self.expected_costs(outcomes)
-        return choice(values - self.settings.worth(costs), costs, values, self.refusal, self.look)
+        utility = np.where(values < self.least, -np.inf, values - self.settings.worth(costs))
+        return choice(utility, costs, values, self.refusal, self.look)
 
 
 def choice(utility: Floats, costs: Floats, values: Floats, refusal: int | None, look: float | None) -> Ints:
@@ -111,6 +114,21 @@ def choice(utility: Floats, costs: Floats, values: Floats, refusal: int | None, 
     if refusal is not None and look is not None:
         chosen = np.where(values[:, refusal] >= look, refusal, chosen)
     return np.asarray(chosen, dtype=np.intp)
+
+
+LIKELY: Final = 0.5
+"""The least value at which an arm is taken that was only ever right by construction: it must be likelier right than
+wrong.
+"""
+
+
+def least_values(outcomes: Outcomes) -> Floats:
+    """By arm, the least value at which it is taken."""
+    made = np.array(outcomes.constructed or (False,) * len(outcomes), dtype=bool)
+    right = outcomes.mean_quality > 0
+    by_construction = right[made].sum(axis=0) > right[~made].sum(axis=0)
+    reports = np.array([arm.partition("[")[0] == GLOBAL for arm in outcomes.arms])
+    return np.where(by_construction & reports, LIKELY, 0.0)
 
 
 def utilities(outcomes: Outcomes, settings: FitSettings) -> Floats:
@@ -125,16 +143,20 @@ def learn(outcomes: Outcomes, settings: FitSettings, by: By | None = None) -> Le
     refusal = outcomes.arms.index(ABSTAIN) if ABSTAIN in outcomes.arms else None
     by = "question" if by == "question" else usual_by(len(outcomes.corpora))
     folds = fold_labels(outcomes.corpus, by, settings.seed)
-    models = fit_values(usable(outcomes), outcomes.names, outcomes.mean_quality, outcomes.weights, folds, refusal)
+    models = fit_values(
+        usable(outcomes), outcomes.names, outcomes.mean_quality, outcomes.weights, folds, refusal, outcomes.nested,
+        outcomes.constructed,
+    )  # fmt: skip
     costs = {unit: mean_costs(outcomes, unit) for unit in outcomes.costs}
-    return at_trade(Learned(settings, models, costs, 0, refusal), outcomes, settings.trade)
+    return at_trade(Learned(settings, models, costs, 0, refusal, least_values(outcomes)), outcomes, settings.trade)
 
 
 def at_trade(learned: Learned, outcomes: Outcomes, trade: float) -> Learned:
     """The same models at another trade: what is chosen by utility is chosen again from the outcomes of the fit."""
     settings = replace(learned.settings, trade=trade)
-    means = np.average(outcomes.mean_quality, axis=0, weights=outcomes.weights)
-    costs = learned.costs[settings.cost]
+    real = outcomes.part(outcomes.measured)
+    means = np.average(real.mean_quality, axis=0, weights=real.weights)
+    costs = mean_costs(real, settings.cost)
     fixed = best_fixed(means - settings.worth(costs), costs, learned.refusal)
     again = replace(learned, settings=settings, fixed=fixed, look=None)
     return replace(again, look=_best_look(again, outcomes))
@@ -231,15 +253,16 @@ def lower_bound(gains: Floats, corpus: Ints, seed: int) -> float:
 
 
 def guard_of(outcomes: Outcomes, settings: FitSettings, by: By, chosen: Ints, fixed: Ints) -> Guard:
-    """Whether the cross-fitted choices are worth more than the cross-fitted best fixed arm."""
-    utility, rows = utilities(outcomes, settings), np.arange(len(outcomes))
-    gains = utility[rows, chosen] - utility[rows, fixed]
-    lower = lower_bound(gains, outcomes.corpus, settings.seed)
+    """Whether the cross-fitted choices are worth more than the cross-fitted best fixed arm, on what was measured."""
+    utility, rows = utilities(outcomes, settings), outcomes.measured
+    real = outcomes.part(rows)
+    gains = utility[rows, chosen[rows]] - utility[rows, fixed[rows]]
+    lower = lower_bound(gains, real.corpus, settings.seed)
     how = {
         "corpus": f"each of {len(outcomes.corpora)} corpora was left out in turn",
         "question": "each fifth of the questions was left out in turn",
     }[by]
-    return Guard(outcomes.mean(gains), lower, lower >= -settings.tolerance, settings.tolerance, how, len(outcomes))
+    return Guard(real.mean(gains), lower, lower >= -settings.tolerance, settings.tolerance, how, len(real))
 
 
 # The router
@@ -315,7 +338,7 @@ def check(outcomes: Outcomes, settings: FitSettings) -> None:
 
 
 def _arm(outcomes: Outcomes, learned: Learned, a: int) -> ArmModel:
-    name, models = outcomes.arms[a], learned.models
+    name, models, real = outcomes.arms[a], learned.models, outcomes.part(outcomes.measured)
     base = name.partition("[")[0]
     weights = {
         feature: float(weight)
@@ -324,12 +347,13 @@ def _arm(outcomes: Outcomes, learned: Learned, a: int) -> ArmModel:
     }
     return ArmModel(
         name=name,
-        quality=float(np.average(outcomes.mean_quality[:, a], weights=outcomes.weights)),
+        quality=real.mean(real.mean_quality[:, a]),
         constant=float(models.constants[a]),
         weights=weights,
         cost={unit: float(cost[a]) for unit, cost in learned.costs.items() if not np.isnan(cost[a])},
         needs=tuple(sorted(PARADIGMS[base].needs)) if name != ABSTAIN else (),
         model=base == "llm-only",
+        least=float(learned.least[a]),
     )
 
 

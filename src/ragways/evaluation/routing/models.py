@@ -149,6 +149,46 @@ class Logistic:
             self._slopes = self._slopes - slope / (curve * spread + strength)
 
 
+class ArmLogistic:
+    """Models of all arms. Those that are `nested`, each showing what the one before shows and more, share their weights
+    and differ in the constant: then more never has the lower value, and there is less to learn.
+    """
+
+    def __init__(self, x: Floats, y: Floats, weights: Floats, shrink: Floats, nested: Sequence[int]) -> None:
+        self._nested = np.array(nested if len(nested) > 1 else (), dtype=np.intp)
+        self._others = np.setdiff1d(np.arange(y.shape[1]), self._nested)
+        self._shape = y.shape[1], x.shape[1]
+        if len(self._others):
+            self._own = Logistic(x, y[:, self._others], weights[:, self._others], shrink)
+        count = len(self._nested)
+        self._means = logit(np.average(y, axis=0, weights=weights))
+        if count:
+            which = np.repeat(np.eye(count), len(x), axis=0)
+            stacked = np.hstack([np.tile(x, (count, 1)), which])
+            # Each question counts once, however many arms are nested.
+            self._shared = Logistic(
+                stacked,
+                y[:, self._nested].T.reshape(-1, 1),
+                weights[:, self._nested].T.reshape(-1, 1) / count,
+                np.append(shrink, np.full(count, _FREE)),
+            )
+
+    def fit(self, strength: float, close: float = 1e-8) -> tuple[Floats, Floats]:
+        """The constants by arm, and the weights by arm and feature."""
+        constants, weights = np.empty(self._shape[0]), np.empty(self._shape)
+        if len(self._others):
+            constants[self._others], weights[self._others] = self._own.fit(strength, close)
+        if len(self._nested):
+            constant, shared = self._shared.fit(strength, close)
+            own = self._means[self._nested] if np.isinf(strength) else constant[0] + shared[0, self._shape[1] :]
+            constants[self._nested], weights[self._nested] = own, shared[0, : self._shape[1]]
+        return constants, weights
+
+
+_FREE: Final = 1e-6
+"""How much the constants of nested arms are shrunk: not worth telling."""
+
+
 # The models of all arms
 
 
@@ -170,47 +210,67 @@ class ValueModels:
 
 
 def fit_values(
-    features: Floats, names: Sequence[str], quality: Floats, corpora_weights: Floats, folds: Ints, refusal: int | None
+    features: Floats,
+    names: Sequence[str],
+    quality: Floats,
+    corpora_weights: Floats,
+    folds: Ints,
+    refusal: int | None,
+    nested: Sequence[int] = (),
+    made: Sequence[bool] = (),
 ) -> ValueModels:
-    """A model for each column of `quality`, by question and arm; `refusal` is the column of `abstain`.
+    """A model for each column of `quality`, by question and arm; `refusal` is the column of `abstain`, `nested` are
+    those of arms of which each shows what the one before shows, and more; `made` tells of which questions the labels
+    were made by construction.
 
     `folds` are those of the cross-validation that chooses the penalty and calibrates.
     """
     standard = Standard.of(features, corpora_weights)
     x = standard.apply(features)
-    weights = arm_weights(quality, corpora_weights, refusal)
+    weights = arm_weights(quality, corpora_weights, refusal, made, nested)
     of_corpus = np.array([name.startswith("corpus.") for name in names], dtype=bool)
     fixed = standard.scale == 0
     tried: list[tuple[float, Floats, Floats, Floats]] = []
     for multiple in OF_CORPORA if (of_corpus & ~fixed).any() else OF_CORPORA[:1]:
         shrink = np.where(fixed, np.inf, np.where(of_corpus, multiple, 1.0))
-        crossings = _Crossings(x, quality, weights, folds, shrink)
+        crossings = _Crossings(x, quality, weights, folds, shrink, nested)
         for strength in PENALTIES:
             crossed = crossings.at(strength)
             tried.append((strength, shrink, crossed, contrast_losses(crossed, quality)))
     strength, shrink, crossed, _ = tried[surely_best([losses for *_, losses in tried], corpora_weights)]
-    constants, slopes = Logistic(x, quality, weights, shrink).fit(strength)
-    calibrated = [
-        calibrate(slopes[arm], x, crossed[:, arm], quality[:, arm], corpora_weights) for arm in range(len(constants))
-    ]
-    return ValueModels(
-        standard,
-        constants=np.array([constant for constant, _, _ in calibrated]),
-        weights=np.array([own for _, own, _ in calibrated]),
-        penalty=strength,
-        crossed=np.column_stack([values for *_, values in calibrated]),
-    )
+    slopes = ArmLogistic(x, quality, weights, shrink, nested).fit(strength)[1]
+    constants, values = np.empty(quality.shape[1]), np.empty_like(quality)
+    for arms in [list(nested), *([arm] for arm in range(quality.shape[1]) if arm not in nested)]:
+        if arms:
+            counted = np.where(weights[:, arms[0]] > 0, corpora_weights, 0.0)
+            found = calibrate(slopes[arms[0]], x, crossed[:, arms], quality[:, arms], counted)
+            constants[arms], slopes[arms], values[:, arms] = found
+    return ValueModels(standard, constants=constants, weights=slopes, penalty=strength, crossed=values)
 
 
-def arm_weights(quality: Floats, corpora_weights: Floats, refusal: int | None) -> Floats:
+def arm_weights(
+    quality: Floats,
+    corpora_weights: Floats,
+    refusal: int | None,
+    made: Sequence[bool] = (),
+    nested: Sequence[int] = (),
+) -> Floats:
     """The weight of each question in each arm's model: by how far the best arm is from the worst. Whether to abstain
-    is a question of its own, for which all weigh the same.
+    is a question of its own, for which all weigh the same; so do they for nested arms, whose shared weights tell how
+    hard a question is: the easiest and the hardest, on which they do not differ, are the ends of that scale.
+
+    Questions with labels by construction are there for the arms that these call right. To the others they tell nothing
+    of what to expect where such an arm is not taken.
     """
     arms = [arm for arm in range(quality.shape[1]) if arm != refusal]
     apart = np.ptp(quality[:, arms], axis=1)
     weights = np.repeat((corpora_weights * (FLOOR + (1 - FLOOR) * apart))[:, None], quality.shape[1], axis=1)
-    if refusal is not None:
-        weights[:, refusal] = corpora_weights
+    for even in [*([refusal] if refusal is not None else []), *nested]:
+        weights[:, even] = corpora_weights
+    labelled = np.array(made, dtype=bool)
+    if labelled.any() and not labelled.all():
+        never = ~(quality[labelled] > 0).any(axis=0)
+        weights[np.ix_(labelled, never)] = 0.0
     return np.asarray(weights * (len(quality) / weights.sum(axis=0)))
 
 
@@ -236,11 +296,13 @@ def surely_best(losses: Sequence[Floats], weights: Floats) -> int:
 class _Crossings:
     """Values of each fold by models of the others, for one penalty after another."""
 
-    def __init__(self, x: Floats, quality: Floats, weights: Floats, folds: Ints, shrink: Floats) -> None:
+    def __init__(
+        self, x: Floats, quality: Floats, weights: Floats, folds: Ints, shrink: Floats, nested: Sequence[int]
+    ) -> None:
         self._x, self._quality = x, quality
         self._tests = [folds == fold for fold in np.unique(folds)]
         trains = [~test if len(self._tests) > 1 else test for test in self._tests]
-        self._models = [Logistic(x[train], quality[train], weights[train], shrink) for train in trains]
+        self._models = [ArmLogistic(x[train], quality[train], weights[train], shrink, nested) for train in trains]
 
     def at(self, strength: float) -> Floats:
         values = np.empty_like(self._quality)
@@ -250,15 +312,17 @@ class _Crossings:
         return values
 
 
-def calibrate(slopes: Floats, x: Floats, crossed: Floats, y: Floats, weights: Floats) -> tuple[float, Floats, Floats]:
-    """The constant and weights of an arm, stretched so that cross-fitted values are right on average (Platt), and these
-    values themselves. The constant makes the mean value that of the arm, corpora weighing the same.
+def calibrate(slopes: Floats, x: Floats, crossed: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """The constants and the weights of arms that share these weights, stretched so that cross-fitted values are right
+    on average (Platt), and these values themselves. The constants make the mean value that of the arm, corpora weighing
+    the same. `crossed` and `y` have a column for each arm.
     """
-    logits = logit(crossed)
-    constant, slope = _platt(logits, y, weights)
+    logits, count = logit(crossed), y.shape[1]
+    constant, slope = _platt(logits.T.reshape(-1), y.T.reshape(-1), np.tile(weights, count) / count)
     own = slopes * slope
-    mean = float(np.average(y, weights=weights))
-    return _constant(x @ own, mean, weights), own, sigmoid(constant + slope * logits)
+    means = np.average(y, axis=0, weights=weights)
+    constants = np.array([_constant(x @ own, float(mean), weights) for mean in means])
+    return constants, own, sigmoid(constant + slope * logits)
 
 
 def _platt(logits: Floats, y: Floats, weights: Floats) -> tuple[float, float]:

@@ -46,7 +46,7 @@ class Outcomes:
     not there; `costs` are means over repeats by unit, nan where no record tells. `features` has a column for each of
     `names`, nan for what is not known. `chance` is the answer's own chance, nan where nothing measured it; `abstained`
     is 1 where the answer refused. `temperature` and `model` are those of the runs; `notes` say what was made by
-    construction and what was left out.
+    construction and what was left out; `constructed` tells for each question whether its labels were (none: none's).
     """
 
     metric: str
@@ -65,6 +65,7 @@ class Outcomes:
     model: str = ""
     temperature: float = 0.0
     notes: tuple[str, ...] = ()
+    constructed: tuple[bool, ...] = ()
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -100,6 +101,16 @@ class Outcomes:
             arm for arm, (name, own) in shown.items() if name == self.look and own.keys() <= {"k", "tokens"}
         )
 
+    @cached_property
+    def nested(self) -> tuple[int, ...]:
+        """The arms that cut the look alike but for `k`, from the least on: each shows what the one before shows. None
+        where more was worse in some answers, as it may be with a model that reads it.
+        """
+        sizes = {a: parse_variant(arm)[1] for a, arm in enumerate(self.arms) if arm in self.cuts}
+        named = {a: int(own["k"]) for a, own in sizes.items() if own.keys() == {"k"}}
+        found = tuple(sorted(named, key=lambda a: named[a]))
+        return found if not (np.diff(self.mean_quality[:, found], axis=1) < 0).any() else ()
+
     @property
     def exact(self) -> bool:
         """Whether asking again would have given the same: no model, or one at temperature 0."""
@@ -120,7 +131,16 @@ class Outcomes:
             chance=self.chance[rows],
             abstained=self.abstained[rows],
             costs={unit: cost[rows] for unit, cost in self.costs.items()},
+            constructed=tuple(self.constructed[n] for n in rows) if self.constructed else (),
         )
+
+    @cached_property
+    def measured(self) -> Ints:
+        """The questions whose outcomes were measured. Labels by construction teach what such questions look like, and
+        are no proof of anything; where there are no others, all are taken.
+        """
+        found = np.flatnonzero(~np.array(self.constructed, dtype=bool)) if self.constructed else np.arange(len(self))
+        return np.asarray(found if len(found) else np.arange(len(self)), dtype=np.intp)
 
     def mean(self, values: Floats) -> float:
         """The mean over questions of a value each; corpora weigh the same."""
@@ -220,7 +240,9 @@ def _take(
         raise UsageError(f"question {record.question[:80]!r} of {corpus} is not the same in two runs",
                          "name runs over one set of questions")  # fmt: skip
     one.features = one.features or record.features
-    if record.error or (value is None and unanswerable(record)):
+    if value is None and unanswerable(record):
+        value, one.constructed = 0.0, True
+    elif record.error:
         value = 0.0
     elif value is None and labelled and about_the_whole(record):
         value, one.constructed = float(arm.partition("[")[0] == GLOBAL), True
@@ -351,11 +373,12 @@ def _arrays(
         model=model,
         temperature=temperature,
         notes=_notes(rows, null, counts, metric),
+        constructed=tuple(row.constructed for row in rows),
     )
 
 
 def _notes(rows: Sequence[_Question], null: NDArray[np.bool_], counts: Counter[str], metric: Metric) -> tuple[str, ...]:
-    whole = sum(row.constructed for row in rows)
+    whole = sum(row.constructed and about_the_whole(row.record) for row in rows)
     said = {
         f"{int(null.sum()):,} questions have no answer: abstaining is right on them by construction": null.any(),
         f"{whole:,} questions about the whole corpus count as right for {GLOBAL} alone, by construction": whole,

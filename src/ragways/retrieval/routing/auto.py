@@ -38,6 +38,7 @@ USUAL_K: Final = 10
 SEEN: Final = 3
 """Passages shown beside an abstention by the router."""
 NOT_ROUTED: Final = "no router was fitted for what this index has"
+WISHED: Final = "so many passages were asked for"
 ABSTAINED: Final = "router: abstained"
 """The way of an answer that the router did not ask for."""
 WITHHELD: Final = "router: withheld, too unlikely to be right"
@@ -74,20 +75,28 @@ def arm_of(name: str, find: Find) -> Arm:
 def auto_paradigm(find: Find) -> Paradigm:
     """The paradigm `auto` over a table of paradigms: `find` gives one by its name."""
 
-    def build(use: Resources, *, trade: Annotated[float, Ge(0)] | None = None, tokens: Tokens = 8000) -> Strategy:
-        """`trade`: what 1,000 tokens (a dollar, a second) are worth in quality, in place of the router's own."""
+    def build(
+        use: Resources,
+        *,
+        k: Annotated[int, Ge(0)] = 0,
+        trade: Annotated[float, Ge(0)] | None = None,
+        tokens: Tokens = 8000,
+    ) -> Strategy:
+        """`k`: so many passages of the look are shown, whatever a router says; 0 lets it decide. `trade`: what 1,000
+        tokens (a dollar, a second) are worth in quality, in place of the router's own.
+        """
         see = look(use)
 
         async def run(query: Query) -> Answer:
             looked = await see(query)
-            decision = await _decide(use, find, trade, looked)(query)
+            decision = _told(looked, k, WISHED) if k else await _decide(use, find, trade, looked)(query)
             if decision.arm == ABSTAIN:
                 return await _abstain(use, looked, tokens)
             arm = arm_of(decision.arm, find)
             if not arm.cuts(looked):
                 return _withheld(await arm.paradigm.strategy(use, _within(arm, tokens))(query), decision)
-            k, most = arm.size
-            evidence = await cut(use, looked, k, min(most, tokens))
+            size, most = arm.size
+            evidence = await cut(use, looked, size, min(most, tokens))
             return _withheld(await answer(use, reach=_reach(looked))(evidence), decision)
 
         return Step("take", run)
@@ -147,8 +156,7 @@ async def decide(use: Resources, question: str, looked: Look, find: Find, trade:
     """Which arm to take on a question after a look at it, and why."""
     router = router_of(use, looked.by, find)
     if router is None:
-        name = f"{looked.by}[k={USUAL_K}]"
-        return Decision(name, NOT_ROUTED, (Estimate(name, 0.0, 0.0, 0.0),), (), name)
+        return _told(looked, USUAL_K, NOT_ROUTED)
     arms = {arm.name: arm_of(arm.name, find) for arm in router.arms if arm.name != ABSTAIN}
     evidence = {name: _tokens(looked, arm) for name, arm in arms.items() if arm.cuts(looked)}
 
@@ -162,6 +170,12 @@ async def decide(use: Resources, question: str, looked: Look, find: Find, trade:
 
     features = await all_features(use, question, looked)
     return router.decide(features, possible, evidence, trade)
+
+
+def _told(looked: Look, k: int, reason: str) -> Decision:
+    """So many passages of the look, without a router."""
+    name = f"{looked.by}[k={k}]"
+    return Decision(name, reason, (Estimate(name, 0.0, 0.0, 0.0),), (), name)
 
 
 def _tokens(looked: Look, arm: Arm) -> float:

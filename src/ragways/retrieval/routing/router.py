@@ -54,9 +54,10 @@ class Scale:
 class ArmModel:
     """An arm, what it took and gave, and the model of its value.
 
-    `needs` are the layers of an index without which it cannot be taken, `model` whether it needs a language model.
-    `quality` is its mean over corpora, each counting the same; `cost` are its means of tokens, calls, usd, seconds
-    and tokens of evidence. Its value is the logistic of `constant` and of `weights` times standardised features.
+    `needs` are the layers of an index without which it cannot be taken, `model` whether it needs a language model,
+    `least` the value from which on it is taken. `quality` is its mean over corpora, each counting the same; `cost` are
+    its means of tokens, calls, usd, seconds and tokens of evidence. Its value is the logistic of `constant` and of
+    `weights` times standardised features.
     """
 
     name: str
@@ -66,6 +67,7 @@ class ArmModel:
     cost: Mapping[str, float] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     model: bool = False
+    least: float = 0.0
 
     def value(self, standardised: Mapping[str, float]) -> float:
         """The expected quality."""
@@ -243,6 +245,8 @@ class Router:
             # The rest of the prompt and the answer cost what they usually do.
             cost = max(0.0, cost - arm.cost.get("evidence", 0.0) + evidence)
         value = arm.value(known)
+        if not impossible and value < arm.least:
+            impossible = f"taken from a value of {arm.least:g} on"
         return Estimate(arm.name, value, cost, value - trade * cost / UNITS[self.cost], impossible)
 
     def _fixed(self, open_arms: Sequence[Estimate], trade: float) -> Estimate:
@@ -256,10 +260,14 @@ class Router:
     def _weighed_most(
         self, chosen: Estimate, against: Estimate | None, known: Mapping[str, float], features: Mapping[str, float]
     ) -> tuple[Weighed, ...]:
-        """The features that spoke most for the arm chosen, or against it, beside the next best."""
+        """The features that spoke most for the arm chosen, or against it, beside the next best; where both have equal
+        weights, as arms that show more or less of one list, those that make this question unlike a usual one.
+        """
         weights = {arm.name: arm.weights for arm in self.arms}
         one, other = weights[chosen.arm], weights[against.arm] if against else {}
         parts = {name: (one.get(name, 0.0) - other.get(name, 0.0)) * value for name, value in known.items()}
+        if not any(parts.values()):
+            parts = {name: one.get(name, 0.0) * value for name, value in known.items()}
         order = sorted(parts, key=lambda name: (-abs(parts[name]), name))[:TOLD]
         return tuple(Weighed(name, features[name], parts[name]) for name in order if parts[name])
 
@@ -281,7 +289,9 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A feature of the question and how much it spoke for the arm chosen, in logits beside the next best."""
+    """A feature of the question and how much it spoke for the arm chosen, in logits: beside the next best or, where the
+    two have the same weights, beside a usual question.
+    """
 
     feature: str
     value: float

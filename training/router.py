@@ -1,0 +1,177 @@
+"""Makes the routers that come with ragways, and tells how they do on corpora that they were not fitted on.
+
+    PYTHONPATH=benchmarks python -m training.router --data DIR --indexes DIR --runs DIR [--look fused] [SET …]
+    ragways route fit RUNS/fused/* --out src/ragways/retrieval/routing/routers/fused.json --trade …
+    ragways route evaluate RUNS/fused/*
+
+The first command makes a run for each set of `benchmarks/fusion.py`: every arm on every question. What the reader and
+`fused` say of questions they were trained on is too good, so only the halves `report` are asked. Beside them are asked
+questions of other sets, which this corpus does not answer, and questions about the corpus as a whole, which are for the
+reports of communities. The second fits a router on all of them; the third leaves each corpus out in turn.
+
+Indexes are built where they are missing (with communities, whose reports are made by rule). No model is used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import time
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+from fusion import SETS, half_of
+
+from ragways.assemble import opened, recipe_of
+from ragways.core.trace import Usage
+from ragways.core.types import ABSTENTION, Evidence, Query
+from ragways.evaluation.datasets import load_questions
+from ragways.evaluation.gold import GoldIndex
+from ragways.evaluation.question import Question
+from ragways.evaluation.record import AnswerUsage, Record, Records, begin, questions_hash
+from ragways.index.build import build
+from ragways.retrieval.answer import retrieval_only
+from ragways.retrieval.ask import ask
+from ragways.retrieval.routing.features import CUTS, all_features
+from ragways.retrieval.routing.look import cut, look
+from ragways.settings import read_settings
+
+TOKENS = 8000
+"""Tokens of evidence that an arm shows at most, as all paradigms do."""
+MOST = 200
+"""Questions of a set, evenly spaced."""
+FOREIGN = 16
+"""Questions of other sets that are asked of each."""
+LAYERS = {
+    "fused": frozenset({"vectors", "words", "graph", "communities"}),
+    "hybrid-words": frozenset({"vectors", "words"}),
+}
+GLOBAL = (
+    "What are the main themes of this collection?",
+    "Summarise what these documents are about.",
+    "Which topics come up most often across the corpus?",
+    "Give an overview of the whole collection.",
+    "What do all these texts have in common?",
+    "What are the most important findings in these documents?",
+    "Describe the overall picture that the material paints.",
+    "What kinds of people and places appear in this collection?",
+    "Which broad trends can be seen over all the documents?",
+    "What would a newcomer need to know about this corpus?",
+    "How are the major subjects of the collection related to each other?",
+    "What are the key takeaways from the documents as a whole?",
+)
+"""Questions for the reports, in words of our own."""
+
+
+def report_half(data: Path, name: str) -> list[Question]:
+    """The questions of a set on which nothing was trained, those without an answer among them."""
+    format, _, questions, _ = SETS[name]
+    with resources.as_file(resources.files("ragways") / "demo") as demo:
+        folder = demo if name == "demo" else data / name.removesuffix("-summaries")
+        loaded = load_questions(format, folder / questions)
+    own = [one for one in loaded if half_of(one.id) == "report" and (one.gold or _is_null(one))]
+    # Two corpora have the same questions: each gets a half of them, so that leaving one corpus out leaves them out.
+    twins = [other for other in SETS if SETS[other][2:] == SETS[name][2:]]
+    place = twins.index(name)
+    return [one for one in own if len(twins) == 1 or hashlib.sha256(one.id.encode()).digest()[1] % len(twins) == place]
+
+
+def _is_null(question: Question) -> bool:
+    return not question.gold and any(answer.casefold().startswith("insufficient") for answer in question.answers)
+
+
+def asked(data: Path, name: str, sets: Sequence[str]) -> list[Question]:
+    """What a set's corpus is asked: its own questions, some of other kinds of sets, and some about all of it."""
+    own = _spaced(report_half(data, name), MOST)
+    others = [other for other in sets if SETS[other][3] != SETS[name][3] and other != "demo"]
+    foreign = [one for other in others for one in report_half(data, other) if one.gold]
+    drawn = sorted(foreign, key=lambda one: hashlib.sha256(f"{name} {one.id}".encode()).digest())[:FOREIGN]
+    return [
+        *own,
+        *(Question(f"foreign {one.id}", one.text, (ABSTENTION,), "null") for one in drawn),
+        *(Question(f"global {n}", text, (), "summary") for n, text in enumerate(GLOBAL)),
+    ]
+
+
+def _spaced(questions: Sequence[Question], most: int) -> list[Question]:
+    if len(questions) <= most:
+        return list(questions)
+    return [questions[int(n * len(questions) / most)] for n in range(most)]
+
+
+async def make_run(data: Path, index: Path, folder: Path, name: str, by: str, sets: Sequence[str]) -> None:
+    """The run of one set: what every arm shows for every question.
+
+    All arms but that of the reports show the first of one look, so it is taken once for all of them, and nothing is
+    answered: `tests/retrieval/routing/test_look.py` holds that the paradigms themselves show the same.
+    """
+    _, corpus, _, _ = SETS[name]
+    settings = read_settings(index=index)
+    if not index.is_dir():
+        with resources.as_file(resources.files("ragways") / "demo") as demo:
+            source = (demo if name == "demo" else data / name.removesuffix("-summaries")) / corpus
+            await build(index, [source], recipe_of(settings, LAYERS["fused"]))
+    questions = asked(data, name, sets)
+    async with opened(settings) as use:
+        # The index of the other kind of look is the same without its graph.
+        use.index.layers = use.index.layers & LAYERS[by]
+        variants = {f"{by}[k={k}]": {"k": k} for k in CUTS}
+        reports: dict[str, dict[str, int]] = {"community-global": {}} if "communities" in LAYERS[by] else {}
+        begin(folder, index=f"{use.index.identity} {by}", variants=variants | reports, data={"set": name},
+              questions=questions_hash(questions))  # fmt: skip
+        gold, records, see = GoldIndex(use.index), Records(folder), look(use)
+        done = {record.question for record in records.here()}
+        for question in questions:
+            if question.id in done:
+                continue
+            began = time.perf_counter()
+            looked = await see(Query(question.text))
+            features = await all_features(use, question.text, looked)
+            seconds = time.perf_counter() - began
+            shown = {arm: await cut(use, looked, own["k"], TOKENS) for arm, own in variants.items()}
+            with retrieval_only():
+                for arm in reports:
+                    shown[arm] = (await ask(use, question.text, arm)).answer.evidence
+            for arm, evidence in shown.items():
+                records.append(_record(question, arm, evidence, gold, features, seconds))
+
+
+def _record(
+    question: Question, arm: str, evidence: Evidence, gold: GoldIndex, features: dict[str, float], seconds: float
+) -> Record:
+    return Record(
+        question=question.id,
+        text=question.text,
+        type=question.type,
+        gold=question.answers,
+        paradigm=arm,
+        repeat=0,
+        abstained=True,
+        way="retrieval only",
+        wanted=question.gold,
+        ranks=tuple(gold.ranks(question, evidence.hits)),
+        shown=tuple(gold.places(question, evidence.items)),
+        usage=AnswerUsage.of(Usage(), evidence=evidence.tokens),
+        features=features,
+        seconds=round(seconds, 4),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*")
+    parser.add_argument("--look", choices=sorted(LAYERS), default="fused")
+    for name in ("data", "indexes", "runs"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    options = parser.parse_args()
+    every = [name for name in SETS if name != "2wiki"]
+    for name in options.sets or every:
+        folder = options.runs / options.look / name
+        asyncio.run(make_run(options.data, options.indexes / name, folder, name, options.look, every))
+        print(f"{name}: {folder}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
