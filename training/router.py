@@ -1,13 +1,15 @@
 """Makes the routers that come with ragways, and tells how they do on corpora that they were not fitted on.
 
     PYTHONPATH=benchmarks python -m training.router --data DIR --indexes DIR --runs DIR [--look fused] [SET …]
-    ragways route fit RUNS/fused/* --out src/ragways/retrieval/routing/routers/fused.json --trade …
+    ragways route fit RUNS/fused/* --out src/ragways/retrieval/routing/routers/fused.json --trade 0.01
+    ragways route fit RUNS/hybrid-words/* --out src/ragways/retrieval/routing/routers/hybrid-words.json --trade 0.03
     ragways route evaluate RUNS/fused/*
 
 The first command makes a run for each set of `benchmarks/fusion.py`: every arm on every question. What the reader and
 `fused` say of questions they were trained on is too good, so only the halves `report` are asked. Beside them are asked
 questions of other sets, which this corpus does not answer, and questions about the corpus as a whole, which are for the
-reports of communities. The second fits a router on all of them; the third leaves each corpus out in turn.
+reports of communities. The next two fit a router on all of them; the last leaves each corpus out in turn, and so does
+`benchmarks/routing.py`, which tells it by corpus.
 
 Indexes are built where they are missing (with communities, whose reports are made by rule). No model is used.
 """

@@ -175,20 +175,19 @@ class Router:
 
     def standardised(self, features: Mapping[str, float]) -> dict[str, float]:
         """Features as the weights take them; one that is not known is left out, and so counts as usual."""
-        return {
-            name: max(-FAR, min(FAR, (features[name] - known.mean) / known.scale))
-            for name, known in self.features.items()
-            if name in features and known.scale > 0
-        }
+        return _moved(features, self.features)
 
     def distance(self, features: Mapping[str, float]) -> float | None:
         """How far the corpus is from the nearest one that the router was fitted on, in standard deviations of a
         feature on average; None where that cannot be told.
         """
-        here = {name: value for name, value in self.standardised(features).items() if name.startswith("corpus.")}
+        scales = {
+            name: known for name, known in self.features.items() if name.startswith("corpus.") and known.scale > 0
+        }
+        here = _moved(features, scales)
         found = []
         for corpus in self.corpora.values():
-            there = self.standardised(corpus.features)
+            there = _moved(corpus.features, scales)
             shared = here.keys() & there.keys()
             if shared:
                 found.append(math.sqrt(sum((here[name] - there[name]) ** 2 for name in shared) / len(shared)))
@@ -274,6 +273,14 @@ class Router:
 
 FAR: Final = 5.0
 """Standard deviations at which a feature is cut, so that none outweighs all else."""
+
+
+def _moved(features: Mapping[str, float], scales: Mapping[str, Scale]) -> dict[str, float]:
+    return {
+        name: max(-FAR, min(FAR, (features[name] - known.mean) / known.scale))
+        for name, known in scales.items()
+        if name in features and known.scale > 0
+    }
 
 
 @dataclass(frozen=True, slots=True)
