@@ -49,6 +49,14 @@ def test_every_record_has_the_features_of_its_question(index: Index, tmp_path: P
     assert len((tmp_path / FEATURES_FILE).read_text().splitlines()) == 3, "once a question"
 
 
+def test_records_of_auto_tell_which_way_was_taken(index: Index, tmp_path: Path):
+    ran(index, tmp_path, "auto,auto[k=4],words", features=False)
+    taken = {(record.paradigm, record.arm) for record in Records(tmp_path)}
+    assert ("words", "") in taken
+    assert ("auto[k=4]", "fused[k=4]") in taken
+    assert all(arm for paradigm, arm in taken if paradigm == "auto")
+
+
 def test_a_run_that_goes_on_takes_those_that_are_missing(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     ran(index, tmp_path, features=False)
     assert not (tmp_path / FEATURES_FILE).exists()

@@ -130,7 +130,8 @@ class Record:
     them; `error` says why there is no answer; `made` by which version, model and prompts it was made; `chance` is the
     answer's own chance of being right, None where nothing measured it. `shown` is the place of each gold evidence among
     the pieces of `evidence`, None where runs did not keep it yet; `features` are those of the question and of a first
-    look at it (`retrieval/routing/features.py`), the same for every answer to it and empty where none were taken.
+    look at it (`retrieval/routing/features.py`), the same for every answer to it and empty where none were taken;
+    `arm` is the way that a router took.
     """
 
     question: str
@@ -161,6 +162,7 @@ class Record:
     chance: float | None = None
     shown: tuple[int | None, ...] | None = None
     features: dict[str, float] = field(default_factory=dict)
+    arm: str = ""
 
     # A field that this version does not know makes a line one of another version's.
     __pydantic_config__: ClassVar = {"extra": "forbid"}

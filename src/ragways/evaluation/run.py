@@ -338,6 +338,7 @@ class _Runner:
             cpu=cpu if self._at_once == 1 else None,
             replies_known=sum(step.spared.calls for step in result.trace.walk()),
             made=_origin(use, result),
+            arm=result.route.arm if result.route else "",
         )
 
 

@@ -16,7 +16,7 @@ from ragways.core.stream import streaming
 from ragways.core.types import ABSTENTION
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask, retrieve
-from ragways.retrieval.routing.auto import ABSTAINED, NOT_ROUTED, OWN, WITHHELD, bundled, checked
+from ragways.retrieval.routing.auto import ABSTAINED, NOT_ROUTED, OWN, WISHED, WITHHELD, bundled, checked
 from ragways.retrieval.routing.features import FEATURES
 from ragways.retrieval.routing.router import ABSTAIN, ArmModel, Guard, Router, Scale, Stop
 from ragways.settings import Settings
@@ -156,7 +156,8 @@ def test_the_answer_as_data_tells_the_whole_decision(route_by: RouteBy):
 def test_with_k_the_router_is_not_asked(route_by: RouteBy, demo_settings: Settings):
     result = route_by(router(arm("naive", 2.0), arm("fused[k=3]", 0.0)), QUESTION, k=4)
     assert result.answer == asked(demo_settings, "fused", k=4).answer
-    assert "route" not in [step.name for step in result.trace.walk()]
+    assert result.route is not None
+    assert (result.route.arm, result.route.reason) == ("fused[k=4]", WISHED)
 
 
 def test_other_paradigms_have_no_route(demo_settings: Settings):

@@ -89,7 +89,7 @@ def auto_paradigm(find: Find) -> Paradigm:
 
         async def run(query: Query) -> Answer:
             looked = await see(query)
-            decision = _told(looked, k, WISHED) if k else await _decide(use, find, trade, looked)(query)
+            decision = await _decide(use, find, k, trade, looked)(query)
             if decision.arm == ABSTAIN:
                 return await _abstain(use, looked, tokens)
             arm = arm_of(decision.arm, find)
@@ -142,9 +142,9 @@ def _withheld(answer: Answer, decision: Decision) -> Answer:
 # Deciding
 
 
-def _decide(use: Resources, find: Find, trade: float | None, looked: Look) -> Step[Query, Decision]:
+def _decide(use: Resources, find: Find, k: int, trade: float | None, looked: Look) -> Step[Query, Decision]:
     async def run(query: Query) -> Decision:
-        decision = await decide(use, query.text, looked, find, trade)
+        decision = _told(looked, k, WISHED) if k else await decide(use, query.text, looked, find, trade)
         current_span().attachments.append(decision)
         current_span().details.update(arm=decision.arm, reason=decision.reason)
         return decision
