@@ -159,3 +159,19 @@ def test_what_is_exact_and_what_was_asked_once_is_said():
     once = oracle(outcomes, FitSettings(), truth)
     assert "--repeats 2" in once.words
     assert KNOWN.max(axis=1).min() - 0.05 < once.corrected < once.naive
+
+
+def test_controls_do_not_know_what_an_arm_would_show():
+    """Costs that vary by question are worth choosing by; a control that gained by that would tell nothing."""
+    outcomes, _ = simulated(8, quality=np.full((4, 4), 0.6), corpora=3)
+    column = np.ones((len(outcomes), 1))
+    wild = np.random.default_rng(0).uniform(0, 20_000, size=outcomes.costs["tokens"].shape)
+    looked = replace(
+        outcomes,
+        names=(*outcomes.names, "look.fused"),
+        features=np.hstack([outcomes.features, column]),
+        costs={**outcomes.costs, "tokens": wild, "evidence": wild},
+    )
+    assert looked.cuts
+    found = evaluate_router(looked, FitSettings(trade=0.05))
+    assert all(control.holds for control in found.controls)

@@ -374,13 +374,21 @@ def _controls(outcomes: Outcomes, settings: FitSettings, by: By) -> tuple[Contro
                  (("shuffled outcomes", shuffled), ("random features", noise)))  # fmt: skip
 
 
+def _without_sizes(outcomes: Outcomes) -> Outcomes:
+    """The same where it is not known what each arm would show. To choose by that is worth something on any question,
+    and has nothing to do with what was learned.
+    """
+    unknown = np.full_like(outcomes.costs["evidence"], np.nan)
+    return replace(outcomes, costs={**outcomes.costs, "evidence": unknown})
+
+
 def _control(name: str, outcomes: Outcomes, settings: FitSettings, by: By) -> Control:
     labels = fold_labels(outcomes.corpus, by, settings.seed + 1)
     utility, gains = utilities(outcomes, settings), np.empty(len(outcomes))
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
         learned = learn(outcomes.part(np.flatnonzero(labels != label)), settings, by)
-        gains[rows] = utility[rows, learned.choose(outcomes.part(rows))] - utility[rows, learned.fixed]
+        gains[rows] = utility[rows, learned.choose(_without_sizes(outcomes.part(rows)))] - utility[rows, learned.fixed]
     real = outcomes.part(outcomes.measured)
     gains = gains[outcomes.measured]
     low, high = _intervals(real, {name: gains}, settings.seed)[name]
