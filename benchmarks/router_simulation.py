@@ -21,7 +21,8 @@ limit_threads()
 import numpy as np  # noqa: E402 - threads are limited before
 
 from ragways.evaluation.routing.evaluate import evaluate_router  # noqa: E402
-from ragways.evaluation.routing.fit import FitSettings, fit  # noqa: E402
+from ragways.evaluation.routing.fit import fit  # noqa: E402
+from ragways.evaluation.routing.learn import FitSettings  # noqa: E402
 from ragways.evaluation.routing.outcomes import Floats, Outcomes  # noqa: E402
 from ragways.retrieval.routing.router import Router  # noqa: E402
 from tests.evaluation.routing.simulated import KNOWN, simulated  # noqa: E402

@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from ragways.evaluation.record import Records
-from ragways.evaluation.routing.fit import FitSettings, crossed_choices, fit, guard_of
+from ragways.evaluation.routing.fit import crossed_choices, fit, guard_of
+from ragways.evaluation.routing.learn import FitSettings
 from ragways.evaluation.routing.outcomes import Floats, Outcomes, about_the_whole, gather
 from ragways.retrieval.routing.router import ABSTAIN
 

@@ -32,7 +32,8 @@ from ragways.evaluation.question import Question
 from ragways.evaluation.report.comparisons import compare_runs
 from ragways.evaluation.report.data import evaluation_report
 from ragways.evaluation.routing.evaluate import RouterEvaluation, evaluate_router
-from ragways.evaluation.routing.fit import FitSettings, fit
+from ragways.evaluation.routing.fit import fit
+from ragways.evaluation.routing.learn import FitSettings
 from ragways.evaluation.routing.outcomes import Outcomes, gather
 from ragways.evaluation.routing.tuning import USUAL_TRADE, usual_quality
 from ragways.evaluation.run import Run, Variant, parse_variants

@@ -13,7 +13,7 @@ import pytest
 from ragways.core.errors import UsageError
 from ragways.evaluation.question import Gold
 from ragways.evaluation.record import AnswerUsage, Record, Records, begin
-from ragways.evaluation.routing.fit import FitSettings
+from ragways.evaluation.routing.learn import FitSettings
 from ragways.evaluation.routing.outcomes import Outcomes
 from ragways.evaluation.routing.told import verdict, winners
 from ragways.evaluation.run import Run as EvaluationRun

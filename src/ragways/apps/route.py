@@ -22,7 +22,7 @@ from ragways.core.errors import UsageError
 from ragways.core.text import printable
 
 if TYPE_CHECKING:
-    from ragways.evaluation.routing.fit import FitSettings
+    from ragways.evaluation.routing.learn import FitSettings
     from ragways.evaluation.routing.outcomes import FeaturesOf, Floats, Outcomes
     from ragways.retrieval.routing.router import CostUnit, Router
     from ragways.settings import Settings
@@ -178,7 +178,7 @@ def fit_and_show(outcomes: Outcomes, settings: FitSettings, file: Path, *, json:
 
 def fit_settings(cost: CostUnit, trade: float | None, tolerance: float, alpha: float | None, seed: int) -> FitSettings:
     """The options of a fit; a trade that is not given is the usual one for that cost."""
-    from ragways.evaluation.routing.fit import FitSettings
+    from ragways.evaluation.routing.learn import FitSettings
     from ragways.evaluation.routing.tuning import USUAL_TRADE
 
     price = USUAL_TRADE[cost] if trade is None else trade

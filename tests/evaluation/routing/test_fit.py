@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.routing.fit import (
-    FitSettings,
-    best_fixed,
-    drawn_means,
-    fit,
-    guard_of,
-    learn,
-    lower_bound,
-    utilities,
-)
+from ragways.evaluation.routing.fit import drawn_means, fit, guard_of, lower_bound
+from ragways.evaluation.routing.learn import FitSettings, best_fixed, learn, utilities
 from ragways.evaluation.routing.outcomes import Outcomes
 from ragways.retrieval.routing.router import ABSTAIN, Router
 from tests.evaluation.routing.simulated import KNOWN, simulated

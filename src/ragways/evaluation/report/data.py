@@ -44,7 +44,7 @@ from ragways.evaluation.report.sections import (
 from ragways.evaluation.resources.sampler import samples_of
 from ragways.evaluation.resources.usage import ParadigmUsage
 from ragways.evaluation.routing.evaluate import RouterEvaluation, evaluate_router
-from ragways.evaluation.routing.fit import FitSettings
+from ragways.evaluation.routing.learn import FitSettings
 from ragways.evaluation.routing.outcomes import gather
 from ragways.evaluation.routing.told import evaluation_data
 from ragways.evaluation.routing.tuning import USUAL_TRADE, usual_quality

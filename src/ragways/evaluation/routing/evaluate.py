@@ -14,17 +14,8 @@ from typing import Final
 import numpy as np
 
 from ragways.core.errors import UsageError
-from ragways.evaluation.routing.fit import (
-    FitSettings,
-    Learned,
-    at_trade,
-    check,
-    corpus_ranges,
-    drawn_means,
-    learn,
-    router_of,
-    utilities,
-)
+from ragways.evaluation.routing.fit import check, corpus_ranges, drawn_means, router_of
+from ragways.evaluation.routing.learn import FitSettings, Learned, at_trade, learn, utilities
 from ragways.evaluation.routing.models import FEWEST_CORPORA, By, fold_labels, usual_by
 from ragways.evaluation.routing.oracle import Oracle, oracle
 from ragways.evaluation.routing.outcomes import Floats, Ints, Outcomes

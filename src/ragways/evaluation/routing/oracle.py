@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from ragways.evaluation.routing.fit import FitSettings, utilities
+from ragways.evaluation.routing.learn import FitSettings, utilities
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 
 SPLITS: Final = 20

@@ -13,7 +13,7 @@ import numpy as np
 from ragways.core.plain import to_plain
 from ragways.core.table import Cell, Column, Table
 from ragways.evaluation.routing.evaluate import ROUTER, PolicyScore, RouterEvaluation
-from ragways.evaluation.routing.fit import FitSettings, utilities
+from ragways.evaluation.routing.learn import FitSettings, utilities
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 from ragways.evaluation.statistics.inference import interval, studentised
 from ragways.retrieval.routing.router import ABSTAIN, CostUnit, Router, cost_in_words
