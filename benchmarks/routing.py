@@ -1,34 +1,64 @@
 """What a router that has not seen a corpus does on it: each of the corpora of some runs left out in turn.
 
-    python benchmarks/routing.py RUN… [--trade 0.01]
+    python benchmarks/routing.py RUN… [--trade 0.01] [--ask INDEX …]
 
 RUN are the folders that `python -m training.router` makes. For each corpus, on questions with evidence: the share with
 all of it among what is shown, and the tokens, of the router without its guard and of fixed arms; the best fixed arm by
 utility of the other corpora; questions without an answer and about the whole corpus, and what became of them; and the
-CPU time of a decision beyond the look (features and choice apart).
+CPU time of a choice. With `--ask`, where the bundled router sends questions about the whole corpus in words that no
+router was fitted on, for each of these indexes.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import math
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
+from ragways.assemble import opened
+from ragways.core.types import Query
 from ragways.evaluation.record import Records
 from ragways.evaluation.routing.fit import crossed_choices, fit, guard_of
 from ragways.evaluation.routing.learn import FitSettings
 from ragways.evaluation.routing.outcomes import Floats, Outcomes, about_the_whole, gather
+from ragways.retrieval.ask import PARADIGMS
+from ragways.retrieval.routing.auto import decide
+from ragways.retrieval.routing.look import look
 from ragways.retrieval.routing.router import ABSTAIN
+from ragways.settings import read_settings
+
+UNSEEN = (
+    "Tell me in a few paragraphs what this body of text covers.",
+    "What story do these documents tell together?",
+    "Which subjects dominate the material?",
+    "List the recurring motifs in the archive.",
+    "If you had to describe the library to a stranger, what would you say?",
+    "What overarching ideas run through the texts?",
+    "How do opinions differ across the sources?",
+    "What is the general tone of the collection?",
+    "Which areas of knowledge does the dataset span?",
+    "What patterns emerge when all documents are considered?",
+    "Identify the principal groups of topics in the data.",
+    "Sketch the big picture.",
+    "What are the five most discussed matters overall?",
+    "Compare the main themes with one another.",
+    "What can be learned from reading everything here?",
+    "Across all articles, what concerns come up again and again?",
+)
+"""Questions about a corpus as a whole, in words that are not in `training/router.py`."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--trade", type=float, default=0.01)
+    parser.add_argument("--ask", type=Path, nargs="*", default=[])
     options = parser.parse_args()
     outcomes = gather(options.runs, quality="all-evidence", common=True)
     settings = FitSettings(trade=options.trade)
@@ -65,8 +95,17 @@ def main() -> None:
             "to reports of those with evidence": _share(reports[chosen[some]]),
             "to reports of those about the whole": _share(reports[chosen[here & whole]]),
         }
+    report |= {f"new wordings, {index.name}": asyncio.run(_sent(index)) for index in options.ask}
     report["microseconds of a decision"] = _deciding(outcomes, settings)
     print(json.dumps(report, indent=1))
+
+
+async def _sent(index: Path) -> dict[str, int]:
+    """How many of the unseen wordings the bundled router sends which way."""
+    async with opened(read_settings(index=index)) as use:
+        see = look(use)
+        taken = [(await decide(use, text, await see(Query(text)), PARADIGMS.find)).arm for text in UNSEEN]
+    return dict(Counter(taken))
 
 
 def _figures(quality: Floats, tokens: Floats) -> list[float]:

@@ -112,6 +112,16 @@ def test_an_arm_that_is_not_possible_is_never_taken_and_the_rest_stand_in_for_th
         ROUTER.decide({}, lambda arm: "no")
 
 
+def test_an_arm_with_a_least_value_is_taken_only_from_that_value_on():
+    reports = ArmModel("community-global", 0.1, 0.0, {"question.hops": 1.0}, {"tokens": 0.0}, least=0.5)
+    chosen = replace(ROUTER, arms=(replace(LITTLE, constant=-9.0), replace(MORE, constant=-9.0), reports), trade=0.0)
+    unlikely = chosen.decide({"question.hops": 0.5})
+    assert unlikely.estimates[2].value > max(each.value for each in unlikely.estimates[:2])
+    assert unlikely.arm != reports.name
+    assert "0.5" in unlikely.estimates[2].impossible
+    assert chosen.decide({"question.hops": 1.5}).arm == reports.name
+
+
 def test_evidence_that_is_known_already_takes_the_place_of_the_usual_cost():
     decision = ROUTER.decide({}, evidence={"fused[k=30]": 500.0})
     assert {each.arm: each.cost for each in decision.estimates} == {
