@@ -26,6 +26,7 @@ SCHEMAS = {
     "duel score": "5b5b302fe4a7",
     "facts": "4e0043b0a92d",
     "facts more": "4e0043b0a92d",
+    "follow-up": "c2c6670c51d9",
     "judge answer": "973228fd829f",
     "judge citations": "ead2e6272bbf",
     "judge claims": "9c0669fbe3dc",
