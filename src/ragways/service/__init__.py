@@ -1,0 +1,1 @@
+"""The service: collections behind HTTP, who may use them, and what they may cost."""

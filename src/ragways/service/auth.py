@@ -1,0 +1,165 @@
+"""Who asks, and may they: what routes depend on (`Depends(caller("read"))`, `Depends(collection("write"))`).
+
+A collection that a caller may not see does not exist for them: the same 404, after the same steps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from ipaddress import IPv6Address, ip_address
+from typing import Any
+
+from fastapi import Request
+
+from ragways.service.audit import Audit
+from ragways.service.errors import Forbidden, NotFound, TooMany, Unauthorized
+from ragways.service.keys import LOCAL, Caller, Keys, Scope
+from ragways.service.ledger import Ledger
+from ragways.service.state import State
+
+TRIES = 10
+"""Wrong keys that one address may send in a minute."""
+_MINUTE = 60.0
+_ADDRESSES = 4096
+
+
+class FailedKeys:
+    """Wrong keys by address. Where there were too many, keys are not even looked at, but for those that were right
+    before: so nobody who shares an address with an attacker is locked out. Memory is bounded.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._failed: OrderedDict[str, deque[float]] = OrderedDict()
+        self._right: OrderedDict[bytes, None] = OrderedDict()
+
+    def check(self, address: str, key: str) -> None:
+        """`TooMany` where this address must wait."""
+        times = self._failed.get(_network(address))
+        if times is None or len(times) < TRIES or self._digest(key) in self._right:
+            return
+        wait = times[0] + _MINUTE - self._now()
+        if wait > 0:
+            raise TooMany("too many wrong keys came from this address", "wait, then try again", retry_after=wait)
+
+    def wrong(self, address: str) -> None:
+        where = _network(address)
+        self._failed.setdefault(where, deque(maxlen=TRIES)).append(self._now())
+        self._failed.move_to_end(where)
+        while len(self._failed) > _ADDRESSES:
+            self._failed.popitem(last=False)
+
+    def right(self, key: str) -> None:
+        digest = self._digest(key)
+        self._right[digest] = None
+        self._right.move_to_end(digest)
+        while len(self._right) > _ADDRESSES:
+            self._right.popitem(last=False)
+
+    def _digest(self, key: str) -> bytes:
+        return sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def _network(address: str) -> str:
+    """An IPv4 address, or the /64 of an IPv6 one: whoever has one of those has all."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return address[:64]
+    return ip.exploded[:19] if isinstance(ip, IPv6Address) and ip.ipv4_mapped is None else address
+
+
+@dataclass
+class Service:
+    """Everything that requests are served from; `make_app` makes it, and routes get it by `service_of`."""
+
+    config: Any
+    state: State
+    keys: Keys
+    ledger: Ledger
+    audit: Audit
+    collections: Any
+    workers: Any
+    jobs: Any
+    metrics: Any
+    failed: FailedKeys = field(default_factory=FailedKeys)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A caller who may do what the route does with a collection."""
+
+    service: Service
+    caller: Caller
+    collection: Any
+
+
+def service_of(request: Request) -> Service:
+    """The service that this request came to."""
+    service: Service = request.app.state.service
+    return service
+
+
+def authenticated(service: Service, authorization: str | None, address: str) -> Caller:
+    """Who sends the header `Authorization`; `Unauthorized` where a key is needed and none that is valid was sent."""
+    if authorization is None:
+        if service.keys.some():
+            raise Unauthorized
+        return LOCAL
+    kind, _, key = authorization.partition(" ")
+    key = key.strip()
+    if kind.lower() != "bearer" or not key:
+        raise Unauthorized
+    if not service.keys.some():  # a client that must send something, such as OpenAI's, may send anything
+        return LOCAL
+    service.failed.check(address, key)
+    found = service.keys.caller(key)
+    if found is None:
+        service.failed.wrong(address)
+        raise Unauthorized("this key is not valid", "check it, or ask whoever runs the server for another")
+    service.failed.right(key)
+    return found
+
+
+def caller_of(request: Request) -> Caller:
+    """Who sends this request. The gate has looked already, unless a test calls the routes without it."""
+    known: Caller | None = request.scope.get("ragways.caller")
+    if known is not None:
+        return known
+    address = request.client.host if request.client else ""
+    return authenticated(service_of(request), request.headers.get("authorization"), address)
+
+
+def caller(scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
+    """A dependency: the caller, who may do what needs this scope."""
+
+    async def allowed(request: Request) -> Caller:
+        return _may(caller_of(request), scope)
+
+    return allowed
+
+
+def collection(scope: Scope) -> Callable[[Request, str], Awaitable[Access]]:
+    """A dependency of routes with {collection} in their path: the collection, which the caller may see and use."""
+
+    async def allowed(request: Request, collection: str) -> Access:
+        service, who = service_of(request), caller_of(request)
+        found = service.collections.find(who.tenant, collection)
+        if found is None or not who.sees(found.tenant, found.name):
+            raise NotFound("collection")
+        return Access(service, _may(who, scope), found)
+
+    return allowed
+
+
+def _may(who: Caller, scope: Scope) -> Caller:
+    if scope not in who.scopes:
+        raise Forbidden(f"this key may not {_VERBS[scope]}", f"use a key with the scope {scope}")
+    return who
+
+
+_VERBS = {"read": "read", "write": "change collections", "admin": "make or delete collections"}
