@@ -1,0 +1,273 @@
+"""The collections of a server: an index each, the files it is made of, and what is known of it without opening it.
+
+A managed collection lives in a folder of its own below the server's data: `files` (what was uploaded), `index`,
+`incoming` (uploads under way), `questions`, `runs` and `feedback.jsonl`. An index that was given to the server by
+`--index` is only read: what belongs to it alone (questions, runs, feedback) has a folder below the data, too.
+
+What a list of collections shows is in the server's own database, and brought up to date after each job.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from ragways.core.errors import RagwaysError
+from ragways.index.database import connect, store_errors
+from ragways.index.layers import USUAL, check_layers
+from ragways.index.store import FILE, VERSION
+from ragways.service.errors import BadRequest, Conflict
+from ragways.service.keys import COLLECTION_NAME, MAIN, Caller
+from ragways.service.state import State
+
+MARK = "ragways-collection.txt"
+"""Marks a folder as one of ours: no other is ever deleted."""
+MOST = 1000
+"""Collections of a tenant."""
+_MARK_TEXT = "This folder is a collection of ragways serve. It is deleted with its collection, and everything in it.\n"
+_GONE = ".deleted"
+_TABLE = """
+CREATE TABLE IF NOT EXISTS collections (
+    id TEXT PRIMARY KEY, tenant TEXT NOT NULL, name TEXT NOT NULL, managed INTEGER NOT NULL, place TEXT NOT NULL,
+    created TEXT NOT NULL, wanted TEXT NOT NULL, documents INTEGER NOT NULL DEFAULT 0,
+    chunks INTEGER NOT NULL DEFAULT 0, layers TEXT NOT NULL DEFAULT '', generation INTEGER NOT NULL DEFAULT 0,
+    trouble TEXT NOT NULL DEFAULT '', UNIQUE (tenant, name)
+);
+"""
+_COLUMNS = "id, tenant, name, managed, place, created, wanted, documents, chunks, layers, generation, trouble"
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """An index that a server answers from, and what it held when it was last looked at.
+
+    `files` are the folder of what was uploaded; None where the index is only read. `folder` holds all that belongs to
+    the collection. `wanted` are the layers that an index job builds unless it names others. `trouble` says why the
+    collection cannot be asked, with the cure; it is empty where it can.
+    """
+
+    id: str
+    tenant: str
+    name: str
+    managed: bool
+    index: Path
+    files: Path | None
+    created: str
+    documents: int
+    chunks: int
+    layers: tuple[str, ...]
+    generation: int
+    folder: Path
+    wanted: tuple[str, ...]
+    trouble: str = ""
+
+    @property
+    def incoming(self) -> Path:
+        """Uploads under way; what a killed server left there is cleared when the next one starts."""
+        return self.folder / "incoming"
+
+    @property
+    def questions(self) -> Path:
+        """Sets of questions, a file of JSON lines each."""
+        return self.folder / "questions"
+
+    @property
+    def runs(self) -> Path:
+        """Evaluations, a folder each."""
+        return self.folder / "runs"
+
+    @property
+    def feedback(self) -> Path:
+        """What people said of answers: questions with verdicts, a line of JSON each."""
+        return self.folder / "feedback.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What an index holds, read from its store alone."""
+
+    documents: int = 0
+    chunks: int = 0
+    layers: str = ""
+    generation: int = 0
+    trouble: str = ""
+
+
+class Collections:
+    """The table of collections. `indexes` are folders of indexes to read, which belong to the tenant `main`."""
+
+    def __init__(self, state: State, data_folder: Path, indexes: Sequence[Path] = ()) -> None:
+        self._state = state
+        self._root = data_folder.resolve() / "collections"
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state.tables(_TABLE)
+        self._clear_leftovers()
+        self._register(indexes)
+        for collection in self.all():
+            self.refresh(collection)
+
+    def create(self, tenant: str, name: str, layers: Iterable[str] | None = None) -> Collection:
+        """A new, empty collection. Its index is made by the first index job."""
+        if not COLLECTION_NAME.fullmatch(name):
+            raise BadRequest(
+                "this cannot be the name of a collection",
+                "use at most 64 small letters, digits, dots, underscores and hyphens; begin with a letter or a digit",
+            )
+        wanted = USUAL if layers is None else check_layers(sorted(set(layers)))
+        if self._state.db.execute("SELECT count(*) FROM collections WHERE tenant = ?", (tenant,)).fetchone()[0] >= MOST:
+            raise Conflict(f"there are {MOST} collections already", "delete one first")
+        id = secrets.token_hex(8)
+        folder = self._make_folder(id)
+        (folder / "files").mkdir(mode=0o700)
+        try:
+            self._insert(id, tenant, name, managed=True, place="", wanted=wanted)
+        except sqlite3.IntegrityError:
+            shutil.rmtree(folder)
+            raise Conflict("there is a collection of this name already", "choose another name") from None
+        found = self.find(tenant, name)
+        if found is None:
+            raise Conflict("the collection was deleted while it was made", "make it again")
+        return found
+
+    def find(self, tenant: str, name: str) -> Collection | None:
+        """The collection of this name, or None."""
+        query = f"SELECT {_COLUMNS} FROM collections WHERE tenant = ? AND name = ?"  # noqa: S608 - columns of ours
+        row = self._state.db.execute(query, (tenant, name)).fetchone()
+        return None if row is None else self._collection(row)
+
+    def visible(self, caller: Caller) -> list[Collection]:
+        """What the caller may know of, by name."""
+        query = f"SELECT {_COLUMNS} FROM collections WHERE tenant = ? ORDER BY name"  # noqa: S608 - columns of ours
+        found = map(self._collection, self._state.db.execute(query, (caller.tenant,)))
+        return [one for one in found if caller.sees(one.tenant, one.name)]
+
+    def all(self) -> list[Collection]:
+        """Every collection of every tenant."""
+        rows = self._state.db.execute(f"SELECT {_COLUMNS} FROM collections ORDER BY id")  # noqa: S608 - columns of ours
+        return [self._collection(row) for row in rows.fetchall()]
+
+    def delete(self, collection: Collection) -> None:
+        """Forget a collection and delete its folder. From the first moment on nobody finds it.
+
+        A folder is deleted only where it bears our mark, and links in it are removed, not followed.
+        """
+        if not collection.managed:
+            raise Conflict(
+                "this collection was given to the server and is only read", "start the server without its --index"
+            )
+        gone = collection.folder.with_name(f"{collection.folder.name}{_GONE}")
+        self._state.db.execute("DELETE FROM collections WHERE id = ?", (collection.id,))
+        if self._is_ours(collection.folder):
+            collection.folder.rename(gone)
+            shutil.rmtree(gone, ignore_errors=True)
+
+    def refresh(self, collection: Collection) -> Collection:
+        """Look at the index once more: what it holds now, and whether it can be asked."""
+        held = _look(collection.index, managed=collection.managed)
+        self._state.db.execute(
+            "UPDATE collections SET documents = ?, chunks = ?, layers = ?, generation = ?, trouble = ? WHERE id = ?",
+            (held.documents, held.chunks, held.layers, held.generation, held.trouble, collection.id),
+        )
+        return self.find(collection.tenant, collection.name) or collection
+
+    # Folders
+
+    def _make_folder(self, id: str) -> Path:
+        folder = self._root / id
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / MARK).write_text(_MARK_TEXT, encoding="utf-8")
+        return folder
+
+    def _is_ours(self, folder: Path) -> bool:
+        """Whether it is a folder that we made: a real one, right below ours, with our mark."""
+        return folder.parent == self._root and not folder.is_symlink() and (folder / MARK).is_file()
+
+    def _clear_leftovers(self) -> None:
+        """Remove what a killed server left: half-deleted folders, folders of no collection, uploads under way."""
+        known = {row[0] for row in self._state.db.execute("SELECT id FROM collections")}
+        for folder in self._root.iterdir():
+            if not self._is_ours(folder):
+                continue
+            if folder.name not in known:
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                shutil.rmtree(folder / "incoming", ignore_errors=True)
+
+    # Rows
+
+    def _insert(self, id: str, tenant: str, name: str, *, managed: bool, place: str, wanted: Iterable[str]) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._state.db.execute(
+            "INSERT INTO collections (id, tenant, name, managed, place, created, wanted) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (id, tenant, name, managed, place, now, " ".join(sorted(wanted))),
+        )
+
+    def _register(self, indexes: Sequence[Path]) -> None:
+        """Have the given indexes in the table, and no others; those that were there before keep their names."""
+        given = {sha256(os.fsencode(path.resolve())).hexdigest()[:16]: path.resolve() for path in indexes}
+        db = self._state.db
+        known = {row[0] for row in db.execute("SELECT id FROM collections WHERE NOT managed")}
+        for id in known - given.keys():
+            db.execute("DELETE FROM collections WHERE id = ?", (id,))
+        for id, path in given.items():
+            self._make_folder(id)
+            if id not in known:
+                self._insert(id, MAIN, self._free_name(path.name), managed=False, place=str(path), wanted=())
+
+    def _free_name(self, wish: str) -> str:
+        """The name of a folder made fit for a collection; with a number where it is taken."""
+        fit = re.sub(r"[^a-z0-9._-]+", "-", wish.lower()).strip("._-")[:56] or "index"
+        names = (fit if number == 1 else f"{fit}-{number}" for number in range(1, MOST + 2))
+        return next(name for name in names if self.find(MAIN, name) is None)
+
+    def _collection(self, row: Sequence[object]) -> Collection:
+        id, tenant, name, managed, place, created, wanted, documents, chunks, layers, generation, trouble = row
+        folder = self._root / str(id)
+        return Collection(
+            id=str(id),
+            tenant=str(tenant),
+            name=str(name),
+            managed=bool(managed),
+            index=folder / "index" if managed else Path(str(place)),
+            files=folder / "files" if managed else None,
+            created=str(created),
+            documents=int(str(documents)),
+            chunks=int(str(chunks)),
+            layers=tuple(str(layers).split()),
+            generation=int(str(generation)),
+            folder=folder,
+            wanted=tuple(str(wanted).split()),
+            trouble=str(trouble),
+        )
+
+
+def _look(index: Path, *, managed: bool) -> _Held:
+    """What an index holds. Only its store is read; an index of another version is told from it, and never misread."""
+    again = "start an index job with rebuild" if managed else "build it again with: ragways index --rebuild PATH"
+    path = index / FILE
+    if not path.is_file():
+        return _Held(trouble="" if managed else "there is no index in the folder that was given; build one there")
+    try:
+        with store_errors(path), closing(connect(path, write=False)) as db:
+            db.execute("BEGIN")
+            tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            meta = dict(db.execute("SELECT key, value FROM meta").fetchall()) if "meta" in tables else {}
+            if not tables:
+                return _Held(trouble="" if managed else "the index is not whole yet; wait for its build to end")
+            if (version := meta.get("version")) != str(VERSION):
+                told = f"version {version}" if version and version.isdecimal() else "an unknown version"
+                return _Held(trouble=f"its index has {told}, and this server reads version {VERSION}; {again}")
+            documents = db.execute("SELECT count(*) FROM documents").fetchone()[0]
+            chunks = db.execute("SELECT count(*) FROM chunks").fetchone()[0]
+            return _Held(documents, chunks, meta.get("layers", ""), int(meta["generation"]))
+    except (RagwaysError, KeyError, ValueError):
+        return _Held(trouble=f"its index cannot be read; {again}")
