@@ -173,12 +173,12 @@ def neighbourhood(index: Index, name: str, *, hops: int = 1, limit: int = LIMIT)
     """
     graph = index.graph
     entity, *others = find_entity(graph, name)
-    around, reached = _around(graph, entity, hops, limit)
-    order = list(around)
+    found, reached = around(graph, entity, hops, limit)
+    order = list(found)
     entities = graph.entities(order)
     stated = graph.induced(order, limit=MAX_RELATIONS)
     quoting = _Quoting(index)
-    nodes = tuple(_neighbour(entities[id], around[id], quoting.of_entity(graph, entities[id])) for id in order)
+    nodes = tuple(_neighbour(entities[id], found[id], quoting.of_entity(graph, entities[id])) for id in order)
     edges = tuple(quoting.of_relations(graph, stated, entities))
     cut = _cut(len(nodes), reached, len(edges), graph.count_induced(order))
     namesakes = tuple(Namesake(each.id, each.name, each.type) for each in graph.entities(others).values())
@@ -210,7 +210,7 @@ def _neighbour(entity: GraphEntity, around: tuple[int, float, str], quotes: tupl
     )
 
 
-def _around(graph: Graph, entity: str, hops: int, limit: int) -> tuple[dict[str, tuple[int, float, str]], int]:
+def around(graph: Graph, entity: str, hops: int, limit: int) -> tuple[dict[str, tuple[int, float, str]], int]:
     """Hop, weight and nearest neighbour inwards of the entities within so many hops, nearest and heaviest first, up to
     a limit; and how many there are in all. A hub has a million: only those that are kept get their names.
     """
@@ -237,6 +237,17 @@ def _around(graph: Graph, entity: str, hops: int, limit: int) -> tuple[dict[str,
         kept += zip(border[best].tolist(), [hop] * len(best), total[best].tolist(), through.tolist(), strict=True)
     ids = graph.ids_at([node for node, *_ in kept])
     return {ids[node]: (hop, weight, ids.get(by, "")) for node, hop, weight, by in kept[:limit]}, reached
+
+
+def connections(index: Index, triplets: Collection[Triplet]) -> tuple[Connection, ...]:
+    """Relations, each with a sentence that states it."""
+    entities = index.graph.entities({end for triplet in triplets for end in (triplet.subject, triplet.object)})
+    return tuple(_Quoting(index).of_relations(index.graph, triplets, entities))
+
+
+def entity_quotes(index: Index, entity: GraphEntity) -> tuple[QuotedSentence, ...]:
+    """Sentences that name an entity."""
+    return _Quoting(index).of_entity(index.graph, entity)
 
 
 class _Quoting:

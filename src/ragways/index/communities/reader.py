@@ -101,6 +101,14 @@ class Communities:
         query = f"SELECT {_COLUMNS} FROM members JOIN communities c ON c.id = {MEMBER_OF} WHERE entity = ?"
         return sorted((_community(row) for row in self._rows(query, (id_number(id),))), key=lambda c: c.level)
 
+    def at_level(self, ids: Collection[str], level: int) -> dict[str, str]:
+        """The community of each of these entities at a level, or above it where that one is not split."""
+        query = (
+            f"SELECT {MEMBER}, c.id FROM members JOIN communities c ON c.id = {MEMBER_OF} "
+            f"WHERE entity {_AMONG} AND (c.level = ?2 OR (c.level < ?2 AND c.leaf))"
+        )
+        return dict(self._rows(query, (json.dumps([id_number(id) for id in ids]), level)))
+
     def communities(self, ids: Collection[str]) -> dict[str, Community]:
         """By id; an id that is not there is left out."""
         query = f"SELECT {_COLUMNS} FROM communities c WHERE c.id {_AMONG}"

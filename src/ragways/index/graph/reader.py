@@ -74,6 +74,7 @@ LIMIT = 500
 """Rows of one answer, unless more or fewer are asked for."""
 _WORD_LIMIT = 400  # of a question that are looked at
 _NAME_WORDS = 20  # of a name that are looked for
+_PREFIXED = 5000  # names with one beginning that are looked at: a letter alone begins a million
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _NONE = "[]"  # most entities have no alias
 _MAPPED = 1 << 30  # bytes of the file
@@ -162,6 +163,18 @@ class Graph:
             "SELECT e.id FROM names n JOIN entities e ON e.ordinal = n.entity WHERE n.name = ? "
             "ORDER BY n.own DESC, e.count DESC, e.id LIMIT ?",
             (fold(text), limit),
+        )
+        return [row[0] for row in rows]
+
+    def beginning(self, text: str, limit: int = 20) -> list[str]:
+        """Entities with a name or alias that begins so, as names are compared: the most often named first."""
+        start = fold(text)
+        if not start:
+            return []
+        rows = self._rows(
+            "SELECT e.id FROM (SELECT DISTINCT entity FROM (SELECT entity FROM names WHERE name >= ?1 AND name < ?2 "
+            "LIMIT ?3)) JOIN entities e ON e.ordinal = entity ORDER BY e.count DESC, e.id LIMIT ?4",
+            (start, start + chr(0x10FFFF), _PREFIXED, limit),
         )
         return [row[0] for row in rows]
 

@@ -1,0 +1,163 @@
+"""A map of the knowledge graph: its best-connected entities, each at a place of its own.
+
+Entities of a community stand together in a disc, the best-connected in the middle, and communities that are joined
+stand near each other. Places come from the graph alone, so that the same graph always gives the same map.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.index.graph.names import coarse
+from ragways.index.graph.relations import places_of
+from ragways.index.reader import Index
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_NODES = 5000
+MOST_EDGES = 20_000
+_JOIN_NOTHING = frozenset({"date", "quantity"})
+"""A year would join all that happened in it."""
+_GOLDEN = math.pi * (3 - math.sqrt(5))
+_MOVED = 300  # discs that are moved by what joins them; those beyond stand around them
+_ROUNDS = 60
+_LETTERS = 80
+_REACH = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class MapNode:
+    """An entity on the map. `degree` counts the entities it is joined to in the whole graph; `community` is an id, or
+    empty where it belongs to none.
+    """
+
+    id: str
+    name: str
+    type: str
+    kind: str
+    degree: int
+    community: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphMap:
+    """`edges` join places in `nodes`, with the weight of all relations between the two. `entities` counts all of the
+    graph.
+    """
+
+    nodes: tuple[MapNode, ...]
+    edges: tuple[tuple[int, int, float], ...]
+    entities: int
+
+
+def graph_map(index: Index, limit: int = 1000) -> GraphMap:
+    """The best-connected entities, at most `limit` and `MOST_NODES`, and the heaviest of what joins them.
+
+    Dates and quantities are left out. Raises MissingLayer where the index has no graph.
+    """
+    graph, links = index.graph, index.graph.adjacency
+    degrees = np.diff(links.indptr)
+    limit = max(1, min(limit, MOST_NODES))
+    best = np.lexsort((np.arange(len(degrees)), -degrees))[: 2 * limit]
+    best = best[degrees[best] > 0]
+    ids = graph.ids_at(best.tolist())
+    entities = graph.entities(ids.values())
+    kept = [node for node in best.tolist() if coarse(entities[ids[node]].type) not in _JOIN_NOTHING][:limit]
+    left, right, weights = _edges(links.indptr, links.indices, links.weights, np.array(kept, dtype=np.int64))
+    own = communities_of(index, [ids[node] for node in kept])
+    kinds = [coarse(entities[ids[node]].type) for node in kept]
+    groups = [own.get(ids[node], "") or kind for node, kind in zip(kept, kinds, strict=True)]
+    places = _places(groups, left, right)
+    nodes = []
+    for node, kind, (x, y) in zip(kept, kinds, places.tolist(), strict=True):
+        found = entities[ids[node]]
+        at = round(x, 1), round(y, 1)
+        community = own.get(found.id, "")
+        nodes.append(MapNode(found.id, found.name[:_LETTERS], found.type, kind, int(degrees[node]), community, *at))
+    edges = zip(left.tolist(), right.tolist(), np.round(weights, 3).tolist(), strict=True)
+    return GraphMap(tuple(nodes), tuple(edges), len(degrees))
+
+
+def communities_of(index: Index, ids: Sequence[str]) -> dict[str, str]:
+    """The coarsest community of each entity; none where the index has no communities."""
+    if "communities" not in index.layers:
+        return {}
+    levels = index.communities.levels()
+    return index.communities.at_level(ids, levels[0]) if levels else {}
+
+
+def _edges(
+    indptr: Ints, indices: NDArray[np.int32], weights: NDArray[np.float32], nodes: Ints
+) -> tuple[Ints, Ints, Floats]:
+    """The heaviest edges between these nodes, as places in the list of them."""
+    place = np.full(len(indptr) - 1, -1, dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    at, counts = places_of(indptr, nodes)
+    left, right = np.repeat(np.arange(len(nodes), dtype=np.int64), counts), place[indices[at]]
+    once = np.flatnonzero(right > left)
+    found = weights[at[once]].astype(np.float64)
+    order = np.lexsort((right[once], left[once], -found))[:MOST_EDGES]
+    return left[once][order], right[once][order], found[order]
+
+
+def _places(groups: Sequence[str], left: Ints, right: Ints) -> Floats:
+    """Where each node stands, up to `_REACH` from the middle. `groups` has the disc that each belongs to, and the
+    best-connected nodes first.
+    """
+    if not groups:
+        return np.zeros((0, 2))
+    names, of = np.unique(np.array(groups), return_inverse=True)
+    sizes = np.bincount(of)
+    order = np.lexsort((np.arange(len(names)), -sizes))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    of = rank[of]  # discs by size, the largest first
+    radii = np.sqrt(sizes[order].astype(np.float64))
+    centres = _centres(radii, of[left], of[right])
+    inside = np.empty(len(of), dtype=np.int64)
+    for group in range(len(names)):
+        members = np.flatnonzero(of == group)
+        inside[members] = np.arange(len(members))
+    places = centres[of] + _sunflower(inside) * 0.92
+    reach = float(np.abs(places).max()) or 1.0
+    scaled: Floats = places * (_REACH / reach)
+    return scaled
+
+
+def _sunflower(numbers: Ints) -> Floats:
+    """Points in the order of a sunflower's seeds: point n is √n from the middle, and all are equally far apart."""
+    angle = numbers * _GOLDEN
+    points: Floats = np.sqrt(numbers)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return points
+
+
+def _centres(radii: Floats, left: Ints, right: Ints) -> Floats:
+    """Middles of discs that do not overlap: pulled together by what joins them, pushed apart where they touch."""
+    before = np.cumsum(radii**2) - radii**2 / 2
+    angle = np.arange(len(radii)) * _GOLDEN
+    centres: Floats = 1.5 * np.sqrt(before - before[0])[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    some = min(len(radii), _MOVED)
+    joined = np.zeros((some, some))
+    near = (left < some) & (right < some) & (left != right)
+    np.add.at(joined, (left[near], right[near]), 1.0)
+    joined += joined.T
+    pull = joined / np.maximum(joined.sum(axis=1, keepdims=True), 1.0)
+    apart = radii[:some, None] + radii[None, :some] + 0.8
+    np.fill_diagonal(apart, 0.0)
+    for left_over in np.linspace(0.25, 0.0, _ROUNDS):
+        here = centres[:some]
+        here += left_over * (pull @ here - here * (pull.sum(axis=1, keepdims=True) > 0))
+        for _ in range(2):
+            away = here[:, None] - here[None]
+            far = np.sqrt((away**2).sum(axis=2)) + 1e-9
+            push = np.maximum(apart - far, 0.0) / far * 0.5
+            here += (away * push[:, :, None]).sum(axis=1) * 0.7
+    return centres
