@@ -1,0 +1,70 @@
+// An answer as people read it: its text with numbers that open the sentence it rests on, what it withheld and why, and its sources.
+import { html } from "./html.js";
+import { shown } from "./figures.js";
+import { openDocument } from "./document.js";
+import { share } from "./words.js";
+
+// Text and numbers of passages in turn: "Built in 1801. [2][5]" is "Built in 1801. ", 2, 5.
+export function pieces(text) {
+  return text.split(/(\[\d{1,4}\])/).filter(Boolean).map((part) => /^\[\d{1,4}\]$/.test(part) ? Number(part.slice(1, -1)) : part);
+}
+
+// The place that number n stands for: the cited sentence of that passage, else the whole passage.
+export function place(result, n) {
+  const passage = result.evidence[n - 1];
+  if (!passage) return null;
+  const cited = result.citations.find((one) => one.piece === passage.id);
+  const { document, start, end } = cited ?? passage;
+  return { document, start, end, title: passage.title, quote: cited?.quote ?? passage.text, source: (cited ?? passage).source?.text ?? "", cited: Boolean(cited) };
+}
+
+function Cite({ collection, result, n }) {
+  const found = result && place(result, n);
+  if (!found) return html`<span class="cite">${n}</span>`;
+  return html`<button type="button" class="cite" aria-label=${`Source ${n}: ${shown(found.title)}`} title=${shown(found.quote.slice(0, 300))}
+    onClick=${() => openDocument({ collection, ...found })}>${n}</button>`;
+}
+
+export function Cited({ collection, result, text }) {
+  return html`<p class="reading said">${pieces(text).map((part, at) => typeof part === "number" ? html`<${Cite} key=${at} collection=${collection} result=${result} n=${part} />` : shown(part.trimEnd() && part))}</p>`;
+}
+
+export function AnswerText({ collection, result }) {
+  if (result.abstained) {
+    return html`<div class="abstained">
+      <p class="reading said">The documents do not tell, as far as this way could see.</p>
+      ${result.answer && html`<p class="soft">${shown(result.answer)}</p>`}
+      <${Surety} result=${result} />
+    </div>`;
+  }
+  return html`<${Cited} collection=${collection} result=${result} text=${result.answer} />
+    ${result.explanation && html`<div class="because soft"><${Cited} collection=${collection} result=${result} text=${result.explanation} /></div>`}
+    <${Surety} result=${result} />`;
+}
+
+// How sure it is, what is to be known of how it was made, and what went wrong on the way.
+function Surety({ result }) {
+  const said = [];
+  if (result.chance !== null && result.chance !== undefined) {
+    said.push(result.abstained ? `The best answer found had a chance of ${share(result.chance)} of being right.` : `Chance of being right: ${share(result.chance)}.`);
+  }
+  if (result.note) said.push(result.note);
+  if (result.error) said.push(`The model gave no answer (${result.error}); this one is by a rule.`);
+  return said.length > 0 && html`<p class="soft small">${shown(said.join(" "))}</p>`;
+}
+
+export function Sources({ collection, result }) {
+  const numbers = result.evidence.map((_, at) => at + 1), cited = numbers.filter((n) => place(result, n).cited), others = numbers.filter((n) => !place(result, n).cited);
+  const row = (n) => {
+    const found = place(result, n);
+    return html`<li key=${n} value=${n}>
+      <button type="button" class="source" onClick=${() => openDocument({ collection, ...found })}>
+        <span class="title">${shown(found.title || found.document)}</span>
+        <span class="quote">${shown(found.quote.length > 260 ? `${found.quote.slice(0, 259)}…` : found.quote)}</span>
+      </button>
+    </li>`;
+  };
+  return html`
+    ${cited.length > 0 && html`<ol class="sources" aria-label="Sources">${cited.map(row)}</ol>`}
+    ${others.length > 0 && html`<details class="others"><summary>${cited.length ? "What else was read" : "What was read"} (${others.length})</summary><ol class="sources">${others.map(row)}</ol></details>`}`;
+}
