@@ -4,10 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check format docs lock dist audit clean
+.PHONY: demo serve test check format docs lock dist audit clean
 
 demo: $(VENV)/base
 	@$(BIN)/ragways demo
+
+# The service and its page on the bundled corpus: http://127.0.0.1:8080
+serve: $(VENV)/serve
+	@$(BIN)/ragways serve --demo
 
 test: check
 	$(BIN)/python -m pytest -n 2
@@ -33,6 +37,10 @@ $(VENV)/base: requirements.lock pyproject.toml
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 
+$(VENV)/serve: $(VENV)/base requirements-serve.lock
+	@$(PIP) install --no-deps --require-hashes -r requirements-serve.lock
+	@touch $@
+
 $(VENV)/dev: $(VENV)/base requirements-dev.lock
 	@$(PIP) install --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
@@ -42,6 +50,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 lock:
 	$(COMPILE) pyproject.toml --output-file requirements.lock
 	$(COMPILE) pyproject.toml --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) pyproject.toml --extra serve --constraint requirements-dev.lock --output-file requirements-serve.lock
 	$(COMPILE) --group release --output-file requirements-release.lock
 
 # Wheel and source archive, checked as the package index would, and the list of what ships (CycloneDX), under dist/.

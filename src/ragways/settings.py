@@ -185,6 +185,26 @@ class McpSettings(Section):
     )
 
 
+class ServeSettings(Section):
+    """The service and its page, `ragways serve`."""
+
+    data: Path = Field(Path("ragways-data"), description="folder of what the service keeps: collections, keys, jobs")
+    host: str = Field("127.0.0.1", description="address to listen on; other than loopback needs a key")
+    port: int = Field(8080, ge=0, le=65535, description="port to listen on; 0 is any that is free")
+    hosts: tuple[str, ...] = Field((), description="names that requests may be addressed to besides this machine's")
+    origins: tuple[str, ...] = Field((), description="other sites whose pages may send requests; none unless set")
+    workers: int = Field(0, ge=0, le=64, description="processes that answer; 0 is one a core")
+    upload_mb: int = Field(256, ge=1, description="largest file that may be uploaded")
+    files: int = Field(10_000, ge=1, description="most files of a collection")
+    seconds: float = Field(120.0, gt=0, description="seconds that a question may take")
+    at_once: int = Field(64, ge=1, description="requests that are worked on at once; more wait, then are refused")
+    per_key: int = Field(64, ge=1, description="requests that one key may have under way")
+    budget: float = Field(
+        0.10, ge=0, description="USD a request may spend where its key has a budget and it names none"
+    )
+    otlp: str = Field("", description="where OpenTelemetry spans are sent, e.g. http://127.0.0.1:4318; none unless set")
+
+
 class Settings(Section):
     """Every setting of ragways, section by section; frozen, and checked when it is made."""
 
@@ -199,6 +219,7 @@ class Settings(Section):
     answer: AnswerSettings = AnswerSettings()
     guard: GuardSettings = GuardSettings()
     mcp: McpSettings = McpSettings()
+    serve: ServeSettings = ServeSettings()
     graph: GraphSettings = GraphSettings()
     windows: WindowSettings = WindowSettings()
     communities: CommunitySettings = CommunitySettings()

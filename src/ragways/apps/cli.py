@@ -18,6 +18,7 @@ from ragways.apps.logs import ROOT, LogFormat, as_json, kept, options_first, set
 from ragways.apps.model import app as model
 from ragways.apps.reproduce import reproduce
 from ragways.apps.route import app as route
+from ragways.apps.serve import serve
 from ragways.apps.terminal import (
     IndexOption,
     JsonOption,
@@ -150,6 +151,7 @@ app.add_typer(graph, name="graph")
 app.add_typer(model, name="model")
 app.add_typer(evaluate, name="eval")
 app.add_typer(route, name="route")
+app.command()(serve)
 app.command()(tune)
 app.command()(reproduce)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
@@ -179,6 +179,19 @@ class Span:
 
 _span: ContextVar[Span | None] = ContextVar("ragways_span", default=None)
 _meter: ContextVar[Meter | None] = ContextVar("ragways_meter", default=None)
+SpanListener = Callable[[Span, int, bool], None]
+"""Called with a span, how deep it lies, and whether it has ended."""
+_listener: ContextVar[tuple[SpanListener, int] | None] = ContextVar("ragways_listener", default=None)
+
+
+@contextmanager
+def watching(listener: SpanListener) -> Iterator[None]:
+    """Tell the listener of every span inside, when it begins and when it ends, also of tasks started inside."""
+    token = _listener.set((listener, 0))
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager
@@ -189,6 +202,11 @@ def span(name: str, **details: object) -> Iterator[Span]:
     if parent is not None:
         parent.children.append(here)
     token = _span.set(here)
+    watched = _listener.get()
+    if watched is not None:
+        tell, depth = watched
+        deeper = _listener.set((tell, depth + 1))
+        tell(here, depth, False)
     started = time.perf_counter()
     try:
         yield here
@@ -198,6 +216,9 @@ def span(name: str, **details: object) -> Iterator[Span]:
     finally:
         here.seconds = time.perf_counter() - started
         _span.reset(token)
+        if watched is not None:
+            _listener.reset(deeper)
+            tell(here, depth, True)
         if _LOG.isEnabledFor(logging.INFO):
             _log(here)
 

@@ -21,6 +21,8 @@ import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from ragways.core.errors import (
     BudgetExceeded,
     EmbedderChanged,
@@ -46,6 +48,27 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 LONGEST_MESSAGE = 500
+
+
+class ErrorDetails(BaseModel):
+    """What went wrong and what to do; `id` finds it in the server's log."""
+
+    id: str
+    code: str
+    message: str
+    cure: str
+
+
+class ErrorReply(BaseModel):
+    """The body of every error."""
+
+    error: ErrorDetails
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorReply} for status in (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504)
+}
+"""What any route may answer instead, for the OpenAPI document: `APIRouter(responses=ERRORS)`."""
 _log = logging.getLogger("ragways.service")
 _PATH = re.compile(r"(?:(?<![^\s\"'(=:`])(?:[a-zA-Z]:\\|\\\\|~?/|\.{1,2}/))(?:[^\n]*[/\\])?[^\s:;,)\"'`]*")
 

@@ -13,6 +13,10 @@ PartRow = tuple[int, str, int, int]
 
 _TITLES = "SELECT number, title, redirect FROM documents ORDER BY number"
 _KEYS = "SELECT number, key, title, format FROM documents WHERE redirect IS NULL ORDER BY number LIMIT ? OFFSET ?"
+_LIKE = "redirect IS NULL AND (?1 = '' OR title LIKE ?1 ESCAPE '!' OR key LIKE ?1 ESCAPE '!')"
+_FOUND = f"""SELECT number, key, title, format, length(text), metadata FROM documents
+    WHERE {_LIKE} ORDER BY key LIMIT ?2 OFFSET ?3"""  # noqa: S608 - words of our own
+_COUNTED = f"SELECT count(*) FROM documents WHERE {_LIKE}"  # noqa: S608 - words of our own
 _PARAGRAPHS = "SELECT ordinal, path, start, end FROM paragraphs WHERE document = ? ORDER BY ordinal"
 _PARAGRAPHS_IN = """SELECT ordinal, path, start, end FROM paragraphs
     WHERE document = ? AND start >= ? AND end <= ? ORDER BY ordinal"""
@@ -49,6 +53,17 @@ class Queries:
     def listing(self, limit: int, offset: int) -> list[tuple[int, str, str, str]]:
         """Number, key, title and format of articles."""
         return self._all(_KEYS, limit, offset)
+
+    def found(
+        self, words: str, limit: int, offset: int
+    ) -> tuple[list[tuple[int, str, str, str, int, dict[str, str]]], int]:
+        """Number, key, title, format, length and metadata of articles, by key, and how many there are in all. With
+        words, only of those whose title or key has them.
+        """
+        escaped = words.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        pattern = f"%{escaped}%" if words else ""
+        rows = [(*row[:-1], json.loads(row[-1])) for row in self._all(_FOUND, pattern, limit, offset)]
+        return rows, int(self._all(_COUNTED, pattern)[0][0])
 
     def paragraphs(self, document: int) -> list[PartRow]:
         return self._all(_PARAGRAPHS, document)

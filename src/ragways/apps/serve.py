@@ -1,0 +1,114 @@
+"""`ragways serve`: the service and its page."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragways.apps.terminal import ModelOption, ProviderOption, SettingsOption, TrustOption, chosen_settings
+from ragways.core.errors import MissingPart, UsageError
+
+if TYPE_CHECKING:
+    from ragways.service.config import ServiceConfig
+    from ragways.settings import Settings
+
+PARTS = ("fastapi", "uvicorn", "httptools", "prometheus_client", "mcp")
+DRAIN = 30
+"""Seconds that answers under way get to end when the server is stopped."""
+
+
+def serve(
+    index: Annotated[
+        list[Path] | None, typer.Option("--index", help="An index to serve, read-only; may be given several times.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="Folder of collections, keys and jobs.", show_default="ragways-data"),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option("--host", help="Address to listen on.", show_default="127.0.0.1: this machine only")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", help="Port; 0 is any that is free.", min=0, max=65535, show_default="8080")
+    ] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Serve the bundled corpus, and index it first.")] = False,
+    provider: ProviderOption = None,
+    model: ModelOption = None,
+    settings: SettingsOption = None,
+    trust: TrustOption = False,
+) -> None:
+    """Serve collections over HTTP, with a page to ask, compare, fill, explore and evaluate them.
+
+    The page is at /, the API under /api/v1 (described by /api/v1/openapi.json), for clients of OpenAI's API under /v1,
+    for agents at /mcp. Other machines may ask once there is a key: ragways key add NAME.
+    """
+    if missing := [name for name in PARTS if find_spec(name) is None]:
+        raise MissingPart(f"the package {missing[0]} is not installed", "pip install 'ragways[serve]'")
+    from ragways.service.config import config_of
+
+    chosen = chosen_settings(settings, trust=trust, provider=provider, model=model)
+    folders = tuple(index or ())
+    if demo:
+        folders += (_demo(chosen),)
+    run(config_of(chosen, data=data, indexes=folders, host=host, port=port))
+
+
+def run(config: ServiceConfig) -> None:
+    """Serve until it is stopped."""
+    import uvicorn
+
+    from ragways.service.app import make_app
+
+    app = make_app(config)
+    listening = _listen(config.host, config.port)
+    where = f"http://{_shown(config.host)}:{listening.getsockname()[1]}"
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http="httptools",
+            loop="uvloop" if find_spec("uvloop") else "asyncio",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=DRAIN,
+        )
+    )
+    sys.stderr.write(f"ragways: serving {where}/ (API: {where}/api/v1/openapi.json); stop with Ctrl-C\n")
+    sys.stderr.flush()
+    server.run(sockets=[listening])
+
+
+def _demo(settings: Settings) -> Path:
+    """The bundled corpus with every layer that the page can show."""
+    from ragways.apps.demo import ROOT
+    from ragways.apps.terminal import progress_bar
+    from ragways.assemble import recipe_of
+    from ragways.index.build import build_own
+    from ragways.library import sample_corpus
+
+    folder = settings.cache / "demo"
+    recipe = recipe_of(settings, frozenset({"vectors", "words", "graph", "communities"}))
+    with progress_bar() as progress:
+        asyncio.run(build_own(folder, [sample_corpus()], recipe, progress=progress, root=ROOT))
+    return folder
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=1024
+        )
+    except OSError as error:
+        raise UsageError(f"cannot listen on {_shown(host)}:{port}: {error.strerror}", "choose another --port") from None
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

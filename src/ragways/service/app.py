@@ -1,0 +1,69 @@
+"""The server put together: its state, its workers, and every route under the gate."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from ragways import __version__
+from ragways.service.api import ask
+from ragways.service.audit import Audit
+from ragways.service.auth import Service
+from ragways.service.collections import Collections
+from ragways.service.config import ServiceConfig, check_place
+from ragways.service.errors import handle_errors
+from ragways.service.keys import Keys
+from ragways.service.ledger import Ledger
+from ragways.service.state import FILE, State
+from ragways.service.workers import WorkerPool
+
+AUDIT = "audit.jsonl"
+_ABOUT = """Ask documents in many ways, on one index of each collection.
+
+Every error has the body `{"error": {"id", "code", "message", "cure"}}`. Where keys were made, each request brings one:
+`Authorization: Bearer KEY`. Streams are server-sent events."""
+
+
+def make_app(config: ServiceConfig) -> FastAPI:
+    """The application. Its state is opened here; its workers and jobs start and end with it."""
+    state = State(config.data / FILE)
+    keys = Keys(state)
+    check_place(config, keys.some())
+    service = Service(
+        config=config,
+        state=state,
+        keys=keys,
+        ledger=Ledger(state, config.limits.budget),
+        audit=Audit(state, config.data / AUDIT),
+        collections=Collections(state, config.data, config.indexes),
+        workers=WorkerPool(config),
+        jobs=None,
+        metrics=None,
+    )
+    service.ledger.recover()
+    app = FastAPI(
+        title="ragways",
+        version=__version__,
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        lifespan=_lifespan,
+    )
+    app.state.service = service
+    app.include_router(ask.router, prefix="/api/v1")
+    handle_errors(app)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    await service.workers.start()
+    try:
+        yield
+    finally:
+        await service.workers.close()
+        service.state.close()

@@ -1,0 +1,64 @@
+"""Server-sent events: what happens while a request is worked on, told as it happens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from fastapi.responses import StreamingResponse
+
+from ragways.core.errors import RagwaysError
+from ragways.service.errors import ServiceError, from_ragways
+from ragways.service.workers import OnEvent
+
+QUIET = 15.0
+"""Seconds of silence after which a comment is sent, so that nobody between takes the connection for dead."""
+COMMENT = b": \n\n"
+
+
+def sse(event: str, data: Any) -> bytes:  # noqa: ANN401 - JSON
+    """One event as it goes over the wire. JSON has no line breaks of its own, so no text can end it early."""
+    return f"event: {event}\ndata: {json.dumps(data, ensure_ascii=True, separators=(',', ':'))}\n\n".encode()
+
+
+def event_response(events: AsyncIterator[bytes]) -> StreamingResponse:
+    """A reply that stays open until the events end."""
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+
+async def told(work: Callable[[OnEvent], Awaitable[Any]], request: str) -> AsyncIterator[bytes]:
+    """Events of some work: what it tells of, then `result`, or `error` as a request's would be.
+
+    When the client goes away the iterator is closed, and the work is cancelled.
+    """
+    queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    async def run() -> None:
+        try:
+            queue.put_nowait(sse("result", await work(lambda name, data: queue.put_nowait(sse(name, data)))))
+        except ServiceError as error:
+            queue.put_nowait(sse("error", error.body(request)["error"]))
+        except RagwaysError as error:
+            queue.put_nowait(sse("error", from_ragways(error).body(request)["error"]))
+        finally:
+            queue.put_nowait(None)
+
+    task = asyncio.create_task(run())
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(QUIET):
+                    event = await queue.get()
+            except TimeoutError:
+                yield COMMENT
+                continue
+            if event is None:
+                break
+            yield event
+        await task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,208 @@
+"""What a worker does for the server: each operation takes plain data and gives plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragways.asynchronous import AsyncCorpus
+from ragways.core.errors import RagwaysError, UsageError
+from ragways.core.plain import to_plain
+from ragways.core.trace import Span, watching
+from ragways.index.lookup import look_up
+from ragways.index.store import number_of
+from ragways.retrieval.as_plain import origin_data, result_data
+from ragways.retrieval.ask import Result, check_question
+from ragways.retrieval.routing.explanation import explained
+from ragways.retrieval.tools.reading import view_of
+
+DEEPEST = 6
+"""Spans below this are not told of as they happen; the result has them all."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One call: the open index, the arguments, where to tell of what happens meanwhile, for whom, and its budget."""
+
+    corpus: AsyncCorpus
+    arguments: Mapping[str, Any]
+    emit: Callable[[str, Any], None]
+    tenant: str
+    budget: float | None
+
+
+Operation = Callable[[Work], Awaitable[Any]]
+
+
+# Asking
+
+
+async def ask(work: Work) -> dict[str, Any]:
+    """The answer; emits `step` when a step begins and ends, and `text` while the answer is written."""
+    return result_data(await _asked(work, work.arguments["paradigm"], work.arguments.get("settings") or {}))
+
+
+async def _asked(
+    work: Work, paradigm: str, settings: Mapping[str, Any], mark: Mapping[str, Any] | None = None
+) -> Result:
+    marked = dict(mark or {})
+
+    def on_text(text: str, *, restart: bool = False) -> None:
+        work.emit("text", {**marked, "text": text, "restart": restart})
+
+    def on_span(span: Span, depth: int, ended: bool) -> None:
+        if depth > DEEPEST:
+            return
+        told: dict[str, Any] = {**marked, "name": span.name, "depth": depth, "event": "end" if ended else "begin"}
+        if ended:
+            told |= {"seconds": round(span.seconds, 4), "output": span.output, "way": span.way}
+            told |= {"tokens": span.total.tokens, "usd": span.total.usd}
+        work.emit("step", told)
+
+    with watching(on_span):
+        return await work.corpus.ask(
+            work.arguments["question"],
+            paradigm,
+            where=work.arguments.get("where"),
+            budget=work.budget,
+            on_text=on_text,
+            **settings,
+        )
+
+
+async def compare(work: Work) -> dict[str, Any]:
+    """One question in several ways, and their evidence aligned: who found what at which place."""
+    answers: list[dict[str, Any]] = []
+    for name in work.arguments["paradigms"]:
+        try:
+            answers.append(result_data(await _asked(work, name, {}, {"paradigm": name})))
+        except UsageError:
+            raise
+        except RagwaysError as error:  # one way that cannot answer must not hide the others
+            answers.append({"paradigm": name, "error": error.message, "cure": error.cure, "failed": True})
+        work.emit("answer", answers[-1])
+    return {"answers": answers, "evidence": aligned(answers)}
+
+
+def aligned(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every piece of evidence once, with the place that each paradigm gave it; what more of them found comes first."""
+    found: dict[str, dict[str, Any]] = {}
+    for answer in answers:
+        for place, piece in enumerate(answer.get("evidence", ()), 1):
+            kept = ("id", "kind", "document", "title", "text", "start", "end", "source")
+            row = found.setdefault(piece["id"], {**{name: piece[name] for name in kept}, "by": {}})
+            row["by"].setdefault(answer["paradigm"], place)
+    return sorted(found.values(), key=lambda row: (-len(row["by"]), min(row["by"].values()), row["id"]))
+
+
+async def retrieve(work: Work) -> dict[str, Any]:
+    """What a paradigm finds, best first, without an answer."""
+    given = work.arguments
+    hits = await work.corpus.retrieve(
+        given["question"], given["paradigm"], where=given.get("where"), **(given.get("settings") or {})
+    )
+    sources = hits.sources or (None,) * len(hits.items)
+    return {
+        "hits": [
+            {
+                "id": hit.piece.id,
+                "kind": hit.piece.kind,
+                "document": hit.piece.document,
+                "title": hit.piece.title,
+                "date": hit.piece.date,
+                "text": hit.piece.text,
+                "start": hit.piece.start,
+                "end": hit.piece.end,
+                "tokens": hit.piece.tokens,
+                "score": hit.score,
+                "source": None if source is None else origin_data(source),
+            }
+            for hit, source in zip(hits.items, sources, strict=True)
+        ]
+    }
+
+
+async def route(work: Work) -> Any:  # noqa: ANN401 - JSON
+    """Which way `auto` would take, and what that rests on."""
+    with work.corpus.snapshot(work.arguments.get("where")) as use:
+        return to_plain(await explained(use, check_question(work.arguments["question"])))
+
+
+async def embed(work: Work) -> dict[str, Any]:
+    """Vectors of texts by the embedder of the index."""
+    with work.corpus.snapshot() as use:
+        vectors = await use.embedder.embed(work.arguments["texts"])
+        return {"name": use.embedder.name, "vectors": [[float(value) for value in row] for row in vectors]}
+
+
+# What is in the index
+
+
+async def status(work: Work) -> dict[str, Any]:
+    """Counts, layers, languages and generation."""
+    with work.corpus.snapshot() as use:
+        index = use.index
+        return {
+            "counts": index.counts(),
+            "layers": sorted(index.layers),
+            "generation": index.generation,
+            "embedder": index.embedder,
+            "model": use.model.model.name if use.model.model is not None else None,
+        }
+
+
+async def documents(work: Work) -> dict[str, Any]:
+    """A page of the documents, by number, or of those whose title or key has these words."""
+    given = work.arguments
+    with work.corpus.snapshot() as use:
+        rows, total = view_of(use.index).queries.found(given.get("search") or "", given["limit"], given["offset"])
+    return {
+        "documents": [
+            {"id": f"article:{number}", "key": key, "title": title, "format": format, "characters": length,
+             "metadata": metadata}
+            for number, key, title, format, length, metadata in rows
+        ],
+        "total": total,
+    }  # fmt: skip
+
+
+async def document(work: Work) -> dict[str, Any]:
+    """A whole document, with its sections."""
+    with work.corpus.snapshot() as use:
+        view = look_up(use.index, work.arguments["id"])
+        id = getattr(view, "document", "")
+        whole = use.index.document(id) if id else None
+        if whole is None:
+            raise UsageError("there is no such document", "see those there are")
+        sections = view_of(use.index).queries.sections(number_of(id))
+        return {
+            "id": id,
+            "key": whole.key,
+            "title": whole.title,
+            "text": whole.text,
+            "metadata": dict(whole.metadata),
+            "sections": [
+                {"title": title, "level": level, "start": start, "end": end}
+                for _, _, start, end, title, level in sections
+            ],
+        }
+
+
+async def evidence(work: Work) -> Any:  # noqa: ANN401 - JSON
+    """What an id stands for: a passage in its place, an entity, a relation, a report."""
+    with work.corpus.snapshot() as use:
+        return to_plain(look_up(use.index, work.arguments["id"]))
+
+
+OPERATIONS: dict[str, Operation] = {
+    "ask": ask,
+    "compare": compare,
+    "retrieve": retrieve,
+    "route": route,
+    "embed": embed,
+    "status": status,
+    "documents": documents,
+    "document": document,
+    "evidence": evidence,
+}

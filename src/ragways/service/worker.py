@@ -1,0 +1,154 @@
+"""A worker: a process that holds indexes open and does what reads them. The server starts it, and it ends with it.
+
+It answers on the socket whose number is its argument (`wire.py`); the first message brings the settings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from ragways.asynchronous import AsyncCorpus
+from ragways.core.errors import RagwaysError, StoreBusy
+from ragways.core.trace import Budget, spending
+from ragways.service.operations import OPERATIONS, Work
+from ragways.service.wire import Message, error_data, packed, receive
+from ragways.settings import Settings
+
+OPEN_AT_ONCE = 32
+"""Indexes kept open; the one not asked for longest is closed."""
+_LOG = logging.getLogger("ragways.service.worker")
+
+
+class OpenCorpora:
+    """Indexes by folder, each opened once and shared by all questions to it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open: OrderedDict[str, AsyncCorpus] = OrderedDict()
+        self._users: dict[AsyncCorpus, int] = {}
+        self._opening: dict[str, asyncio.Lock] = {}
+
+    @asynccontextmanager
+    async def corpus(self, folder: str) -> AsyncIterator[AsyncCorpus]:
+        """The index of this folder, open; it stays so until the end of the block."""
+        corpus = await self._find(folder)
+        self._users[corpus] = self._users.get(corpus, 0) + 1
+        try:
+            yield corpus
+        finally:
+            self._users[corpus] -= 1
+            if not self._users[corpus]:
+                del self._users[corpus]
+                if self._open.get(folder) is not corpus:
+                    await corpus.aclose()
+
+    async def _find(self, folder: str) -> AsyncCorpus:
+        async with self._opening.setdefault(folder, asyncio.Lock()):
+            if folder not in self._open:
+                corpus = AsyncCorpus(self._settings.model_copy(update={"index": Path(folder)}), None, None)
+                self._open[folder] = await corpus.open()
+                while len(self._open) > OPEN_AT_ONCE:
+                    await self.forget(next(iter(self._open)))
+            self._open.move_to_end(folder)
+            return self._open[folder]
+
+    async def forget(self, folder: str) -> None:
+        """Let go of an index, at once or when the last question to it has ended."""
+        corpus = self._open.pop(folder, None)
+        if corpus is not None and corpus not in self._users:
+            await corpus.aclose()
+
+    async def aclose(self) -> None:
+        for folder in list(self._open):
+            await self.forget(folder)
+
+
+class Worker:
+    """Does what the messages of one connection ask for, side by side."""
+
+    def __init__(self, settings: Settings, writer: asyncio.StreamWriter) -> None:
+        self._corpora = OpenCorpora(settings)
+        self._writer = writer
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    async def take(self, message: Message) -> None:
+        """Begin what is asked for, or cancel it."""
+        number = int(message["number"])
+        if message.get("cancel"):
+            if (task := self._tasks.get(number)) is not None:
+                task.cancel()
+            return
+        task = asyncio.create_task(self._do(number, message))
+        self._tasks[number] = task
+        task.add_done_callback(lambda _: self._tasks.pop(number, None))
+
+    async def _do(self, number: int, message: Message) -> None:
+        def emit(event: str, data: Any) -> None:  # noqa: ANN401 - JSON
+            self._send({"number": number, "event": event, "data": data})
+
+        end: Message = {"number": number, "end": True}
+        with spending(Budget(usd=message["budget"])) as meter:
+            try:
+                end["value"] = await self._result(message, emit)
+            except RagwaysError as error:
+                end["error"] = error_data(error)
+            except asyncio.CancelledError:
+                end["cancelled"] = True
+            except Exception:
+                _LOG.exception("%s failed", message["operation"])
+                end["error"] = {"kind": "Unexpected", "message": "something went wrong inside", "cure": ""}
+            end["spent"] = meter.spent.usd
+        self._send(end)
+
+    async def _result(self, message: Message, emit: Any) -> Any:  # noqa: ANN401 - JSON
+        operation, arguments = str(message["operation"]), dict(message["arguments"])
+        if operation == "forget":
+            return await self._corpora.forget(message["folder"])
+        for last in (False, True):
+            async with self._corpora.corpus(message["folder"]) as corpus:
+                work = Work(corpus, arguments, emit, message["tenant"], message["budget"])
+                try:
+                    return await OPERATIONS[operation](work)
+                except StoreBusy:  # a removal took the snapshot away: once more, on the newest
+                    if last:
+                        raise
+        raise AssertionError("unreachable")
+
+    def _send(self, message: Message) -> None:
+        try:
+            self._writer.write(packed(message))
+        except RagwaysError as error:
+            self._writer.write(packed({"number": message["number"], "end": True, "error": error_data(error)}))
+
+    async def aclose(self) -> None:
+        for task in list(self._tasks.values()):
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await self._corpora.aclose()
+
+
+async def serve(connection: socket.socket) -> None:
+    """Until the server hangs up."""
+    reader, writer = await asyncio.open_connection(sock=connection)
+    first = await receive(reader)
+    if first is None:
+        return
+    worker = Worker(Settings.model_validate(first["settings"]), writer)
+    try:
+        while (message := await receive(reader)) is not None:
+            await worker.take(message)
+    finally:
+        await worker.aclose()
+        writer.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(socket.socket(fileno=int(sys.argv[1]))))
