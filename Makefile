@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo serve test check format docs lock dist audit clean
+.PHONY: demo serve test check clients format docs lock dist audit clean
 
 demo: $(VENV)/base
 	@$(BIN)/ragways demo
@@ -45,6 +45,16 @@ $(VENV)/dev: $(VENV)/base requirements-dev.lock
 	@$(PIP) install --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
 
+# The libraries that ragways has retrievers for, each in an environment of its own beside the base one, for tests.
+clients: $(VENV)/langchain/ready $(VENV)/llamaindex/ready
+
+$(VENV)/%/ready: requirements-%.lock $(VENV)/base
+	@test -x $(VENV)/$*/bin/python || $(PYTHON) -m venv $(VENV)/$*
+	@$(VENV)/$*/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --require-hashes -r $<
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+		> $$($(VENV)/$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ragways-base.pth
+	@touch $@
+
 # Needs `uv` on the path.
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 lock:
@@ -52,6 +62,8 @@ lock:
 	$(COMPILE) pyproject.toml --group dev --constraint requirements.lock --output-file requirements-dev.lock
 	$(COMPILE) pyproject.toml --extra serve --constraint requirements-dev.lock --output-file requirements-serve.lock
 	$(COMPILE) --group release --output-file requirements-release.lock
+	$(COMPILE) --group langchain --constraint requirements.lock --output-file requirements-langchain.lock
+	$(COMPILE) --group llamaindex --constraint requirements.lock --output-file requirements-llamaindex.lock
 
 # Wheel and source archive, checked as the package index would, and the list of what ships (CycloneDX), under dist/.
 dist: $(VENV)/dev $(VENV)/release/ready
