@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from ragways import __version__
+from ragways.service import page
 from ragways.service.api import ask
 from ragways.service.audit import Audit
 from ragways.service.auth import Service
@@ -54,6 +55,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
     )
     app.state.service = service
     app.include_router(ask.router, prefix="/api/v1")
+    app.include_router(page.router)
     handle_errors(app)
     return app
 

@@ -11,6 +11,8 @@ import { shown } from "./parts/figures.js";
 // `free` views also stand without a collection.
 const VIEWS = [
   { name: "ask", title: "Ask", load: () => import("./ask/view.js"), style: "ask/ask.css" },
+  { name: "compare", title: "Compare", load: () => import("./compare/view.js"), style: "compare/compare.css" },
+  { name: "library", title: "Library", load: () => import("./library/view.js"), style: "library/library.css", free: true },
 ];
 
 const loaded = new Map();

@@ -33,7 +33,6 @@ export function AnswerText({ collection, result }) {
   if (result.abstained) {
     return html`<div class="abstained">
       <p class="reading said">The documents do not tell, as far as this way could see.</p>
-      ${result.answer && html`<p class="soft">${shown(result.answer)}</p>`}
       <${Surety} result=${result} />
     </div>`;
   }

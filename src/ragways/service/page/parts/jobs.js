@@ -1,0 +1,91 @@
+// A job of a collection: started, watched, called off, taken up again. Library and Evaluate use it for their kinds of jobs.
+import { html, useCallback, useEffect, useRef, useState } from "./html.js";
+import { api, events, path } from "./api.js";
+import { shown } from "./figures.js";
+import { Progress, say, Trouble } from "./ui.js";
+import { dollars, when } from "./words.js";
+
+export const under = (job) => job?.state === "waiting" || job?.state === "running";
+
+// The newest job of these kinds, with all that can be done to it. `ended` is called when one has ended.
+export function useJob(collection, kinds, ended) {
+  const [job, set] = useState(null), [problem, fail] = useState(null);
+  const done = useRef(ended);
+  done.current = ended;
+  const guarded = useCallback(async (act) => {
+    fail(null);
+    try {
+      const next = await act();
+      if (next) set(next);
+      return next;
+    } catch (error) {
+      if (error.name !== "AbortError") fail(error);
+      return null;
+    }
+  }, []);
+  useEffect(() => {
+    const abort = new AbortController();
+    set(null);
+    guarded(async () => (await api.get(path`/collections/${collection}/jobs`, abort.signal)).jobs.find((one) => kinds.includes(one.kind)) ?? null);
+    return () => abort.abort();
+  }, [collection]);
+  const id = job?.id, running = under(job);
+  useEffect(() => {
+    if (!running) return undefined;
+    const abort = new AbortController();
+    watch(id, abort.signal, set).then((last) => {
+      if (last) {
+        say(`The job ${last.kind} is ${last.state}.`);
+        done.current?.(last);
+      }
+    }, (error) => error.name === "AbortError" || fail(error));
+    return () => abort.abort();
+  }, [id, running]);
+  return {
+    job,
+    problem,
+    start: (body) => guarded(() => api.post(path`/collections/${collection}/jobs`, body)),
+    cancel: () => guarded(() => api.post(path`/jobs/${id}/cancel`)),
+    resume: () => guarded(() => api.post(path`/jobs/${id}/resume`)),
+  };
+}
+
+async function watch(id, signal, set) {
+  for await (const { event, data } of events("GET", path`/jobs/${id}/events`, { signal })) {
+    if (event === "progress") set((old) => old?.id === id ? { ...old, state: "running", progress: data } : old);
+    if (event === "done") {
+      set((old) => old?.id === id ? data : old);
+      return data;
+    }
+  }
+  // The stream broke off before the end: how it stands now is asked for.
+  const now = await api.get(path`/jobs/${id}`, signal);
+  set((old) => old?.id === id ? now : old);
+  return under(now) ? null : now;
+}
+
+// How far each stage is, and what can be done about it.
+export function JobState({ title, job, cancel, resume }) {
+  if (!job) return null;
+  const stages = job.progress?.stages ?? (job.progress ? [job.progress] : []);
+  const going = under(job);
+  return html`<div class="job" aria-label=${title} role="group">
+    <div class="row apart">
+      <p><strong>${title}</strong> <span class=${`tag ${job.state === "done" ? "good" : job.state === "failed" ? "bad" : going ? "mark" : ""}`}>${job.state}</span>
+        <span class="soft small"> ${when(job.ended ?? job.started ?? job.created)}${job.progress?.usd > 0 && ` · ${dollars(job.progress.usd)} spent`}</span></p>
+      <div class="row">
+        ${going && html`<button type="button" onClick=${cancel}>Cancel</button>`}
+        ${(job.state === "failed" || job.state === "cancelled") && html`<button type="button" onClick=${resume}>Go on</button>`}
+      </div>
+    </div>
+    ${going && html`<ul class="stages plain">
+      ${!stages.length && html`<li><span>waits for its turn</span><${Progress} label="waiting" /></li>`}
+      ${stages.map((one, at) => html`<li key=${one.stage}>
+        <span>${shown(one.stage)}</span>
+        <span class="soft small">${one.total ? `${one.done.toLocaleString("en")} of ${one.total.toLocaleString("en")}` : one.done ? one.done.toLocaleString("en") : ""} ${shown(one.note ?? "")}</span>
+        <${Progress} label=${one.stage} done=${one.done} total=${one.total || (at < stages.length - 1 ? one.done || 1 : 0)} />
+      </li>`)}
+    </ul>`}
+    ${job.error && html`<${Trouble} problem=${job.error} />`}
+  </div>`;
+}
