@@ -64,6 +64,7 @@ def run(config: ServiceConfig) -> None:
     import uvicorn
 
     from ragways.service.app import make_app
+    from ragways.service.protocol import bounded_protocol
 
     app = make_app(config)
     listening = _listen(config.host, config.port)
@@ -71,7 +72,7 @@ def run(config: ServiceConfig) -> None:
     server = uvicorn.Server(
         uvicorn.Config(
             app,
-            http="httptools",
+            http=bounded_protocol(config.limits.header_seconds),
             loop="uvloop" if find_spec("uvloop") else "asyncio",
             ws="none",
             log_config=None,

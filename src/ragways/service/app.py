@@ -15,6 +15,7 @@ from ragways.service.auth import Service
 from ragways.service.collections import Collections
 from ragways.service.config import ServiceConfig, check_place
 from ragways.service.errors import handle_errors
+from ragways.service.gate import Gate
 from ragways.service.keys import Keys
 from ragways.service.ledger import Ledger
 from ragways.service.state import FILE, State
@@ -57,6 +58,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
     app.include_router(ask.router, prefix="/api/v1")
     app.include_router(page.router)
     handle_errors(app)
+    app.add_middleware(Gate, service=service)
     return app
 
 

@@ -16,10 +16,13 @@ from typing import Any
 from fastapi import Request
 
 from ragways.service.audit import Audit
+from ragways.service.collections import Collection, Collections
+from ragways.service.config import ServiceConfig
 from ragways.service.errors import Forbidden, NotFound, TooMany, Unauthorized
 from ragways.service.keys import LOCAL, Caller, Keys, Scope
 from ragways.service.ledger import Ledger
 from ragways.service.state import State
+from ragways.service.workers import WorkerPool
 
 TRIES = 10
 """Wrong keys that one address may send in a minute."""
@@ -77,13 +80,13 @@ def _network(address: str) -> str:
 class Service:
     """Everything that requests are served from; `make_app` makes it, and routes get it by `service_of`."""
 
-    config: Any
+    config: ServiceConfig
     state: State
     keys: Keys
     ledger: Ledger
     audit: Audit
-    collections: Any
-    workers: Any
+    collections: Collections
+    workers: WorkerPool
     jobs: Any
     metrics: Any
     failed: FailedKeys = field(default_factory=FailedKeys)
@@ -95,7 +98,7 @@ class Access:
 
     service: Service
     caller: Caller
-    collection: Any
+    collection: Collection
 
 
 def service_of(request: Request) -> Service:

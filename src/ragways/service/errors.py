@@ -66,7 +66,8 @@ class ErrorReply(BaseModel):
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorReply} for status in (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504)
+    status: {"model": ErrorReply}
+    for status in (400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 501, 502, 503, 504)
 }
 """What any route may answer instead, for the OpenAPI document: `APIRouter(responses=ERRORS)`."""
 _log = logging.getLogger("ragways.service")

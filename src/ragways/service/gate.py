@@ -1,0 +1,400 @@
+"""What every request passes before a route sees it, and every reply before a client does.
+
+In this order: an id; the host it is addressed to; headers that two servers could read differently; where it comes from;
+room in the server; the key; room for that key. Then its body, which must be small enough and come fast enough, and its
+time. Replies get headers that make a browser careful; an error nobody foresaw becomes a sentence with the id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import secrets
+import traceback
+from collections import Counter
+from collections.abc import Awaitable, Callable, MutableMapping
+from ipaddress import ip_address
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from ragways.service.auth import Service, authenticated
+from ragways.service.errors import (
+    UNKNOWN,
+    UNKNOWN_CURE,
+    BadRequest,
+    Forbidden,
+    Full,
+    ServiceError,
+    TooLarge,
+    TooMany,
+    TooSlow,
+)
+from ragways.service.keys import Caller, redacted
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGI = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+
+_log = logging.getLogger("ragways.service")
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_ANY_ADDRESS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not bound to
+_ONCE = frozenset({b"host", b"content-length", b"transfer-encoding", b"content-encoding", b"authorization", b"origin",
+                   b"sec-fetch-site", b"expect", b"access-control-request-method"})  # fmt: skip
+_UPLOAD = re.compile(r"/api/v1/collections/[^/]+/files/")
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_SLOWEST = 32 * 1024
+"""Bytes a second that a long body must come with, after the first seconds that any may take."""
+_DRAINED = 4 * 1024**2
+_DRAIN_SECONDS = 2.0
+CSP = "default-src 'none'; frame-ancestors 'none'"
+"""Of replies that set no policy of their own: a browser loads nothing for them, and no page shows them in a frame."""
+_SECURE: Headers = [
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-embedder-policy", b"require-corp"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+]
+_NO_STORE = (b"cache-control", b"no-store")
+
+
+class Gate:
+    """The ASGI middleware around all routes of a service."""
+
+    def __init__(self, app: ASGI, service: Service) -> None:
+        self.app = app
+        self.service = service
+        self.limits = service.config.limits
+        self.origins = frozenset(origin.lower().rstrip("/") for origin in service.config.origins)
+        self.under_way: Counter[str] = Counter()
+        self.total = 0
+        self.most = self.limits.at_once + self.limits.waiting
+        bound = service.config.host.lower()
+        names = (bound if ":" not in bound else f"[{bound}]", *map(str.lower, service.config.hosts))
+        self._hosts = _LOOPBACK | {name for name in names if name not in _ANY_ADDRESS}
+        # A page that turns its own name into our address is known by that name; an address as such is harmless.
+        self._any_address = bound not in ("localhost", "127.0.0.1", "::1")
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await _Exchange(self, scope, receive, send).run()
+        elif scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    def knows(self, host: str) -> bool:
+        """Whether requests may be addressed to this host, with or without a port."""
+        if host.startswith("["):
+            name, bracket, port = host.partition("]")
+            name, port = name + bracket, port.removeprefix(":")
+        else:
+            name, _, port = host.partition(":")
+        if port and not port.isdecimal():
+            return False
+        return name.lower() in self._hosts or (self._any_address and _is_address(name))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+class _Exchange:
+    """One request and its reply."""
+
+    def __init__(self, gate: Gate, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        self.gate, self.scope = gate, scope
+        self._receive, self._send = receive, send
+        self.id = secrets.token_hex(8)
+        scope["ragways.request"] = self.id
+        self.path: str = scope["path"]
+        self.head: dict[bytes, bytes] = {}
+        self.caller: Caller | None = None
+        self.status = 0
+        self.body_left = False  # whether some of the body has not come yet
+        self._received = False
+        self._bytes = 0
+        self._body_since: float | None = None
+        self._limit = gate.limits.body
+        self._refused: ServiceError | None = None  # what the body was refused for, however the route takes it
+        self._instead: ServiceError | None = None  # sent for the reply that the route is sending
+        self._gone = asyncio.Event()
+        self._watcher: asyncio.Task[None] | None = None
+        self._clock: asyncio.Timeout | None = None
+        self._events = False
+
+    async def run(self) -> None:
+        began = perf_counter()
+        try:
+            self._read_head()
+            if await self._preflight():
+                return
+            self._enter()
+            try:
+                await self._route()
+            finally:
+                self._leave()
+        except ServiceError as error:
+            await self._fail(error)
+        except Exception as error:
+            if not self._gone.is_set():
+                fields = {"request": self.id, "at": _frames(error)}
+                _log.error("unforeseen %s", type(error).__name__, extra={"fields": fields})
+                await self._fail(self._refused or ServiceError(500, "internal", UNKNOWN, UNKNOWN_CURE))
+        finally:
+            if self._watcher is not None:
+                self._watcher.cancel()
+            self._tell(perf_counter() - began)
+
+    # Before the route
+
+    def _read_head(self) -> None:
+        head = self.head
+        for name, value in self.scope["headers"]:
+            if name in _ONCE:
+                if name in head:
+                    raise BadRequest(f"the header {name.decode()} came twice", "send it once")
+                head[name] = value
+        if b"host" not in head:
+            raise BadRequest("the header Host is missing", "send it")
+        if not self.gate.knows(head[b"host"].decode("latin-1")):
+            raise ServiceError(421, "host", "this server does not go by that name", "add it to the setting serve.hosts")
+        chunked, length = head.get(b"transfer-encoding"), head.get(b"content-length")
+        if chunked is not None and (length is not None or chunked.strip(b" \t").lower() != b"chunked"):
+            raise BadRequest(
+                "the length of the body is not clear", "send Content-Length, or Transfer-Encoding: chunked"
+            )
+        if length is not None and not (length.isdigit() and len(length) < 16):
+            raise BadRequest("Content-Length is no number", "send the number of bytes")
+        if head.get(b"content-encoding", b"identity").strip(b" \t").lower() not in (b"identity", b""):
+            raise ServiceError(415, "encoding", "bodies cannot be compressed", "send it as it is")
+        self.body_left = chunked is not None or int(length or 0) > 0
+        self._check_origin()
+        if self.scope["method"] == "PUT" and _UPLOAD.match(self.path):
+            self._limit = self.gate.limits.upload
+        if length is not None and int(length) > self._limit:
+            raise self._too_large()
+
+    def _check_origin(self) -> None:
+        """What changes something must come from our own page, from one that may, or from no page at all."""
+        if self.scope["method"] in _SAFE_METHODS:
+            return
+        origin = self.head.get(b"origin")
+        if origin is None:
+            site = self.head.get(b"sec-fetch-site", b"none")
+            allowed = site in (b"same-origin", b"none")
+        else:
+            text = origin.decode("latin-1").lower()
+            scheme, _, host = text.partition("://")
+            own = scheme in ("http", "https") and host == self.head[b"host"].decode("latin-1").lower()
+            allowed = own or text in self.gate.origins
+        if not allowed:
+            raise Forbidden("requests from pages of other sites are refused", "add it to the setting serve.origins")
+
+    def _enter(self) -> None:
+        gate = self.gate
+        if gate.total >= gate.most:
+            raise Full("the server has more requests than it can take")
+        authorization = self.head.get(b"authorization")
+        if authorization is not None:
+            client = self.scope.get("client")
+            address = client[0] if client else ""
+            self.caller = authenticated(gate.service, authorization.decode("latin-1"), address)
+            self.scope["ragways.caller"] = self.caller
+            if self.caller.key and gate.under_way[self.caller.key] >= gate.limits.per_key:
+                raise TooMany("this key has too many requests under way", "wait until some have ended")
+        gate.total += 1
+        if self.caller is not None:
+            gate.under_way[self.caller.key] += 1
+
+    def _leave(self) -> None:
+        self.gate.total -= 1
+        if self.caller is not None:
+            self.gate.under_way[self.caller.key] -= 1
+            if self.gate.under_way[self.caller.key] <= 0:
+                del self.gate.under_way[self.caller.key]
+
+    async def _preflight(self) -> bool:
+        """A browser asks whether a page of another site may send what it is about to send."""
+        if self.scope["method"] != "OPTIONS" or b"access-control-request-method" not in self.head:
+            return False
+        if self.head.get(b"origin", b"").decode("latin-1").lower() not in self.gate.origins:
+            raise Forbidden("requests from pages of other sites are refused", "add it to the setting serve.origins")
+        headers: Headers = [
+            (b"access-control-allow-methods", b"GET, POST, PUT, DELETE"),
+            (b"access-control-allow-headers", b"authorization, content-type"),
+            (b"access-control-max-age", b"600"),
+        ]
+        await self.send({"type": "http.response.start", "status": 204, "headers": headers})
+        await self.send({"type": "http.response.body"})
+        return True
+
+    # The route, and what it receives
+
+    async def _route(self) -> None:
+        task = asyncio.current_task()
+        try:
+            async with asyncio.timeout(self.gate.limits.seconds) as self._clock:
+                if self.scope["method"] not in _SAFE_METHODS and not self.body_left:
+                    self._watch()
+                await self.gate.app(self.scope, self.receive, self.send)
+        except TimeoutError:
+            if not self._clock or not self._clock.expired():
+                raise
+            raise ServiceError(504, "too_long", "the answer took too long", "ask for less, or try again") from None
+        except asyncio.CancelledError:
+            if not self._gone.is_set() or task is None:
+                raise
+            task.uncancel()  # it was us: nobody is there to read the answer
+
+    def _watch(self) -> None:
+        """Once the body is here: when the client goes away before the reply begins, so does the work for it."""
+        task = asyncio.current_task()
+
+        async def watch() -> None:
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
+            self._gone.set()
+            if self.status == 0 and task is not None:
+                task.cancel()
+
+        if self._watcher is None:
+            self._watcher = asyncio.create_task(watch())
+
+    async def receive(self) -> Message:
+        if not self.body_left and not self._received:
+            self._received = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        if self._watcher is not None:
+            await self._gone.wait()
+            return {"type": "http.disconnect"}
+        if not self.body_left:
+            return await self._receive()
+        self._received = True
+        now = asyncio.get_running_loop().time()
+        if self._body_since is None:
+            self._body_since = now
+        try:
+            async with asyncio.timeout_at(self._body_since + self.gate.limits.body_seconds + self._bytes / _SLOWEST):
+                message = await self._receive()
+        except TimeoutError:
+            raise self._refuse(TooSlow("the body came too slowly", "send it again")) from None
+        if message["type"] == "http.request":
+            self._bytes += len(message.get("body", b""))
+            self.body_left = message.get("more_body", False)
+            if self._bytes > self._limit:
+                raise self._refuse(self._too_large())
+            if not self.body_left and self.scope["method"] not in _SAFE_METHODS:
+                self._watch()
+            self._more_time()
+        else:
+            self._gone.set()
+        return message
+
+    def _too_large(self) -> ServiceError:
+        return TooLarge(f"the body has more than {self._limit:,} bytes", "send less at once")
+
+    def _refuse(self, error: ServiceError) -> ServiceError:
+        self._refused = error
+        return error
+
+    def _more_time(self) -> None:
+        if self._clock is not None and not self._clock.expired() and not self._events:
+            self._clock.reschedule(asyncio.get_running_loop().time() + self.gate.limits.seconds)
+
+    # The reply
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            if self._refused is not None and message["status"] != self._refused.status:
+                self._instead = self._refused  # the route made something else of it
+                return
+            self.status = message["status"]
+            message = {**message, "headers": self._headers(list(message.get("headers", ())))}
+        elif self._instead is not None:
+            if not message.get("more_body", False):
+                error, self._instead = self._instead, None
+                await self._fail(error)
+            return
+        elif message.get("more_body", False):
+            self._more_time()
+        await self._send(message)
+
+    def _headers(self, headers: Headers) -> Headers:
+        there = {name.lower() for name, _ in headers}
+        for pair in _SECURE:
+            if pair[0] not in there:
+                headers.append(pair)
+        if b"cache-control" not in there and self.path.startswith(("/api/", "/v1/", "/mcp")):
+            headers.append(_NO_STORE)
+        headers.append((b"x-request-id", self.id.encode()))
+        if self.gate.origins:
+            headers.append((b"vary", b"Origin"))
+            if self.head.get(b"origin", b"").decode("latin-1").lower() in self.gate.origins:
+                headers.append((b"access-control-allow-origin", self.head[b"origin"]))
+                headers.append((b"access-control-expose-headers", b"x-request-id, retry-after"))
+        if self.body_left:  # what is left of the body must not be read as the next request
+            headers.append((b"connection", b"close"))
+        if (b"content-type", b"text/event-stream; charset=utf-8") in headers and self._clock is not None:
+            self._events = True  # it lasts as long as what it tells of
+            self._clock.reschedule(None)
+        return headers
+
+    async def _fail(self, error: ServiceError) -> None:
+        if self.status:  # too late for a status: the server cuts the reply off
+            if error.status >= 500:
+                raise ConnectionError("the reply could not be finished")
+            return
+        if self.body_left and error.status != TooSlow.status:
+            await self._drain()
+        openai = self.path.startswith("/v1/")
+        text = json.dumps(error.openai_body(self.id) if openai else error.body(self.id)).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(text)).encode())]
+        headers += [(name.lower().encode(), value.encode()) for name, value in error.headers.items()]
+        self._refused = None
+        await self.send({"type": "http.response.start", "status": error.status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": text})
+
+    async def _drain(self) -> None:
+        """Read some of a body that is refused: a client that is still sending would not see the reply."""
+        if b"expect" in self.head:  # it waits for a word before it sends
+            return
+        left = _DRAINED
+        try:
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                while self.body_left and left > 0:
+                    message = await self._receive()
+                    left -= len(message.get("body", b""))
+                    self.body_left = message.get("more_body", False)
+        except TimeoutError:
+            pass
+
+    def _tell(self, seconds: float) -> None:
+        if not _log.isEnabledFor(logging.INFO):
+            return
+        fields = {
+            "request": self.id,
+            "method": self.scope["method"],
+            "path": redacted(self.path[:200]),
+            "status": self.status,
+            "seconds": round(seconds, 4),
+            "key": self.caller.key if self.caller else "",
+        }
+        _log.info("request", extra={"fields": fields})
+
+
+def _frames(error: Exception) -> str:
+    """Where it came from, innermost first. Not what it says: that may quote a document, a question or a key."""
+    frames = traceback.extract_tb(error.__traceback__)[-1:-9:-1]
+    return " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
