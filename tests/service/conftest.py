@@ -104,10 +104,9 @@ def demo_server(demo_settings: Settings, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(scope="session")
-def demo_name(demo_server: RunningServer) -> str:
-    """The name of the collection of the bundled corpus."""
-    [only] = demo_server.client.get("/api/v1/collections").json()["collections"]
-    return str(only["name"])
+def demo_name(demo_settings: Settings) -> str:  # noqa: F811
+    """The name of the collection of the bundled corpus: that of its folder."""
+    return demo_settings.index.name
 
 
 Serve = Callable[..., Any]

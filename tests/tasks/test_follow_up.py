@@ -44,6 +44,7 @@ def test_a_question_that_stands_alone_stays_as_it_is(row):
         ([Turn("Who built it?", "Insufficient information")], "When was it built?", "When was it built?"),
         ([SHIP], "Is it true that ships sink?", "Is it true that ships sink?"),
         ([SHIP], "Wo wurde er geboren?", "Wo wurde er geboren?"),
+        ([Turn("Who built it?", "Ada Holm [1, 2].")], "When was she born?", "When was Ada Holm born?"),
         ([], "Where was he born?", "Where was he born?"),
     ],
 )

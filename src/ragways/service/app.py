@@ -9,11 +9,12 @@ from fastapi import FastAPI
 
 from ragways import __version__
 from ragways.service import page
-from ragways.service.api import ask
+from ragways.service.api import ask, conversations
 from ragways.service.audit import Audit
 from ragways.service.auth import Service
 from ragways.service.collections import Collections
 from ragways.service.config import ServiceConfig, check_place
+from ragways.service.conversations import Conversations
 from ragways.service.errors import handle_errors
 from ragways.service.gate import Gate
 from ragways.service.keys import Keys
@@ -43,6 +44,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
         workers=WorkerPool(config),
         jobs=None,
         metrics=None,
+        conversations=Conversations(state),
     )
     service.ledger.recover()
     app = FastAPI(
@@ -55,7 +57,8 @@ def make_app(config: ServiceConfig) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.service = service
-    app.include_router(ask.router, prefix="/api/v1")
+    for api in (ask, conversations):
+        app.include_router(api.router, prefix="/api/v1")
     app.include_router(page.router)
     handle_errors(app)
     app.add_middleware(Gate, service=service)

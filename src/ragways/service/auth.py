@@ -89,6 +89,7 @@ class Service:
     workers: WorkerPool
     jobs: Any
     metrics: Any
+    conversations: Any = None
     failed: FailedKeys = field(default_factory=FailedKeys)
 
 

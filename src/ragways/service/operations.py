@@ -16,6 +16,7 @@ from ragways.retrieval.as_plain import origin_data, result_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
 from ragways.retrieval.tools.reading import view_of
+from ragways.tasks.follow_up import FOLLOW_UP, FollowUpInput, Turn
 
 DEEPEST = 6
 """Spans below this are not told of as they happen; the result has them all."""
@@ -136,6 +137,14 @@ async def embed(work: Work) -> dict[str, Any]:
         return {"name": use.embedder.name, "vectors": [[float(value) for value in row] for row in vectors]}
 
 
+async def rewrite(work: Work) -> dict[str, Any]:
+    """A question made whole from the turns before it, and by which way."""
+    given = FollowUpInput(work.arguments["question"], [Turn(*turn) for turn in work.arguments["turns"]])
+    with work.corpus.snapshot() as use:
+        outcome = await use.model.do(FOLLOW_UP, given, rule_if_unusable=True)
+    return {"question": outcome.value.question, "way": outcome.way}
+
+
 # What is in the index
 
 
@@ -201,6 +210,7 @@ OPERATIONS: dict[str, Operation] = {
     "retrieve": retrieve,
     "route": route,
     "embed": embed,
+    "rewrite": rewrite,
     "status": status,
     "documents": documents,
     "document": document,

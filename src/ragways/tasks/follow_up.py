@@ -59,6 +59,7 @@ _NAME = re.compile(
     r"`[^`]{1,80}`|\b\w+(?:[._]\w+)+(?:\(\))?|"  # as code is written
     r"\b[A-Z][\w'’-]*(?: (?:(?:of|the|on|de|von|van|la|and the) )*[A-Z][\w'’-]*)*(?: of (?:1\d|20)\d\d)?"
 )
+_CITED = re.compile(r"\s*\[\d+(?:, ?\d+)*\]")
 _YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 _PRONOUN = re.compile(
     r"\b(?P<person>he|him|she)\b|\b(?P<thing>it|they|them)\b|\b(?P<owner>his|its|their|her)(?= [a-z])|"
@@ -108,7 +109,7 @@ def whole_by_rule(question: str, turns: Sequence[Turn]) -> str:
     """The question with what it takes from the turns before; as it is where it takes nothing."""
     known: list[Turn] = []
     for turn in turns[-TURNS:]:
-        known.append(Turn(_whole(turn.question[:SHOWN], known), turn.answer[:SHOWN]))
+        known.append(Turn(_whole(turn.question[:SHOWN], known), _CITED.sub("", turn.answer[:SHOWN])))
     return _whole(question, known)
 
 

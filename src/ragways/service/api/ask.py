@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -12,6 +13,7 @@ from ragways import __version__
 from ragways.index.where import LONGEST as LONGEST_FILTER
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS
 from ragways.service.auth import Access, caller, collection, service_of
+from ragways.service.conversations import whole_question
 from ragways.service.errors import ERRORS, NotFound, request_id
 from ragways.service.events import event_response, told
 from ragways.service.keys import Caller
@@ -46,6 +48,9 @@ class AskRequest(WayToAnswer):
 
     budget: float | None = Field(None, ge=0, le=1000, description="USD that this may spend")
     stream: bool = Field(False, description="send steps and text as they come, as server-sent events")
+    conversation: str | None = Field(
+        None, max_length=64, description="that this belongs to; the question is made whole from the turns before"
+    )
 
 
 class CompareRequest(QuestionRequest):
@@ -85,9 +90,23 @@ async def me(request: Request, who: Annotated[Caller, Depends(caller("read"))]) 
 
 @router.post("/collections/{collection}/ask")
 async def ask(request: Request, access: Reading, body: AskRequest) -> Response:
-    """Answer a question. Streamed, the events are `step`, `text`, and at the end `result` or `error`."""
+    """Answer a question. Streamed, the events are `rewritten`, `step`, `text`, and at the end `result` or `error`."""
     arguments = body.model_dump(include={"question", "paradigm", "settings", "where"})
-    return await _answer(request, access, "ask", arguments, body.budget, body.stream)
+    if (id := body.conversation) is None:
+        return await _answer(request, access, "ask", arguments, body.budget, body.stream)
+    kept = access.service.conversations
+    kept.find(access, id)
+
+    async def turn(on_event: OnEvent | None) -> Any:  # noqa: ANN401 - JSON
+        rewritten = await whole_question(access, id, body.question, body.budget)
+        if on_event is not None:
+            on_event("rewritten", rewritten.shown())
+        left = None if body.budget is None else max(0.0, body.budget - rewritten.usd)
+        result = await _worked(access, "ask", {**arguments, "question": rewritten.question}, left, on_event)
+        kept.add(access, id, body.question, rewritten, result)
+        return {**result, "rewritten": rewritten.shown()}
+
+    return await _reply(request, turn, body.stream)
 
 
 @router.post("/collections/{collection}/compare")
@@ -113,15 +132,21 @@ async def route(request: Request, access: Reading, body: QuestionRequest) -> Res
 async def _answer(
     request: Request, access: Access, operation: str, arguments: dict[str, Any], budget: float | None, stream: bool
 ) -> Response:
+    return await _reply(request, lambda on_event: _worked(access, operation, arguments, budget, on_event), stream)
+
+
+async def _worked(
+    access: Access, operation: str, arguments: dict[str, Any], budget: float | None, on_event: OnEvent | None
+) -> Any:  # noqa: ANN401 - JSON
     """Have a worker do it, under the budget of the key and of the request."""
     service, who = access.service, access.caller
+    with service.ledger.hold(who, budget) as held:
+        return await service.workers.call(
+            operation, access.collection, arguments, tenant=who.tenant, on_event=on_event, held=held
+        )
 
-    async def work(on_event: OnEvent | None) -> Any:  # noqa: ANN401 - JSON
-        with service.ledger.hold(who, budget) as held:
-            return await service.workers.call(
-                operation, access.collection, arguments, tenant=who.tenant, on_event=on_event, held=held
-            )
 
+async def _reply(request: Request, work: Callable[[OnEvent | None], Awaitable[Any]], stream: bool) -> Response:
     if stream:
         return event_response(told(work, request_id(request)))
     return JSONResponse(await work(None))
