@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -84,7 +86,10 @@ def run(config: ServiceConfig) -> None:
     )
     sys.stderr.write(f"ragways: serving {where}/ (API: {where}/api/v1/openapi.json); stop with Ctrl-C\n")
     sys.stderr.flush()
-    server.run(sockets=[listening])
+    # uvicorn lets answers end and then raises the signal once more: that is not a failure.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
 
 
 def _demo(settings: Settings) -> Path:

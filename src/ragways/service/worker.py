@@ -142,6 +142,7 @@ async def serve(connection: socket.socket) -> None:
     if first is None:
         return
     worker = Worker(Settings.model_validate(first["settings"]), writer)
+    writer.write(packed({"ready": True}))
     try:
         while (message := await receive(reader)) is not None:
             await worker.take(message)

@@ -13,6 +13,7 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 OnEvent = Callable[[str, Any], None]
 GRACE = 5.0
 """Seconds that a worker gets to end what was cancelled, before it is taken for stuck."""
+STARTING = 60
+"""Seconds that workers get to start, before requests are turned away."""
 PAYING = frozenset({"ask", "compare", "retrieve", "rewrite", "mcp", "embed"})
 _LOG = logging.getLogger("ragways.service")
 
@@ -55,7 +58,8 @@ class WorkerProcess:
     process: asyncio.subprocess.Process
     writer: asyncio.StreamWriter
     pending: dict[int, PendingCall] = field(default_factory=dict)
-    alive: bool = True
+    alive: bool = False
+    """From its first word to its last."""
 
     def send(self, message: Message) -> None:
         self.writer.write(packed(message))
@@ -139,16 +143,19 @@ class WorkerPool:
         task.add_done_callback(self._readers.discard)
 
     async def _listen(self, worker: WorkerProcess, reader: asyncio.StreamReader) -> None:
-        while (message := await receive(reader)) is not None:
+        worker.alive = await receive(reader) is not None
+        while worker.alive and (message := await receive(reader)) is not None:
             worker.take(message)
         worker.alive = False
         self._workers.remove(worker)
-        worker.writer.close()
         for pending in worker.pending.values():
             pending.ended.set()
             if not pending.done.done():
                 pending.done.set_exception(WorkerLost())
         worker.pending.clear()
+        worker.writer.close()
+        with suppress(OSError):
+            await worker.writer.wait_closed()
         if not self._closing:
             _LOG.warning("a worker ended and is replaced", extra={"fields": {"pid": worker.process.pid}})
             await asyncio.sleep(0.05)  # one that cannot start must not be started in a tight loop
@@ -197,7 +204,8 @@ class WorkerPool:
 
     async def _done(self, message: Message, on_event: OnEvent | None, held: Held | None) -> Any:  # noqa: ANN401
         free = not (self._config.settings.model.name and message["operation"] in PAYING)
-        for last in (False, True):
+        left = len(self._workers) + 1  # they may all have died together
+        while True:
             worker = await self._least_busy()
             number = next(self._numbers)
             pending = PendingCall(asyncio.get_running_loop().create_future(), on_event, held)
@@ -206,17 +214,17 @@ class WorkerPool:
             try:
                 return await pending.done
             except WorkerLost:
-                if last or pending.told or not free:
+                left -= 1
+                if not left or pending.told or not free:
                     raise ServiceError(
                         503, "interrupted", "the process that worked on this ended", "ask again", {"Retry-After": "1"}
                     ) from None
             except asyncio.CancelledError:
                 await self._cancel(worker, number, pending)
                 raise
-        raise AssertionError("unreachable")
 
     async def _least_busy(self) -> WorkerProcess:
-        for _ in range(200):
+        for _ in range(STARTING * 20):
             if ready := [worker for worker in self._workers if worker.alive]:
                 return min(ready, key=lambda worker: len(worker.pending))
             await asyncio.sleep(0.05)
@@ -233,6 +241,7 @@ class WorkerPool:
         except TimeoutError:
             _LOG.warning("a worker did not stop and is killed", extra={"fields": {"pid": worker.process.pid}})
             worker.process.kill()
+            await pending.ended.wait()
 
     async def forget(self, collection: Collection) -> None:
         """Have every worker let go of a collection's files."""

@@ -1,0 +1,269 @@
+"""The worker processes: cancelled with their clients, timed out, replaced when they die, and never behind the index."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragways.assemble import recipe_of
+from ragways.core.errors import UsageError
+from ragways.index.build import build
+from ragways.service.config import Limits, ServiceConfig, config_of, plain_settings
+from ragways.service.errors import ServiceError
+from ragways.service.ledger import Held
+from ragways.service.wire import error_data, error_of
+from ragways.service.workers import WorkerPool
+from ragways.settings import Settings, read_settings
+from ragways.testing import LoopbackServer
+from tests.fakes import write
+from tests.service.conftest import RunningServer, Serve
+
+TEXTS = {"light.txt": "The harbour light was built by Anna Brack.", "storm.txt": "The storm of 1883 took the roof."}
+
+
+@dataclass
+class AnyCollection:
+    """What a pool wants of a collection."""
+
+    index: Path
+
+
+@asynccontextmanager
+async def pool_of(settings: Settings, workers: int = 1, **limits: Any) -> AsyncIterator[tuple[WorkerPool, Any]]:
+    pool = WorkerPool(ServiceConfig(settings.index.parent, settings, workers=workers, limits=Limits(**limits)))
+    await pool.start()
+    try:
+        yield pool, AnyCollection(settings.index)
+    finally:
+        await pool.close()
+
+
+@pytest.fixture
+def small(tmp_path: Path, cache_folder: Path) -> Settings:
+    """Two documents, by words alone."""
+    settings = read_settings(environment={}, index=tmp_path / "index", cache=cache_folder)
+    index_again(settings, TEXTS)
+    return settings
+
+
+def index_again(settings: Settings, texts: dict[str, str]) -> None:
+    files = settings.index.parent / "files"
+    for old in files.glob("*") if files.exists() else ():
+        old.unlink()
+    asyncio.run(build(settings.index, [write(files, texts)], recipe_of(settings, frozenset({"words"}))))
+
+
+async def found(pool: WorkerPool, collection: Any, question: str) -> list[str]:
+    got = await pool.call("retrieve", collection, {"question": question, "paradigm": "words"}, tenant="main")
+    return [hit["text"] for hit in got["hits"]]
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_removed_document_is_gone_for_every_worker_with_the_next_question(small: Settings):
+    async def both_sides() -> None:
+        async with pool_of(small, 2) as (pool, collection):
+            ask = [found(pool, collection, "Who built the harbour light?") for _ in range(8)]
+            assert all("Anna Brack" in "".join(texts) for texts in await asyncio.gather(*ask))
+            await asyncio.to_thread(index_again, small, {"storm.txt": TEXTS["storm.txt"]})
+            ask = [found(pool, collection, "Who built the harbour light?") for _ in range(8)]
+            assert all("Anna Brack" not in "".join(texts) for texts in await asyncio.gather(*ask))
+
+    asyncio.run(both_sides())
+
+
+def test_no_question_fails_while_the_index_gets_new_generations(small: Settings):
+    async def while_indexing() -> int:
+        asked = 0
+        async with pool_of(small, 2) as (pool, collection):
+            for number in range(4):
+                change = asyncio.create_task(
+                    asyncio.to_thread(index_again, small, {**TEXTS, f"{number}.txt": f"Boat {number} came in."})
+                )
+                while not change.done():
+                    assert await found(pool, collection, "Who took the roof in the storm?")
+                    asked += 1
+                await change
+        return asked
+
+    assert asyncio.run(while_indexing()) > 4
+
+
+def test_a_worker_that_is_killed_is_replaced_and_what_it_had_under_way_is_done(small: Settings):
+    async def killed() -> None:
+        async with pool_of(small, 2) as (pool, collection):
+            before = pool.pids
+            asked = [asyncio.create_task(found(pool, collection, "Who built the light?")) for _ in range(6)]
+            await asyncio.sleep(0)
+            for pid in before:
+                os.kill(pid, signal.SIGKILL)
+            assert all(await asyncio.gather(*asked))
+            await asyncio.to_thread(until, lambda: pool.alive == 2)
+            assert not set(before) & set(pool.pids)
+
+    asyncio.run(killed())
+
+
+def test_an_error_of_a_worker_is_the_same_error_here(small: Settings):
+    async def wrong() -> None:
+        async with pool_of(small) as (pool, collection):
+            arguments = {"question": "Who?", "paradigm": "wrods"}
+            with pytest.raises(UsageError) as error:
+                await pool.call("retrieve", collection, arguments, tenant="main")
+            assert "did you mean words?" in error.value.cure
+            with pytest.raises(ServiceError) as unexpected:
+                await pool.call("retrieve", collection, {}, tenant="main")  # a slip of ours
+            assert (unexpected.value.status, unexpected.value.code) == (500, "unexpected")
+
+    asyncio.run(wrong())
+
+
+def test_more_than_can_wait_are_turned_away(small: Settings):
+    async def crowd() -> list[object]:
+        async with pool_of(small, at_once=2, waiting=3) as (pool, collection):
+            asked = [found(pool, collection, "Who built the light?") for _ in range(12)]
+            return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    replies = asyncio.run(crowd())
+    refused = [reply for reply in replies if isinstance(reply, ServiceError)]
+    assert refused
+    assert {error.status for error in refused} == {503}
+    assert all(error.headers["Retry-After"] for error in refused)
+    assert len(refused) + sum(isinstance(reply, list) for reply in replies) == 12
+
+
+@pytest.fixture
+def held_back() -> Any:
+    """A model that writes a first piece and then waits; `served` is where it listens."""
+    first, go_on = threading.Event(), threading.Event()
+
+    async def before_event(event: bytes) -> None:
+        if first.is_set():
+            await asyncio.to_thread(go_on.wait)
+        if b"content" in event:
+            first.set()
+
+    with LoopbackServer(lambda _: json.dumps({"answer": [{"text": "Anna Brack built it.", "sources": [1]}]}),
+                        before_event=before_event) as served:  # fmt: skip
+        served.go_on = go_on  # type: ignore[attr-defined]
+        yield served
+        go_on.set()
+
+
+def with_model(settings: Settings, served: LoopbackServer) -> Settings:
+    model = {"name": "loopback", "base_url": served.base_url}
+    return read_settings(
+        environment={},
+        index=settings.index,
+        cache=settings.cache,
+        model=model,
+        prices={"loopback": {"input": 1, "output": 1}},
+    )
+
+
+def test_who_goes_away_cancels_the_paid_call_and_pays_for_what_was_sent(small: Settings, held_back: LoopbackServer):
+    async def gone() -> Held:
+        async with pool_of(with_model(small, held_back)) as (pool, collection):
+            held = Held(1.0)
+            question = {"question": "Who built the harbour light?", "paradigm": "words"}
+            asked = asyncio.create_task(pool.call("ask", collection, question, tenant="main", held=held))
+            await asyncio.to_thread(until, lambda: held_back.count > 0)
+            await asyncio.sleep(0.2)
+            asked.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asked
+            assert pool.under_way == 0
+            held_back.go_on.set()  # type: ignore[attr-defined]
+            await asyncio.to_thread(until, lambda: not held_back._open)  # the connection to the model is closed, too
+            return held
+
+    held = asyncio.run(gone())
+    assert held.actual is not None
+
+
+def test_what_takes_too_long_is_stopped_and_said(small: Settings, held_back: LoopbackServer):
+    async def slow() -> None:
+        async with pool_of(with_model(small, held_back), seconds=1.0) as (pool, collection):
+            with pytest.raises(ServiceError) as error:
+                await pool.call("ask", collection, {"question": "Who built it?", "paradigm": "words"}, tenant="main")
+            assert error.value.status == 504
+            assert pool.under_way == 0
+
+    asyncio.run(slow())
+
+
+def test_a_client_of_the_server_that_hangs_up_cancels_its_paid_call(
+    small: Settings, held_back: LoopbackServer, serve: Serve, tmp_path: Path
+):
+    environment = {"RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__BASE_URL": held_back.base_url}
+    server: RunningServer
+    with serve(tmp_path / "data", "--index", str(small.index), cache=small.cache, environment=environment) as server:
+        body = {"question": "Who built the harbour light?", "paradigm": "words", "stream": True}
+        with server.client.stream("POST", "/api/v1/collections/index/ask", json=body) as reply:
+            assert reply.status_code == 200
+            until(lambda: held_back.count > 0)
+            next(reply.iter_lines())
+        held_back.go_on.set()  # type: ignore[attr-defined]
+        until(lambda: not held_back._open)
+
+
+def test_answers_under_way_end_when_the_server_is_stopped(
+    small: Settings, held_back: LoopbackServer, serve: Serve, tmp_path: Path
+):
+    environment = {"RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__BASE_URL": held_back.base_url}
+    server: RunningServer
+    with serve(tmp_path / "data", "--index", str(small.index), cache=small.cache, environment=environment) as server:
+        body = {"question": "Who built the harbour light?", "paradigm": "words", "stream": True}
+        names: list[str] = []
+        for name, _ in server.events("/api/v1/collections/index/ask", body):
+            if not names:
+                until(lambda: held_back.count > 0)
+                server.process.send_signal(signal.SIGTERM)
+                held_back.go_on.set()  # type: ignore[attr-defined]
+            names.append(name)
+        assert names[-1] == "result"
+        assert server.process.wait(timeout=60) == 0
+
+
+def test_settings_reach_a_worker_whole_secrets_too():
+    settings = read_settings(
+        environment={"RAGWAYS_MODEL__KEY": "s3cret", "RAGWAYS_MODEL__BASE_URL": "http://127.0.0.1:1/v1"},
+        model={"name": "x"}, paradigms={"naive": {"k": 3}},
+    )  # fmt: skip
+    again = Settings.model_validate(json.loads(json.dumps(plain_settings(settings))))
+    assert again == settings
+    assert again.model.key.get_secret_value() == "s3cret"
+
+
+def test_errors_of_every_kind_cross_the_wire():
+    from ragways.core import errors
+
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.RagwaysError)]
+    assert len(kinds) > 15
+    for kind in kinds:
+        there = error_of(json.loads(json.dumps(error_data(kind("what", cure="do this")))))
+        assert (type(there), there.message, there.cure) == (kind, "what", "do this")
+
+
+def test_a_server_open_to_others_needs_a_key(tmp_path: Path):
+    from ragways.service.app import make_app
+
+    config = config_of(read_settings(environment={}), data=tmp_path / "data", host="0.0.0.0")
+    with pytest.raises(UsageError, match="there is no key yet"):
+        make_app(config)
