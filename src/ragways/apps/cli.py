@@ -14,6 +14,7 @@ from ragways.apps.ask import ask, paradigms, show
 from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.index import check, diagnose, index, remove, status
+from ragways.apps.key import app as key
 from ragways.apps.logs import ROOT, LogFormat, as_json, kept, options_first, set_up
 from ragways.apps.model import app as model
 from ragways.apps.reproduce import reproduce
@@ -150,6 +151,7 @@ for command in (index, watch, status, remove, check, diagnose, ask, show, paradi
 app.add_typer(graph, name="graph")
 app.add_typer(model, name="model")
 app.add_typer(evaluate, name="eval")
+app.add_typer(key, name="key")
 app.add_typer(route, name="route")
 app.command()(serve)
 app.command()(tune)
