@@ -69,8 +69,8 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A relation between two of the entities, by their ids, and where it is said: its own description, or a sentence
-    of the chunk where it has none.
+    """A relation between two of the entities, by their ids, and where it is said: its own description where that stands
+    in the chunk, or else a sentence of it.
     """
 
     id: str
@@ -270,7 +270,8 @@ class _Quoting:
             ends = [entities[id].name.casefold() for id in (triplet.subject, triplet.object)]
             found = self._sentences(chunks.get(triplet.id, [])[:1], [ends, ends[:1], ends[1:]])
             quote = found[0] if found else None
-            if quote is not None and triplet.description:
+            # A description can be put together from several chunks: then it is in none of them.
+            if quote is not None and self._holds(quote.chunk, triplet.description):
                 quote = QuotedSentence(triplet.description, quote.title, quote.chunk)
             yield Connection(
                 triplet.id,
@@ -305,6 +306,10 @@ class _Quoting:
             opening.append(_quote(piece.text, piece))
         found.sort(key=lambda pair: pair[0])
         return [quote for _, quote in found] or opening[:1]
+
+    def _holds(self, chunk: str, text: str) -> bool:
+        read = self._chunk(chunk)
+        return bool(text) and read is not None and text in " ".join(read[0].text.split())
 
     def _chunk(self, id: str) -> tuple[Piece, list[str]] | None:
         if id not in self._read:

@@ -19,12 +19,14 @@ from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import RagwaysError, StoreBusy
 from ragways.core.trace import Budget, spending
 from ragways.service.operations import OPERATIONS, Work
+from ragways.service.operations_graph import GRAPH_OPERATIONS
 from ragways.service.wire import Message, error_data, packed, receive
 from ragways.settings import Settings
 
 OPEN_AT_ONCE = 32
 """Indexes kept open; the one not asked for longest is closed."""
 _LOG = logging.getLogger("ragways.service.worker")
+_ALL = {**OPERATIONS, **GRAPH_OPERATIONS}
 
 
 class OpenCorpora:
@@ -116,7 +118,7 @@ class Worker:
             async with self._corpora.corpus(message["folder"]) as corpus:
                 work = Work(corpus, arguments, emit, message["tenant"], message["budget"])
                 try:
-                    return await OPERATIONS[operation](work)
+                    return await _ALL[operation](work)
                 except StoreBusy:  # a removal took the snapshot away: once more, on the newest
                     if last:
                         raise

@@ -13,6 +13,7 @@ const VIEWS = [
   { name: "ask", title: "Ask", load: () => import("./ask/view.js"), style: "ask/ask.css" },
   { name: "compare", title: "Compare", load: () => import("./compare/view.js"), style: "compare/compare.css" },
   { name: "library", title: "Library", load: () => import("./library/view.js"), style: "library/library.css", free: true },
+  { name: "graph", title: "Graph", load: () => import("./graph/view.js"), style: "graph/graph.css" },
 ];
 
 const loaded = new Map();

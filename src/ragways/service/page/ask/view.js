@@ -4,6 +4,7 @@ import { api, events, path } from "../parts/api.js";
 import { count, shown } from "../parts/figures.js";
 import { Filter } from "../parts/filter.js";
 import { missing, useHome } from "../parts/home.js";
+import { remember } from "../parts/last.js";
 import { go } from "../parts/router.js";
 import { stepped } from "../parts/steps.js";
 import { Choice, say, Trouble, Waiting } from "../parts/ui.js";
@@ -54,6 +55,7 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
       const body = { question, paradigm, where: where || null, stream: true, conversation: here.current };
       for await (const event of events("POST", path`/collections/${collection}/ask`, { body, signal: abort.signal })) {
         change(at, (turn) => told(turn, event));
+        if (event.event === "result") remember(collection, event.data);
         if (event.event === "result") say(event.data.abstained ? "The documents do not tell." : `Answer: ${event.data.answer}`);
       }
       change(at, (turn) => turn.running ? { ...turn, running: false, problem: { message: "The answer broke off", cure: "Ask once more." } } : turn);
