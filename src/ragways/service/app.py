@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from ragways import __version__
 from ragways.service import page
-from ragways.service.api import ask, conversations, graph
+from ragways.service.api import ask, conversations, graph, openai
 from ragways.service.audit import Audit
 from ragways.service.auth import Service
 from ragways.service.collections import Collections
@@ -59,6 +59,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
     app.state.service = service
     for api in (ask, conversations, graph):
         app.include_router(api.router, prefix="/api/v1")
+    app.include_router(openai.router)
     app.include_router(page.router)
     handle_errors(app)
     app.add_middleware(Gate, service=service)

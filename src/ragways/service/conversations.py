@@ -64,13 +64,14 @@ class KeptTurn:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenQuestion:
-    """A question as it can be understood alone, by which way, and what that cost. `way` is empty where nothing was
-    before it, so that it was not looked at.
+    """A question as it can be understood alone, by which way, and what that cost (USD, tokens in and out). `way` is
+    empty where nothing was before it, so that it was not looked at.
     """
 
     question: str
     way: str
     usd: float = 0.0
+    tokens: tuple[int, int] = (0, 0)
 
     def shown(self) -> dict[str, str]:
         return {"question": self.question, "way": self.way}
@@ -207,7 +208,8 @@ async def made_whole(
     arguments = {"question": question, "turns": [[turn.question, turn.answer] for turn in turns[-TURNS:]]}
     with service.ledger.hold(who, budget) as held:
         found = await service.workers.call("rewrite", access.collection, arguments, tenant=who.tenant, held=held)
-    return RewrittenQuestion(found["question"], found["way"], held.actual or 0.0)
+    usage = found["usage"]
+    return RewrittenQuestion(found["question"], found["way"], held.actual or 0.0, (usage["input"], usage["output"]))
 
 
 def _owner(access: Access) -> tuple[str, str, str]:

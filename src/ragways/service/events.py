@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from fastapi.responses import StreamingResponse
@@ -30,19 +30,29 @@ def event_response(events: AsyncIterator[bytes]) -> StreamingResponse:
 
 
 async def told(work: Callable[[OnEvent], Awaitable[Any]], request: str) -> AsyncIterator[bytes]:
-    """Events of some work: what it tells of, then `result`, or `error` as a request's would be.
+    """Events of some work: what it tells of, then `result`, or `error` as a request's would be."""
+    events = happening(work)
+    try:
+        async for name, data in events:
+            yield sse(name, data) if name else COMMENT
+    except ServiceError as error:
+        yield sse("error", error.body(request)["error"])
+    except RagwaysError as error:
+        yield sse("error", from_ragways(error).body(request)["error"])
+    finally:
+        await events.aclose()
+
+
+async def happening(work: Callable[[OnEvent], Awaitable[Any]]) -> AsyncGenerator[tuple[str, Any], None]:
+    """What some work tells of, then `result` with its value; what it raises is raised. No name: nothing for a while.
 
     When the client goes away the iterator is closed, and the work is cancelled.
     """
-    queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+    queue: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
 
     async def run() -> None:
         try:
-            queue.put_nowait(sse("result", await work(lambda name, data: queue.put_nowait(sse(name, data)))))
-        except ServiceError as error:
-            queue.put_nowait(sse("error", error.body(request)["error"]))
-        except RagwaysError as error:
-            queue.put_nowait(sse("error", from_ragways(error).body(request)["error"]))
+            queue.put_nowait(("result", await work(lambda name, data: queue.put_nowait((name, data)))))
         finally:
             queue.put_nowait(None)
 
@@ -53,7 +63,7 @@ async def told(work: Callable[[OnEvent], Awaitable[Any]], request: str) -> Async
                 async with asyncio.timeout(QUIET):
                     event = await queue.get()
             except TimeoutError:
-                yield COMMENT
+                yield "", None
                 continue
             if event is None:
                 break

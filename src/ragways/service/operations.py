@@ -9,10 +9,11 @@ from typing import Any
 from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.plain import to_plain
-from ragways.core.trace import Span, watching
+from ragways.core.trace import Span, span, watching
 from ragways.index.lookup import look_up
 from ragways.index.store import number_of
-from ragways.retrieval.as_plain import origin_data, result_data
+from ragways.models.tokens import count_text
+from ragways.retrieval.as_plain import origin_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
 from ragways.retrieval.tools.reading import view_of
@@ -52,13 +53,13 @@ async def _asked(
     def on_text(text: str, *, restart: bool = False) -> None:
         work.emit("text", {**marked, "text": text, "restart": restart})
 
-    def on_span(span: Span, depth: int, ended: bool) -> None:
+    def on_span(here: Span, depth: int, ended: bool) -> None:
         if depth > DEEPEST:
             return
-        told: dict[str, Any] = {**marked, "name": span.name, "depth": depth, "event": "end" if ended else "begin"}
+        told: dict[str, Any] = {**marked, "name": here.name, "depth": depth, "event": "end" if ended else "begin"}
         if ended:
-            told |= {"seconds": round(span.seconds, 4), "output": span.output, "way": span.way}
-            told |= {"tokens": span.total.tokens, "usd": span.total.usd}
+            told |= {"seconds": round(here.seconds, 4), "output": here.output, "way": here.way}
+            told |= {"tokens": here.total.tokens, "usd": here.total.usd}
         work.emit("step", told)
 
     with watching(on_span):
@@ -131,18 +132,20 @@ async def route(work: Work) -> Any:  # noqa: ANN401 - JSON
 
 
 async def embed(work: Work) -> dict[str, Any]:
-    """Vectors of texts by the embedder of the index."""
+    """Vectors of texts by the embedder of the index, and how many tokens the texts have, as cl100k counts them."""
+    texts = work.arguments["texts"]
     with work.corpus.snapshot() as use:
-        vectors = await use.embedder.embed(work.arguments["texts"])
-        return {"name": use.embedder.name, "vectors": [[float(value) for value in row] for row in vectors]}
+        vectors = await use.embedder.embed(texts)
+        rows = [[float(value) for value in row] for row in vectors]
+        return {"name": use.embedder.name, "vectors": rows, "tokens": sum(map(count_text, texts))}
 
 
 async def rewrite(work: Work) -> dict[str, Any]:
     """A question made whole from the turns before it, and by which way."""
     given = FollowUpInput(work.arguments["question"], [Turn(*turn) for turn in work.arguments["turns"]])
-    with work.corpus.snapshot() as use:
+    with work.corpus.snapshot() as use, span("rewrite") as trace:
         outcome = await use.model.do(FOLLOW_UP, given, rule_if_unusable=True)
-    return {"question": outcome.value.question, "way": outcome.way}
+    return {"question": outcome.value.question, "way": outcome.way, "usage": usage_data(trace.total)}
 
 
 # What is in the index
