@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragways.core.errors import StoreDamaged
+from ragways.index.packed import PackedRows
 from ragways.index.vectors import Vectors, best
 
 
@@ -52,3 +55,9 @@ def test_search_among_some_rows_is_a_sort_of_those(rows: int, seed: int, k: int,
     )
     assert np.allclose([score for _, score in found], [scores[id] for id, _ in found], atol=1e-5)
     assert len({id for id, _ in found} & set(chosen)) == len(found)
+
+
+def test_rows_of_another_format_are_refused_and_never_misread():
+    for other in (np.zeros((3, 8), np.float32), np.zeros(8, np.int8), np.zeros((3, 2), np.int8)):
+        with pytest.raises(StoreDamaged, match="as this version keeps them"):
+            PackedRows(other)  # type: ignore[arg-type]

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.core.errors import StoreDamaged
+
 Floats = NDArray[np.float32]
 
 _SCALE = np.dtype("<f4")
@@ -40,6 +42,8 @@ class PackedRows:
     """Packed vectors, read as if they were an array of float32: rows are unpacked as they are asked for."""
 
     def __init__(self, packed: NDArray[np.int8]) -> None:
+        if packed.dtype != np.int8 or packed.ndim != 2 or packed.shape[1] < _SCALE.itemsize:
+            raise StoreDamaged("vectors are not kept as this version keeps them", "ragways index --rebuild PATH")
         self.packed = packed
         self._numbers = packed[:, : -_SCALE.itemsize]
         self._scales = np.ascontiguousarray(packed[:, -_SCALE.itemsize :]).view(_SCALE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -23,6 +24,8 @@ from ragways.service.state import FILE, State
 from ragways.service.workers import WorkerPool
 
 AUDIT = "audit.jsonl"
+WARM = 8
+"""Collections opened at the start."""
 _ABOUT = """Ask documents in many ways, on one index of each collection.
 
 Every error has the body `{"error": {"id", "code", "message", "cure"}}`. Where keys were made, each request brings one:
@@ -66,12 +69,21 @@ def make_app(config: ServiceConfig) -> FastAPI:
     return app
 
 
+async def _warm(service: Service) -> None:
+    """Open what is there while nobody waits for it yet."""
+    await service.workers.ready()
+    ready = [each for each in service.collections.all() if each.generation and not each.trouble]
+    await service.workers.warm(ready[:WARM])
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     await service.workers.start()
+    warming = asyncio.create_task(_warm(service))
     try:
         yield
     finally:
+        warming.cancel()
         await service.workers.close()
         service.state.close()

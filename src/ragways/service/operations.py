@@ -148,6 +148,13 @@ async def rewrite(work: Work) -> dict[str, Any]:
     return {"question": outcome.value.question, "way": outcome.way, "usage": usage_data(trace.total)}
 
 
+async def warm(work: Work) -> None:
+    """Have ready what the first question would wait for: the index, the embedder, the reader."""
+    with work.corpus.snapshot() as use:
+        if "vectors" in use.index.layers:
+            await use.embed(["warm"])
+
+
 # What is in the index
 
 
@@ -213,6 +220,7 @@ OPERATIONS: dict[str, Operation] = {
     "retrieve": retrieve,
     "route": route,
     "embed": embed,
+    "warm": warm,
     "rewrite": rewrite,
     "status": status,
     "documents": documents,

@@ -15,18 +15,37 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from ragways.assemble import embedder_of
 from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import RagwaysError, StoreBusy
 from ragways.core.trace import Budget, spending
+from ragways.models.embed import Embedder
 from ragways.service.operations import OPERATIONS, Work
 from ragways.service.operations_graph import GRAPH_OPERATIONS
 from ragways.service.wire import Message, error_data, packed, receive
 from ragways.settings import Settings
 
-OPEN_AT_ONCE = 32
+OPEN_AT_ONCE = 16
 """Indexes kept open; the one not asked for longest is closed."""
 _LOG = logging.getLogger("ragways.service.worker")
 _ALL = {**OPERATIONS, **GRAPH_OPERATIONS}
+
+
+class SharedEmbedder:
+    """One embedder for all indexes of a worker: whoever closes an index leaves it open."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever an embedder has
+        return getattr(self._embedder, name)
+
+    async def aclose(self) -> None:
+        """Stay open."""
+
+    async def close(self) -> None:
+        """At the end of the worker."""
+        await self._embedder.aclose()
 
 
 class OpenCorpora:
@@ -34,6 +53,7 @@ class OpenCorpora:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._embedder: SharedEmbedder | None = None
         self._open: OrderedDict[str, AsyncCorpus] = OrderedDict()
         self._users: dict[AsyncCorpus, int] = {}
         self._opening: dict[str, asyncio.Lock] = {}
@@ -55,7 +75,10 @@ class OpenCorpora:
     async def _find(self, folder: str) -> AsyncCorpus:
         async with self._opening.setdefault(folder, asyncio.Lock()):
             if folder not in self._open:
-                corpus = AsyncCorpus(self._settings.model_copy(update={"index": Path(folder)}), None, None)
+                if self._embedder is None:
+                    self._embedder = SharedEmbedder(await embedder_of(self._settings))
+                chosen = self._settings.model_copy(update={"index": Path(folder)})
+                corpus = AsyncCorpus(chosen, self._embedder, None)
                 self._open[folder] = await corpus.open()
                 while len(self._open) > OPEN_AT_ONCE:
                     await self.forget(next(iter(self._open)))
@@ -71,6 +94,8 @@ class OpenCorpora:
     async def aclose(self) -> None:
         for folder in list(self._open):
             await self.forget(folder)
+        if self._embedder is not None:
+            await self._embedder.close()
 
 
 class Worker:

@@ -12,12 +12,11 @@ import itertools
 import logging
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragways.core.errors import RagwaysError
 from ragways.core.runtime import plain_environment
 from ragways.service.config import ServiceConfig, plain_settings
 from ragways.service.errors import Full, ServiceError
@@ -100,6 +99,7 @@ class WorkerPool:
         self._slots = asyncio.Semaphore(config.limits.at_once)
         self.waiting = 0
         self._closing = False
+        self._started = asyncio.Event()
 
     @property
     def under_way(self) -> int:
@@ -117,6 +117,10 @@ class WorkerPool:
     async def start(self) -> None:
         for _ in range(self._config.workers):
             await self._spawn()
+
+    async def ready(self) -> None:
+        """Until all workers have started."""
+        await self._started.wait()
 
     async def _spawn(self) -> None:
         ours, theirs = socket.socketpair()
@@ -144,6 +148,8 @@ class WorkerPool:
 
     async def _listen(self, worker: WorkerProcess, reader: asyncio.StreamReader) -> None:
         worker.alive = await receive(reader) is not None
+        if self.alive == self._config.workers:
+            self._started.set()
         while worker.alive and (message := await receive(reader)) is not None:
             worker.take(message)
         worker.alive = False
@@ -245,19 +251,32 @@ class WorkerPool:
 
     async def forget(self, collection: Collection) -> None:
         """Have every worker let go of a collection's files."""
+        await self._tell_all("forget", collection, GRACE)
+
+    async def warm(self, collections: Sequence[Collection]) -> None:
+        """Have every worker open these before the first question comes."""
+        for collection in collections:
+            await self._tell_all("warm", collection, STARTING)
+
+    async def _tell_all(self, operation: str, collection: Collection, seconds: float) -> None:
+        """Every worker does it; who cannot is left as it is."""
+        message: Message = {
+            "operation": operation,
+            "folder": str(collection.index),
+            "arguments": {},
+            "tenant": "",
+            "budget": None,
+        }
+        waiting = []
         for worker in [worker for worker in self._workers if worker.alive]:
             number = next(self._numbers)
             pending = PendingCall(asyncio.get_running_loop().create_future(), None, None)
             worker.pending[number] = pending
-            worker.send(
-                {"number": number, "operation": "forget", "folder": str(collection.index), "arguments": {},
-                 "tenant": "", "budget": None}
-            )  # fmt: skip
-            try:
-                async with asyncio.timeout(GRACE):
-                    await pending.done
-            except (TimeoutError, WorkerLost, RagwaysError):
-                continue
+            worker.send({"number": number, **message})
+            waiting.append(pending.done)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(*waiting, return_exceptions=True)
 
     async def close(self) -> None:
         """End every worker; what is under way is cancelled."""
