@@ -22,10 +22,12 @@ from ragways.service.collections import Collections
 from ragways.service.config import Limits, ServiceConfig
 from ragways.service.errors import handle_errors
 from ragways.service.gate import Gate
+from ragways.service.jobs import Jobs
 from ragways.service.keys import Keys
 from ragways.service.ledger import Ledger
 from ragways.service.protocol import bounded_protocol
 from ragways.service.state import State
+from ragways.service.uploads import Uploads
 from ragways.service.workers import WorkerPool
 from ragways.settings import Settings
 
@@ -118,10 +120,11 @@ def small(folder: Path, *, host: str = "127.0.0.1", **given: Any) -> Small:
     limits = Limits(**{name: given.pop(name, value) for name, value in LIMITS.items()})
     config = ServiceConfig(folder, Settings(), host=host, limits=limits, **given)
     state = State(folder / "service.sqlite")
+    ledger, collections, uploads = Ledger(state), Collections(state, folder), Uploads(state, limits)
     service = Service(
-        config=config, state=state, keys=Keys(state), ledger=Ledger(state),
-        audit=Audit(state, folder / "audit.jsonl"), collections=Collections(state, folder), workers=WorkerPool(config),
- jobs=None, metrics=None,
+        config=config, state=state, keys=Keys(state), ledger=ledger, audit=Audit(state, folder / "audit.jsonl"),
+        collections=collections, workers=WorkerPool(config), uploads=uploads,
+        jobs=Jobs(config, state, collections, uploads, ledger), metrics=None,
     )  # fmt: skip
     app = FastAPI()
     made = Small(app, service)

@@ -84,6 +84,7 @@ def run(config: ServiceConfig) -> None:
             timeout_graceful_shutdown=DRAIN,
         )
     )
+    app.state.server = server  # streams that would stay open look at it
     sys.stderr.write(f"ragways: serving {where}/ (API: {where}/api/v1/openapi.json); stop with Ctrl-C\n")
     sys.stderr.flush()
     # uvicorn lets answers end and then raises the signal once more: that is not a failure.

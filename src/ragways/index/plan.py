@@ -95,9 +95,13 @@ async def plan(
     recipe: Recipe,
     *,
     progress: ProgressCallback = silent,
+    root: str = "",
     web: WebSource | None = None,
 ) -> IndexPlan:
-    """Read what changed into a store that is thrown away, try the layers on a sample, and say what a run would take."""
+    """Read what changed into a store that is thrown away, try the layers on a sample, and say what a run would take.
+
+    `root` is that of `build`.
+    """
     planned, read = IndexPlan(), Summary()
     started = time.perf_counter()
     store = _scratch_store(folder)
@@ -105,7 +109,7 @@ async def plan(
     layers = recipe.layers | built
     whole = frozenset() if store.meta().get("unfinished") else built
     with TemporaryDirectory() as pages:  # a plan leaves nothing behind
-        found = find_files(paths, recipe).with_pages(web, Path(pages), progress)
+        found = find_files(paths, recipe, root).with_pages(web, Path(pages), progress)
         _update(FileReader(store, recipe, found, read, progress), store, planned)
     planned.unchanged, planned.skipped, planned.failed = read.unchanged, read.skipped, read.failed
     planned.left_out, planned.withdrawn = read.left_out, read.withdrawn

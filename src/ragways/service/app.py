@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO
 
 from fastapi import FastAPI
 
 from ragways import __version__
+from ragways.core.errors import UsageError
 from ragways.service import page
-from ragways.service.api import ask, conversations, graph, openai
+from ragways.service.api import ask, collections, conversations, documents, evaluation, feedback, graph, jobs, openai
 from ragways.service.audit import Audit
 from ragways.service.auth import Service
 from ragways.service.collections import Collections
@@ -18,9 +22,11 @@ from ragways.service.config import ServiceConfig, check_place
 from ragways.service.conversations import Conversations
 from ragways.service.errors import handle_errors
 from ragways.service.gate import Gate
+from ragways.service.jobs import Jobs
 from ragways.service.keys import Keys
 from ragways.service.ledger import Ledger
 from ragways.service.state import FILE, State
+from ragways.service.uploads import Uploads
 from ragways.service.workers import WorkerPool
 
 AUDIT = "audit.jsonl"
@@ -35,17 +41,21 @@ Every error has the body `{"error": {"id", "code", "message", "cure"}}`. Where k
 def make_app(config: ServiceConfig) -> FastAPI:
     """The application. Its state is opened here; its workers and jobs start and end with it."""
     state = State(config.data / FILE)
+    alone = _alone(config.data)
     keys = Keys(state)
     check_place(config, keys.some())
+    ledger = Ledger(state, config.limits.budget)
+    found, uploads = Collections(state, config.data, config.indexes), Uploads(state, config.limits)
     service = Service(
         config=config,
         state=state,
         keys=keys,
-        ledger=Ledger(state, config.limits.budget),
+        ledger=ledger,
         audit=Audit(state, config.data / AUDIT),
-        collections=Collections(state, config.data, config.indexes),
+        collections=found,
         workers=WorkerPool(config),
-        jobs=None,
+        uploads=uploads,
+        jobs=Jobs(config, state, found, uploads, ledger),
         metrics=None,
         conversations=Conversations(state),
     )
@@ -59,8 +69,8 @@ def make_app(config: ServiceConfig) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         lifespan=_lifespan,
     )
-    app.state.service = service
-    for api in (ask, conversations, graph):
+    app.state.service, app.state.alone = service, alone
+    for api in (ask, collections, conversations, documents, evaluation, feedback, graph, jobs):
         app.include_router(api.router, prefix="/api/v1")
     app.include_router(openai.router)
     app.include_router(page.router)
@@ -76,14 +86,30 @@ async def _warm(service: Service) -> None:
     await service.workers.warm(ready[:WARM])
 
 
+def _alone(data: Path) -> IO[bytes]:
+    """A file whose lock says that a server is at work on this folder; the system frees that of a dead one."""
+    file = (data / "serve.lock").open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise UsageError(
+            f"another server is at work on {data}", "stop it, or name another folder with --data"
+        ) from None
+    return file
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     await service.workers.start()
+    await service.jobs.start()
     warming = asyncio.create_task(_warm(service))
     try:
         yield
     finally:
         warming.cancel()
+        await service.jobs.stop()
         await service.workers.close()
         service.state.close()
+        app.state.alone.close()

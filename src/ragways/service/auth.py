@@ -19,9 +19,11 @@ from ragways.service.audit import Audit
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig
 from ragways.service.errors import Forbidden, NotFound, TooMany, Unauthorized
+from ragways.service.jobs import Jobs
 from ragways.service.keys import LOCAL, Caller, Keys, Scope
 from ragways.service.ledger import Ledger
 from ragways.service.state import State
+from ragways.service.uploads import Uploads
 from ragways.service.workers import WorkerPool
 
 TRIES = 10
@@ -87,7 +89,8 @@ class Service:
     audit: Audit
     collections: Collections
     workers: WorkerPool
-    jobs: Any
+    uploads: Uploads
+    jobs: Jobs
     metrics: Any
     conversations: Any = None
     failed: FailedKeys = field(default_factory=FailedKeys)

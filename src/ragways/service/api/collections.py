@@ -1,0 +1,112 @@
+"""Collections over HTTP: list, make, look at, delete."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragways.service.auth import Access, caller, collection, service_of
+from ragways.service.collections import Collection
+from ragways.service.errors import ERRORS
+from ragways.service.keys import COLLECTION_NAME, Caller
+
+router = APIRouter(tags=["collections"], responses=ERRORS)
+
+
+class NewCollection(BaseModel):
+    """A collection to be made."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(
+        pattern=f"^{COLLECTION_NAME.pattern}$", max_length=64, description="unique among your collections"
+    )
+    layers: list[Annotated[str, Field(max_length=64)]] | None = Field(
+        None,
+        max_length=20,
+        description="what index jobs build unless they name others: vectors, words, windows, graph, communities",
+    )
+
+
+class CollectionInfo(BaseModel):
+    """A collection, and what its index held after the last job."""
+
+    name: str
+    managed: bool = Field(description="whether files can be uploaded; else an index that the server only reads")
+    documents: int
+    chunks: int
+    layers: list[str] = Field(description="those that are built")
+    wanted: list[str] = Field(description="those that index jobs build unless they name others")
+    generation: int = Field(description="grows with each change of the index; 0: not indexed yet")
+    created: str
+    trouble: str = Field(description="why it cannot be asked, with the cure; empty where it can")
+
+
+class CollectionList(BaseModel):
+    """The collections that the key may see, by name."""
+
+    collections: list[CollectionInfo]
+
+
+class CollectionStatus(CollectionInfo):
+    """A collection, with what a worker says of its index; None where there is none that can be opened."""
+
+    status: dict[str, Any] | None
+
+
+def info(found: Collection) -> dict[str, Any]:
+    """A collection as clients see it: no path, no id of a folder."""
+    return {
+        "name": found.name,
+        "managed": found.managed,
+        "documents": found.documents,
+        "chunks": found.chunks,
+        "layers": list(found.layers),
+        "wanted": list(found.wanted),
+        "generation": found.generation,
+        "created": found.created,
+        "trouble": found.trouble,
+    }
+
+
+@router.get("/collections", response_model=CollectionList)
+async def collections(request: Request, who: Annotated[Caller, Depends(caller("read"))]) -> Response:
+    """The collections that the key may see."""
+    found = service_of(request).collections.visible(who)
+    return JSONResponse({"collections": [info(one) for one in found]})
+
+
+@router.post("/collections", status_code=201, response_model=CollectionInfo)
+async def create(request: Request, who: Annotated[Caller, Depends(caller("admin"))], body: NewCollection) -> Response:
+    """Make a collection. It is empty: upload files, then start an index job."""
+    service = service_of(request)
+    made = service.collections.create(who.tenant, body.name, body.layers)
+    service.audit.note(who, "collection.create", collection=made.name)
+    return JSONResponse(info(made), 201)
+
+
+@router.get("/collections/{collection}", response_model=CollectionStatus)
+async def status(access: Annotated[Access, Depends(collection("read"))]) -> Response:
+    """A collection, and its index as it is now."""
+    service = access.service
+    found: Collection = await asyncio.to_thread(service.collections.refresh, access.collection)
+    told = None
+    if found.generation and not found.trouble:
+        told = await service.workers.call("status", found, {}, tenant=access.caller.tenant)
+    return JSONResponse({**info(found), "status": told})
+
+
+@router.delete("/collections/{collection}", status_code=204)
+async def delete(access: Annotated[Access, Depends(collection("admin"))]) -> Response:
+    """Delete a collection with its files, its index, its runs and its feedback. Its jobs are cancelled."""
+    service, found = access.service, access.collection
+    await service.jobs.drop(found)
+    await asyncio.to_thread(service.collections.delete, found)
+    service.uploads.forget(found)
+    await service.workers.forget(found)
+    service.audit.note(access.caller, "collection.delete", collection=found.name)
+    return Response(status_code=204)

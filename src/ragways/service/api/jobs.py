@@ -1,0 +1,199 @@
+"""Jobs over HTTP: start, list, watch, cancel, go on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragways.index.layers import check_layers
+from ragways.service.auth import Access, Service, caller, collection, service_of
+from ragways.service.collections import Collection
+from ragways.service.errors import ERRORS, Conflict, NotFound
+from ragways.service.events import COMMENT, QUIET, event_response, sse
+from ragways.service.jobs import Job
+from ragways.service.keys import Caller
+
+router = APIRouter(tags=["jobs"], responses=ERRORS)
+SET_NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+FEEDBACK = "feedback"
+"""The set of questions that people's verdicts on answers make; no other set has this name."""
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Budget = Annotated[float | None, Field(ge=0, le=1000, description="USD that the job may spend")]
+Seed = Annotated[int, Field(ge=0, lt=2**31, description="of every draw")]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class IndexJob(_Request):
+    """Bring the index up to date with the files: read what is new or changed, remove what is gone."""
+
+    kind: Literal["index"]
+    layers: list[Name] | None = Field(None, max_length=20, description="unset: those that the collection wants")
+    rebuild: bool = Field(False, description="start anew; what was paid for is kept")
+    budget: Budget = None
+
+
+class PlanJob(_Request):
+    """Tell what an index job would do and cost, without doing it."""
+
+    kind: Literal["plan"]
+    layers: list[Name] | None = Field(None, max_length=20, description="unset: those that the collection wants")
+    budget: Budget = None
+
+
+class QuestionsJob(_Request):
+    """Make a set of questions from the documents, for evaluations."""
+
+    kind: Literal["questions"]
+    name: str = Field(pattern=SET_NAME, description="of the set; one of this name is replaced")
+    count: int = Field(10, ge=1, le=1000, description="so many of each kind")
+    kinds: list[Name] = Field(default_factory=list, max_length=50, description="empty: all that the index allows")
+    without_model: bool = Field(False, description="by templates, even where the server has a model")
+    seed: Seed = 0
+    budget: Budget = None
+
+
+class EvaluateJob(_Request):
+    """Ask a set of questions of some paradigms, score the answers and write a report."""
+
+    kind: Literal["evaluate"]
+    questions: str = Field(pattern=SET_NAME, description="a set of questions, or feedback")
+    paradigms: list[Name] = Field(min_length=1, max_length=30, description="maybe with settings: naive[k=20]")
+    metrics: list[Name] = Field(default_factory=list, max_length=20, description="empty: recall@5, f1, accuracy")
+    limit: int | None = Field(None, ge=1, le=100_000, description="only the first so many questions")
+    repeats: int = Field(1, ge=1, le=10, description="how often each question is asked")
+    seed: Seed = 0
+    budget: Budget = None
+
+
+JobRequest = Annotated[IndexJob | PlanJob | QuestionsJob | EvaluateJob, Field(discriminator="kind")]
+
+
+class JobInfo(BaseModel):
+    """A job and how it stands."""
+
+    id: str
+    collection: str
+    kind: Literal["index", "plan", "questions", "evaluate"]
+    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    progress: dict[str, Any] | None = Field(description="stage, done, total, note; stages: how far each of them came")
+    result: dict[str, Any] | None
+    error: dict[str, Any] | None = Field(description="code, message and cure")
+    created: str
+    started: str | None
+    ended: str | None
+    by: str = Field(description="the id of the key that it was started with")
+
+
+class JobList(BaseModel):
+    """The newest jobs of a collection, newest first."""
+
+    jobs: list[JobInfo]
+
+
+def info(job: Job, found: Collection) -> dict[str, Any]:
+    """A job as clients see it."""
+    told = ("id", "kind", "state", "progress", "result", "error", "created", "started", "ended", "by")
+    return {**{name: getattr(job, name) for name in told}, "collection": found.name}
+
+
+@router.post("/collections/{collection}/jobs", status_code=202, response_model=JobInfo)
+async def start(access: Annotated[Access, Depends(collection("write"))], body: JobRequest) -> Response:
+    """Put a job into the queue. Watch it with GET /jobs/{id}/events."""
+    # Loaded with the first job: the server starts sooner without it.
+    from ragways.evaluation.questions.generate import find_kinds
+
+    service, found = access.service, access.collection
+    arguments = body.model_dump(exclude={"kind", "budget"})
+    if isinstance(body, IndexJob | PlanJob):
+        if found.files is None:
+            raise Conflict("this collection is only read", "index its folder where it was made")
+        arguments["layers"] = sorted(check_layers(found.wanted if body.layers is None else body.layers))
+    elif isinstance(body, QuestionsJob):
+        find_kinds(body.kinds)
+        if body.name == FEEDBACK:
+            raise Conflict("a set of questions cannot have this name", "choose another name")
+    else:
+        _check_evaluation(service, found, body)
+    job = service.jobs.add(access.caller, found, body.kind, arguments, body.budget)
+    service.audit.note(access.caller, f"job.{body.kind}", collection=found.name, job=job.id)
+    return JSONResponse(info(job, found), 202)
+
+
+def _check_evaluation(service: Service, found: Collection, body: EvaluateJob) -> None:
+    from ragways.evaluation.metrics import find_metric
+    from ragways.evaluation.run import parse_variants
+
+    for paradigm in body.paradigms:
+        parse_variants(paradigm, service.config.settings.paradigms)
+    for metric in body.metrics:
+        find_metric(metric)
+    file = found.feedback if body.questions == FEEDBACK else found.questions / f"{body.questions}.jsonl"
+    if not file.is_file():
+        raise NotFound("set of questions", "make one with a job of kind questions")
+
+
+@router.get("/collections/{collection}/jobs", response_model=JobList)
+async def jobs(
+    access: Annotated[Access, Depends(collection("read"))], limit: Annotated[int, Query(ge=1, le=200)] = 50
+) -> Response:
+    """The newest jobs of a collection."""
+    found = access.service.jobs.of(access.collection, limit)
+    return JSONResponse({"jobs": [info(job, access.collection) for job in found]})
+
+
+@router.get("/jobs/{id}", response_model=JobInfo)
+async def job(request: Request, who: Annotated[Caller, Depends(caller("read"))], id: str) -> Response:
+    """A job and how it stands."""
+    return JSONResponse(info(*service_of(request).jobs.seen(who, id)))
+
+
+@router.post("/jobs/{id}/cancel", response_model=JobInfo)
+async def cancel(request: Request, who: Annotated[Caller, Depends(caller("write"))], id: str) -> Response:
+    """End a job. What it has done is kept, and it can go on."""
+    service = service_of(request)
+    _, found = service.jobs.seen(who, id)
+    ended = await service.jobs.cancel(id)
+    service.audit.note(who, "job.cancel", collection=found.name, job=id)
+    return JSONResponse(info(ended, found))
+
+
+@router.post("/jobs/{id}/resume", response_model=JobInfo)
+async def resume(request: Request, who: Annotated[Caller, Depends(caller("write"))], id: str) -> Response:
+    """Have a job go on that failed or was cancelled."""
+    service = service_of(request)
+    _, found = service.jobs.seen(who, id)
+    again = service.jobs.resume(id)
+    service.audit.note(who, "job.resume", collection=found.name, job=id)
+    return JSONResponse(info(again, found))
+
+
+@router.get(
+    "/jobs/{id}/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "`progress` as it comes, then `done`"}},
+)
+async def events(request: Request, who: Annotated[Caller, Depends(caller("read"))], id: str) -> Response:
+    """How a job goes on, as server-sent events: first how it stands, and `done` with the job at its end."""
+    service = service_of(request)
+    _, found = service.jobs.seen(who, id)
+
+    async def stream() -> AsyncIterator[bytes]:
+        quiet = 0
+        async for event in service.jobs.events(id, quiet=1.0):
+            quiet = quiet + 1 if event is None else 0
+            if event is not None:
+                name, value = event
+                yield sse(name, info(value, found) if isinstance(value, Job) else value)
+            elif quiet % QUIET == 0:
+                yield COMMENT
+            if getattr(getattr(request.app.state, "server", None), "should_exit", False):
+                return  # who watches a job must not hold up a server that is to end
+
+    return event_response(stream())

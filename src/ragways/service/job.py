@@ -1,0 +1,252 @@
+"""One job of a server, in a process of its own: `python -m ragways.service.job`.
+
+What to do comes as a line of JSON on standard input, with the settings and their secrets: nothing of it stands in the
+arguments or the environment, which others can read. Progress and the result go out as lines of JSON. The process ends
+with its server: it watches its input, which the server keeps open. On SIGTERM it ends early, and says what it spent.
+
+A job that is begun again goes on where it was: the index keeps what was worked or paid for, and a run its answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from ragways.core.errors import RagwaysError
+from ragways.core.plain import to_plain
+from ragways.core.runtime import Progress, ProgressCallback, limit_threads, no_telemetry
+from ragways.core.trace import Budget, Meter, spending
+from ragways.service.wire import error_data
+from ragways.settings import Settings
+
+ROOT = "files"
+"""The name that an index remembers its files by: they may lie elsewhere after a restore."""
+MOST_NAMED = 1000
+"""Files that could not be read and are named in a result; how many there were is told."""
+_SECONDS = 0.1  # between two lines about one stage
+_NICE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class JobWork:
+    """What a job has: the settings (with the collection's index), folders, what was asked for, and whom to tell."""
+
+    settings: Settings
+    folder: Path
+    files: Path | None
+    arguments: dict[str, Any]
+    id: str
+    progress: ProgressCallback
+
+    @property
+    def index(self) -> Path:
+        return self.settings.index
+
+
+# The kinds of jobs
+
+
+async def _index(work: JobWork) -> dict[str, Any]:
+    """Bring the index up to date with the files; show that what was removed is gone."""
+    from ragways.assemble import recipe_of
+    from ragways.index.build import build
+    from ragways.index.layers import check_layers
+    from ragways.service.erasure import leaving, search
+
+    files, rebuild = _uploaded(work), bool(work.arguments.get("rebuild"))
+    recipe = recipe_of(work.settings, check_layers(work.arguments["layers"]))
+    before = leaving(work.index, files)
+    summary = await build(work.index, [files], recipe, rebuild=rebuild, progress=work.progress, root=ROOT)
+    result = {**to_plain(summary), "seconds": {stage: round(s, 3) for stage, s in summary.seconds.items()}}
+    result |= _named(summary.failed, "failed") | _named(summary.skipped, "skipped")
+    work.progress(Progress("erasure", 0))
+    report = search(work.folder, work.index, before)
+    return result | ({"erasure": {"erased": report.erased, **to_plain(report)}} if report is not None else {})
+
+
+async def _plan(work: JobWork) -> dict[str, Any]:
+    """What an index job would do and cost."""
+    from ragways.assemble import recipe_of
+    from ragways.index.layers import check_layers
+    from ragways.index.plan import plan
+
+    recipe = recipe_of(work.settings, check_layers(work.arguments["layers"]))
+    planned = await plan(work.index, [_uploaded(work)], recipe, progress=work.progress, root=ROOT)
+    result = {"documents": planned.documents, **to_plain(planned)}
+    return result | _named(planned.failed, "failed") | _named(planned.skipped, "skipped")
+
+
+async def _questions(work: JobWork) -> dict[str, Any]:
+    """Make a set of questions from the corpus."""
+    from ragways.assemble import opened
+    from ragways.evaluation.questions.generate import generate, write
+
+    asked = work.arguments
+    async with opened(work.settings) as use:
+        made = await generate(
+            use,
+            kinds=asked.get("kinds") or None,
+            count=asked["count"],
+            seed=asked["seed"],
+            without_model=bool(asked.get("without_model")),
+            progress=work.progress,
+        )
+    write(made, work.folder / "questions" / f"{asked['name']}.jsonl")
+    return {"name": asked["name"], "questions": len(made.questions), **made.about}
+
+
+async def _evaluate(work: JobWork) -> dict[str, Any]:
+    """Ask a set of questions of some paradigms, score the answers, and write the report."""
+    from ragways.asynchronous import AsyncCorpus
+    from ragways.evaluation.datasets import load_questions
+    from ragways.experiment import aevaluate
+
+    asked = work.arguments
+    source = work.folder / (
+        f"questions/{asked['questions']}.jsonl" if asked["questions"] != "feedback" else "feedback.jsonl"
+    )
+    questions = load_questions("plain", source)[: asked.get("limit")]
+    folder = work.folder / "runs" / work.id
+    folder.parent.mkdir(mode=0o700, exist_ok=True)
+    metrics = {"metrics": asked["metrics"]} if asked.get("metrics") else {}
+    async with await AsyncCorpus(work.settings, None, None).open() as corpus:
+        evaluation = await aevaluate(
+            corpus,
+            questions,
+            asked["paradigms"],
+            out=folder,
+            repeats=asked["repeats"],
+            seed=asked["seed"],
+            progress=work.progress,
+            **metrics,
+        )
+    figures = {
+        "run": work.id,
+        "questions": asked["questions"],
+        "asked": len(questions),
+        "metrics": list(evaluation.metrics),
+        "paradigms": to_plain(evaluation.scores),
+    }
+    evaluation.report(folder / "report.html")
+    draft = folder / "figures.json.draft"
+    draft.write_text(json.dumps(figures, ensure_ascii=False), encoding="utf-8")
+    draft.replace(folder / "figures.json")  # last: a run with figures is whole
+    return figures
+
+
+KINDS: dict[str, Callable[[JobWork], Awaitable[dict[str, Any]]]] = {
+    "index": _index,
+    "plan": _plan,
+    "questions": _questions,
+    "evaluate": _evaluate,
+}
+
+
+def _uploaded(work: JobWork) -> Path:
+    if work.files is None:
+        raise RagwaysError("this collection is only read", "index its folder where it was made")
+    return work.files
+
+
+def _named(entries: list[Any], name: str) -> dict[str, Any]:
+    """Files by the names they were uploaded under, each with its reason."""
+    named = [{"path": entry.key.removeprefix(f"{ROOT}/"), "reason": entry.reason} for entry in entries[:MOST_NAMED]]
+    return {name: named, f"{name}_count": len(entries)}
+
+
+# The process
+
+
+class Reporter:
+    """Lines to the server: of each stage at most ten a second, and always the first and the last."""
+
+    def __init__(self, stream: IO[bytes], meter: Meter) -> None:
+        self._stream = stream
+        self._meter = meter
+        self._sent = 0.0
+        self._last = Progress("", 0)
+        self._kept = False
+
+    def progress(self, progress: Progress) -> None:
+        """Tell how far it is, now or with the next."""
+        now = time.monotonic()
+        if self._kept and progress.stage != self._last.stage:
+            self._tell(self._last)
+        self._kept = progress.stage == self._last.stage and now - self._sent < _SECONDS
+        self._last = progress
+        if not self._kept:
+            self._sent = now
+            self._tell(progress)
+
+    def _tell(self, progress: Progress) -> None:
+        self.send("progress", {**to_plain(progress), "note": progress.note.removeprefix(f"{ROOT}/")[:200]})
+
+    def send(self, name: str, value: object) -> None:
+        line = json.dumps({name: value, "spent": self._meter.spent.usd}) + "\n"
+        self._stream.write(line.encode())
+        self._stream.flush()
+
+
+async def _main(spec: dict[str, Any], stream: IO[bytes]) -> None:
+    with spending(Budget(usd=spec["budget"])) as meter:
+        reporter = Reporter(stream, meter)
+        files = spec["files"]
+        work = JobWork(
+            Settings.model_validate(spec["settings"]).model_copy(update={"index": Path(spec["index"])}),
+            Path(spec["folder"]),
+            None if files is None else Path(files),
+            spec["arguments"],
+            spec["id"],
+            reporter.progress,
+        )
+        task = asyncio.ensure_future(KINDS[spec["kind"]](work))
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        try:
+            result = await task
+        except asyncio.CancelledError:
+            reporter.send("stopped", value=True)
+        except RagwaysError as error:
+            reporter.send("error", error_data(error))
+        else:
+            reporter.send("result", result)
+
+
+def _end_with_server(parent: int) -> None:
+    """Wait until the server is gone: then end, with every process that was started from here."""
+    while os.getppid() == parent:
+        ready, _, _ = select.select([sys.stdin], [], [], 1.0)
+        if ready and not os.read(sys.stdin.fileno(), 1):
+            break
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
+
+
+def main() -> None:
+    """Do the job that stands on standard input."""
+    limit_threads()
+    no_telemetry()
+    with suppress(OSError):
+        os.nice(_NICE)  # questions go first
+    parent = os.getppid()
+    spec = json.loads(sys.stdin.buffer.readline())
+    # Whatever a library prints must not be taken for a line of ours.
+    stream = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    threading.Thread(target=_end_with_server, args=(parent,), daemon=True).start()
+    asyncio.run(_main(spec, stream))
+
+
+if __name__ == "__main__":
+    main()

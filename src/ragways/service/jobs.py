@@ -1,0 +1,411 @@
+"""The jobs of a server: a queue that outlives it, a process for each that runs, and who is told how far it is.
+
+The queue is a table. A job that was running when the server ended is waiting again at the next start, and goes on where
+it was. Tenants take turns: of those with a job that waits, the one with the fewest running is next, then the one that
+waited longest for its last turn. A collection has one job at a time.
+
+Money is held before a job starts, and settled with what it says it has spent; a job that ended without saying so has
+spent what was held.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import signal
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from ragways.core.errors import RagwaysError
+from ragways.core.runtime import plain_environment
+from ragways.service.collections import Collection, Collections
+from ragways.service.config import ServiceConfig, plain_settings
+from ragways.service.errors import Conflict, NotFound, ServiceError, TooMany, from_ragways
+from ragways.service.keys import Caller
+from ragways.service.ledger import Held, Ledger
+from ragways.service.state import State
+from ragways.service.uploads import Uploads
+from ragways.service.wire import error_of
+
+JobKind = Literal["index", "plan", "questions", "evaluate"]
+JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
+ENDED: frozenset[JobState] = frozenset({"done", "failed", "cancelled"})
+MOST_WAITING = 32
+"""Jobs of a tenant that wait or run."""
+KEPT = 200
+"""Jobs of a collection that have ended and are still told of."""
+_GRACE = 10.0  # seconds between asking a process to end and ending it
+_LONGEST_LINE = 32 << 20
+_QUEUED = 64  # events that a slow reader may be behind
+_TABLE = """
+CREATE TABLE IF NOT EXISTS jobs (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, collection TEXT NOT NULL,
+    kind TEXT NOT NULL, arguments TEXT NOT NULL, budget REAL, state TEXT NOT NULL, progress TEXT, result TEXT,
+    error TEXT, created TEXT NOT NULL, started TEXT, ended TEXT, caller TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS jobs_of_collection ON jobs (tenant, collection);
+CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state)
+"""
+_COLUMNS = (
+    "id, tenant, collection, kind, arguments, budget, state, progress, result, error, created, started, ended, caller"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`progress` is the last that was told, `result` what came out, `error` why it failed, with a cure. `by` is the key
+    it was started with. Times are UTC.
+    """
+
+    id: str
+    tenant: str
+    collection: str
+    kind: JobKind
+    arguments: dict[str, Any]
+    budget: float | None
+    state: JobState
+    progress: dict[str, Any] | None
+    result: dict[str, Any] | None
+    error: dict[str, Any] | None
+    created: str
+    started: str | None
+    ended: str | None
+    caller: Caller
+
+    @property
+    def by(self) -> str:
+        return self.caller.key
+
+
+@dataclass
+class _Running:
+    """A job under way. `wanted` is how it is to end where somebody wants it to end early."""
+
+    job: Job
+    process: asyncio.subprocess.Process | None = None
+    wanted: JobState | None = None
+    stages: dict[str, dict[str, Any]] = field(default_factory=dict)
+    spent: float = 0.0
+    last: dict[str, Any] = field(default_factory=dict)
+    written: float = 0.0
+    task: asyncio.Task[None] | None = None
+
+
+class Jobs:
+    """The queue and what runs. `start` and `stop` are called by the server."""
+
+    def __init__(
+        self, config: ServiceConfig, state: State, collections: Collections, uploads: Uploads, ledger: Ledger
+    ) -> None:
+        self._config = config
+        self._state = state
+        self._collections = collections
+        self._uploads = uploads
+        self._ledger = ledger
+        self._running: dict[str, _Running] = {}
+        self._turns: Counter[str] = Counter()
+        self._turn = 0
+        self._listeners: dict[str, set[asyncio.Queue[tuple[str, Any]]]] = {}
+        self._stopping = False
+        state.tables(_TABLE)
+
+    # The server's life
+
+    async def start(self) -> None:
+        """Take up what the last server left."""
+        self._state.db.execute("UPDATE jobs SET state = 'waiting' WHERE state = 'running'")
+        self._next()
+
+    async def stop(self) -> None:
+        """Have every process end; what it was at goes on at the next start."""
+        self._stopping = True
+        tasks = [running.task for running in self._running.values() if running.task is not None]
+        for running in list(self._running.values()):
+            running.wanted = running.wanted or "waiting"
+            _signal(running, signal.SIGTERM)
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=_GRACE)
+            for running in list(self._running.values()):
+                _signal(running, signal.SIGKILL)
+            if late:
+                await asyncio.wait(late, timeout=_GRACE)
+
+    # The queue
+
+    def add(
+        self, caller: Caller, collection: Collection, kind: JobKind, arguments: dict[str, Any], budget: float | None
+    ) -> Job:
+        """Put a job into the queue. Raises at once where the key has nothing left to spend."""
+        open_jobs = "SELECT count(*) FROM jobs WHERE tenant = ? AND state IN ('waiting', 'running')"
+        if self._state.db.execute(open_jobs, (collection.tenant,)).fetchone()[0] >= MOST_WAITING:
+            raise TooMany(f"there are {MOST_WAITING} jobs under way", "wait for one to end", retry_after=10)
+        with self._ledger.hold(caller, budget) as held:
+            held.settle(0.0)
+        id = secrets.token_hex(8)
+        who = {"key": caller.key, "scopes": sorted(caller.scopes), "collections": list(caller.collections)}
+        self._state.db.execute(
+            """INSERT INTO jobs (id, tenant, collection, kind, arguments, budget, state, created, caller)
+            VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?, ?)""",
+            (id, collection.tenant, collection.id, kind, json.dumps(arguments), budget, _now(), json.dumps(who)),
+        )
+        self._next()
+        return self.get(id)
+
+    def get(self, id: str) -> Job:
+        """The job of this id, whoever's it is; NotFound where there is none."""
+        row = self._state.db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
+        if row is None:
+            raise NotFound("job")
+        job = _job(row)
+        running = self._running.get(id)
+        return job if running is None or not running.stages else replace(job, progress=_progress(running))
+
+    def seen(self, caller: Caller, id: str) -> tuple[Job, Collection]:
+        """A job that the caller may know of, and its collection."""
+        job = self.get(id)
+        for collection in self._collections.visible(caller):
+            if collection.id == job.collection:
+                return job, collection
+        raise NotFound("job")
+
+    def of(self, collection: Collection, limit: int = 50) -> list[Job]:
+        """The newest jobs of a collection, newest first."""
+        query = f"SELECT {_COLUMNS} FROM jobs WHERE tenant = ? AND collection = ? ORDER BY number DESC LIMIT ?"  # noqa: S608
+        rows = self._state.db.execute(query, (collection.tenant, collection.id, limit)).fetchall()
+        return [self.get(str(row[0])) for row in rows]
+
+    async def cancel(self, id: str) -> Job:
+        """End a job, and wait until it has ended. One that waits never starts."""
+        job = self.get(id)
+        if job.state in ENDED:
+            raise Conflict("this job has ended already", "start another")
+        running = self._running.get(id)
+        if running is None:
+            self._state.db.execute("UPDATE jobs SET state = 'cancelled', ended = ? WHERE id = ?", (_now(), id))
+            self._tell(id, "done", None)
+        else:
+            running.wanted = "cancelled"
+            _signal(running, signal.SIGTERM)
+            if running.task is not None:
+                await asyncio.wait([running.task], timeout=_GRACE)
+                _signal(running, signal.SIGKILL)
+                await asyncio.wait([running.task])
+        return self.get(id)
+
+    def resume(self, id: str) -> Job:
+        """Have a job go on that failed or was cancelled."""
+        job = self.get(id)
+        if job.state not in ("failed", "cancelled"):
+            raise Conflict(f"this job is {job.state}", "only a job that failed or was cancelled goes on")
+        self._state.db.execute(
+            "UPDATE jobs SET state = 'waiting', error = NULL, result = NULL, ended = NULL WHERE id = ?", (id,)
+        )
+        self._next()
+        return self.get(id)
+
+    async def drop(self, collection: Collection) -> None:
+        """End and forget the jobs of a collection that is being deleted."""
+        for job in self.of(collection, limit=KEPT + MOST_WAITING):
+            if job.state not in ENDED:
+                await self.cancel(job.id)
+        self._state.db.execute("DELETE FROM jobs WHERE collection = ?", (collection.id,))
+
+    # Those who watch
+
+    async def events(self, id: str, quiet: float = 15.0) -> AsyncIterator[tuple[str, Any] | None]:
+        """What happens to a job: first how it stands, then `progress` as it comes, and `done` with the job at the end.
+        None where nothing has happened for so many seconds. A reader that is slow misses progress, never the end.
+        """
+        queue: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+        self._listeners.setdefault(id, set()).add(queue)
+        try:
+            job = self.get(id)
+            if job.progress is not None and job.state not in ENDED:
+                yield "progress", job.progress
+            while job.state not in ENDED:
+                try:
+                    name, value = await asyncio.wait_for(queue.get(), quiet)
+                except TimeoutError:
+                    yield None
+                    continue
+                job = self.get(id)
+                if name == "progress":
+                    yield name, value
+            yield "done", job
+        finally:
+            self._listeners[id].discard(queue)
+            if not self._listeners[id]:
+                del self._listeners[id]
+
+    def _tell(self, id: str, name: str, value: object) -> None:
+        for queue in self._listeners.get(id, ()):
+            while queue.qsize() >= _QUEUED:
+                queue.get_nowait()
+            queue.put_nowait((name, value))
+
+    # Running them
+
+    def _next(self) -> None:
+        """Start what may start now."""
+        while not self._stopping and len(self._running) < self._config.jobs and (job := self._pick()) is not None:
+            self._turn += 1
+            self._turns[job.tenant] = self._turn
+            self._state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (_now(), job.id))
+            running = _Running(self.get(job.id))
+            self._running[job.id] = running
+            running.task = asyncio.create_task(self._run(running))
+
+    def _pick(self) -> Job | None:
+        query = f"SELECT {_COLUMNS} FROM jobs WHERE state = 'waiting' ORDER BY number"  # noqa: S608 - columns of ours
+        busy = {running.job.collection for running in self._running.values()}
+        at_work = Counter(running.job.tenant for running in self._running.values())
+        waiting = [job for job in map(_job, self._state.db.execute(query).fetchall()) if job.collection not in busy]
+        return min(waiting, key=lambda job: (at_work[job.tenant], self._turns[job.tenant]), default=None)
+
+    async def _run(self, running: _Running) -> None:
+        job = running.job
+        try:
+            collection = next((one for one in self._collections.all() if one.id == job.collection), None)
+            if collection is None:
+                raise NotFound("collection")
+            try:
+                with self._ledger.hold(job.caller, job.budget) as held:
+                    await self._child(running, collection, held)
+            finally:
+                if job.kind == "index":
+                    collection = await asyncio.to_thread(self._collections.refresh, collection)
+                    await self._uploads.indexed(collection, _failures(running.last.get("result") or {}))
+        except ServiceError as error:
+            self._end(running, error)
+        except RagwaysError as error:
+            self._end(running, from_ragways(error))
+        except OSError:
+            self._end(running, ServiceError(500, "internal", "the job could not be started", "resume it"))
+        else:
+            self._end(running, None)
+        finally:
+            self._running.pop(job.id, None)
+            self._tell(job.id, "done", None)
+            self._next()
+
+    async def _child(self, running: _Running, collection: Collection, held: Held) -> None:
+        """Start the process, tell what it tells, and wait for its end."""
+        job = running.job
+        spec = {
+            "id": job.id,
+            "kind": job.kind,
+            "arguments": job.arguments,
+            "budget": held.usd,
+            "settings": plain_settings(self._config.settings),
+            "index": str(collection.index),
+            "folder": str(collection.folder),
+            "files": None if collection.files is None else str(collection.files),
+        }
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "ragways.service.job"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=plain_environment(),
+            start_new_session=True,
+            limit=_LONGEST_LINE,
+        )
+        running.process = process
+        if process.stdin is None or process.stdout is None:
+            return
+        with suppress(ConnectionError):
+            process.stdin.write(json.dumps(spec).encode() + b"\n")
+            await process.stdin.drain()
+        if running.wanted is not None:
+            _signal(running, signal.SIGTERM)
+        try:
+            async for line in process.stdout:
+                self._heard(running, json.loads(line))
+        finally:
+            process.stdin.close()
+            _signal(running, signal.SIGKILL)  # with what it started itself and left behind
+            await process.wait()
+            if running.last or held.usd is None:
+                held.settle(running.spent)
+
+    def _heard(self, running: _Running, message: dict[str, Any]) -> None:
+        running.spent = float(message.get("spent", running.spent))
+        if "progress" not in message:
+            running.last = message
+            return
+        told = message["progress"]
+        running.stages[told["stage"]] = told
+        progress = _progress(running)
+        self._tell(running.job.id, "progress", progress)
+        now = asyncio.get_running_loop().time()
+        if now - running.written >= 1.0:
+            running.written = now
+            self._write(running.job.id, "progress", progress)
+
+    def _end(self, running: _Running, error: ServiceError | None) -> None:
+        """Write down how a job ended."""
+        id, last = running.job.id, running.last
+        if running.stages:
+            self._write(id, "progress", _progress(running))
+        result = last.get("result")
+        if error is None and "error" in last:
+            error = from_ragways(error_of(last["error"]))
+        if error is None and result is not None and result.get("stopped"):
+            error = ServiceError(402, "budget", result["stopped"], "resume the job to go on; what is done is kept")
+        if error is None and result is None and running.wanted is None:
+            error = ServiceError(500, "died", "the job ended without a result", "resume it: it goes on where it was")
+        if result is not None:
+            self._write(id, "result", {**result, "usd": running.spent})
+        if error is not None:
+            self._write(id, "error", {"code": error.code, "message": error.message, "cure": error.cure})
+        finished: JobState = "failed" if error is not None else "done"
+        state = running.wanted if running.wanted is not None and result is None else finished
+        ended = None if state == "waiting" else _now()
+        self._state.db.execute("UPDATE jobs SET state = ?, ended = ? WHERE id = ?", (state, ended, id))
+        self._state.db.execute(
+            """DELETE FROM jobs WHERE collection = ?1 AND state IN ('done', 'failed', 'cancelled') AND number NOT IN
+            (SELECT number FROM jobs WHERE collection = ?1 ORDER BY number DESC LIMIT ?2)""",
+            (running.job.collection, KEPT),
+        )
+
+    def _write(self, id: str, column: Literal["progress", "result", "error"], value: object) -> None:
+        self._state.db.execute(f"UPDATE jobs SET {column} = ? WHERE id = ?", (json.dumps(value), id))  # noqa: S608
+
+
+def _progress(running: _Running) -> dict[str, Any]:
+    """The newest stage, and how far each of them came."""
+    stages = list(running.stages.values())
+    return {**stages[-1], "stages": stages, "usd": running.spent}
+
+
+def _failures(result: dict[str, Any]) -> dict[str, str]:
+    """Why files could not be read, by name."""
+    return {entry["path"]: entry["reason"] for name in ("skipped", "failed") for entry in result.get(name, ())}
+
+
+def _signal(running: _Running, number: signal.Signals) -> None:
+    """To a job's process and all that it started."""
+    if running.process is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(running.process.pid, number)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _job(row: Sequence[Any]) -> Job:
+    (id, tenant, collection, kind, arguments, budget, state, *values, created, started, ended, who) = row
+    progress, result, error = (None if value is None else json.loads(value) for value in values)
+    known = json.loads(who)
+    caller = Caller(known["key"], tenant, frozenset(known["scopes"]), tuple(known["collections"]))
+    return Job(
+        id, tenant, collection, kind, json.loads(arguments), budget, state, progress, result, error, created, started,
+        ended, caller,
+    )  # fmt: skip

@@ -1,0 +1,364 @@
+"""Files that were uploaded to a collection: whole or not there at all, inside their folder, within their quotas.
+
+A body is written to a file of its own in `incoming`, hashed, brought to the disk and only then renamed to its place. So
+a server that is killed leaves no half file, and what it leaves in `incoming` is cleared when the next one starts.
+Folders are opened one by one without following links, so no name and no link leads out of the collection's folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import secrets
+import sqlite3
+import threading
+import unicodedata
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ragways.core.errors import RagwaysError
+from ragways.index.database import connect, store_errors
+from ragways.index.store import FILE
+from ragways.service.collections import Collection
+from ragways.service.config import Limits
+from ragways.service.errors import BadRequest, Conflict, NotFound, TooLarge
+from ragways.service.state import State
+
+FileState = Literal["new", "changed", "indexed", "failed"]
+DEEPEST = 12
+"""Folders in a name, the file included."""
+LONGEST = 512
+"""Bytes of a name; of one part of it, 200, which every disk takes."""
+LONGEST_PART = 200
+TOTAL = 32 << 30
+"""Bytes of all files of a collection."""
+_BLOCK = 1 << 20
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Kinds of characters that nobody sees, or that turn the text around them."""
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+_LEFT_OUT = frozenset({"node_modules", "__pycache__", "pyvenv.cfg", "index.sqlite", "ragways.toml"})
+"""What an index run passes over, or takes for a mark of something that is no document."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_TABLE = """
+CREATE TABLE IF NOT EXISTS files (
+    collection TEXT NOT NULL, path TEXT NOT NULL, folded TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    modified INTEGER NOT NULL, indexed INTEGER, reason TEXT NOT NULL DEFAULT '', failed INTEGER,
+    PRIMARY KEY (collection, path), UNIQUE (collection, folded)
+) WITHOUT ROWID;
+"""
+# `indexed` and `failed` are the times of the versions that the index holds, and that it could not read.
+_STATE = """CASE WHEN reason <> '' AND failed = modified THEN 'failed' WHEN indexed = modified THEN 'indexed'
+    WHEN indexed IS NOT NULL THEN 'changed' ELSE 'new' END"""
+_COLUMNS = f"path, size, sha256, {_STATE}, CASE WHEN failed = modified THEN reason ELSE '' END"
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """A file of a collection. `reason` says why it could not be read, where its state is `failed`."""
+
+    path: str
+    size: int
+    sha256: str
+    state: FileState
+    reason: str = ""
+
+
+def check_path(path: str) -> str:
+    """The name of a file as it is kept, or an error where it could lead elsewhere or be misread."""
+    path = unicodedata.normalize("NFC", path)
+    parts = path.split("/")
+    if wrong := _wrong(path, parts):
+        raise BadRequest(f"this cannot be the name of a file: {wrong}", "choose another name")
+    return path
+
+
+def _wrong(path: str, parts: Sequence[str]) -> str:
+    if any(unicodedata.category(sign) in _UNSEEN or sign in '\\:*?"<>|' for sign in path):
+        return 'it has characters that cannot be seen, or one of \\ : * ? " < > |'
+    if len(path.encode()) > LONGEST or any(len(part.encode()) > LONGEST_PART for part in parts):
+        return f"it is longer than {LONGEST} bytes, or a part of it than {LONGEST_PART}"
+    if len(parts) > DEEPEST:
+        return f"it has more than {DEEPEST} parts"
+    for part in parts:
+        if not part or part != part.strip() or part.startswith(".") or part.endswith("."):
+            return "a part of it is empty, hidden, or begins or ends with a space or a dot"
+        small = part.casefold()
+        if _DEVICE.fullmatch(small) or small in _LEFT_OUT or small.endswith((".dist-info", ".egg-info", ".draft")):
+            return "a part of it is a reserved name"
+    return ""
+
+
+@contextmanager
+def _opened(files: Path, parts: Sequence[str], *, make: bool = False) -> Iterator[int]:
+    """A folder below `files`, part by part; none of them may be a link."""
+    folder = os.open(files, _FOLDER)
+    try:
+        for part in parts:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(part, 0o700, dir_fd=folder)
+            deeper = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = deeper
+        yield folder
+    finally:
+        os.close(folder)
+
+
+class _Draft:
+    """An upload under way. Blocks are written by threads, and one may still be at it when the request has ended."""
+
+    def __init__(self, incoming: Path) -> None:
+        incoming.mkdir(mode=0o700, exist_ok=True)
+        self._path = incoming / secrets.token_hex(8)
+        self._file = self._path.open("xb", buffering=0)
+        self._lock = threading.Lock()
+        self._hash = hashlib.sha256()
+        self.size = 0
+
+    def write(self, block: bytes) -> None:
+        with self._lock:
+            if not self._file.closed:
+                view = memoryview(block)
+                while view:
+                    view = view[self._file.write(view) :]
+                self._hash.update(block)
+                self.size += len(block)
+
+    def finish(self) -> str:
+        """Have the disk hold it; returns its checksum."""
+        with self._lock:
+            os.fsync(self._file.fileno())
+            return self._hash.hexdigest()
+
+    def place(self, files: Path, name: str) -> int:
+        """Give it its name, at one stroke; returns the time of its last change."""
+        *parents, last = name.split("/")
+        with self._lock, _opened(files, parents, make=True) as folder:
+            modified = os.fstat(self._file.fileno()).st_mtime_ns
+            os.rename(self._path, last, dst_dir_fd=folder)
+            os.fsync(folder)
+            return modified
+
+    def discard(self) -> None:
+        with self._lock:
+            self._file.close()
+            self._path.unlink(missing_ok=True)
+
+
+class Uploads:
+    """The files of all managed collections. Their table tells what the folders hold, and is mended if not."""
+
+    def __init__(self, state: State, limits: Limits, total: int = TOTAL) -> None:
+        self._state = state
+        self._limits = limits
+        self._total = total
+        self._known: set[str] = set()
+        self._turns: dict[str, asyncio.Lock] = {}
+        state.tables(_TABLE)
+
+    async def put(self, collection: Collection, path: str, blocks: AsyncIterator[bytes]) -> UploadedFile:
+        """Take up a file, in the place of one of this name if there is one. The bytes are read as they come."""
+        files, name = await self._files(collection), check_path(path)
+        self._check_room(collection, name, 0)
+        draft = await asyncio.to_thread(_Draft, collection.incoming)
+        try:
+            async for block in _gathered(blocks):
+                if draft.size + len(block) > self._limits.upload:
+                    raise TooLarge(f"a file may have {self._limits.upload:,} bytes", "split it, or leave it out")
+                await asyncio.to_thread(draft.write, block)
+            digest = await asyncio.to_thread(draft.finish)
+            async with self._turn(collection):
+                self._check_room(collection, name, draft.size)
+                if self._same(collection, name, draft.size, digest):
+                    return self.find(collection, name)
+                try:
+                    modified = await asyncio.shield(asyncio.to_thread(draft.place, files, name))
+                except (NotADirectoryError, IsADirectoryError, OSError) as error:
+                    if isinstance(error, NotADirectoryError | IsADirectoryError) or error.errno == 40:  # ELOOP
+                        raise Conflict("a file and a folder would have one name", "choose another name") from None
+                    raise
+                self._keep(collection, name, draft.size, digest, modified)
+        finally:
+            await asyncio.shield(asyncio.to_thread(draft.discard))
+        return self.find(collection, name)
+
+    def find(self, collection: Collection, path: str) -> UploadedFile:
+        """The file of this name; NotFound where there is none."""
+        query = f"SELECT {_COLUMNS} FROM files WHERE collection = ? AND path = ?"  # noqa: S608 - columns of ours
+        row = self._state.db.execute(query, (collection.id, path)).fetchone()
+        if row is None:
+            raise NotFound("file")
+        return UploadedFile(*row)
+
+    async def listed(
+        self, collection: Collection, offset: int, limit: int, search: str = ""
+    ) -> tuple[list[UploadedFile], int]:
+        """Files by name whose name holds `search`, and how many there are of them."""
+        await self._files(collection)
+        where, values = "collection = ? AND instr(folded, ?)", (collection.id, search.casefold())
+        query = f"SELECT {_COLUMNS} FROM files WHERE {where} ORDER BY path LIMIT ? OFFSET ?"  # noqa: S608 - ours
+        rows = self._state.db.execute(query, (*values, limit, offset)).fetchall()
+        total = self._state.db.execute(f"SELECT count(*) FROM files WHERE {where}", values).fetchone()[0]  # noqa: S608
+        return [UploadedFile(*row) for row in rows], total
+
+    async def opened(self, collection: Collection, path: str) -> int:
+        """A descriptor of a file, to be read and closed."""
+        files, name = await self._files(collection), self.find(collection, path).path
+        *parents, last = name.split("/")
+        try:
+            with _opened(files, parents) as folder:
+                return os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        except OSError:
+            raise NotFound("file") from None
+
+    async def delete(self, collection: Collection, path: str) -> None:
+        """Remove a file. Its text leaves the index with the next index job."""
+        files, name = await self._files(collection), self.find(collection, path).path
+        async with self._turn(collection):
+            await asyncio.shield(asyncio.to_thread(_unlink, files, name))
+            self._state.db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (collection.id, name))
+
+    async def indexed(self, collection: Collection, failures: Mapping[str, str]) -> None:
+        """After an index job: take down which versions the index holds, and which could not be read and why."""
+        if collection.files is None:
+            return
+        await self._files(collection)
+        held = await asyncio.to_thread(_sources, collection.index, f"{collection.files.name}/")
+        id = collection.id
+        with self._state.transaction() as db:
+            db.execute("UPDATE files SET indexed = NULL, reason = '', failed = NULL WHERE collection = ?", (id,))
+            db.executemany(
+                "UPDATE files SET indexed = ? WHERE collection = ? AND path = ?",
+                [(modified, id, path) for path, modified in held.items()],
+            )
+            for path, reason in failures.items():
+                # What could not be read in an archive is told with the archive.
+                names = [path[:end] for end, sign in enumerate(path) if sign == "/"] + [path]
+                db.executemany(
+                    "UPDATE files SET reason = ?, failed = modified WHERE collection = ? AND path = ?",
+                    [(reason[:500], id, name) for name in names],
+                )
+
+    def forget(self, collection: Collection) -> None:
+        """Forget the files of a collection that was deleted."""
+        self._state.db.execute("DELETE FROM files WHERE collection = ?", (collection.id,))
+
+    # Quotas
+
+    def _check_room(self, collection: Collection, name: str, size: int) -> None:
+        folded, id = name.casefold(), collection.id
+        db = self._state.db
+        twin = db.execute("SELECT path FROM files WHERE collection = ? AND folded = ?", (id, folded)).fetchone()
+        if twin is not None and twin[0] != name:
+            raise Conflict("there is a file whose name differs only by large and small letters", "use its name")
+        count, total = db.execute(
+            "SELECT count(*), coalesce(sum(size), 0) FROM files WHERE collection = ? AND path <> ?", (id, name)
+        ).fetchone()
+        if count >= self._limits.files:
+            raise Conflict(f"a collection may have {self._limits.files:,} files", "delete some, or make another")
+        if total + size > self._total:
+            raise Conflict(f"the files of a collection may have {self._total:,} bytes", "delete some first")
+
+    def _same(self, collection: Collection, name: str, size: int, digest: str) -> bool:
+        row = self._state.db.execute(
+            "SELECT size, sha256 FROM files WHERE collection = ? AND path = ?", (collection.id, name)
+        ).fetchone()
+        return row is not None and (row[0], row[1]) == (size, digest)
+
+    # The table and the folder
+
+    def _turn(self, collection: Collection) -> asyncio.Lock:
+        return self._turns.setdefault(collection.id, asyncio.Lock())
+
+    async def _files(self, collection: Collection) -> Path:
+        """The folder of a collection's files, after its table has been compared with it once."""
+        if collection.files is None:
+            raise Conflict("this collection is only read, and has no files", "index its folder where it was made")
+        if collection.id not in self._known:
+            async with self._turn(collection):
+                if collection.id not in self._known:
+                    await self._compare(collection, collection.files)
+        return collection.files
+
+    async def _compare(self, collection: Collection, files: Path) -> None:
+        """A server that was killed may have placed or removed a file and not written it down."""
+        db, id = self._state.db, collection.id
+        rows = db.execute("SELECT path, size, modified FROM files WHERE collection = ?", (id,)).fetchall()
+        known = {path: (size, modified) for path, size, modified in rows}
+        there = await asyncio.to_thread(_there, files)
+        for path in known.keys() - there.keys():
+            db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (id, path))
+        for path, (size, modified) in there.items():
+            if known.get(path) != (size, modified):
+                digest = await asyncio.to_thread(_digest, files / path)
+                with suppress(sqlite3.IntegrityError):  # differs from another only by large and small letters
+                    self._keep(collection, path, size, digest, modified)
+        self._known.add(id)
+
+    def _keep(self, collection: Collection, name: str, size: int, digest: str, modified: int) -> None:
+        self._state.db.execute(
+            """INSERT INTO files (collection, path, folded, size, sha256, modified) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (collection, path) DO UPDATE SET size = excluded.size, sha256 = excluded.sha256,
+            modified = excluded.modified""",
+            (collection.id, name, name.casefold(), size, digest, modified),
+        )
+
+
+async def _gathered(blocks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same bytes in larger blocks, so that few threads have to be woken."""
+    waiting = bytearray()
+    async for block in blocks:
+        waiting += block
+        if len(waiting) >= _BLOCK:
+            yield bytes(waiting)
+            waiting.clear()
+    if waiting:
+        yield bytes(waiting)
+
+
+def _there(files: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of every file below a folder, by name; links are none."""
+    found = {}
+    for folder, _, names in os.walk(files, followlinks=False):
+        for name in names:
+            stat = os.lstat(os.path.join(folder, name))
+            if os.path.isfile(os.path.join(folder, name)) and not os.path.islink(os.path.join(folder, name)):
+                key = os.path.relpath(os.path.join(folder, name), files).replace(os.sep, "/")
+                found[key] = (stat.st_size, stat.st_mtime_ns)
+    return found
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _unlink(files: Path, name: str) -> None:
+    """Remove a file, and the folders that are empty without it."""
+    *parents, last = name.split("/")
+    with suppress(FileNotFoundError, NotADirectoryError):
+        with _opened(files, parents) as folder:
+            os.unlink(last, dir_fd=folder)
+            os.fsync(folder)
+        for depth in range(len(parents), 0, -1):
+            with suppress(OSError), _opened(files, parents[: depth - 1]) as folder:
+                os.rmdir(parents[depth - 1], dir_fd=folder)
+
+
+def _sources(index: Path, prefix: str) -> dict[str, int]:
+    """The versions of files that an index holds: their times, by name. Empty where no index can be read."""
+    path = index / FILE
+    if not path.is_file():
+        return {}
+    try:
+        with store_errors(path), closing(connect(path, write=False)) as db:
+            rows = db.execute("SELECT key, modified FROM sources").fetchall()
+    except RagwaysError:
+        return {}
+    return {key.removeprefix(prefix): modified for key, modified in rows if key.startswith(prefix)}
