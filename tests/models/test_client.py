@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragways.core.errors import BudgetExceeded, ModelRefused, ModelUnavailable, NoModel, SettingsError
 from ragways.core.trace import Budget, Usage, span, spending
 from ragways.models.call import Call, MemoryCache, Message, Reply
-from ragways.models.client import ModelClient
+from ragways.models.client import ModelClient, replies_of
 from ragways.models.limits import TryAgain
 from ragways.models.tokens import Price, Prices
 from ragways.testing.scripted import ScriptedModel, ScriptExhausted
@@ -315,3 +315,48 @@ def test_the_door_opens_without_anything_heavy():
     code = f"import sys, ragways.models.client, ragways.models.endpoint; print({heavy} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"
+
+
+def test_a_reply_of_one_tenant_is_not_anothers_and_those_without_stay():
+    async def main():
+        cache = MemoryCache()
+        with ScriptedModel(["to all", "to a", "to b"]) as model:
+            client = ModelClient(model, cache=cache)
+
+            async def asked(tenant: str) -> tuple[str, bool]:
+                with replies_of(tenant):
+                    reply = await client.complete(CALL)
+                return reply.text, reply.cached
+
+            assert [await asked(name) for name in ("", "a", "b")] == [
+                ("to all", False),
+                ("to a", False),
+                ("to b", False),
+            ]
+            assert [await asked(name) for name in ("", "a", "b")] == [("to all", True), ("to a", True), ("to b", True)]
+        assert CALL.key("scripted", model.base_url) in cache.replies  # as before there were tenants
+
+    asyncio.run(main())
+
+
+def test_tenants_do_not_share_a_call_that_is_under_way():
+    class Slow(ScriptedModel):
+        async def send(self, call):
+            await asyncio.sleep(0)
+            return await super().send(call)
+
+    async def main():
+        with Slow(["one", "two"]) as model:
+            client = ModelClient(model)
+
+            async def asked(tenant: str) -> str:
+                with replies_of(tenant):
+                    return (await client.complete(CALL)).text
+
+            assert sorted(await asyncio.gather(asked("a"), asked("b"), asked("a"))) == [
+                "one",
+                "one",
+                "two",
+            ]  # the same tenant does
+
+    asyncio.run(main())

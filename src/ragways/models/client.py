@@ -60,6 +60,19 @@ def trial(name: str, seed: int | None = None) -> Iterator[None]:
         _TRIAL.reset(token)
 
 
+@contextmanager
+def replies_of(tenant: str) -> Iterator[None]:
+    """Replies asked for inside are kept for this tenant alone: what another was told is neither an answer here nor seen
+    in the time that one takes. With an empty name they are everybody's, as on a machine of one's own.
+    """
+    token = _TENANT.set(tenant)
+    try:
+        yield
+    finally:
+        _TENANT.reset(token)
+
+
+_TENANT: ContextVar[str] = ContextVar("ragways_tenant", default="")
 _NO_TRIAL = Trial()
 _TRIAL: ContextVar[Trial] = ContextVar("ragways_trial", default=_NO_TRIAL)
 
@@ -320,6 +333,7 @@ class ModelClient:
     def _key(self, call: Call) -> str:
         key, trial = call.key(self._model.name, self._model.base_url), _TRIAL.get().name
         key = content_hash(key, "variant", self._variant) if self._variant else key
+        key = content_hash(key, "tenant", tenant) if (tenant := _TENANT.get()) else key
         return content_hash(key, trial) if trial else key
 
     @property

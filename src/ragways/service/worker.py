@@ -19,7 +19,9 @@ from ragways.assemble import embedder_of
 from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import RagwaysError, StoreBusy
 from ragways.core.trace import Budget, spending
+from ragways.models.client import replies_of
 from ragways.models.embed import Embedder
+from ragways.service.keys import MAIN
 from ragways.service.operations import OPERATIONS, Work
 from ragways.service.operations_graph import GRAPH_OPERATIONS
 from ragways.service.wire import Message, error_data, packed, receive
@@ -142,8 +144,10 @@ class Worker:
         for last in (False, True):
             async with self._corpora.corpus(message["folder"]) as corpus:
                 work = Work(corpus, arguments, emit, message["tenant"], message["budget"])
+                # The tenant of a server without keys shares its replies with the command line.
                 try:
-                    return await _ALL[operation](work)
+                    with replies_of("" if work.tenant == MAIN else work.tenant):
+                        return await _ALL[operation](work)
                 except StoreBusy:  # a removal took the snapshot away: once more, on the newest
                     if last:
                         raise
