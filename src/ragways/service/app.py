@@ -14,7 +14,18 @@ from fastapi import FastAPI
 from ragways import __version__
 from ragways.core.errors import UsageError
 from ragways.service import page
-from ragways.service.api import ask, collections, conversations, documents, evaluation, feedback, graph, jobs, openai
+from ragways.service.api import (
+    ask,
+    collections,
+    conversations,
+    documents,
+    evaluation,
+    feedback,
+    graph,
+    health,
+    jobs,
+    openai,
+)
 from ragways.service.audit import Audit
 from ragways.service.auth import Service
 from ragways.service.collections import Collections
@@ -25,6 +36,7 @@ from ragways.service.gate import Gate
 from ragways.service.jobs import Jobs
 from ragways.service.keys import Keys
 from ragways.service.ledger import Ledger
+from ragways.service.metrics import Metrics
 from ragways.service.state import FILE, State
 from ragways.service.uploads import Uploads
 from ragways.service.workers import WorkerPool
@@ -56,10 +68,11 @@ def make_app(config: ServiceConfig) -> FastAPI:
         workers=WorkerPool(config),
         uploads=uploads,
         jobs=Jobs(config, state, found, uploads, ledger),
-        metrics=None,
+        metrics=Metrics(),
         conversations=Conversations(state),
     )
     service.ledger.recover()
+    _measure(service)
     app = FastAPI(
         title="ragways",
         version=__version__,
@@ -72,11 +85,23 @@ def make_app(config: ServiceConfig) -> FastAPI:
     app.state.service, app.state.alone = service, alone
     for api in (ask, collections, conversations, documents, evaluation, feedback, graph, jobs):
         app.include_router(api.router, prefix="/api/v1")
-    app.include_router(openai.router)
-    app.include_router(page.router)
+    for other in (openai, health, page):
+        app.include_router(other.router)
     handle_errors(app)
     app.add_middleware(Gate, service=service)
     return app
+
+
+def _measure(service: Service) -> None:
+    """Have the figures of a server made as it works."""
+    metrics, workers = service.metrics, service.workers
+    workers.on_end.append(lambda call: metrics.worked(call.operation, call.value))
+    metrics.watch("ragways_workers", "Worker processes that are ready.", lambda: workers.alive)
+    metrics.watch("ragways_worker_calls", "Calls that workers have under way.", lambda: workers.under_way)
+    metrics.watch("ragways_worker_queue", "Calls that wait for a worker.", lambda: workers.waiting)
+    counted = "SELECT state, count(*) FROM jobs GROUP BY state"
+    metrics.watch_states("ragways_jobs", "Jobs, by state.", lambda: dict(service.state.db.execute(counted).fetchall()))
+    metrics.watch("ragways_collections", "Collections of the server.", lambda: len(service.collections.all()))
 
 
 async def _warm(service: Service) -> None:
@@ -106,7 +131,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await service.jobs.start()
     warming = asyncio.create_task(_warm(service))
     try:
-        yield
+        async with service.metrics.watching_loop():
+            yield
     finally:
         warming.cancel()
         await service.jobs.stop()

@@ -381,17 +381,28 @@ class _Exchange:
             pass
 
     def _tell(self, seconds: float) -> None:
+        route = route_of(self.scope)
+        if self.gate.service.metrics is not None:
+            self.gate.service.metrics.request(route, self.scope["method"], self.status, seconds)
         if not _log.isEnabledFor(logging.INFO):
             return
         fields = {
             "request": self.id,
             "method": self.scope["method"],
+            "route": route,
             "path": redacted(self.path[:200]),
             "status": self.status,
             "seconds": round(seconds, 4),
             "key": self.caller.key if self.caller else "",
         }
         _log.info("request", extra={"fields": fields})
+
+
+def route_of(scope: MutableMapping[str, Any]) -> str:
+    """The template of the route that a request was for; empty where there is none."""
+    path = str(getattr(scope.get("route"), "path", ""))
+    # FastAPI tells of a route within its router.
+    return f"/api/v1{path}" if path and scope["path"].startswith("/api/v1/") and not path.startswith("/api/") else path
 
 
 def _frames(error: Exception) -> str:

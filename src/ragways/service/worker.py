@@ -139,6 +139,8 @@ class Worker:
 
     async def _result(self, message: Message, emit: Any) -> Any:  # noqa: ANN401 - JSON
         operation, arguments = str(message["operation"]), dict(message["arguments"])
+        if operation == "ping":
+            return True
         if operation == "forget":
             return await self._corpora.forget(message["folder"])
         for last in (False, True):

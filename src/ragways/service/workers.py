@@ -12,6 +12,7 @@ import itertools
 import logging
 import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,6 +34,20 @@ STARTING = 60
 """Seconds that workers get to start, before requests are turned away."""
 PAYING = frozenset({"ask", "compare", "retrieve", "rewrite", "mcp", "embed"})
 _LOG = logging.getLogger("ragways.service")
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedCall:
+    """A call that has ended, for those who count and trace: when it began (seconds since 1970), how long it took, and
+    its value, or what it raised.
+    """
+
+    operation: str
+    arguments: dict[str, Any]
+    began: float
+    seconds: float
+    value: Any = None
+    error: BaseException | None = None
 
 
 class WorkerLost(Exception):
@@ -98,6 +113,8 @@ class WorkerPool:
         self._numbers = itertools.count(1)
         self._slots = asyncio.Semaphore(config.limits.at_once)
         self.waiting = 0
+        self.on_end: list[Callable[[FinishedCall], None]] = []
+        """Told of every call that has ended."""
         self._closing = False
         self._started = asyncio.Event()
 
@@ -198,15 +215,25 @@ class WorkerPool:
             await self._slots.acquire()
         finally:
             self.waiting -= 1
+        began, started = time.time(), time.perf_counter()
         try:
             async with asyncio.timeout(seconds or self._config.limits.seconds):
-                return await self._done(message, on_event, held)
-        except TimeoutError:
+                value = await self._done(message, on_event, held)
+            self._tell_end(FinishedCall(operation, arguments, began, time.perf_counter() - started, value))
+            return value
+        except BaseException as error:
+            self._tell_end(FinishedCall(operation, arguments, began, time.perf_counter() - started, error=error))
+            if not isinstance(error, TimeoutError):
+                raise
             raise ServiceError(
                 504, "too_slow", "this took too long and was stopped", "ask for less, or a quicker paradigm"
             ) from None
         finally:
             self._slots.release()
+
+    def _tell_end(self, call: FinishedCall) -> None:
+        for tell in self.on_end:
+            tell(call)
 
     async def _done(self, message: Message, on_event: OnEvent | None, held: Held | None) -> Any:  # noqa: ANN401
         free = not (self._config.settings.model.name and message["operation"] in PAYING)
@@ -253,16 +280,20 @@ class WorkerPool:
         """Have every worker let go of a collection's files."""
         await self._tell_all("forget", collection, GRACE)
 
+    async def answer(self) -> bool:
+        """Whether any worker answers within a moment."""
+        return await self._tell_all("ping", None, GRACE) > 0
+
     async def warm(self, collections: Sequence[Collection]) -> None:
         """Have every worker open these before the first question comes."""
         for collection in collections:
             await self._tell_all("warm", collection, STARTING)
 
-    async def _tell_all(self, operation: str, collection: Collection, seconds: float) -> None:
-        """Every worker does it; who cannot is left as it is."""
+    async def _tell_all(self, operation: str, collection: Collection | None, seconds: float) -> int:
+        """Every worker does it; who cannot is left as it is. How many did."""
         message: Message = {
             "operation": operation,
-            "folder": str(collection.index),
+            "folder": str(collection.index) if collection else "",
             "arguments": {},
             "tenant": "",
             "budget": None,
@@ -276,7 +307,8 @@ class WorkerPool:
             waiting.append(pending.done)
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await asyncio.gather(*waiting, return_exceptions=True)
+                await asyncio.wait(waiting) if waiting else None
+        return sum(done.done() and not done.cancelled() and done.exception() is None for done in waiting)
 
     async def close(self) -> None:
         """End every worker; what is under way is cancelled."""
