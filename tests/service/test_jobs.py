@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from ragways.service.collections import Collection
+from ragways.service.config import ServiceConfig
+from ragways.service.errors import NotFound, OverBudget
+from ragways.service.jobs import Jobs
+from ragways.service.keys import Caller, Keys
+from ragways.service.ledger import Held, Ledger
+from ragways.settings import Settings
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
 from tests.service.conftest import RunningServer, serving
+from tests.service.places import Place, awaited
 
 API = "/api/v1"
 LIGHT = "The lighthouse of Sollen was built in 1871 by the engineer Ada Marsh on the northern cliff."
@@ -242,6 +253,19 @@ def processes(pid: int) -> list[tuple[int, bytes]]:
     return found
 
 
+def half_upload(server: RunningServer, path: str) -> socket.socket:
+    """Send one of four MiB, and wait until the server has begun to write it."""
+    address = urlsplit(server.url)
+    sending = socket.create_connection((address.hostname, address.port))
+    sending.sendall(f"PUT {path} HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Length: {4 << 20}\r\n\r\n".encode())
+    sending.sendall(b"x" * (2 << 20))
+    end = time.monotonic() + 60
+    while not any(file.stat().st_size for one in collections_of(server) for file in (one / "incoming").glob("*")):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return sending
+
+
 def gone(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
@@ -267,11 +291,16 @@ def test_a_job_outlives_cancelling_a_kill_and_a_stop_of_the_server(tmp_path: Pat
             assert server.client.get(first).json()["generation"] == 0
             assert server.client.post(f"{API}/jobs/{job['id']}/resume").json()["state"] == "running"
             until_held(model, 3)
+            # An upload is on its way, in the place of a file that is there.
+            sending = half_upload(server, f"{second}/files/light.txt")
+            [folder] = [path for path in collections_of(server) if any((path / "incoming").glob("*"))]
             child = next(pid for pid, line in processes(server.process.pid) if b"ragways.service.job" in line)
             # No secret where others can read it.
             assert b"sk-only-by-pipe" not in Path(f"/proc/{child}/cmdline").read_bytes()
             assert b"sk-only-by-pipe" not in Path(f"/proc/{child}/environ").read_bytes()
             server.stop(signal.SIGKILL)
+            sending.close()
+            assert (folder / "files" / "light.txt").read_text() == LIGHT
             end = time.monotonic() + 30
             while not gone(child):
                 assert time.monotonic() < end, "the job outlived its server"
@@ -283,6 +312,10 @@ def test_a_job_outlives_cancelling_a_kill_and_a_stop_of_the_server(tmp_path: Pat
             *_, (name, done) = server.events(f"{API}/jobs/{job['id']}/events")
             assert (name, done["state"], done["result"]["added"]) == ("done", "done", 150)
             assert done["result"]["usd"] > 0
+            # No half file was left, and the next upload goes as if nothing had been.
+            assert not list((folder / "incoming").glob("*"))
+            assert server.client.get(f"{second}/files/light.txt").text == LIGHT
+            assert server.client.put(f"{second}/files/light.txt", content=MILL).json()["size"] == len(MILL)
             # What was paid for before is not asked for again, and everything else is.
             assert not set(embedded(model, seen)) & set(paid)
             assert len(set(embedded(model, seen)) | set(paid)) == 150
@@ -315,3 +348,79 @@ def test_a_second_server_on_one_folder_is_refused(server: RunningServer):
     assert done.returncode == 2
     assert "another server" in done.stderr
     assert json.loads(server.client.get(f"{API}/collections").text)
+
+
+# The queue by itself
+
+
+class OneAtATime(Jobs):
+    """Jobs whose process is a wait: the test lets each of them end."""
+
+    def __init__(self, place: Place) -> None:
+        config = ServiceConfig(place.data, Settings(), limits=place.limits)
+        self.keys, self.ledger = Keys(place.state), Ledger(place.state)
+        super().__init__(config, place.state, place.collections, place.uploads, self.ledger)
+        self.order: list[str] = []
+        self.go_on = asyncio.Semaphore(0)
+
+    async def _child(self, running: Any, collection: Collection, held: Held) -> None:
+        self.order.append(f"{collection.tenant}/{collection.name}")
+        await self.go_on.acquire()
+        running.last = {"result": {}}
+        held.settle(0.2)
+
+
+@awaited
+async def test_tenants_take_turns_and_quiet_streams_say_so(tmp_path: Path):
+    place = Place(tmp_path)
+    jobs = OneAtATime(place)
+    made = {
+        f"{tenant}/{name}": place.collections.create(tenant, name, ["words"])
+        for tenant, name in (("busy", "a"), ("busy", "b"), ("busy", "c"), ("other", "a"))
+    }
+    added = [
+        jobs.add(Caller("k", one.tenant, frozenset({"write"})), one, "plan", {"layers": ["words"]}, None)
+        for one in (made["busy/a"], made["busy/b"], made["busy/c"], made["busy/a"], made["other/a"])
+    ]
+    events = jobs.events(added[0].id, quiet=0.001)
+    while await anext(events) is not None:
+        pass  # how it stands comes first; then nothing has happened, and that is said
+    late = [event async for event in released(jobs, added[-1].id)]
+    assert late[-1] is not None
+    assert late[-1][0] == "done"
+    assert jobs.order == ["busy/a", "other/a", "busy/b", "busy/c", "busy/a"]
+    with pytest.raises(NotFound):
+        jobs.seen(Caller("k", "other", frozenset({"read"})), added[0].id)
+
+
+async def released(jobs: OneAtATime, id: str) -> AsyncIterator[tuple[str, Any] | None]:
+    """Let every job end, one after the other, and give what is told of one of them."""
+    async for event in jobs.events(id, quiet=0.01):
+        jobs.go_on.release()
+        yield event
+    while any(jobs.get(one).state != "done" for one in list(jobs._running)):
+        jobs.go_on.release()
+        await asyncio.sleep(0.001)
+
+
+@awaited
+async def test_money_is_held_before_a_job_starts_and_settled_when_it_ends(tmp_path: Path):
+    place = Place(tmp_path)
+    jobs = OneAtATime(place)
+    key, _ = jobs.keys.add("poor", scope="write", budget=1.0)
+    caller = Caller(key.id, "main", frozenset({"write"}))
+    first = jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.9)
+    second = jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.9)
+    await anext(jobs.events(first.id, quiet=0.01))
+    account = jobs.ledger.account(key.id)
+    assert (account.spent, account.held) == (0.0, 0.9)
+    [_ async for _ in released(jobs, second.id)]
+    account = jobs.ledger.account(key.id)
+    assert (account.spent, account.held) == (0.4, 0.0)
+    assert {jobs.get(first.id).state, jobs.get(second.id).state} == {"done"}
+    jobs.go_on.release()
+    for _ in range(3):
+        jobs.go_on.release()
+        [_ async for _ in jobs.events(jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.5).id)]
+    with pytest.raises(OverBudget):
+        jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.5)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from ragways.core.errors import RagwaysError
+from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.runtime import Progress, ProgressCallback, limit_threads, no_telemetry
 from ragways.core.trace import Budget, Meter, spending
@@ -131,18 +131,37 @@ async def _evaluate(work: JobWork) -> dict[str, Any]:
             progress=work.progress,
             **metrics,
         )
+    work.progress(Progress("report", 0))
+    routing, why = _report(folder)
     figures = {
         "run": work.id,
         "questions": asked["questions"],
         "asked": len(questions),
         "metrics": list(evaluation.metrics),
         "paradigms": to_plain(evaluation.scores),
+        "routing": routing,
+        "no_routing": why,
     }
-    evaluation.report(folder / "report.html")
     draft = folder / "figures.json.draft"
     draft.write_text(json.dumps(figures, ensure_ascii=False), encoding="utf-8")
     draft.replace(folder / "figures.json")  # last: a run with figures is whole
     return figures
+
+
+def _report(folder: Path) -> tuple[dict[str, Any] | None, str]:
+    """Write the report of a run. Returns how a router compares with the paradigms, or why that cannot be told."""
+    from ragways.evaluation.report.data import evaluation_report
+    from ragways.pictures.report import report_page
+    from ragways.pictures.shell import write_page
+
+    why = ""
+    try:
+        found = evaluation_report([folder], routing=True)
+    except UsageError as error:
+        found, why = evaluation_report([folder]), error.message
+    data = found.to_plain()
+    write_page(folder / "report.html", report_page(data))
+    return data.get("routing"), why
 
 
 KINDS: dict[str, Callable[[JobWork], Awaitable[dict[str, Any]]]] = {

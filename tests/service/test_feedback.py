@@ -1,0 +1,80 @@
+"""Feedback becomes questions that evaluations read: by the real reader, from what the real server gives out."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from ragways.evaluation.datasets import load_questions
+from ragways.service.api import feedback
+from ragways.service.errors import Conflict
+from tests.service.conftest import RunningServer
+
+
+def test_verdicts_become_questions_with_gold_answers(demo_server: RunningServer, demo_name: str, tmp_path: Path):
+    place = f"/api/v1/collections/{demo_name}/feedback"
+    client = demo_server.client
+    given = [
+        {
+            "question": "Who built it?",
+            "answer": "Ada Marsh",
+            "verdict": "good",
+            "paradigm": "fused",
+            "evidence": ["c:1"],
+        },
+        {"question": "When?", "answer": "1850", "verdict": "bad", "correction": "1871"},
+        {"question": "Why \u2028 “so”?\n", "answer": "No idea", "verdict": "bad"},
+    ]
+    before = len(client.get(place).text.splitlines())
+    for one in given:
+        assert client.post(place, json=one).status_code == 201
+    file = tmp_path / "feedback.jsonl"
+    file.write_bytes(client.get(place).content)
+    questions = load_questions("plain", file)[before:]
+    assert [(one.text, one.answers) for one in questions] == [
+        ("Who built it?", ("Ada Marsh",)), ("When?", ("1871",)), ("Why \u2028 “so”?\n", ())
+    ]  # fmt: skip
+    assert [one.provenance["verdict"] for one in questions] == ["good", "bad", "bad"]
+    assert questions[0].provenance["evidence"] == ["c:1"]
+    assert questions[1].provenance["answer"] == "1850"
+    assert len({one.id for one in questions}) == 3
+    sets = client.get(f"/api/v1/collections/{demo_name}/questions").json()["sets"]
+    assert [one["questions"] for one in sets if one["name"] == "feedback"] == [before + 3]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"question": "", "answer": "x", "verdict": "good"},
+        {"question": "x", "answer": "x", "verdict": "maybe"},
+        {"question": "x", "answer": "x" * 20_001, "verdict": "bad"},
+        {"question": "x", "answer": "x", "verdict": "bad", "file": "/etc/passwd"},
+    ],
+)
+def test_feedback_that_makes_no_sense_is_refused(demo_server: RunningServer, demo_name: str, body: dict[str, str]):
+    place = f"/api/v1/collections/{demo_name}/feedback"
+    before = demo_server.client.get(place).content
+    assert demo_server.client.post(place, json=body).status_code == 422
+    assert demo_server.client.get(place).content == before
+
+
+def test_lines_are_whole_however_many_come_at_once_and_whatever_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = tmp_path / "feedback.jsonl"
+    file.write_bytes(b'{"question": "whole", "id": "a"}\n{"question": "half a li')  # as a power cut may leave it
+    line = json.dumps({"question": "x" * 5000}).encode() + b"\n"
+    threads = [threading.Thread(target=feedback._append, args=(file, line)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    questions = load_questions("plain", file)
+    assert [one.text for one in questions] == ["whole", *["x" * 5000] * 8]
+    monkeypatch.setattr(feedback, "LARGEST", 10_000)
+    with pytest.raises(Conflict):
+        feedback._append(file, line)
+    assert len(load_questions("plain", file)) == 9
