@@ -61,15 +61,6 @@ def test_side_by_side_each_piece_of_evidence_stands_once_with_who_found_it(demo_
         assert [places[piece["id"]] for piece in answer["evidence"]] == list(range(1, len(answer["evidence"]) + 1))
 
 
-def test_one_way_that_cannot_answer_does_not_hide_the_others(demo_server: RunningServer, demo_name: str):
-    body = {"question": QUESTION, "paradigms": ["llm-only", "naive"], "stream": True}
-    events = list(demo_server.events(path(demo_name, "compare"), body))
-    answers = {data["paradigm"]: data for name, data in events if name == "answer"}
-    assert answers["llm-only"]["failed"]
-    assert answers["llm-only"]["cure"]
-    assert answers["naive"]["answer"]
-
-
 def test_a_filter_holds_in_every_way_of_asking(demo_server: RunningServer, demo_name: str):
     where = 'title~"Lighthouse"'
     for end, more in (

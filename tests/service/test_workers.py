@@ -134,6 +134,24 @@ def test_an_error_of_a_worker_is_the_same_error_here(small: Settings):
     asyncio.run(wrong())
 
 
+def test_one_way_that_cannot_answer_does_not_hide_the_others(small: Settings):
+    async def compared() -> list[dict[str, Any]]:
+        told: list[dict[str, Any]] = []
+        async with pool_of(small) as (pool, collection):
+            question = {"question": "Who built the light?", "paradigms": ["naive", "words"]}
+            got = await pool.call(
+                "compare", collection, question, tenant="main",
+                on_event=lambda name, data: told.append(data) if name == "answer" else None,
+            )  # fmt: skip
+            assert got["answers"] == told
+        return told
+
+    first, second = asyncio.run(compared())
+    assert (first["paradigm"], first["failed"]) == ("naive", True)
+    assert "ragways index" in first["cure"]
+    assert second["answer"]
+
+
 def test_more_than_can_wait_are_turned_away(small: Settings):
     async def crowd() -> list[object]:
         async with pool_of(small, at_once=2, waiting=3) as (pool, collection):

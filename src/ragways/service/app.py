@@ -53,9 +53,13 @@ Every error has the body `{"error": {"id", "code", "message", "cure"}}`. Where k
 def make_app(config: ServiceConfig) -> FastAPI:
     """The application. Its state is opened here; its workers and jobs start and end with it."""
     state = State(config.data / FILE)
-    alone = _alone(config.data)
     keys = Keys(state)
-    check_place(config, keys.some())
+    try:
+        check_place(config, keys.some())
+        alone = _alone(config.data)
+    except UsageError:
+        state.close()
+        raise
     ledger = Ledger(state, config.limits.budget)
     found, uploads = Collections(state, config.data, config.indexes), Uploads(state, config.limits)
     service = Service(

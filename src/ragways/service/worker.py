@@ -29,6 +29,7 @@ from ragways.settings import Settings
 
 OPEN_AT_ONCE = 16
 """Indexes kept open; the one not asked for longest is closed."""
+BEAT = 1.0
 _LOG = logging.getLogger("ragways.service.worker")
 _ALL = {**OPERATIONS, **GRAPH_OPERATIONS}
 
@@ -175,13 +176,21 @@ async def serve(connection: socket.socket) -> None:
     if first is None:
         return
     worker = Worker(Settings.model_validate(first["settings"]), writer)
-    writer.write(packed({"ready": True}))
+    beating = asyncio.create_task(_beat(writer))
     try:
         while (message := await receive(reader)) is not None:
             await worker.take(message)
     finally:
+        beating.cancel()
         await worker.aclose()
         writer.close()
+
+
+async def _beat(writer: asyncio.StreamWriter) -> None:
+    """Say every second that this loop goes round; the first time, that it has begun."""
+    while True:
+        writer.write(packed({"number": 0}))
+        await asyncio.sleep(BEAT)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OnEvent = Callable[[str, Any], None]
 GRACE = 5.0
-"""Seconds that a worker gets to end what was cancelled, before it is taken for stuck."""
+"""Seconds of silence after which a worker that was told to cancel something is taken for stuck."""
 STARTING = 60
 """Seconds that workers get to start, before requests are turned away."""
 PAYING = frozenset({"ask", "compare", "retrieve", "rewrite", "mcp", "embed"})
@@ -74,12 +74,15 @@ class WorkerProcess:
     pending: dict[int, PendingCall] = field(default_factory=dict)
     alive: bool = False
     """From its first word to its last."""
+    heard: float = 0.0
+    """When it last said something; it does so every second, unless it is stuck."""
 
     def send(self, message: Message) -> None:
         self.writer.write(packed(message))
 
     def take(self, message: Message) -> None:
         """What the worker said: an event, or the end of a call."""
+        self.heard = time.monotonic()
         number = int(message["number"])
         pending = self.pending.get(number)
         if pending is None:
@@ -268,13 +271,14 @@ class WorkerPool:
         if not worker.alive or number not in worker.pending:
             return
         worker.send({"number": number, "cancel": True})
-        try:
-            async with asyncio.timeout(GRACE):
+        while not pending.ended.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GRACE):
+                    await pending.ended.wait()
+            if not pending.ended.is_set() and time.monotonic() - worker.heard > GRACE:
+                _LOG.warning("a worker is stuck and is killed", extra={"fields": {"pid": worker.process.pid}})
+                worker.process.kill()
                 await pending.ended.wait()
-        except TimeoutError:
-            _LOG.warning("a worker did not stop and is killed", extra={"fields": {"pid": worker.process.pid}})
-            worker.process.kill()
-            await pending.ended.wait()
 
     async def forget(self, collection: Collection) -> None:
         """Have every worker let go of a collection's files."""
