@@ -31,6 +31,7 @@ export function Relation({ collection, edge, nodes, here = "", choose }) {
 }
 
 // Relations that say something come before those that only say that two are named together.
+const clear = (edges) => { const some = edges.filter((edge) => !VAGUE.has(edge.predicate)); return some.length ? some : edges; };
 const telling = (edges) => [...edges].sort((a, b) => VAGUE.has(a.predicate) - VAGUE.has(b.predicate) || b.weight - a.weight);
 
 function Relations({ collection, edges, nodes, here, choose }) {
@@ -112,7 +113,7 @@ export function Paths({ collection, picture, choose }) {
   return html`<h2 tabindex="-1">${count(picture.paths.length, "shortest path")} of ${count(hops, "hop")}</h2>
     <ol class="paths">${picture.paths.map((one, at) => html`<li key=${at}>
       <p class="way">${one.nodes.map((id, n) => html`${n > 0 && html`<span class="soft"> → </span>`}<${Name} node=${nodes.get(id)} here="" choose=${choose} />`)}</p>
-      ${one.hops.map((ids) => telling(ids.map((id) => picture.relations.get(id)).filter(Boolean)).slice(0, 2).map((edge) => html`<${Relation} key=${edge.id} collection=${collection} edge=${edge} nodes=${nodes} choose=${choose} />`))}
+      ${one.hops.map((ids) => clear(telling(ids.map((id) => picture.relations.get(id)).filter(Boolean))).slice(0, 2).map((edge) => html`<${Relation} key=${edge.id} collection=${collection} edge=${edge} nodes=${nodes} choose=${choose} />`))}
     </li>`)}</ol>`;
 }
 

@@ -6,9 +6,11 @@ const STEPS = 90;  // frames in which new entities find their places
 const PICKED = 2000;  // edges up to which a click on one is looked for
 const library = () => import("../vendor/sigma.mjs");
 
-export function drawable() {
-  const canvas = document.createElement("canvas");
-  return Boolean(canvas.getContext("webgl2") ?? canvas.getContext("webgl"));
+// Whether there is WebGL, and whether it has a GPU: without one, lines are left out while the picture is moved.
+export function drawing() {
+  const context = document.createElement("canvas").getContext("webgl2");
+  const info = context?.getExtension("WEBGL_debug_renderer_info");
+  return { able: Boolean(context), slow: /swiftshader|llvmpipe|software|basic render/i.test(info ? context.getParameter(info.UNMASKED_RENDERER_WEBGL) : "") };
 }
 
 // Colours of the style sheet, which follow light and dark.
@@ -23,8 +25,8 @@ function palette(element) {
 const short = (text) => text.length > 34 ? `${text.slice(0, 33)}…` : text;
 const large = (node, many) => (many ? 2 : 4) + Math.min(many ? 8 : 9, Math.sqrt(node.degree) * (many ? .8 : 1.1));
 
-// Names stand below their dots, with the paper around the letters.
-function named(colours) {
+// Names stand below their dots, with the paper around the letters; one that would lie upon another waits for a closer look.
+function named(colours, taken) {
   return (context, data, settings) => {
     if (!data.label) return;
     context.font = `${data.strong ? 650 : 450} ${settings.labelSize}px ${settings.labelFont}`;
@@ -33,7 +35,10 @@ function named(colours) {
     context.lineWidth = 4;
     context.strokeStyle = colours().paper;
     context.fillStyle = data.faint ? colours().soft : colours().ink;
-    const y = data.y + data.size + settings.labelSize + 1;
+    const y = data.y + data.size + settings.labelSize + 1, half = context.measureText(data.label).width / 2 + 2;
+    const box = [data.x - half, y - settings.labelSize, data.x + half, y + 4];
+    if (!data.strong && !data.hovered && taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return;
+    taken.push(box);
     context.strokeText(data.label, data.x, y);
     context.fillText(data.label, data.x, y);
   };
@@ -54,7 +59,7 @@ function brought(graph, { nodes, edges }) {
   for (const id of graph.nodes()) if (!wanted.has(id)) graph.dropNode(id);
   let unplaced = false;
   nodes.forEach((node, number) => {
-    const label = short(shown(node.stop ? `${node.stop} · ${node.name}` : node.name)), attributes = { label, size: large(node, many), community: node.community, name: node.name };
+    const label = short(shown(node.stop ? `${node.stop} · ${node.name}` : node.name)), attributes = { label, size: large(node, many), community: node.community, type: many ? "point" : "circle" };
     if (graph.hasNode(node.id)) graph.mergeNodeAttributes(node.id, node.x === undefined ? attributes : { ...attributes, x: node.x, y: node.y });
     else {
       unplaced ||= node.x === undefined;
@@ -63,9 +68,10 @@ function brought(graph, { nodes, edges }) {
   });
   for (const edge of edges) {
     if (!graph.hasNode(edge.source) || !graph.hasNode(edge.target)) continue;
-    const size = edge.walked ? 3 : many ? .6 : .8 + Math.min(2.5, Math.log1p(edge.weight) * .7);
-    if (graph.hasEdge(edge.key)) graph.mergeEdgeAttributes(edge.key, { size, walked: edge.walked ?? false });
-    else if (!graph.hasEdge(edge.source, edge.target)) graph.addEdgeWithKey(edge.key, edge.source, edge.target, { size, walked: edge.walked ?? false, weight: edge.weight });
+    // A line of one pixel costs half of one with a width, and a point half of a circle.
+    const attributes = { size: edge.walked ? 3 : .8 + Math.min(2.5, Math.log1p(edge.weight) * .7), walked: edge.walked ?? false, type: many ? "thin" : "line" };
+    if (graph.hasEdge(edge.key)) graph.mergeEdgeAttributes(edge.key, attributes);
+    else if (!graph.hasEdge(edge.source, edge.target)) graph.addEdgeWithKey(edge.key, edge.source, edge.target, { ...attributes, weight: edge.weight });
   }
   return unplaced;
 }
@@ -116,11 +122,13 @@ export function Picture({ picture, chosen, lit, of, choose, open, label }) {
       const paint = () => { look.current.colours = palette(box.current); own.current?.sigma.refresh({ skipIndexation: true }); };
       look.current = { ...look.current, graph };
       paint();
-      const draw = named(() => look.current.colours);
+      const taken = [], draw = named(() => look.current.colours, taken);
+      const hover = (context, data, settings) => draw(context, { ...data, hovered: true }, settings);
       const sigma = new made.Sigma(graph, box.current, {
-        ...reducers(() => look.current), defaultDrawNodeLabel: draw, defaultDrawNodeHover: draw, labelFont: "system-ui, sans-serif", labelSize: 12, labelDensity: .6, labelGridCellSize: 130,
-        labelRenderedSizeThreshold: 6, zIndex: true, stagePadding: 36, minCameraRatio: .02, maxCameraRatio: 3, doubleClickZoomingRatio: 1, allowInvalidContainer: true,
+        ...reducers(() => look.current), defaultDrawNodeLabel: draw, defaultDrawNodeHover: hover, labelFont: "system-ui, sans-serif", labelSize: 12, labelDensity: .6, labelGridCellSize: 130,
+        labelRenderedSizeThreshold: 6, hideEdgesOnMove: drawing().slow, nodeProgramClasses: { circle: made.NodeCircleProgram, point: made.NodePointProgram }, edgeProgramClasses: { line: made.EdgeRectangleProgram, thin: made.EdgeLineProgram }, zIndex: true, stagePadding: 36, minCameraRatio: .02, maxCameraRatio: 3, doubleClickZoomingRatio: 1, allowInvalidContainer: true,
       });
+      sigma.on("beforeRender", () => { taken.length = 0; });
       sigma.on("clickNode", ({ node }) => look.current.choose(node));
       sigma.on("clickEdge", ({ edge }) => look.current.open(edge));
       sigma.on("clickStage", () => look.current.choose(""));

@@ -9,7 +9,7 @@ import { Choice, Empty, say, Trouble, Waiting } from "../parts/ui.js";
 import { EntitySearch } from "./find.js";
 import { colours, lit, merged, ofMap, ofNeighbourhood, ofPaths, ofWalk, walkOf } from "./model.js";
 import { Communities, Community, Entity, Line, Listed, Paths, Walk } from "./panels.js";
-import { drawable, Picture } from "./picture.js";
+import { drawing, Picture } from "./picture.js";
 
 const NONE = new Map();
 const at = (collection) => path`/collections/${collection}`;
@@ -31,7 +31,7 @@ export default function Graph({ collection, rest: [what = "", first = "", second
   const kind = query.walk ? "walk" : { entity: "around", paths: "paths" }[what] ?? "map";
   const [most, show] = useState(1000), [state, set] = useState({ picture: null, problem: null, about: null }), [round, again] = useState(0);
   const [side, turn] = useState("details"), [line, open] = useState(null), [finding, find] = useState(kind === "paths");
-  const [named, name] = useState({}), seen = useMemo(drawable, []);
+  const [named, name] = useState({}), seen = useMemo(() => drawing().able, []);
   const panel = useRef(null), latest = useRef("");
   const group = what === "community" ? first : "";
   const key = [kind, kind === "map" ? most : `${first}/${second}`, round].join(" ");

@@ -1,0 +1,124 @@
+"""How smooth the graph of the page is: frames while 5,000 entities and 10,000 lines are moved and zoomed.
+
+    python benchmarks/page_graph.py [NODES] [EDGES]
+
+The page is the real one, in headless Chromium; the graph is generated. Without a GPU, WebGL is computed on the CPU, which is
+the slow case: what a frame takes then is an upper bound.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import uvicorn
+from fastapi import FastAPI
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from ragways.pictures.graph_map import _places
+from ragways.service.page import router
+from tests.apps.browser import Browser
+
+MOVE = """new Promise((done) => {
+  const sigma = document.querySelector('.stage').sigma, camera = sigma.getCamera(), times = [], drawn = [];
+  let last = performance.now(), n = 0, began = 0;
+  sigma.on('beforeRender', () => { began = performance.now(); });
+  sigma.on('afterRender', () => { drawn.push(performance.now() - began); });
+  const turn = () => {
+    const now = performance.now();
+    times.push(now - last);
+    last = now;
+    if (++n > FRAMES) return done({ frames: times.slice(5), drawn: drawn.slice(5) });
+    camera.setState(STATE);
+    requestAnimationFrame(turn);
+  };
+  requestAnimationFrame(turn);
+})"""
+WAYS = {
+    "moved": "{ x: .5 + .2 * Math.sin(n / 15), y: .5 + .2 * Math.cos(n / 15) }",
+    "zoomed": "{ ratio: .3 + .25 * Math.sin(n / 15) }",
+}
+
+
+def generated(nodes: int, edges: int) -> dict[str, Any]:
+    """Communities of a power law, most lines inside them, hubs as real graphs have."""
+    dice = np.random.default_rng(7)
+    of = dice.zipf(1.4, nodes) % 40
+    left = (dice.power(0.6, edges) * nodes).astype(np.int64)
+    near = np.array([dice.choice(np.flatnonzero(of == of[one])) for one in left])
+    right = np.where(dice.random(edges) < 0.8, near, dice.integers(0, nodes, edges))
+    degrees = np.bincount(np.concatenate([left, right]), minlength=nodes)
+    places = _places([str(group) for group in of], left, right)
+    sizes = np.bincount(of)
+    return {
+        "nodes": [
+            {"id": f"entity:{n}", "name": f"Entity {n}", "type": "place", "kind": "place", "degree": int(degrees[n]),
+             "community": f"community:{of[n]}", "x": round(x, 1), "y": round(y, 1)}
+            for n, (x, y) in enumerate(places.tolist())
+        ],
+        "edges": sorted({(min(a, b), max(a, b)) for a, b in zip(left.tolist(), right.tolist(), strict=True) if a != b}),
+        "entities": nodes,
+        "communities": [
+            {"id": f"community:{n}", "size": int(sizes[n]), "title": f"Community {n}"}
+            for n in np.argsort(-sizes, kind="stable").tolist()
+        ],
+    }  # fmt: skip
+
+
+def app(graph: dict[str, Any]) -> FastAPI:
+    made = FastAPI()
+    made.include_router(router)
+    graph["edges"] = [[a, b, 1.0] for a, b in graph["edges"]]
+    one = {"name": "generated", "managed": False, "documents": 1, "chunks": 1, "layers": ["graph"]}
+    replies: dict[str, Any] = {
+        "me": {"tenant": "main", "scopes": ["read"], "model": False},
+        "paradigms": [],
+        "collections": {"collections": [one]},
+        "collections/generated/graph": graph,
+        "collections/generated/communities": {"levels": [0], "total": 0, "communities": []},
+    }
+    for path, reply in replies.items():
+        made.get(f"/api/v1/{path}")(lambda reply=reply: reply)
+    return made
+
+
+def main() -> None:
+    nodes, edges = (int(given) for given in (*sys.argv[1:], "5000", "10000")[:2])
+    server = uvicorn.Server(uvicorn.Config(app(generated(nodes, edges)), port=0, log_level="error"))
+    threading.Thread(target=server.run, daemon=True).start()
+    while not server.started:
+        time.sleep(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    with Browser(Path(tempfile.mkdtemp())) as browser:
+        began = time.perf_counter()
+        browser.open(f"http://127.0.0.1:{port}/#/graph/generated")
+        browser.wait("document.querySelector('.stage')?.sigma?.getGraph().order > 0")
+        count = browser.ask(
+            "(() => { const g = document.querySelector('.stage').sigma.getGraph(); return [g.order, g.size]; })()"
+        )
+        info = "g.getExtension('WEBGL_debug_renderer_info').UNMASKED_RENDERER_WEBGL"
+        drawer = browser.ask(
+            f"(() => {{ const g = document.createElement('canvas').getContext('webgl2'); return g.getParameter({info}); }})()"
+        )
+        print(f"{count[0]:,} nodes, {count[1]:,} lines on {drawer}")
+        print(f"opened and drawn after {time.perf_counter() - began:.2f} s; page errors: {browser.errors}")
+        for way, state in WAYS.items():
+            found = json.loads(json.dumps(browser.ask(MOVE.replace("FRAMES", "40").replace("STATE", state))))
+            frames, drawn = np.array(found["frames"]), np.array(found["drawn"])
+            print(
+                f"{way}: {1000 / frames.mean():.0f} frames a second; a frame {np.median(frames):.1f} ms (p95 "
+                f"{np.percentile(frames, 95):.1f}); of that our script {np.median(drawn):.1f} ms (p95 "
+                f"{np.percentile(drawn, 95):.1f})"
+            )
+    server.should_exit = True
+
+
+if __name__ == "__main__":
+    main()
