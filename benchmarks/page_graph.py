@@ -2,8 +2,8 @@
 
     python benchmarks/page_graph.py [NODES] [EDGES]
 
-The page is the real one, in headless Chromium; the graph is generated. Without a GPU, WebGL is computed on the CPU, which is
-the slow case: what a frame takes then is an upper bound.
+The page is the real one, in headless Chromium; the graph is generated. Without a GPU, WebGL is computed on the CPU,
+which is the slow case: what a frame takes then is an upper bound.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ MOVE = """new Promise((done) => {
   };
   requestAnimationFrame(turn);
 })"""
+RENDERER = """(() => {
+  const context = document.createElement('canvas').getContext('webgl2');
+  return context.getParameter(context.getExtension('WEBGL_debug_renderer_info').UNMASKED_RENDERER_WEBGL);
+})()"""
 WAYS = {
     "moved": "{ x: .5 + .2 * Math.sin(n / 15), y: .5 + .2 * Math.cos(n / 15) }",
     "zoomed": "{ ratio: .3 + .25 * Math.sin(n / 15) }",
@@ -103,10 +107,7 @@ def main() -> None:
         count = browser.ask(
             "(() => { const g = document.querySelector('.stage').sigma.getGraph(); return [g.order, g.size]; })()"
         )
-        info = "g.getExtension('WEBGL_debug_renderer_info').UNMASKED_RENDERER_WEBGL"
-        drawer = browser.ask(
-            f"(() => {{ const g = document.createElement('canvas').getContext('webgl2'); return g.getParameter({info}); }})()"
-        )
+        drawer = browser.ask(RENDERER)
         print(f"{count[0]:,} nodes, {count[1]:,} lines on {drawer}")
         print(f"opened and drawn after {time.perf_counter() - began:.2f} s; page errors: {browser.errors}")
         for way, state in WAYS.items():

@@ -15,6 +15,7 @@ from ragways.service.errors import ServiceError
 from ragways.service.page import LIBRARIES, page, router
 
 FOLDER = resources.files("ragways.service") / "page"
+VENDOR = resources.files("ragways.pictures") / "assets" / "vendor"
 MOST_BYTES = 400 * 1024
 
 
@@ -48,19 +49,19 @@ def asset(name: str) -> str:
 
 
 def test_libraries_of_others_are_what_their_table_says():
-    table = (FOLDER / "vendor" / "VENDOR.md").read_text()
+    table = (VENDOR / "VENDOR.md").read_text()
     rows = [
         re.findall(r"[^|\s][^|]*[^|\s]", line)
         for line in table.splitlines()
         if re.match(r"\| \S+\.(js|mjs|css) ", line)
     ]
     told = {row[0]: row[-1] for row in rows}
-    there = {item.name: item for item in (FOLDER / "vendor").iterdir() if item.name.endswith((".js", ".mjs", ".css"))}
+    there = {item.name: item for item in VENDOR.iterdir() if item.name.endswith((".js", ".mjs", ".css"))}
     assert told.keys() == there.keys()
     assert told == {name: hashlib.sha256(item.read_bytes()).hexdigest() for name, item in there.items()}
     licences = {match for row in rows for match in re.findall(r"\(([\w.-]+\.LICENSE)\)", row[4])}
     assert len({row[1] for row in rows}) == len(licences)
-    assert all((FOLDER / "vendor" / name).read_text().strip() for name in licences)
+    assert all((VENDOR / name).read_text().strip() for name in licences)
 
 
 def test_all_files_together_are_small():

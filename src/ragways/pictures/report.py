@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragways.pictures.shell import page_file, shell
+from ragways.pictures.shell import page_file, parts_script, shell
 
+PARTS = ("figures", "marks", "plot", "grid")
+"""Shared with the page of a server."""
 SCRIPTS = (
     "base",
-    "grid",
+    "cells",
     "table",
-    "plot",
     "pareto",
     "routing",
     "compare",
@@ -37,13 +38,17 @@ def report_page(data: Mapping[str, Any]) -> str:
     return shell(
         f"{runs}: evaluation",
         page_file("report.html"),
-        style=page_file("report.css"),
-        script="\n".join(page_file(f"report/{name}.js") for name in SCRIPTS),
+        style=page_file("parts/parts.css") + page_file("report.css"),
+        script=_script(SCRIPTS),
         data={
             "data": {name: value for name, value in data.items() if name not in _BODY},
             "answers": {name: data[name] for name in _BODY},
         },
     )
+
+
+def _script(names: Sequence[str]) -> str:
+    return "\n".join(('"use strict";', parts_script(*PARTS), *(page_file(f"report/{name}.js") for name in names)))
 
 
 _ROUTING = """<header><h1>A router beside simpler policies</h1></header>
@@ -57,11 +62,10 @@ def routing_page(routing: Mapping[str, Any]) -> str:
     """
     # What the other scripts of a report read: there are no runs here, and arms are told apart as paradigms are.
     data = {"metrics": [], "rows": [], "paradigms": routing["arms"], "missing": {}, "routing": routing}
-    scripts = [page_file(f"report/{name}.js") for name in ("base", "grid", "plot", "routing")]
     return shell(
         "Routing",
         _ROUTING,
-        style=page_file("report.css"),
-        script="\n".join((*scripts, 'drawRouting();\ndocument.body.dataset.drawn = "all";')),
+        style=page_file("parts/parts.css") + page_file("report.css"),
+        script=_script(("base", "routing")) + '\ndrawRouting();\ndocument.body.dataset.drawn = "all";',
         data={"data": data},
     )

@@ -77,6 +77,40 @@ def page_file(name: str) -> str:
     return (resources.files("ragways.pictures") / "assets" / name).read_text(encoding="utf-8")
 
 
+# What a module of `parts` finds under these names where all stand in one script.
+_LIBRARIES = """const preact = {preact}, hooks = {hooks}, htm = {htm};
+const {{ h, render }} = preact, {{ useEffect, useLayoutEffect, useRef, useState }} = hooks, html = htm.bind(h);"""
+_EXPORTS = re.compile(r"export\s*\{([^}]*)\}|export default function")
+_IMPORT = re.compile(r'^import .* from "[^"]+";\n', re.MULTILINE)
+
+
+def parts_script(*names: str) -> str:
+    """Modules of the folder `parts`, which the page of a server imports, as plain script: their libraries before them,
+    their imports left out. They come in the order in which they need each other.
+    """
+    libraries = _LIBRARIES.format(
+        preact=_library("preact.mjs"), hooks=_library("preact-hooks.mjs", preact="options"), htm=_library("htm.mjs")
+    )
+    modules = (_IMPORT.sub("", page_file(f"parts/{name}.js")) for name in names)
+    return "\n".join((libraries, *(re.sub(r"^export ", "", text, flags=re.MULTILINE) for text in modules)))
+
+
+def _library(name: str, **given: str) -> str:
+    """A module of others as an expression whose value has what it exports."""
+    text = page_file(f"vendor/{name}").partition("//# sourceMappingURL")[0].rstrip()
+    for source, taken in given.items():
+        text = re.sub(rf'import\{{{taken} as (\w+)\}}from"{source}";', rf"const \1={source}.{taken};", text)
+    body = _EXPORTS.sub(_returned, text)
+    return f"(() => {{{body}}})()"
+
+
+def _returned(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return "return function"
+    pairs = (re.split(r"\s+as\s+", part.strip()) for part in found[1].split(","))
+    return f"return {{{','.join(f'{pair[-1]}:{pair[0]}' for pair in pairs)}}}"
+
+
 def framed(page: str, *, title: str, height: int = 560) -> str:
     """A page as it may stand in a notebook: in a frame of its own, which shares nothing with what is around it."""
     return (

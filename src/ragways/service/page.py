@@ -72,7 +72,8 @@ class ServedPage:
 @cache
 def page() -> ServedPage:
     """Read once. A name that is not in it is not served, whatever lies on the disk."""
-    found = {name: _file(item.read_bytes(), TYPES[suffix]) for name, suffix, item in _walk(_folder(), "")}
+    listed = [each for folder, above in ((_folder(), ""), *_shared()) for each in _walk(folder, above)]
+    found = {name: _file(item.read_bytes(), TYPES[suffix]) for name, suffix, item in listed}
     found["theme.css"] = _file(page_file("theme.css").encode(), TYPES["css"])
     version = hashlib.sha256("".join(f"{name} {found[name].tag}\n" for name in sorted(found)).encode()).hexdigest()[:16]
     assets = f"/assets/{version}"
@@ -89,6 +90,12 @@ def page() -> ServedPage:
 
 def _folder() -> Traversable:
     return resources.files("ragways.service") / "page"
+
+
+def _shared() -> list[tuple[Traversable, str]]:
+    """What reports and pictures are made of as well: libraries of others, and parts that draw."""
+    assets = resources.files("ragways.pictures") / "assets"
+    return [(assets / "vendor", "vendor/"), (assets / "parts", "parts/")]
 
 
 def _walk(folder: Traversable, above: str) -> list[tuple[str, str, Traversable]]:

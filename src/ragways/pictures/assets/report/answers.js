@@ -40,7 +40,7 @@ function line(parent, label, text) {
   said.dir = "auto";
 }
 function card(parent, name, answers, metric) {
-  const box = add(parent, "article", undefined, `card ${colour(name)}`), head = add(box, "header"), title = add(head, "h4");
+  const box = add(parent, "article", undefined, `card ${colourOf(name)}`), head = add(box, "header"), title = add(head, "h4");
   named(title, name);
   badge(head, judged(answers, metric), metric);
   for (const one of answers) {

@@ -21,31 +21,27 @@ function drawComparisons() {
     const reach = Math.max(.05, ...list.flatMap((row) => [Math.abs(row.low ?? 0), Math.abs(row.high ?? 0), Math.abs(row.difference ?? 0)]));
     if (!list.length) { add(place, "p", "No such pair.", "soft"); return; }
     grid(place, `${table.metric}${table.less_is_better ? " (less is better)" : ""}: the first less the second, on the questions both have`, [
-      { label: "first", head: true, value: (row) => row.a, cell: (th, row) => named(th, row.a) },
-      { label: "second", text: true, value: (row) => row.b, cell: (td, row) => named(td, row.b) },
+      { label: "first", head: true, value: (row) => row.a, cell: (row) => nameOf(row.a) },
+      { label: "second", text: true, value: (row) => row.b, cell: (row) => nameOf(row.b) },
       { label: "difference", title: "with a 95 % interval; between its bounds where values are missing on one side", value: (row) => row.difference, cell: difference },
       { label: "p", title: "sign-flip test, after Holm's correction over all pairs of this metric", value: (row) => row.adjusted, show: chance, down: false },
       { label: "verdict", text: true, value: (row) => row.verdict, cell: verdict },
-      { label: "won / tied / lost", value: (row) => row.wins - row.losses, cell: (td, row) => { td.textContent = `${row.wins} / ${row.ties} / ${row.losses}`; } },
-      { label: "questions", title: "questions that both have a value for, and those left out", value: (row) => row.n, cell: (td, row) => {
-        add(td, "span", whole(row.n));
-        if (row.dropped) add(td, "small", `${row.dropped} left out`).title = shown(`${row.a}: ${reasons(row.missing_a) || "none"} – ${row.b}: ${reasons(row.missing_b) || "none"}`);
-      } },
+      { label: "won / tied / lost", value: (row) => row.wins - row.losses, cell: (row) => `${row.wins} / ${row.ties} / ${row.losses}` },
+      { label: "questions", title: "questions that both have a value for, and those left out", value: (row) => row.n, cell: (row) => html`<span>${whole(row.n)}</span>${row.dropped ? html`<small title=${shown(`${row.a}: ${reasons(row.missing_a) || "none"} – ${row.b}: ${reasons(row.missing_b) || "none"}`)}>${row.dropped} left out</small>` : null}` },
       { label: "least effect", title: "a true difference below this would be missed more than 1 time in 5", value: (row) => row.detectable.effect, show: figure },
     ], list, { sort: 2, down: better(table.metric) > 0, most: 30 });
-    function difference(td, row) {
-      if (row.difference === null) { add(td, "span", "–", "soft"); return; }
-      const top = add(td, "div", undefined, "scored");
-      whisker(top, { mean: row.one_sided ? (row.least + row.most) / 2 : row.difference, low: row.low, high: row.high }, -reach, reach, 120, 0);
-      add(top, "span", row.one_sided ? `${signed(row.least)} to ${signed(row.most)}` : signed(row.difference), "value");
-      add(td, "small", row.low === null ? "no interval" : `${signed(row.low)} to ${signed(row.high)}`);
+    function difference(row) {
+      if (row.difference === null) return html`<span class="soft">–</span>`;
+      const found = { mean: row.one_sided ? (row.least + row.most) / 2 : row.difference, low: row.low, high: row.high };
+      return html`<div class="scored"><${Whisker} found=${found} low=${-reach} high=${reach} width=${120} zero=${0} /><span class="value">${row.one_sided ? `${signed(row.least)} to ${signed(row.most)}` : signed(row.difference)}</span></div>
+        <small>${row.low === null ? "no interval" : `${signed(row.low)} to ${signed(row.high)}`}</small>`;
     }
   }
   show();
 }
-function verdict(td, row) {
+function verdict(row) {
   const sign = { better: "▲ ", worse: "▼ " }[row.verdict] ?? "", kind = { better: "right", worse: "wrong" }[row.verdict] ?? "soft";
-  add(td, "span", sign + row.verdict, kind);
+  return html`<span class=${kind}>${sign}${row.verdict}</span>`;
 }
 // The same comparison, seen from the other side.
 function turned(row) {

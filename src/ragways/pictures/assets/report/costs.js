@@ -26,24 +26,22 @@ function drawBreakevens() {
     { label: "saved each", title: "per question", value: (row) => row.saved, show: amount },
     { label: "pays after", title: "questions", value: (row) => row.questions, show: (value) => known(value) ? `${whole(value)} questions` : "never" },
     { label: "in words", value: (row) => row.words },
-  ], data.breakevens.lines).table.classList.add("wrap");
+  ], data.breakevens.lines, { wrap: true });
 }
 function drawTools() {
   const section = part("tools");
   if (!section) return;
   const tools = [...new Set(data.tools.flatMap((row) => Object.keys(row.calls)))].sort(), most = Math.max(...data.tools.flatMap((row) => Object.values(row.calls).map((calls) => calls / row.answers)));
-  const { table } = grid(section, "Calls of each tool per answer, and in all", [
+  grid(section, "Calls of each tool per answer, and in all", [
     paradigm(), { label: "answers", value: (row) => row.answers },
-    ...tools.map((tool) => ({ label: tool.replaceAll("_", "_\u200b"), title: tool, value: (row) => (row.calls[tool] ?? 0) / row.answers, cell: (td, row) => {
+    ...tools.map((tool) => ({ label: tool.replaceAll("_", "_\u200b"), title: tool, value: (row) => (row.calls[tool] ?? 0) / row.answers, cell: (row) => {
       const calls = row.calls[tool] ?? 0;
-      if (!calls) { add(td, "span", "0", "soft"); return; }
-      add(td, "span", (calls / row.answers).toFixed(2), "value");
-      const svg = draw(td, "svg", { width: 92, height: 8, viewBox: "0 0 92 8", "aria-hidden": "true" }, "bar");
-      draw(svg, "rect", { x: 0, y: 1, width: Math.max(1.5, calls / row.answers / most * 92), height: 6, rx: 2 }, colour(row.paradigm));
-      add(td, "small", `${calls.toLocaleString("en")} in all`);
-      td.title = row.distribution[tool].map((answers, times) => `${times} calls: ${answers.toLocaleString("en")} answers`).join("\n");
+      if (!calls) return html`<span class="soft">0</span>`;
+      const spread = row.distribution[tool].map((answers, times) => `${times} calls: ${answers.toLocaleString("en")} answers`).join("\n");
+      return html`<span class="value" title=${spread}>${(calls / row.answers).toFixed(2)}</span>
+        <svg class="bar" width="92" height="8" viewBox="0 0 92 8" aria-hidden="true"><rect class=${colourOf(row.paradigm)} x="0" y="1" width=${Math.max(1.5, calls / row.answers / most * 92)} height="6" rx="2" /></svg>
+        <small>${calls.toLocaleString("en")} in all</small>`;
     } })),
     { label: "all tools", value: (row) => Object.values(row.calls).reduce((sum, calls) => sum + calls, 0) / row.answers, show: (value) => value.toFixed(2) },
-  ], data.tools, { sort: tools.length + 2 });
-  table.classList.add("wrap");
+  ], data.tools, { sort: tools.length + 2, wrap: true });
 }

@@ -93,11 +93,11 @@ function verdicts(parent, pairs) {
   const details = add(parent, "details");
   add(details, "summary", "Every pair, with counts");
   grid(details, "Duels", [
-    { label: "first", head: true, value: (pair) => pair.a, cell: (th, pair) => named(th, pair.a) }, { label: "second", text: true, value: (pair) => pair.b, cell: (td, pair) => named(td, pair.b) },
+    { label: "first", head: true, value: (pair) => pair.a, cell: (pair) => nameOf(pair.a) }, { label: "second", text: true, value: (pair) => pair.b, cell: (pair) => nameOf(pair.b) },
     { label: "verdict", text: true, value: (pair) => pair.verdict.words }, { label: "rate", value: (pair) => pair.rate, show: percent },
-    { label: "interval", value: (pair) => pair.low, cell: (td, pair) => { td.textContent = known(pair.low) ? `${percent(pair.low)} to ${percent(pair.high)}` : "–"; } },
-    { label: "won / tied / lost", value: (pair) => pair.rounds.a - pair.rounds.b, cell: (td, pair) => { td.textContent = `${pair.rounds.a} / ${pair.rounds.ties} / ${pair.rounds.b}`; } },
-    { label: "questions", value: (pair) => pair.n }, { label: "pairs judged", value: (pair) => pair.judged, cell: (td, pair) => { td.textContent = `${pair.judged} of ${pair.pairs}`; } },
+    { label: "interval", value: (pair) => pair.low, cell: (pair) => known(pair.low) ? `${percent(pair.low)} to ${percent(pair.high)}` : "–" },
+    { label: "won / tied / lost", value: (pair) => pair.rounds.a - pair.rounds.b, cell: (pair) => `${pair.rounds.a} / ${pair.rounds.ties} / ${pair.rounds.b}` },
+    { label: "questions", value: (pair) => pair.n }, { label: "pairs judged", value: (pair) => pair.judged, cell: (pair) => `${pair.judged} of ${pair.pairs}` },
     { label: "left out", text: true, value: (pair) => reasons(pair.left_out) || "none" }, { label: "replies unscored", text: true, value: (pair) => reasons(pair.replies.unscored) || "none" },
     { label: "written again to equal length", text: true, value: (pair) => reasons(pair.rewritten) ? `${reasons(pair.rewritten)}, by ${pair.writers.join(", ")}` : "none" },
   ], pairs, { most: 60 });

@@ -25,7 +25,7 @@ function metricColumn(metric, of, best = [], width = undefined) {
   const about = metrics.get(metric);
   return {
     label: metric + (about.less_is_better ? " ↓" : ""), title: about.summary + (about.less_is_better ? " (less is better)" : ""), down: !about.less_is_better,
-    value: (row) => of(row)?.mean ?? null, cell: (td, row) => score(td, of(row), metric, best.includes(row.paradigm), width),
+    value: (row) => of(row)?.mean ?? null, cell: (row) => html`<${Score} found=${of(row)} metric=${metric} best=${best.includes(row.paradigm)} width=${width} />`,
   };
 }
 function unscored(parent, chosen, list, head, of) {

@@ -32,7 +32,7 @@ function drawTimeline() {
     const details = add(place, "details");
     add(details, "summary", "As a table");
     grid(details, "CPU and memory by paradigm", [
-      { label: "at work", head: true, value: (one) => one.paradigm, cell: (th, one) => one.paradigm ? named(th, one.paradigm) : add(th, "span", "opening and warming up") },
+      { label: "at work", head: true, value: (one) => one.paradigm, cell: (one) => one.paradigm ? nameOf(one.paradigm) : "opening and warming up" },
       { label: "seconds", value: (one) => one.seconds, show: amount }, { label: "CPU seconds", value: (one) => one.cpu, show: amount },
       { label: "cores on average", value: (one) => one.cores, show: amount }, { label: "most memory", value: (one) => one.memory, show: bytes },
     ], line.by_paradigm);
@@ -57,7 +57,7 @@ function curves(frame, line, only, tell) {
   }
   for (const band of bands) {
     if (!place_of(band.name)) continue;
-    const group = draw(svg, "g", {}, `band ${colour(band.name)}${only && band.name !== only ? " faint" : ""}`);
+    const group = draw(svg, "g", {}, `band ${colourOf(band.name)}${only && band.name !== only ? " faint" : ""}`);
     draw(group, "rect", { x: x(band.from), y: top - 6, width: Math.max(.5, x(band.to) - x(band.from)), height: height - top - 22 });
     if (wide(band.name, 11) < x(band.to) - x(band.from) - 4) write(group, band.name, { x: (x(band.from) + x(band.to)) / 2, y: top - 11, "text-anchor": "middle" });
   }
@@ -73,7 +73,7 @@ function curves(frame, line, only, tell) {
       const some = line.points.filter(([at]) => at > band.from && at <= band.to);
       let before = band.from;
       const path = some.map(([at, , ...rest], place) => { const h = y(scaled(rest[column - 2])).toFixed(1), d = `${place ? "V" : `M${x(before).toFixed(1)},`}${h}H${x(at).toFixed(1)}`; before = at; return d; }).join("");
-      draw(svg, "path", { d: path }, `curve ${colour(band.name)}${only && band.name !== only ? " faint" : ""}`);
+      draw(svg, "path", { d: path }, `curve ${colourOf(band.name)}${only && band.name !== only ? " faint" : ""}`);
     }
   });
   for (const tick of clock_ticks(line.seconds, Math.min(10, (right - left) / 64))) write(svg, clock(tick), { x: x(tick), y: height - 10, "text-anchor": tick ? "middle" : "start" }, "soft");

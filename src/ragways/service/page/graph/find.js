@@ -8,7 +8,7 @@ const WAIT = 140;
 
 export function EntitySearch({ collection, label, placeholder = "", value = "", choose, hidden = false }) {
   const [text, write] = useState(value), [found, find] = useState([]), [at, move] = useState(-1), [open, show] = useState(false), [none, miss] = useState(false);
-  const id = useId(), written = useRef(false);
+  const id = useId(), written = useRef(false), eager = useRef(false);
   useEffect(() => { written.current = false; write(value); }, [value]);
   useEffect(() => {
     if (!written.current) return undefined;
@@ -16,6 +16,7 @@ export function EntitySearch({ collection, label, placeholder = "", value = "", 
     const timer = setTimeout(async () => {
       try {
         const { entities } = text.trim() ? await api.get(path`/collections/${collection}/entities` + query({ search: text.trim(), limit: 12 }), abort.signal) : { entities: [] };
+        if (eager.current && entities.length) return take(entities[0]);
         find(entities);
         move(entities.length ? 0 : -1);
         miss(Boolean(text.trim()) && !entities.length);
@@ -24,11 +25,12 @@ export function EntitySearch({ collection, label, placeholder = "", value = "", 
       } catch (error) {
         if (error.name !== "AbortError") find([]);
       }
+      return undefined;
     }, WAIT);
     return () => { clearTimeout(timer); abort.abort(); };
   }, [text, collection]);
   const take = (entity) => {
-    written.current = false;
+    written.current = eager.current = false;
     write(entity.name);
     show(false);
     choose(entity);
@@ -42,6 +44,9 @@ export function EntitySearch({ collection, label, placeholder = "", value = "", 
     } else if (event.key === "Enter" && open && found[at]) {
       event.preventDefault();
       take(found[at]);
+    } else if (event.key === "Enter" && written.current && text.trim()) {
+      event.preventDefault();
+      eager.current = true;  // what is found first, as soon as it is
     } else if (event.key === "Escape" && open) {
       event.preventDefault();
       show(false);
@@ -52,7 +57,7 @@ export function EntitySearch({ collection, label, placeholder = "", value = "", 
     <label for=${id} class=${hidden ? "unseen" : "soft small"}>${label}</label>
     <input id=${id} type="search" role="combobox" autocomplete="off" spellcheck=${false} maxlength="200" placeholder=${placeholder} value=${text}
       aria-expanded=${listed} aria-controls=${`${id}-list`} aria-autocomplete="list" aria-activedescendant=${listed && at >= 0 ? `${id}-${at}` : undefined}
-      onInput=${(event) => { written.current = true; write(event.target.value); }} onKeyDown=${keys} onBlur=${() => show(false)} onFocus=${() => found.length && written.current && show(true)} />
+      onInput=${(event) => { written.current = true; eager.current = false; write(event.target.value); }} onKeyDown=${keys} onBlur=${() => show(false)} onFocus=${() => found.length && written.current && show(true)} />
     <ul id=${`${id}-list`} role="listbox" aria-label=${`${label}: suggestions`} class="suggestions plain" hidden=${!listed}>
       ${found.map((one, n) => html`<li key=${one.id} id=${`${id}-${n}`} role="option" aria-selected=${n === at} onMouseDown=${(event) => { event.preventDefault(); take(one); }}>
         <span>${shown(one.name)}</span> <span class="soft small">${shown([one.type, `${one.degree} joined`].filter(Boolean).join(" · "))}</span>
