@@ -19,6 +19,7 @@ import pytest
 
 from ragways.settings import Settings
 from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture
+from tests.service.pages import page_browser  # noqa: F401 - a fixture
 
 STARTED = re.compile(r"serving (http://\S+?)/ ")
 

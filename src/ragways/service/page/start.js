@@ -100,12 +100,12 @@ function Place({ view, collection, rest, query }) {
 function NoCollection({ view, name }) {
   const { collections } = useHome();
   if (!collections.length) {
-    return html`<${Empty} title="Nothing to ask yet">
+    return html`<h1 class="unseen">${view.title}</h1><${Empty} title="Nothing to ask yet">
       <p>A collection is a set of documents with one index. Make the first one in the library and drag your files in.</p>
       <p><a class="button main" href=${link("library")}>Open the library</a></p>
     <//>`;
   }
-  return html`<${Empty} title=${name ? `There is no collection ${shown(name)}` : "Which collection?"}>
+  return html`<h1 class="unseen">${view.title}</h1><${Empty} title=${name ? `There is no collection ${shown(name)}` : "Which collection?"}>
     <ul class="plain choices">${collections.map((one) => html`<li key=${one.name}><a class="button" href=${link(view.name, one.name)}>${shown(one.name)}</a></li>`)}</ul>
   <//>`;
 }

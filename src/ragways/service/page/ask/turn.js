@@ -8,7 +8,7 @@ import { flattened, Steps } from "../parts/steps.js";
 import { say, Trouble } from "../parts/ui.js";
 import { cost } from "../parts/words.js";
 
-export function Turn({ collection, turn }) {
+export function Turn({ collection, turn, again }) {
   const { question, rewritten, result, running, stopped, problem } = turn;
   const top = useRef(null);
   // A new question is brought into sight once; what follows does not move the page under the reader.
@@ -20,6 +20,7 @@ export function Turn({ collection, turn }) {
     ${running && html`<${Steps} steps=${turn.steps.length ? turn.steps : [{ name: "begins", depth: 0, running: true }]} />`}
     ${running && turn.text && html`<${Cited} collection=${collection} text=${turn.text} />`}
     ${result ? html`<${Answered} collection=${collection} result=${result} />` : !running && turn.text && html`<${Cited} collection=${collection} text=${turn.text} />`}
+    ${turn.kept && again && html`<p class="soft small">Asked before; what it rested on is not kept. <button type="button" class="quiet" onClick=${again}>Ask again</button></p>`}
     ${stopped && html`<p class="soft">Stopped. Calls that were under way have been called off.</p>`}
     <${Trouble} problem=${problem} />
   </article>`;

@@ -69,6 +69,7 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
     }
   };
 
+  const busy = turns.some((turn) => turn.running);
   return html`<div class="ask">
     <${Conversations} collection=${collection} current=${conversation} changes=${changes} />
     <section class="talk" aria-label="Conversation">
@@ -76,16 +77,15 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
       ${!turns.length && !loading && !problem && html`<${Begin} collection=${collection} />`}
       <${Trouble} problem=${problem} />
       ${loading && html`<${Waiting} />`}
-      <ol class="turns plain">${turns.map((turn, at) => html`<li key=${at}><${Turn} collection=${collection} turn=${turn} /></li>`)}</ol>
-      <${Composer} key=${conversation} collection=${collection} busy=${turns.some((turn) => turn.running)} ask=${ask} stop=${() => running.current?.abort()} />
+      <ol class="turns plain">${turns.map((turn, at) => html`<li key=${at}><${Turn} collection=${collection} turn=${turn} again=${busy ? null : () => ask(turn.question, { paradigm: turn.paradigm || "auto", where: "" })} /></li>`)}</ol>
+      <${Composer} collection=${collection} busy=${busy} ask=${ask} stop=${() => running.current?.abort()} />
     </section>
   </div>`;
 }
 
-// A turn as the server keeps it.
-function kept(turn) {
-  const { question, rewritten, result, answer, paradigm, where } = turn;
-  return { question, rewritten, result: result ?? null, text: answer ?? "", paradigm, where, steps: [], running: false };
+// A turn as the server keeps it: without its evidence, so the numbers of passages in it mean nothing any more.
+function kept({ question, whole, way, answer, paradigm }) {
+  return { question, rewritten: { question: whole, way }, text: answer.replace(/\s*\[\d{1,4}\]/g, ""), paradigm, steps: [], running: false, kept: true };
 }
 
 function Begin({ collection }) {
@@ -118,10 +118,10 @@ function Composer({ collection, busy, ask, stop }) {
     ${filtering && html`<${Filter} where=${where} change=${restrict} />`}
     <form onSubmit=${send}>
       <label class="unseen" for="question">Question</label>
-      <textarea id="question" ref=${box} rows="2" value=${question} maxlength="4000" placeholder="Ask a question …" onInput=${(event) => write(event.target.value)} onKeyDown=${keys}></textarea>
+      <textarea id="question" ref=${box} rows="2" value=${question} maxlength="8000" placeholder="Ask a question …" onInput=${(event) => write(event.target.value)} onKeyDown=${keys}></textarea>
       <div class="row apart">
         <div class="row">
-          <${Choice} label="Way" value=${paradigm} options=${options} change=${choose} />
+          <${Choice} label="Way of answering" hidden value=${paradigm} options=${options} change=${choose} />
           <button type="button" class="quiet" aria-expanded=${filtering} onClick=${() => filter(!filtering)}>Filter${where.trim() && " (set)"}</button>
         </div>
         ${busy ? html`<button type="button" class="stop" onClick=${stop}>Stop</button>` : html`<button type="submit" class="main" disabled=${!question.trim()}>Ask</button>`}

@@ -26,7 +26,7 @@ function told(state, { event, data }) {
 
 export default function Compare({ collection }) {
   const { collections, paradigms } = useHome(), one = collections.find((each) => each.name === collection);
-  const able = paradigms.filter((each) => !missing(each, one).length), unable = paradigms.filter((each) => missing(each, one).length);
+  const able = paradigms.filter((each) => !missing(each, one).length).sort((a, b) => (b.name === "auto") - (a.name === "auto")), unable = paradigms.filter((each) => missing(each, one).length);
   const [question, write] = useState(""), [chosen, choose] = useState(() => new Set(FIRST.filter((name) => able.some((each) => each.name === name))));
   const [where, restrict] = useState(""), [filtering, filter] = useState(false), [state, set] = useState(null), [busy, work] = useState(false), [problem, fail] = useState(null);
   const running = useRef(null);
@@ -63,7 +63,7 @@ export default function Compare({ collection }) {
       ${filtering && html`<${Filter} where=${where} change=${restrict} />`}
       <form onSubmit=${compare}>
         <label class="unseen" for="question">Question</label>
-        <input id="question" type="text" value=${question} maxlength="4000" placeholder="Ask a question …" onInput=${(event) => write(event.target.value)} />
+        <input id="question" type="text" value=${question} maxlength="8000" placeholder="Ask a question …" onInput=${(event) => write(event.target.value)} />
         <fieldset><legend class="soft small">Ways</legend>
           ${able.map((each) => html`<label key=${each.name} class="way" title=${shown(each.summary)}><input type="checkbox" checked=${chosen.has(each.name)} onChange=${() => toggle(each.name)} /> ${shown(each.name)}</label>`)}
         </fieldset>
@@ -91,7 +91,7 @@ function Way({ collection, way, busy, ways, evidence }) {
   return html`<article class="card way-card" aria-label=${way.name} aria-busy=${!answer && busy ? "true" : undefined}>
     <h3>${shown(way.name)}</h3>
     ${!answer && (busy ? html`<${Steps} steps=${way.steps.length ? way.steps : [{ name: "waits", depth: 0, running: true }]} />` : html`<p class="soft">Stopped.</p>`)}
-    ${answer && !answer.evidence && html`<${Trouble} problem=${{ message: answer.error, cure: answer.cure }} />`}
+    ${answer?.failed && html`<${Trouble} problem=${{ message: answer.error, cure: answer.cure }} />`}
     ${answer?.evidence && html`
       <${AnswerText} collection=${collection} result=${answer} />
       ${answer.route && html`<p class="small soft">Took ${shown(answer.route.arm)}: ${shown(answer.route.reason)}</p>`}

@@ -10,7 +10,7 @@ const ORDER = ["vectors", "words", "windows", "graph", "communities"];
 const MEANS = { vectors: "search by meaning", words: "search by words", windows: "walks from sentence to sentence", graph: "who and what, and how they are related", communities: "groups of the graph, with reports" };
 
 export function Indexing({ one, ended }) {
-  const { paradigms, me } = useHome();
+  const { paradigms } = useHome();
   const all = [...new Set([...ORDER, ...paradigms.flatMap((each) => each.needs)])];
   const [layers, choose] = useState(() => new Set(one.wanted?.length ? one.wanted : one.layers.length ? one.layers : ["vectors", "words"])), [budget, limit] = useState("");
   const plan = useJob(one.name, ["plan"]), index = useJob(one.name, ["index"], ended);
@@ -28,7 +28,7 @@ export function Indexing({ one, ended }) {
       <fieldset><legend class="soft small">Layers</legend>
         ${all.map((name) => html`<label key=${name} class="layer"><input type="checkbox" checked=${layers.has(name)} disabled=${busy} onChange=${() => toggle(name)} /> <span>${shown(name)} <span class="soft small">${MEANS[name] ?? ""}</span></span></label>`)}
       </fieldset>
-      ${me?.model && html`<${Field} label="Most to spend, in US dollars" type="number" min="0" max="1000" step="any" value=${budget} change=${limit} help="It stops there; what is done is kept, and it can go on. Empty: what your key allows." />`}
+      <${Field} label="Most to spend, in US dollars" type="number" min="0" max="1000" step="any" value=${budget} change=${limit} help="It stops there; what is done is kept, and it can go on. Empty: what your key allows." />
       <div class="row end">
         <button type="button" disabled=${busy || !layers.size} onClick=${() => plan.start(body("plan"))}>Plan and price</button>
         <button type="button" class="main" disabled=${busy || !layers.size} onClick=${() => index.start(body("index"))}>Index now</button>
@@ -42,9 +42,13 @@ export function Indexing({ one, ended }) {
   </section>`;
 }
 
+// The price of all layers; null where one of them is not known.
+const price = (plan) => plan.layers.some((one) => one.usd === null) ? null : plan.layers.reduce((sum, one) => sum + one.usd, 0);
+
 function Plan({ plan }) {
+  const usd = price(plan);
   return html`<div class="card plan">
-    <p class="reading">${plan.new + plan.changed > 0 ? `${count(plan.new, "new document")}${plan.changed ? `, ${plan.changed} changed` : ""}: ${plan.usd === 0 ? "costs nothing" : plan.usd === null ? "its price is not known" : `about ${dollars(plan.usd)}`}, about ${seconds(plan.seconds)}.` : "Nothing is new: indexing changes nothing that is paid for."}</p>
+    <p class="reading">${plan.new + plan.changed > 0 ? `${count(plan.new, "new document")}${plan.changed ? `, ${plan.changed} changed` : ""}: ${usd === 0 ? "costs nothing" : usd === null ? "its price is not known" : `about ${dollars(usd)}`}, about ${seconds(plan.seconds)}.` : "Nothing is new: indexing changes nothing that is paid for."}</p>
     <div class="frame" tabindex="0" role="region" aria-label="Plan by layer"><table>
       <thead><tr><th scope="col">Layer</th><th scope="col" class="number">Rows</th><th scope="col" class="number">To embed</th><th scope="col" class="number">Model calls</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Price</th><th scope="col" class="number">Time</th></tr></thead>
       <tbody>${plan.layers.map((one) => html`<tr key=${one.name}><th scope="row">${shown(one.name)}${one.estimated && html`<p class="soft small">estimated: ${shown(one.estimated)}</p>`}</th>

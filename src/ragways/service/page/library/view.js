@@ -14,7 +14,7 @@ export default function Library({ collection }) {
   const { collections } = useHome();
   if (!collection) return html`<${Shelf} />`;
   const one = collections.find((each) => each.name === collection);
-  if (!one) return html`<${Empty} title=${`There is no collection ${shown(collection)}`}><p><a href=${link("library")}>All collections</a></p><//>`;
+  if (!one) return html`<h1 class="unseen">Library</h1><${Empty} title=${`There is no collection ${shown(collection)}`}><p><a href=${link("library")}>All collections</a></p><//>`;
   return html`<${One} key=${collection} one=${one} />`;
 }
 

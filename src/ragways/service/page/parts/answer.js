@@ -32,7 +32,7 @@ export function Cited({ collection, result, text }) {
 export function AnswerText({ collection, result }) {
   if (result.abstained) {
     return html`<div class="abstained">
-      <p class="reading said">The documents do not tell, as far as this way could see.</p>
+      <p class="reading said">${result.evidence.length ? "The documents do not tell, as far as this way could see." : "No answer: nothing was found to rest one on."}</p>
       <${Surety} result=${result} />
     </div>`;
   }

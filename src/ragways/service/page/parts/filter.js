@@ -23,9 +23,9 @@ export function Filter({ where, change }) {
   return html`<div class="filter">
     <form class="row" onSubmit=${add} aria-label="Add a condition">
       <${Choice} label="Documents whose" value=${field} options=${FIELDS} change=${pick} />
-      ${field === "another …" && html`<${Field} label="Field" value=${own} change=${setOwn} maxlength="100" />`}
+      ${field === "another …" && html`<${Field} label="Field" hidden value=${own} change=${setOwn} maxlength="100" />`}
       <${Choice} label="Test" hidden value=${test} options=${TESTS} change=${setTest} />
-      <${Field} label="Value" value=${value} change=${setValue} placeholder=${field === "date" ? "2024-05" : ""} maxlength="300" />
+      <${Field} label="Value" hidden value=${value} change=${setValue} placeholder=${field === "date" ? "2024-05" : ""} maxlength="300" />
       <button type="submit" disabled=${!name || !value.trim()}>Add</button>
     </form>
     <${Field} label="Filter" value=${where} change=${change} maxlength="2000" spellcheck=${false} placeholder='date>2020 and path~"api/"' help="Conditions are joined by and, or, not and parentheses. Empty: all documents." />

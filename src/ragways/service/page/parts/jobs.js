@@ -26,7 +26,11 @@ export function useJob(collection, kinds, ended) {
   useEffect(() => {
     const abort = new AbortController();
     set(null);
-    guarded(async () => (await api.get(path`/collections/${collection}/jobs`, abort.signal)).jobs.find((one) => kinds.includes(one.kind)) ?? null);
+    api.get(path`/collections/${collection}/jobs`, abort.signal).then(
+      // One that was started meanwhile is newer.
+      ({ jobs }) => set((old) => old ?? jobs.find((one) => kinds.includes(one.kind)) ?? null),
+      (error) => error.name === "AbortError" || fail(error),
+    );
     return () => abort.abort();
   }, [collection]);
   const id = job?.id, running = under(job);

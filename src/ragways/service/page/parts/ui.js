@@ -1,5 +1,5 @@
 // Small parts that all views share: troubles, waiting, dialogs, choices, and a voice for screen readers.
-import { html, store, useEffect, useId, useRef, useState, useStore } from "./html.js";
+import { html, store, useId, useLayoutEffect, useRef, useState, useStore } from "./html.js";
 import { shown } from "./figures.js";
 
 // What changed without the focus moving there is said once, politely.
@@ -36,7 +36,7 @@ export function Empty({ title, children }) {
 // A native modal dialog: the browser keeps the focus inside, closes it on Escape and gives the focus back.
 export function Dialog({ title, close, kind = "", children, closable = true }) {
   const box = useRef(null), id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current, before = document.activeElement;
     element.showModal();
     return () => {
@@ -75,10 +75,10 @@ export function Choice({ label, value, options, change, hidden = false, disabled
   </span>`;
 }
 
-export function Field({ label, value, change, type = "text", help = "", ...more }) {
+export function Field({ label, value, change, type = "text", help = "", hidden = false, ...more }) {
   const id = useId();
   return html`<div class="field">
-    <label for=${id}>${label}</label>
+    <label for=${id} class=${hidden ? "unseen" : ""}>${label}</label>
     <input id=${id} type=${type} value=${value} onInput=${(event) => change(event.target.value)} aria-describedby=${help ? `${id}-help` : undefined} ...${more} />
     ${help && html`<p class="soft small" id=${`${id}-help`}>${help}</p>`}
   </div>`;

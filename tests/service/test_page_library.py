@@ -1,0 +1,185 @@
+"""The library in a browser: collections made and deleted, files dragged in, priced, indexed, asked, removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragways.testing import LoopbackServer
+from tests.apps.browser import Browser, needs_browser
+from tests.fakes import write
+from tests.service.conftest import RunningServer, serving
+from tests.service.pages import ShownPage, checked
+from tests.service.test_jobs import endpoint, hold, until_held
+
+pytestmark = needs_browser
+TEXTS = {
+    "light.md": "# Harbour\n\nThe harbour light was built by Anna Brack in 1801.\n",
+    "storm.txt": "The storm of 1883 destroyed the roof of the customs house in one night.",
+    "deep/er/tide.txt": "The tide at Skelwick rises by eleven metres twice a day.",
+    "deep/.hidden": "never sent",
+    "broken.pdf": "this is no PDF",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, cache_folder: Path) -> Iterator[RunningServer]:
+    with serving(tmp_path_factory.mktemp("library") / "data", cache=cache_folder) as running:
+        yield running
+
+
+@pytest.fixture
+def page(page_browser: Browser, server: RunningServer) -> Iterator[ShownPage]:
+    yield from checked(page_browser, server.url)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    return write(tmp_path / "desk", TEXTS)
+
+
+def made(page: ShownPage, name: str) -> None:
+    page.open("library")
+    page.write("Name", name)
+    page.press("Make it")
+    page.wait(f"location.hash === '#/library/{name}'")
+    page.wait("document.querySelector('.drop')")
+
+
+def states(page: ShownPage) -> dict[str, str]:
+    row = "[one.cells[0].innerText.split('\\n')[0], one.cells[2].innerText]"
+    return dict(page.ask(f"[...document.querySelectorAll('.list tbody tr')].map((one) => {row})"))
+
+
+def test_an_empty_server_says_what_to_do_first(page: ShownPage):
+    page.open("ask")
+    page.see("Nothing to ask yet")
+    page.press("Open the library")
+    page.see("Make the first collection")
+
+
+def test_files_are_dragged_in_priced_indexed_asked_and_removed(page: ShownPage, files: Path):
+    made(page, "notes")
+    page.drop_files(".drop", files / "light.md", files / "deep", files / "broken.pdf")
+    page.wait("document.querySelectorAll('.list tbody tr').length === 3")
+    assert set(states(page).values()) == {"waits for indexing"}
+    assert "deep/er/tide.txt" in states(page)
+    page.see("1 hidden file left out.")
+    page.give_files("input[type=file]", files / "storm.txt")
+    page.wait("document.querySelectorAll('.list tbody tr').length === 4")
+    page.press("Plan and price")
+    page.wait("document.querySelector('.plan')")
+    assert "3 new documents: costs nothing" in page.text(".plan .reading")
+    assert page.ask("[...document.querySelectorAll('.plan tbody th')].map((one) => one.innerText)") == [
+        "vectors",
+        "words",
+    ]
+    assert "broken.pdf" in page.text(".plan .failures")
+    page.ask(
+        "window.stages = new Set(), new MutationObserver(() => document.querySelectorAll('.stages li > :first-child')"
+        ".forEach((one) => stages.add(one.innerText))).observe(document.body, { childList: true, subtree: true })"
+    )
+    page.press("Index now")
+    page.see("3 added")
+    assert page.ask("stages.size") >= 2, "progress was shown by layer"
+    page.wait("[...document.querySelectorAll('.list .tag.good')].length === 3")
+    assert states(page)["broken.pdf"] == "could not be read"
+    assert page.text(".list .reason")
+    page.see("light.md", ".documents")
+    page.see("3", ".about")
+    page.press("Ask it")
+    page.write("Question", "Who built the harbour light?")
+    page.key("Enter", 13)
+    page.wait("document.querySelector('.answered')")
+    assert "Anna Brack" in page.text(".answered .said")
+    page.press("Library")
+    page.press("Remove storm.txt")
+    page.wait("document.querySelectorAll('.list tbody tr').length === 3")
+    page.press("Index now")
+    page.see("1 document gone without a trace", ".erasure")
+    page.write("Find a document", "tide")
+    page.wait("document.querySelectorAll('.documents li').length === 1")
+    page.browser.click(".documents .source")
+    page.see("eleven metres", "dialog .document")
+
+
+def test_a_collection_is_deleted_only_by_typing_its_name(page: ShownPage, server: RunningServer):
+    made(page, "old-notes")
+    page.press("Delete")
+    page.wait("document.querySelector('dialog')")
+    page.write("Type old-notes to confirm", "old")
+    assert page.ask("document.querySelector('dialog .danger').disabled")
+    page.key("Escape", 27)
+    page.wait("!document.querySelector('dialog')")
+    page.press("Delete")
+    page.write("Type old-notes to confirm", "old-notes")
+    page.press("Delete for good")
+    page.wait("location.hash === '#/library'")
+    names = [one["name"] for one in server.client.get("/api/v1/collections").json()["collections"]]
+    assert "old-notes" not in names
+    page.wait("![...document.querySelectorAll('.shelf h2')].some((one) => one.innerText === 'old-notes')")
+
+
+def test_a_name_that_is_taken_and_a_file_that_is_refused_say_why(page: ShownPage, tmp_path: Path):
+    page.refused = {400, 409}
+    made(page, "twice")
+    page.open("library")
+    page.write("Name", "twice")
+    page.press("Make it")
+    page.see("already", ".trouble")
+    page.open("library/twice")
+    page.wait("document.querySelector('.drop')")
+    odd = write(tmp_path, {"what?.txt": "refused"}) / "what?.txt"
+    page.give_files("input[type=file]", odd)
+    page.see("refused", ".queue")
+    page.see("this cannot be the name of a file", ".queue .trouble")
+    page.see("Request", ".queue .trouble")
+
+
+def test_a_job_is_priced_cancelled_and_goes_on(page_browser: Browser, tmp_path: Path, cache_folder: Path):
+    with LoopbackServer() as model:
+        endpoint(model, tmp_path)
+        with serving(tmp_path / "data", cache=cache_folder) as server:
+            server.client.post("/api/v1/collections", json={"name": "slow"})
+            server.client.put("/api/v1/collections/slow/files/light.md", content=TEXTS["light.md"].encode())
+            for page in checked(page_browser, server.url):
+                page.open("library/slow")
+                page.press("Plan and price")
+                page.see("1 new document: about $0.", ".plan")
+                hold(model)
+                page.write("Most to spend, in US dollars", "0.5")
+                page.press("Index now")
+                until_held(model, 1)
+                page.press("Cancel")
+                page.see("cancelled", ".job")
+                jobs = server.client.get("/api/v1/collections/slow/jobs").json()["jobs"]
+                assert [job["state"] for job in jobs] == ["cancelled", "done"]
+                model.faults = []
+                page.press("Go on")
+                page.see("1 added")
+                page.see("It cost $0.0")
+
+
+def test_what_stands_in_names_and_texts_stays_text(page: ShownPage, server: RunningServer):
+    evil = '<img src=x onerror="window.hacked = 1"><script>window.hacked = 1</script>'
+    made(page, "evil")
+    text = f"---\ntitle: {json.dumps(evil)}\n---\n# {evil}\n\nThe lamp of \u202eMoor was lit by Joan Fell in 1911.\n"
+    server.client.put("/api/v1/collections/evil/files/evil.md", content=text.encode())
+    page.open("library/evil")
+    page.press("Index now")
+    page.see("1 added")
+    page.see("<img", ".documents")
+    page.browser.click(".documents .source")
+    page.see("Joan Fell", "dialog .document")
+    assert "\u202e" not in page.text("dialog .document")
+    assert "\ufffd" in page.text("dialog .document")
+    page.key("Escape", 27)
+    page.press("Ask it")
+    page.write("Question", "Who lit the lamp of Moor in 1911?")
+    page.key("Enter", 13)
+    page.wait("document.querySelector('.answered')")
+    assert page.ask("window.hacked") is None
+    assert page.count("main img, main script") == 0
