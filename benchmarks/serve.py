@@ -167,7 +167,8 @@ def first_word(index: Path, folder: Path) -> None:
         if b'"content"' in event and b"Anna" in event:
             written.append(time.monotonic())
 
-    reply = json.dumps({"answer": [{"text": "Anna built it, with her own hands.", "sources": [1]}]})
+    sentence = {"text": "Anna built it, with her own hands.", "passages": [1]}
+    reply = json.dumps({"answered": True, "sentences": [sentence]})
     delays = []
     with LoopbackServer(lambda _: reply, before_event=before_event) as model:
         given = {"RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__BASE_URL": model.base_url}

@@ -177,8 +177,8 @@ def held_back() -> Any:
         if b"content" in event:
             first.set()
 
-    with LoopbackServer(lambda _: json.dumps({"answer": [{"text": "Anna Brack built it.", "sources": [1]}]}),
-                        before_event=before_event) as served:  # fmt: skip
+    reply = json.dumps({"answered": True, "sentences": [{"text": "Anna Brack built it.", "passages": [1]}]})
+    with LoopbackServer(lambda _: reply, before_event=before_event) as served:
         served.go_on = go_on  # type: ignore[attr-defined]
         yield served
         go_on.set()

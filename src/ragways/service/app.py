@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 
 from ragways import __version__
 from ragways.core.errors import UsageError
@@ -44,6 +45,10 @@ from ragways.service.workers import WorkerPool
 AUDIT = "audit.jsonl"
 WARM = 8
 """Collections opened at the start."""
+# FastAPI would report requests, wrong bodies and stacks to whatever the environment names; ours is telemetry.py.
+_SILENT: TelemetryConfig = {
+    "tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False,
+}  # fmt: skip
 _ABOUT = """Ask documents in many ways, on one index of each collection.
 
 Every error has the body `{"error": {"id", "code", "message", "cure"}}`. Where keys were made, each request brings one:
@@ -85,6 +90,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         lifespan=_lifespan,
+        telemetry=_SILENT,
     )
     app.state.service, app.state.alone = service, alone
     for api in (ask, collections, conversations, documents, evaluation, feedback, graph, jobs):
