@@ -139,6 +139,17 @@ def test_what_was_removed_is_gone_for_every_worker_and_shown_to_be(server: Runni
         body = {"question": "Who built the lighthouse of Sollen?", "paradigm": "words"}
         return server.client.post(f"{place}/ask", json=body).text
 
+    kept = f"{place}/conversations/{server.client.post(f'{place}/conversations').json()['id']}"
+    for question in ("Who built the lighthouse of Sollen?", "How often does the ferry Halcyon run?"):
+        body = {
+            "question": question,
+            "paradigm": "words",
+            "settings": {"k": 1},
+            "conversation": kept.rpartition("/")[2],
+        }
+        assert server.client.post(f"{place}/ask", json=body).status_code == 200
+    assert "Ada Marsh" in server.client.get(kept).text
+
     with ThreadPoolExecutor(8) as threads:
         assert all("Ada Marsh" in text for text in threads.map(asked, range(16)))
         for name in ("light.txt", "mill.txt"):
@@ -146,6 +157,9 @@ def test_what_was_removed_is_gone_for_every_worker_and_shown_to_be(server: Runni
         job = index(server, place)
         assert not any("Ada Marsh" in text for text in threads.map(asked, range(16)))
     assert job["result"]["removed"] == 2
+    assert [turn["question"] for turn in server.client.get(kept).json()["turns"]] == [
+        "How often does the ferry Halcyon run?"
+    ]
     erasure = job["result"]["erasure"]
     assert {one["key"]: (one["looked_for"], one["found"]) for one in erasure["documents"]} == {
         "files/light.txt": (1, []),

@@ -81,6 +81,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
         conversations=Conversations(state),
     )
     service.ledger.recover()
+    service.jobs.on_erasure = service.conversations.forget_erased
     _measure(service)
     app = FastAPI(
         title="ragways",

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from ragways.core.types import Document
 from ragways.service.auth import Access
 from ragways.service.errors import NotFound
 from ragways.service.state import State
@@ -185,6 +186,11 @@ class Conversations:
             if removed is None:
                 db.execute("DELETE FROM conversations WHERE collection = ?", (collection,))
         return len(gone)
+
+    def forget_erased(self, collection: str, erasure: Mapping[str, Any]) -> int:
+        """Delete what rests on documents that an index job found gone; on any, where there were too many to name."""
+        removed = [Document(key=each["key"], title="", text="", format="").id for each in erasure["documents"]]
+        return self.forget(collection, None if erasure["not_looked_at"] else removed)
 
     def _delete(self, ids: Sequence[str]) -> None:
         for id in ids:

@@ -17,7 +17,7 @@ import secrets
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -114,6 +114,8 @@ class Jobs:
         self._turn = 0
         self._listeners: dict[str, set[asyncio.Queue[tuple[str, Any]]]] = {}
         self._stopping = False
+        self.on_erasure: Callable[[str, dict[str, Any]], object] | None = None
+        """Told of a collection's id and of what an index job looked for after documents had gone."""
         state.tables(_TABLE)
 
     # The server's life
@@ -362,6 +364,8 @@ class Jobs:
             error = ServiceError(500, "died", "the job ended without a result", "resume it: it goes on where it was")
         if result is not None:
             self._write(id, "result", {**result, "usd": running.spent})
+            if self.on_erasure is not None and result.get("erasure"):
+                self.on_erasure(running.job.collection, result["erasure"])
         if error is not None:
             self._write(id, "error", {"code": error.code, "message": error.message, "cure": error.cure})
         finished: JobState = "failed" if error is not None else "done"

@@ -107,6 +107,7 @@ async def delete(access: Annotated[Access, Depends(collection("admin"))]) -> Res
     await service.jobs.drop(found)
     await asyncio.to_thread(service.collections.delete, found)
     service.uploads.forget(found)
+    service.conversations.forget(found.id)
     await service.workers.forget(found)
     service.audit.note(access.caller, "collection.delete", collection=found.name)
     return Response(status_code=204)
