@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -66,54 +67,60 @@ class Small:
         while self.entered < entered:  # noqa: ASYNC110
             await asyncio.sleep(0)
 
-    async def ask(
-        self,
-        method: str,
-        path: str,
-        headers: dict[str, str] | list[tuple[str, str]] = {},  # noqa: B006
-        body: list[bytes] | bytes = b"",
-        *,
-        then: str = "wait",
-        client: str = "10.0.0.9",
-    ) -> Reply:
-        """One request by plain ASGI. After its body the client waits, is silent ("stall": the body never ends) or
-        goes away ("leave").
-        """
-        given = list(headers.items()) if isinstance(headers, dict) else headers
-        raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in given]
-        if not any(name == b"host" for name, _ in raw):
-            raw.append((b"host", b"127.0.0.1:8080"))
-        if body and not any(name in (b"content-length", b"transfer-encoding") for name, _ in raw):
-            raw.append((b"content-length", str(len(body)).encode()))
-        pieces = [body] if isinstance(body, bytes) else list(body)
-        scope = {
-            "type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b"",
-            "headers": [pair for pair in raw if pair[1] != b"none at all"], "client": (client, 1), "scheme": "http",
-            "server": ("127.0.0.1", 8080), "http_version": "1.1", "root_path": "", "asgi": {"spec_version": "2.3"},
-        }  # fmt: skip
-        sent: list[dict[str, Any]] = []
-        done = asyncio.Event()
+    async def ask(self, method: str, path: str, *given: Any, **named: Any) -> Reply:
+        return await ask(self.app, method, path, *given, **named)
 
-        async def receive() -> dict[str, Any]:
-            if pieces:
-                more = len(pieces) > 1 or then == "stall"
-                return {"type": "http.request", "body": pieces.pop(0), "more_body": more}
-            if then == "stall":
-                await asyncio.Event().wait()
-            if then == "wait":
-                await done.wait()
-            return {"type": "http.disconnect"}
 
-        async def send(message: Any) -> None:
-            sent.append(message)
-            if message["type"] == "http.response.body" and not message.get("more_body", False):
-                done.set()
+async def ask(
+    app: Any,
+    method: str,
+    path: str,
+    headers: dict[str, str] | list[tuple[str, str]] = {},  # noqa: B006
+    body: list[bytes] | bytes = b"",
+    *,
+    then: str = "wait",
+    client: str = "10.0.0.9",
+) -> Reply:
+    """One request by plain ASGI. After its body the client waits, is silent ("stall": the body never ends) or goes
+    away ("leave"). The path is as it goes over the wire, with a query or without.
+    """
+    given = list(headers.items()) if isinstance(headers, dict) else headers
+    raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in given]
+    if not any(name == b"host" for name, _ in raw):
+        raw.append((b"host", b"127.0.0.1:8080"))
+    if body and not any(name in (b"content-length", b"transfer-encoding") for name, _ in raw):
+        raw.append((b"content-length", str(len(body)).encode()))
+    pieces = [body] if isinstance(body, bytes) else list(body)
+    path, _, query = path.partition("?")
+    scope = {
+        "type": "http", "method": method, "path": unquote(path), "raw_path": path.encode(),
+        "query_string": query.encode(), "headers": [pair for pair in raw if pair[1] != b"none at all"],
+        "client": (client, 1), "scheme": "http", "server": ("127.0.0.1", 8080), "http_version": "1.1",
+        "root_path": "", "asgi": {"spec_version": "2.3"},
+    }  # fmt: skip
+    sent: list[dict[str, Any]] = []
+    done = asyncio.Event()
 
-        await self.app(scope, receive, send)
-        if not sent:
-            return Reply(0, {}, b"")
-        names = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-        return Reply(sent[0]["status"], names, b"".join(message.get("body", b"") for message in sent[1:]))
+    async def receive() -> dict[str, Any]:
+        if pieces:
+            more = len(pieces) > 1 or then == "stall"
+            return {"type": "http.request", "body": pieces.pop(0), "more_body": more}
+        if then == "stall":
+            await asyncio.Event().wait()
+        if then == "wait":
+            await done.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            done.set()
+
+    await app(scope, receive, send)
+    if not sent:
+        return Reply(0, {}, b"")
+    names = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Reply(sent[0]["status"], names, b"".join(message.get("body", b"") for message in sent[1:]))
 
 
 def small(folder: Path, *, host: str = "127.0.0.1", **given: Any) -> Small:

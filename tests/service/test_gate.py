@@ -210,6 +210,14 @@ def test_wrong_keys_are_slowed_by_address(made: Small):
     assert (elsewhere.status, known.status) == (200, 200)
 
 
+def test_without_a_key_where_one_is_needed_nothing_of_the_body_is_looked_at(made: Small):
+    made.service.keys.add("alice")
+    json = {"Content-Type": "application/json"}
+    assert run(made, "POST", "/api/v1/json", json, b"not json").status == 401
+    assert run(made, "GET", "/v1/broken").status == 401
+    assert run(made, "GET", "/").status == 200  # the page itself, which asks for the key
+
+
 def test_a_client_that_goes_away_ends_the_work_for_it(made: Small):
     async def leave() -> list[int]:
         json = {"Content-Type": "application/json"}

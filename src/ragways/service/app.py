@@ -89,6 +89,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
         description=_ABOUT,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         openapi_url="/api/v1/openapi.json",
         lifespan=_lifespan,
         telemetry=_SILENT,

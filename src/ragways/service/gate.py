@@ -31,6 +31,7 @@ from ragways.service.errors import (
     TooLarge,
     TooMany,
     TooSlow,
+    Unauthorized,
 )
 from ragways.service.keys import Caller, redacted
 
@@ -62,6 +63,8 @@ _SECURE: Headers = [
     (b"cross-origin-embedder-policy", b"require-corp"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 ]
+_API = ("/api/", "/v1/", "/mcp")
+_DESCRIPTION = "/api/v1/openapi.json"
 _NO_STORE = (b"cache-control", b"no-store")
 
 
@@ -214,6 +217,8 @@ class _Exchange:
             self.scope["ragways.caller"] = self.caller
             if self.caller.key and gate.under_way[self.caller.key] >= gate.limits.per_key:
                 raise TooMany("this key has too many requests under way", "wait until some have ended")
+        elif self.path.startswith(_API) and self.path != _DESCRIPTION and gate.service.keys.some():
+            raise Unauthorized  # before anything of a body is read
         gate.total += 1
         if self.caller is not None:
             gate.under_way[self.caller.key] += 1
@@ -336,7 +341,7 @@ class _Exchange:
         for pair in _SECURE:
             if pair[0] not in there:
                 headers.append(pair)
-        if b"cache-control" not in there and self.path.startswith(("/api/", "/v1/", "/mcp")):
+        if b"cache-control" not in there and self.path.startswith(_API):
             headers.append(_NO_STORE)
         headers.append((b"x-request-id", self.id.encode()))
         if self.gate.origins:

@@ -171,11 +171,11 @@ class Jobs:
 
     def seen(self, caller: Caller, id: str) -> tuple[Job, Collection]:
         """A job that the caller may know of, and its collection."""
-        job = self.get(id)
-        for collection in self._collections.visible(caller):
-            if collection.id == job.collection:
-                return job, collection
-        raise NotFound("job")
+        visible = {collection.id: collection for collection in self._collections.visible(caller)}
+        job = self.get(id)  # after it, so that what is not theirs takes the same steps as what is not there
+        if job.collection not in visible:
+            raise NotFound("job")
+        return job, visible[job.collection]
 
     def of(self, collection: Collection, limit: int = 50) -> list[Job]:
         """The newest jobs of a collection, newest first."""

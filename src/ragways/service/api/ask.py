@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragways import __version__
+from ragways.core.errors import UsageError
 from ragways.index.where import LONGEST as LONGEST_FILTER
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS
 from ragways.service.auth import Access, caller, collection, service_of
@@ -167,5 +168,8 @@ async def evidence(access: Reading, id: str) -> Response:
 async def _looked_up(access: Access, operation: str, id: str) -> Response:
     if len(id) > 500:
         raise NotFound("id")
-    found = await access.service.workers.call(operation, access.collection, {"id": id}, tenant=access.caller.tenant)
+    try:
+        found = await access.service.workers.call(operation, access.collection, {"id": id}, tenant=access.caller.tenant)
+    except UsageError:
+        raise NotFound("id", "ids stand beside the evidence of answers") from None
     return JSONResponse(found)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ragways.service.auth import Access, caller, collection, service_of
 from ragways.service.collections import Collection
-from ragways.service.errors import ERRORS
+from ragways.service.errors import ERRORS, Forbidden
 from ragways.service.keys import COLLECTION_NAME, Caller
 
 router = APIRouter(tags=["collections"], responses=ERRORS)
@@ -84,6 +84,8 @@ async def collections(request: Request, who: Annotated[Caller, Depends(caller("r
 async def create(request: Request, who: Annotated[Caller, Depends(caller("admin"))], body: NewCollection) -> Response:
     """Make a collection. It is empty: upload files, then start an index job."""
     service = service_of(request)
+    if not who.sees(who.tenant, body.name):  # else it would learn which of those that it may not see are there
+        raise Forbidden("this key is for certain collections only", "use one of their names, or another key")
     made = service.collections.create(who.tenant, body.name, body.layers)
     service.audit.note(who, "collection.create", collection=made.name)
     return JSONResponse(info(made), 201)
