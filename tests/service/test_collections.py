@@ -96,6 +96,10 @@ def test_a_given_index_is_read_only_and_named_by_its_folder(tmp_path: Path):
     again = opened(data, other)
     assert [one.name for one in again.visible(LOCAL)] == ["my-docs-2"]
     assert found(again, "my-docs-2").feedback.is_file()
+    # Nor is what belongs to it lost where it is left out once.
+    assert opened(data).visible(LOCAL) == []
+    opened(data)
+    assert found(opened(data, other), "my-docs").feedback.is_file()
 
 
 def test_an_index_of_an_older_format_is_refused_with_its_cure_and_the_others_are_served(tmp_path: Path):

@@ -11,6 +11,7 @@ import typer
 
 from ragways import __version__
 from ragways.apps.ask import ask, paradigms, show
+from ragways.apps.backup import backup, restore
 from ragways.apps.evaluation import app as evaluate
 from ragways.apps.graph import app as graph
 from ragways.apps.index import check, diagnose, index, remove, status
@@ -154,6 +155,8 @@ app.add_typer(evaluate, name="eval")
 app.add_typer(key, name="key")
 app.add_typer(route, name="route")
 app.command()(serve)
+app.command()(backup)
+app.command()(restore)
 app.command()(tune)
 app.command()(reproduce)
 

@@ -84,14 +84,15 @@ def _check_work_cache(folder: Path) -> None:
 FORMAT = "4"
 """Which files a derived folder has and what is in them; a folder of another format is made again when it is opened."""
 
-_MARK = "format-"
+FORMAT_MARK = "format-"
+"""Begins the name of the list of derived files."""
 _NAME = re.compile(r"\d+(\.draft)?")
 
 KEPT = 2
 """Generations that stay on disk: the newest, and one for readers that began before it."""
 
 
-_LIST = f"{_MARK}{FORMAT}"
+_LIST = f"{FORMAT_MARK}{FORMAT}"
 """The list of a folder's files with their checksums. Its name tells the format, and that the folder was made here."""
 
 
@@ -163,5 +164,5 @@ def _is_own(path: Path, like: Path) -> bool:
     if path.is_symlink() or not path.is_dir() or not _NAME.fullmatch(path.name):
         return False
     held = {entry.name for entry in path.iterdir()}
-    marked = path.suffix == ".draft" or any(name.startswith(_MARK) for name in held)
+    marked = path.suffix == ".draft" or any(name.startswith(FORMAT_MARK) for name in held)
     return marked or (like.is_dir() and held <= {entry.name for entry in like.iterdir()})

@@ -2,7 +2,8 @@
 
 A managed collection lives in a folder of its own below the server's data: `files` (what was uploaded), `index`,
 `incoming` (uploads under way), `questions`, `runs` and `feedback.jsonl`. An index that was given to the server by
-`--index` is only read: what belongs to it alone (questions, runs, feedback) has a folder below the data, too.
+`--index` is only read: what belongs to it alone (questions, runs, feedback) is in a folder below `given`, and is found
+again when the same index is given again.
 
 What a list of collections shows is in the server's own database, and brought up to date after each job.
 """
@@ -108,7 +109,9 @@ class Collections:
     def __init__(self, state: State, data_folder: Path, indexes: Sequence[Path] = ()) -> None:
         self._state = state
         self._root = data_folder.resolve() / "collections"
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._given = data_folder.resolve() / "given"
+        for folder in (self._root, self._given):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         state.tables(_TABLE)
         self._clear_leftovers()
         self._register(indexes)
@@ -126,7 +129,9 @@ class Collections:
         if self._state.db.execute("SELECT count(*) FROM collections WHERE tenant = ?", (tenant,)).fetchone()[0] >= MOST:
             raise Conflict(f"there are {MOST} collections already", "delete one first")
         id = secrets.token_hex(8)
-        folder = self._make_folder(id)
+        folder = self._root / id
+        folder.mkdir(mode=0o700)
+        (folder / MARK).write_text(_MARK_TEXT, encoding="utf-8")
         (folder / "files").mkdir(mode=0o700)
         try:
             self._insert(id, tenant, name, managed=True, place="", wanted=wanted)
@@ -181,12 +186,6 @@ class Collections:
 
     # Folders
 
-    def _make_folder(self, id: str) -> Path:
-        folder = self._root / id
-        folder.mkdir(mode=0o700, exist_ok=True)
-        (folder / MARK).write_text(_MARK_TEXT, encoding="utf-8")
-        return folder
-
     def _is_ours(self, folder: Path) -> bool:
         """Whether it is a folder that we made: a real one, right below ours, with our mark."""
         return folder.parent == self._root and not folder.is_symlink() and (folder / MARK).is_file()
@@ -219,7 +218,7 @@ class Collections:
         for id in known - given.keys():
             db.execute("DELETE FROM collections WHERE id = ?", (id,))
         for id, path in given.items():
-            self._make_folder(id)
+            (self._given / id).mkdir(mode=0o700, exist_ok=True)
             if id not in known:
                 self._insert(id, MAIN, self._free_name(path.name), managed=False, place=str(path), wanted=())
 
@@ -231,7 +230,7 @@ class Collections:
 
     def _collection(self, row: Sequence[object]) -> Collection:
         id, tenant, name, managed, place, created, wanted, documents, chunks, layers, generation, trouble = row
-        folder = self._root / str(id)
+        folder = (self._root if managed else self._given) / str(id)
         return Collection(
             id=str(id),
             tenant=str(tenant),

@@ -27,6 +27,8 @@ from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.runtime import Progress, ProgressCallback, limit_threads, no_telemetry
 from ragways.core.trace import Budget, Meter, spending
+from ragways.models.client import replies_of
+from ragways.service.keys import MAIN
 from ragways.service.wire import error_data
 from ragways.settings import Settings
 
@@ -218,7 +220,9 @@ class Reporter:
 
 
 async def _main(spec: dict[str, Any], stream: IO[bytes]) -> None:
-    with spending(Budget(usd=spec["budget"])) as meter:
+    # As in a worker: what another tenant was told is no answer here.
+    own = "" if spec["tenant"] == MAIN else spec["tenant"]
+    with spending(Budget(usd=spec["budget"])) as meter, replies_of(own):
         reporter = Reporter(stream, meter)
         files = spec["files"]
         work = JobWork(

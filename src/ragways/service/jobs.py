@@ -302,6 +302,7 @@ class Jobs:
         job = running.job
         spec = {
             "id": job.id,
+            "tenant": job.tenant,
             "kind": job.kind,
             "arguments": job.arguments,
             "budget": held.usd,

@@ -1,0 +1,55 @@
+"""`ragways backup` and `ragways restore`: all that a server keeps, as one file and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragways.apps.key import DataFolder
+from ragways.apps.terminal import JsonOption, SettingsOption, chosen_settings, print_json
+
+if TYPE_CHECKING:
+    from ragways.service.backup import BackupSummary
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="File to write; it must not be there.")],
+    data: DataFolder = None,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write all that a server keeps to one file, also while it runs: collections, keys, jobs, conversations, the log.
+
+    Indexes that were given to the server by --index are not in it: they are somebody else's. Keep the file as safe as
+    the documents: it has them all. Secrets of keys are not in it, only their hashes.
+    """
+    from ragways.service.backup import backup as write
+
+    folder = data or chosen_settings(settings, trust=True).serve.data
+    _tell(write(folder, file), f"{folder} → {file}", json)
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that ragways backup wrote.")],
+    data: DataFolder = None,
+    settings: SettingsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Put a backup into a folder that is missing or empty, after all of it was checked.
+
+    A server that is started on it goes on with the jobs that were under way.
+    """
+    from ragways.service.backup import restore as read
+
+    folder = data or chosen_settings(settings, trust=True).serve.data
+    _tell(read(file, folder), f"{file} → {folder}", json)
+
+
+def _tell(done: BackupSummary, what: str, json: bool) -> None:
+    if json:
+        print_json(asdict(done))
+    else:
+        typer.echo(f"{what}: {done.collections:,} collections, {done.files:,} files, {done.bytes / 1e6:,.1f} MB")

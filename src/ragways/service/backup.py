@@ -1,0 +1,326 @@
+"""All that a server keeps, as one file and back: also while it writes.
+
+A backup is a tar. Databases are copied by SQLite, each at one moment. Of an index, the derived files are those of the
+generation that the copied database names: they never change, and are all opened before the first is read, so that a
+writer who clears them away takes nothing from us. Uploaded files are replaced by renaming alone, so what is open is
+whole. Logs are copied up to the length they have when they are opened. The last entry lists every file with its size
+and SHA-256.
+
+What the copy of the server's own database does not know of (a collection made meanwhile) is not in the backup; what it
+tells of files is compared with them when a server next opens it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import sqlite3
+import stat
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from ragways import __version__
+from ragways.core.errors import StoreFailed, UsageError
+from ragways.index.checksums import listed_files, sync
+from ragways.index.database import connect, store_errors
+from ragways.index.folder import FORMAT_MARK
+from ragways.index.place import MARK
+from ragways.index.store import FILE as INDEX
+from ragways.index.store import derived_folder, generation_of
+from ragways.index.work_cache import FILE as WORK_CACHE
+from ragways.service.state import FILE, WAIT_SECONDS
+
+MANIFEST = "MANIFEST.json"
+_FORMAT = 1
+_TRIES = 10
+_BLOCK = 1 << 20
+_NANO = "RAGWAYS.mtime_ns"
+_NAME = re.compile(r"service\.sqlite|audit(\.\d+)?\.jsonl|(collections|given)/[0-9a-f]{16}/.+")
+_LONGEST_NAME = 1000
+_LARGEST_MANIFEST = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class BackupSummary:
+    """What a backup holds."""
+
+    made: str
+    collections: int
+    files: int
+    bytes: int
+
+
+def backup(data: Path, to: Path) -> BackupSummary:
+    """Write all that is in a server's data folder to a file, which is there when it is whole and not before."""
+    if not (data / FILE).is_file():
+        raise UsageError(f"there is no data of a server in {data}", "name the folder with --data")
+    if to.exists():
+        raise UsageError(f"{to} is there already", "name another file")
+    draft = to.with_name(f"{to.name}.draft")
+    try:
+        with store_errors(to), tempfile.TemporaryDirectory(prefix=f".{to.name}.", dir=to.parent) as scratch:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as stream, tarfile.open(fileobj=stream, mode="w|") as tar:
+                made = _Backup(tar, Path(scratch)).all(data)
+                tar.close()
+                stream.flush()
+                os.fsync(stream.fileno())
+            draft.rename(to)
+            sync(to.parent)
+            return made
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+class _Backup:
+    """A tar that is being written."""
+
+    def __init__(self, tar: tarfile.TarFile, scratch: Path) -> None:
+        self._tar = tar
+        self._scratch = scratch
+        self._listed: dict[str, tuple[int, str]] = {}
+
+    def all(self, data: Path) -> BackupSummary:
+        """Everything; the server's own database first, for it tells what the rest is."""
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        with ExitStack() as stack:
+            with _no_writer(data / FILE):
+                # A line of the audit log and the row that tells of it are written under one lock.
+                opened = [(path.name, stack.enter_context(_open(path))) for path in sorted(data.glob("audit*.jsonl"))]
+                logs = [(name, log, os.fstat(log.fileno()).st_size) for name, log in opened]
+                copy = self._copied(data / FILE)
+            self._file(copy, FILE)
+            for name, log, size in logs:
+                self._add(name, log, size)
+        with closing(sqlite3.connect(copy)) as db:
+            rows = db.execute("SELECT id, managed FROM collections ORDER BY id").fetchall()
+        copy.unlink()
+        for id, managed in rows:
+            place = f"{'collections' if managed else 'given'}/{id}"
+            self._collection(data / place, place)
+        listed = json.dumps({"format": _FORMAT, "version": __version__, "made": made, "files": self._listed}).encode()
+        total = sum(size for size, _ in self._listed.values())
+        summary = BackupSummary(made, len(rows), len(self._listed), total)
+        self._add(MANIFEST, io.BytesIO(listed), len(listed))
+        return summary
+
+    def _collection(self, folder: Path, place: str) -> None:
+        for path in _files_below(folder, skip=("incoming", "index")):
+            self._file(path, f"{place}/{path.relative_to(folder).as_posix()}")
+        if (folder / "index" / INDEX).is_file():
+            self._index(folder / "index", f"{place}/index")
+
+    def _index(self, folder: Path, place: str) -> None:
+        """A database and the derived files of its generation. Where a writer clears those away again and again, they
+        are left out: whoever opens the index makes them anew.
+        """
+        with ExitStack() as stack:
+            opened: dict[str, IO[bytes]] | None = None
+            for _ in range(_TRIES):
+                copy = self._copied(folder / INDEX)
+                with closing(sqlite3.connect(copy)) as db:
+                    has_tables = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+                    generation = generation_of(db) if has_tables else 0
+                opened = _opened(derived_folder(folder, generation), stack) if generation else {}
+                if opened is not None:
+                    break
+            self._add_and_drop(copy, f"{place}/{INDEX}")
+            for name, file in (opened or {}).items():
+                self._add(f"{place}/derived/{generation}/{name}", file, os.fstat(file.fileno()).st_size)
+        if (folder / WORK_CACHE).is_file():
+            self._add_and_drop(self._copied(folder / WORK_CACHE), f"{place}/{WORK_CACHE}")
+        for path in sorted(folder.iterdir()):
+            ours = path.name.startswith((INDEX, WORK_CACHE)) or path.name.endswith(".draft")
+            if path.name == MARK or (path.suffix in (".json", ".txt") and not ours):
+                self._file(path, f"{place}/{path.name}")
+
+    # One file
+
+    def _copied(self, path: Path) -> Path:
+        """A database as it is at one moment, its log included."""
+        copy = self._scratch / "copy.sqlite"
+        copy.unlink(missing_ok=True)
+        with store_errors(path), closing(connect(path, write=False)) as db, closing(sqlite3.connect(copy)) as target:
+            db.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")
+        return copy
+
+    def _add_and_drop(self, copy: Path, name: str) -> None:
+        self._file(copy, name)
+        copy.unlink()
+
+    def _file(self, path: Path, name: str) -> None:
+        try:
+            with _open(path) as file:
+                self._add(name, file, os.fstat(file.fileno()).st_size)
+        except FileNotFoundError:
+            return  # it was removed while we came to it
+
+    def _add(self, name: str, file: IO[bytes], size: int) -> None:
+        entry = tarfile.TarInfo(name)
+        entry.size, entry.mode = size, 0o600
+        with suppress(io.UnsupportedOperation):
+            # To the nanosecond: an index knows by it that a file has not changed.
+            entry.pax_headers = {_NANO: str(os.fstat(file.fileno()).st_mtime_ns)}
+        read = _Hashed(file)
+        self._tar.addfile(entry, read)
+        if name != MANIFEST:
+            self._listed[name] = (size, read.hash.hexdigest())
+
+
+class _Hashed:
+    """A file that is read once, and hashed on the way."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.hash = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._file.read(size)
+        self.hash.update(block)
+        return block
+
+
+@contextmanager
+def _no_writer(database: Path) -> Iterator[None]:
+    """While this lasts nobody else writes to the database; its readers are not held up."""
+    with store_errors(database), closing(sqlite3.connect(database, timeout=WAIT_SECONDS, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        finally:
+            db.execute("ROLLBACK")
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[IO[bytes]]:
+    """A file that is no link."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        yield file
+
+
+def _opened(derived: Path, stack: ExitStack) -> dict[str, IO[bytes]] | None:
+    """All derived files of a generation, open, by name; None where some of those that its list names are gone."""
+    try:
+        paths = list(_files_below(derived))
+        files = {path.relative_to(derived).as_posix(): stack.enter_context(_open(path)) for path in paths}
+    except FileNotFoundError:
+        return None
+    lists = [listed_files(derived, name) for name in files if name.startswith(FORMAT_MARK)]
+    return files if lists and lists[0] is not None and lists[0].keys() <= files.keys() else None
+
+
+def _files_below(folder: Path, skip: tuple[str, ...] = ()) -> Iterator[Path]:
+    """Every file below a folder but for these folders right in it; no link is followed or given."""
+    for parent, folders, names in os.walk(folder, followlinks=False):
+        folders.sort()
+        if Path(parent) == folder:
+            folders[:] = [name for name in folders if name not in skip]
+        for name in sorted(names):
+            path = Path(parent) / name
+            try:
+                if stat.S_ISREG(os.lstat(path).st_mode) and not name.endswith(".draft"):
+                    yield path
+            except FileNotFoundError:
+                continue
+
+
+# Back
+
+
+def restore(archive: Path, data: Path) -> BackupSummary:
+    """Put a backup into a folder that is missing or empty. All of it is checked before the folder has anything."""
+    if data.is_symlink() or (data.exists() and (not data.is_dir() or any(data.iterdir()))):
+        raise UsageError(f"{data} is not empty", "name a new folder with --data")
+    if not archive.is_file():
+        raise UsageError(f"there is no file {archive}", "name a backup")
+    data.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{data.name}.", dir=data.parent))
+    try:
+        with store_errors(data), archive.open("rb") as stream:
+            found, listed = _unpack(stream, draft)
+            summary = _checked(found, listed, archive)
+            if data.exists():
+                data.rmdir()
+            draft.rename(data)
+            sync(data.parent)
+            return summary
+    except (tarfile.TarError, EOFError) as error:
+        raise _damaged(archive) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _unpack(stream: IO[bytes], folder: Path) -> tuple[dict[str, tuple[int, str]], dict[str, Any]]:
+    found: dict[str, tuple[int, str]] = {}
+    with tarfile.open(fileobj=stream, mode="r|") as tar:
+        for entry in tar:
+            file = tar.extractfile(entry) if entry.isreg() else None
+            if file is None or (entry.name != MANIFEST and not _is_ours(entry.name)) or entry.name in found:
+                raise UsageError("this is no backup of ragways: it holds what none has", "name another file")
+            if entry.name == MANIFEST:
+                if entry.size > _LARGEST_MANIFEST:
+                    break
+                return found, _manifest(file.read())
+            found[entry.name] = _extract(file, folder / entry.name, entry)
+    raise UsageError("the backup is not whole: its list is missing", "make it again, or name another file")
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a backup can hold a file of this name; none of them leads out of a folder."""
+    parts = name.split("/")
+    return (
+        _NAME.fullmatch(name) is not None
+        and len(name) <= _LONGEST_NAME
+        and not any(part in ("", ".", "..") or any(ord(sign) < 32 or sign == "\x7f" for sign in part) for part in parts)
+        and str(PurePosixPath(name)) == name
+    )
+
+
+def _extract(file: IO[bytes], path: Path, entry: tarfile.TarInfo) -> tuple[int, str]:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as target:
+        while block := file.read(_BLOCK):
+            target.write(block)
+            digest.update(block)
+            size += len(block)
+        target.flush()
+        os.fsync(target.fileno())
+    nano = entry.pax_headers.get(_NANO, "")
+    if nano.isdecimal() and len(nano) < 20:
+        os.utime(path, ns=(int(nano), int(nano)))
+    return size, digest.hexdigest()
+
+
+def _manifest(text: bytes) -> dict[str, Any]:
+    try:
+        listed = json.loads(text)
+    except ValueError:
+        listed = None
+    if not isinstance(listed, dict) or listed.get("format") != _FORMAT or not isinstance(listed.get("files"), dict):
+        raise UsageError("this backup was made by another version of ragways", "restore it with that version")
+    return listed
+
+
+def _checked(found: dict[str, tuple[int, str]], listed: dict[str, Any], archive: Path) -> BackupSummary:
+    wanted = {name: (size, digest) for name, (size, digest) in listed["files"].items()}
+    if found != wanted:
+        raise _damaged(archive)
+    collections = {tuple(name.split("/")[:2]) for name in found if "/" in name}
+    return BackupSummary(str(listed.get("made")), len(collections), len(found), sum(size for size, _ in found.values()))
+
+
+def _damaged(archive: Path) -> StoreFailed:
+    return StoreFailed(f"{archive} is damaged: what it holds is not what was written", "name another backup")

@@ -1,0 +1,255 @@
+"""Backup and restore: whole while others write, and nothing is taken from an archive that is not what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import sqlite3
+import tarfile
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import ragways
+from ragways.apps.cli import app
+from ragways.assemble import recipe_of
+from ragways.core.errors import RagwaysError, StoreFailed, UsageError
+from ragways.index.build import build
+from ragways.index.health import check
+from ragways.index.update import Summary
+from ragways.service import backup as module
+from ragways.service.audit import FILE as AUDIT
+from ragways.service.audit import Audit
+from ragways.service.backup import MANIFEST, backup, restore
+from ragways.service.job import ROOT
+from ragways.service.keys import LOCAL, Keys
+from ragways.service.state import FILE, State
+from ragways.settings import Settings
+from tests.service.places import Place, awaited
+
+
+async def indexed(place: Place) -> Summary:
+    """What an index job does."""
+    recipe = recipe_of(Settings(), frozenset({"words"}))
+    return await build(place.docs.index, [place.files], recipe, root=ROOT)
+
+
+@awaited
+async def test_what_was_backed_up_comes_back_elsewhere(tmp_path: Path):
+    place = Place(tmp_path / "old")
+    for n in range(3):
+        await place.put(f"a/{n}.txt", f"The lighthouse number {n} was built by Ada Marsh.".encode())
+    await indexed(place)
+    place.docs = place.collections.refresh(place.docs)
+    await place.uploads.indexed(place.docs, {})
+    place.docs.feedback.write_text('{"question": "Who?"}\n')
+    (place.docs.runs / "0123456789abcdef").mkdir(parents=True)
+    (place.docs.runs / "0123456789abcdef" / "figures.json").write_text("{}")
+    place.docs.incoming.mkdir(exist_ok=True)
+    (place.docs.incoming / "half").write_text("half")
+    audit = Audit(place.state, place.data / AUDIT)
+    for number in range(3):
+        audit.note(LOCAL, "test", number=number)
+    _, secret = Keys(place.state).add("one")
+
+    done = CliRunner().invoke(app, ["backup", str(tmp_path / "all.tar"), "--data", str(place.data), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["collections"] == 1
+    assert (tmp_path / "all.tar").stat().st_mode & 0o77 == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.tar", "old"]
+    done = CliRunner().invoke(app, ["restore", str(tmp_path / "all.tar"), "--data", str(tmp_path / "new")])
+    assert done.exit_code == 0, done.output
+
+    again = Place(tmp_path / "new")
+    assert (again.docs.id, again.docs.documents, again.docs.generation) == (place.docs.id, 3, 1)
+    assert not again.docs.incoming.exists()
+    files, _ = await again.uploads.listed(again.docs, 0, 10)
+    assert [(one.path, one.state) for one in files] == [(f"a/{n}.txt", "indexed") for n in range(3)]
+    assert files == (await place.uploads.listed(place.docs, 0, 10))[0]
+    assert again.docs.feedback.read_text() == place.docs.feedback.read_text()
+    assert (again.docs.runs / "0123456789abcdef" / "figures.json").is_file()
+    assert Keys(again.state).caller(secret) is not None
+    assert Audit(again.state, again.data / AUDIT).problems() == []
+    assert check(again.docs.index).fit
+    # Nothing is made anew: neither derived files on opening, nor documents by the next job.
+    derived = again.docs.index / "derived" / "1"
+    before = {path.name: path.stat().st_mtime_ns for path in derived.rglob("*")}
+    with ragways.open(again.docs.index, settings=Settings()) as corpus:
+        assert [hit.piece.title for hit in corpus.retrieve("lighthouse number 2", "words").items] == ["2"]
+    assert {path.name: path.stat().st_mtime_ns for path in derived.rglob("*")} == before
+    summary = await indexed(again)
+    assert (summary.unchanged, summary.added, summary.changed, summary.removed) == (3, 0, 0, 0)
+
+
+NAMES = ("Orla", "Tamsin", "Edda", "Ruben")
+
+
+@awaited
+async def test_each_backup_taken_while_others_write_is_of_one_moment(tmp_path: Path):
+    """The writer puts one version into all files, indexes, removes one and indexes again, over and over."""
+    place = Place(tmp_path / "old")
+    ending, rounds, failed = threading.Event(), threading.Semaphore(0), list[BaseException]()
+
+    def write() -> None:
+        try:
+            version = 0
+            while not ending.is_set():
+                version += 1
+                for n in range(4):
+                    draft = place.data / "draft"
+                    draft.write_text(f"The harbour master {NAMES[n]} writes version number{version} of the rules.")
+                    draft.rename(place.files / f"{n}.txt")
+                asyncio.run(indexed(place))
+                (place.files / "3.txt").unlink()
+                asyncio.run(indexed(place))  # a removal keeps no older generation
+                rounds.release()
+        except BaseException as error:
+            failed.append(error)
+            rounds.release()
+
+    def note() -> None:
+        audit, number = Audit(State(place.data / FILE), place.data / AUDIT), 0
+        while not ending.wait(0.001):
+            number += 1
+            audit.note(LOCAL, "round", number=number)
+
+    writers = [threading.Thread(target=write), threading.Thread(target=note)]
+    for writer in writers:
+        writer.start()
+    await asyncio.to_thread(rounds.acquire)
+    seen = set()
+    try:
+        for number in range(6):
+            file = tmp_path / f"{number}.tar"
+            await asyncio.to_thread(backup, place.data, file)
+            restore(file, tmp_path / str(number))
+            again = Place(tmp_path / str(number))
+            index = again.docs.index
+            with ragways.open(index, settings=Settings()) as corpus:
+                found = {
+                    hit.piece.text.split("number")[1].split()[0] for hit in corpus.retrieve("harbour", "words").items
+                }
+                assert len(corpus) in (3, 4)
+            assert len(found) == 1, "documents of two moments"
+            # A removal commits twice; the moment may be between the two, and then the next run ends it.
+            wrong = {one.name for one in check(index).findings if one.severity == "error"}
+            assert wrong <= {"a removal that did not end"}
+            audit = Audit(again.state, again.data / AUDIT)
+            audit.note(LOCAL, "restored")  # which also writes the last line, where it had not reached the file yet
+            assert audit.problems() == []
+            assert (index / "derived" / str(again.docs.generation)).is_dir()
+            seen |= found
+            await asyncio.to_thread(rounds.acquire)
+    finally:
+        ending.set()
+        for writer in writers:
+            writer.join()
+    assert not failed, failed
+    assert len(seen) > 1
+
+
+def test_nobody_notes_anything_between_the_log_and_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    place = Place(tmp_path / "old")
+    held, copied = [], module._Backup._copied
+
+    def looked_at(self: module._Backup, path: Path) -> Path:
+        if path.name == FILE:
+            db = sqlite3.connect(path, timeout=0, isolation_level=None)
+            with closing(db), pytest.raises(sqlite3.OperationalError, match="locked"):
+                db.execute("BEGIN IMMEDIATE")
+            held.append(path)
+        return copied(self, path)
+
+    monkeypatch.setattr(module._Backup, "_copied", looked_at)
+    backup(place.data, tmp_path / "all.tar")
+    assert len(held) == 1
+
+
+def archive(tmp_path: Path) -> Path:
+    place = Place(tmp_path / "old")
+    asyncio.run(place.put("a.txt", b"text" * 1000))
+    backup(place.data, tmp_path / "all.tar")
+    return tmp_path / "all.tar"
+
+
+def altered(source: Path, to: Path, change: Callable[[tarfile.TarFile, tarfile.TarInfo, bytes], bytes | None]) -> None:
+    """The archive with what `change` makes of each entry; None leaves it out."""
+    with tarfile.open(source) as tar, tarfile.open(to, "w") as out:
+        for entry in tar.getmembers():
+            file = tar.extractfile(entry)
+            text = change(out, entry, file.read() if file else b"")
+            if text is not None:
+                entry.size = len(text)
+                out.addfile(entry, io.BytesIO(text))
+
+
+def adding(name: str, **fields: Any) -> Callable[[tarfile.TarFile, tarfile.TarInfo, bytes], bytes | None]:
+    def change(out: tarfile.TarFile, entry: tarfile.TarInfo, text: bytes) -> bytes:
+        if entry.name == "service.sqlite":
+            extra = tarfile.TarInfo(name)
+            for field, value in fields.items():
+                setattr(extra, field, value)
+            out.addfile(extra, io.BytesIO(b""))
+        return text
+
+    return change
+
+
+ID = "0123456789abcdef"
+HOSTILE: dict[str, Callable[[tarfile.TarFile, tarfile.TarInfo, bytes], bytes | None]] = {
+    "absolute": adding("/tmp/evil"),
+    "up": adding(f"collections/{ID}/../../../evil"),
+    "dots": adding(f"collections/{ID}/./evil"),
+    "stranger": adding("evil"),
+    "short id": adding("collections/x/evil"),
+    "control": adding(f"collections/{ID}/a\nb"),
+    "link": adding(f"collections/{ID}/way", type=tarfile.SYMTYPE, linkname="/tmp"),
+    "hard link": adding(f"collections/{ID}/way", type=tarfile.LNKTYPE, linkname="service.sqlite"),
+    "device": adding(f"collections/{ID}/null", type=tarfile.CHRTYPE),
+    "folder": adding(f"collections/{ID}/folder", type=tarfile.DIRTYPE),
+    "twice": adding("service.sqlite"),
+    "unlisted": adding(f"collections/{ID}/more.txt"),
+    "flipped": lambda out, entry, text: (
+        text.replace(b"texttext", b"texttexT") if entry.name.endswith("a.txt") else text
+    ),
+    "left out": lambda out, entry, text: None if entry.name.endswith("a.txt") else text,
+    "no list": lambda out, entry, text: None if entry.name == MANIFEST else text,
+    "bad list": lambda out, entry, text: b"[]" if entry.name == MANIFEST else text,
+}
+
+
+@pytest.mark.parametrize("way", HOSTILE)
+def test_an_archive_that_is_not_what_it_says_leaves_nothing(tmp_path: Path, way: str):
+    source = archive(tmp_path)
+    altered(source, tmp_path / "evil.tar", HOSTILE[way])
+    with pytest.raises(RagwaysError):
+        restore(tmp_path / "evil.tar", tmp_path / "new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.tar", "evil.tar", "old"]
+
+
+def test_half_an_archive_and_no_archive_are_refused(tmp_path: Path):
+    source = archive(tmp_path)
+    text = source.read_bytes()
+    for length in (0, 100, 512, len(text) // 2, len(text) - 11_000):
+        (tmp_path / "half.tar").write_bytes(text[:length])
+        with pytest.raises((StoreFailed, UsageError)):
+            restore(tmp_path / "half.tar", tmp_path / "new")
+        assert not (tmp_path / "new").exists()
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "mine.txt").write_text("mine")
+    for target in (tmp_path / "new", tmp_path / "half.tar"):
+        with pytest.raises(UsageError):
+            restore(source, target)
+    assert (tmp_path / "new" / "mine.txt").read_text() == "mine"
+    with pytest.raises(UsageError):
+        restore(tmp_path / "none.tar", tmp_path / "other")
+    with pytest.raises(UsageError):
+        backup(tmp_path / "old", source)
+    with pytest.raises(UsageError):
+        backup(tmp_path / "nowhere", tmp_path / "x.tar")
