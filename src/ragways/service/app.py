@@ -27,6 +27,7 @@ from ragways.service.api import (
     jobs,
     openai,
 )
+from ragways.service.api.mcp import ProtocolEndpoint
 from ragways.service.audit import Audit
 from ragways.service.auth import Service
 from ragways.service.collections import Collections
@@ -99,6 +100,8 @@ def make_app(config: ServiceConfig) -> FastAPI:
         app.include_router(api.router, prefix="/api/v1")
     for other in (openai, health, page):
         app.include_router(other.router)
+    app.state.mcp = ProtocolEndpoint(service)
+    app.router.routes.extend(app.state.mcp.routes())
     handle_errors(app)
     app.add_middleware(Gate, service=service)
     return app
@@ -143,7 +146,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await service.jobs.start()
     warming = asyncio.create_task(_warm(service))
     try:
-        async with service.metrics.watching_loop():
+        async with service.metrics.watching_loop(), app.state.mcp.manager().run():
             yield
     finally:
         warming.cancel()

@@ -22,6 +22,7 @@ from ragways.core.trace import Budget, spending
 from ragways.models.client import replies_of
 from ragways.models.embed import Embedder
 from ragways.service.keys import MAIN
+from ragways.service.mcp import answer_request
 from ragways.service.operations import OPERATIONS, Work
 from ragways.service.operations_graph import GRAPH_OPERATIONS
 from ragways.service.wire import Message, error_data, packed, receive
@@ -31,7 +32,7 @@ OPEN_AT_ONCE = 16
 """Indexes kept open; the one not asked for longest is closed."""
 BEAT = 1.0
 _LOG = logging.getLogger("ragways.service.worker")
-_ALL = {**OPERATIONS, **GRAPH_OPERATIONS}
+_ALL = {**OPERATIONS, **GRAPH_OPERATIONS, "mcp": answer_request}
 
 
 class SharedEmbedder:

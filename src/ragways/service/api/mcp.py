@@ -1,0 +1,78 @@
+"""The Model Context Protocol at `/mcp/NAME` and, for whoever sees one collection, at `/mcp`: HTTP, without sessions.
+
+Requests are answered by workers, from the collection that the key may see, on the key's budget.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request
+from starlette.routing import Route
+
+from ragways.core.errors import RagwaysError
+from ragways.service.auth import Access, Service, caller, collection
+from ragways.service.errors import BadRequest, NotFound, ServiceError, from_ragways, reply
+from ragways.service.mcp import Data, protocol_server
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.types import Receive, Scope, Send
+
+_ACCESS = "ragways.access"
+
+
+class ProtocolEndpoint:
+    """An ASGI application; `manager().run()` must be entered before the first request."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    def routes(self) -> list[Route]:
+        return [Route("/mcp", self), Route("/mcp/{collection}", self)]
+
+    def manager(self) -> StreamableHTTPSessionManager:
+        """A new one for each life of the server: it cannot be entered twice."""
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        server = protocol_server(self._answer, trusted=False)
+        limit = self._service.config.limits.body
+        self._manager = StreamableHTTPSessionManager(
+            server, json_response=True, stateless=True, max_request_body_size=limit
+        )
+        return self._manager
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            if self._manager is None:
+                raise NotFound("page")
+            scope[_ACCESS] = await self._access(request)
+        except (ServiceError, RagwaysError) as error:
+            refused = error if isinstance(error, ServiceError) else from_ragways(error)
+            await reply(request, refused)(scope, receive, send)
+            return
+        await self._manager.handle_request(scope, receive, send)
+
+    async def _access(self, request: Request) -> Access:
+        if name := request.path_params.get("collection"):
+            return await collection("read")(request, name)
+        who = await caller("read")(request)
+        seen = self._service.collections.visible(who)
+        if len(seen) != 1:
+            what = "there are several collections here" if seen else "there is no collection here yet"
+            raise BadRequest(what, "name one in the address: /mcp/NAME")
+        return Access(self._service, who, seen[0])
+
+    async def _answer(self, context: ServerRequestContext[Any], method: str, params: Data) -> Data:
+        access: Access = context.request.scope[_ACCESS]  # type: ignore[union-attr]
+        arguments = {"method": method, "params": params}
+        call, tenant = self._service.workers.call, access.caller.tenant
+        if method != "tools/call":
+            found: Data = await call("mcp", access.collection, arguments, tenant=tenant)
+            return found
+        with self._service.ledger.hold(access.caller) as held:
+            said: Data = await call("mcp", access.collection, arguments, tenant=tenant, held=held)
+        return said
