@@ -42,7 +42,8 @@ def test_an_answer_opens_its_document_at_the_sentence(page: ShownPage, demo_name
     assert marked == data["citations"][0]["quote"]
     box = "document.querySelector('dialog mark').getBoundingClientRect()"
     page.wait(f"{box}.top >= 0 && {box}.bottom <= innerHeight")
-    assert page.text("dialog h2") == "PS Lanner Queen"
+    named = "document.getElementById(document.querySelector('dialog').getAttribute('aria-labelledby')).innerText"
+    assert page.ask(named) == "PS Lanner Queen"
     page.key("Escape", 27)
     page.wait("!document.querySelector('dialog')")
     page.wait("document.activeElement.className === 'cite'")  # the focus is back where it was
@@ -141,32 +142,6 @@ def test_a_verdict_is_kept_with_what_would_have_been_right(page: ShownPage, demo
     assert kept["answers"] == ["Captain Orlan Tesk <b>himself</b>"]
 
 
-def test_stopping_calls_the_model_off(
-    page_browser: Browser,
-    small: Settings,
-    held_back: LoopbackServer,
-    serve: Serve,
-    tmp_path: Path,
-):
-    environment = {"RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__BASE_URL": held_back.base_url}
-    with serve(tmp_path / "data", "--index", str(small.index), cache=small.cache, environment=environment) as server:
-        for page in checked(page_browser, server.url):
-            page.open("ask/index")
-            page.choose("Way of answering", "words")
-            page.write("Question", "Who built the harbour light?")
-            page.key("Enter", 13)
-            until(lambda: held_back.count > 0)
-            page.press("Stop")
-            page.see("Stopped.")
-            held_back.go_on.set()  # type: ignore[attr-defined]
-            until(lambda: not held_back._open)
-            page.write("Question", "Who built the harbour light?")
-            page.key("Enter", 13)
-            page.wait("document.querySelector('.answered')")
-            assert "Anna Brack" in page.text(".answered .said")
-            assert "token" in page.text(".cost")
-
-
 def test_ways_stand_side_by_side_with_what_each_found_alone(page: ShownPage, demo_name: str):
     page.open(f"compare/{demo_name}")
     page.write("Question", "In what year did the light on Pell Rock become automatic?")
@@ -190,24 +165,44 @@ def test_ways_stand_side_by_side_with_what_each_found_alone(page: ShownPage, dem
     page.wait("document.querySelector('dialog mark')")
 
 
-def test_a_way_that_fails_does_not_hide_the_others(
-    page_browser: Browser,
-    small: Settings,
-    serve: Serve,
-    tmp_path: Path,
+@pytest.fixture
+def small_page(
+    page_browser: Browser, small: Settings, held_back: LoopbackServer, serve: Serve, tmp_path: Path
+) -> Iterator[ShownPage]:
+    """Two documents by words alone, and a model that waits."""
+    environment = {"RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__BASE_URL": held_back.base_url}
+    with serve(tmp_path / "data", "--index", str(small.index), cache=small.cache, environment=environment) as server:
+        yield from checked(page_browser, server.url)
+
+
+def test_stopping_calls_the_model_off_and_a_way_that_fails_hides_no_other(
+    small_page: ShownPage, page_browser: Browser, held_back: LoopbackServer
 ):
-    # The page believes that a layer is there, which is gone when the question comes.
+    page = small_page
+    page.open("ask/index")
+    page.choose("Way of answering", "words")
+    page.write("Question", "Who built the harbour light?")
+    page.key("Enter", 13)
+    until(lambda: held_back.count > 0)
+    page.press("Stop")
+    page.see("Stopped.")
+    held_back.go_on.set()  # type: ignore[attr-defined]
+    until(lambda: not held_back._open)
+    page.write("Question", "Who built the harbour light?")
+    page.key("Enter", 13)
+    page.wait("document.querySelector('.answered')")
+    assert "Anna Brack" in page.text(".answered .said")
+    assert "token" in page.text(".cost")
+    # Now the page believes that a layer is there, which is gone when the question comes.
     believes = """const read = Response.prototype.json; Response.prototype.json = async function () {
       const data = await read.call(this);
       data.collections?.forEach((one) => one.layers.push("vectors"));
       return data; };"""
-    with serve(tmp_path / "data", "--index", str(small.index), cache=small.cache) as server:
-        for page in checked(page_browser, server.url):
-            script = page_browser.send("Page.addScriptToEvaluateOnNewDocument", source=believes)["identifier"]
-            page.open("compare/index")
-            page_browser.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
-            page.write("Question", "Who built the harbour light?")
-            page.press("Compare", "button")
-            page.wait("document.querySelector('table.evidence')")
-            assert "this index has no vectors" in page.text("[aria-label=naive] .trouble")
-            assert "Anna Brack" in page.text("[aria-label=words] .said")
+    script = page_browser.send("Page.addScriptToEvaluateOnNewDocument", source=believes)["identifier"]
+    page.open("compare/index")
+    page_browser.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    page.write("Question", "Who built the harbour light?")
+    page.press("Compare", "button")
+    page.wait("document.querySelector('table.evidence')")
+    assert "this index has no vectors" in page.text("[aria-label=naive] .trouble")
+    assert "Anna Brack" in page.text("[aria-label=words] .said")

@@ -108,6 +108,18 @@ def test_it_is_used_by_keyboard_alone(page: ShownPage, demo_name: str):
     page.wait("document.activeElement.className === 'cite'")
 
 
+def test_nothing_moves_for_those_who_do_not_want_it(page: ShownPage, demo_name: str):
+    page.open(f"library/{demo_name}")
+    page.wait("document.querySelector('.documents .source')")
+    for wish, moved in (("no-preference", True), ("reduce", False)):
+        page.browser.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": wish}])
+        page.browser.click(".documents .source")
+        page.wait("document.querySelector('dialog')")
+        assert (page.ask("getComputedStyle(document.querySelector('dialog')).animationName") != "none") is moved
+        page.key(*ESCAPE)
+        page.wait("!document.querySelector('dialog')")
+
+
 def test_every_place_has_an_address(page: ShownPage, demo_name: str):
     page.open("")
     page.wait(f"location.hash === '#/ask/{demo_name}'")
@@ -122,7 +134,7 @@ def test_every_place_has_an_address(page: ShownPage, demo_name: str):
     page.wait("document.querySelector('.about')")
 
 
-def test_a_key_is_asked_for_kept_in_the_tab_alone_and_forgotten(
+def test_a_key_is_asked_for_and_forgotten_and_a_server_that_is_gone_is_said(
     page_browser: Browser,
     small: Settings,
     serve: Serve,
@@ -154,13 +166,11 @@ def test_a_key_is_asked_for_kept_in_the_tab_alone_and_forgotten(
             page.press("Forget key")
             page.wait("document.querySelector('dialog')")
             assert page.ask("sessionStorage.getItem('ragways-key')") is None
-
-
-def test_a_server_that_is_gone_is_said(page_browser: Browser, small: Settings, serve: Serve, tmp_path: Path):
-    with serve(tmp_path / "data", "--index", str(small.index), cache=small.cache) as server:
-        for page in checked(page_browser, server.url):
-            page.open("ask/index")
+            page.write("Key", text)
+            page.press("Use this key")
+            page.wait("document.querySelector('.about')")
             server.stop()
+            page.press("Ask", "nav a")
             page.write("Question", "Who built the harbour light?")
             page.key(*ENTER)
             page.see("The server does not answer", ".trouble")

@@ -15,21 +15,37 @@ export function position(text, letters) {
   return at;
 }
 
-// Paragraphs as { text, marked }: the marked span is a part of its own, whatever the paragraphs are.
-export function parts(text, start, end) {
-  const from = position(text, start), to = from + position(text.slice(from), end - start);
-  return [text.slice(0, from), text.slice(from, to), text.slice(to)];
+// A document cut at its headings and at what is marked: [{ text, kind }], kind being "", "heading" or "mark". A heading ends where its section begins.
+export function pieces(view, start, end) {
+  const found = [];
+  for (const { title, start: begins } of view.sections ?? []) {
+    const to = position(view.text, begins), from = to - title.length;
+    if (title && from >= 0 && view.text.slice(from, to) === title) found.push({ from, to, kind: "heading" });
+  }
+  if (Number.isInteger(start) && end > start) {
+    const from = position(view.text, start), to = from + position(view.text.slice(from), end - start);
+    const apart = found.filter((one) => one.to <= from || one.from >= to);
+    found.splice(0, found.length, ...apart, { from, to, kind: "mark" });
+  }
+  found.sort((a, b) => a.from - b.from);
+  const all = [];
+  let at = 0;
+  for (const { from, to, kind } of found) {
+    if (from < at) continue;
+    all.push({ text: view.text.slice(at, from), kind: "" }, { text: view.text.slice(from, to), kind });
+    at = to;
+  }
+  return [...all, { text: view.text.slice(at), kind: "" }];
 }
 
 function Text({ view, start, end }) {
   const marked = useRef(null);
-  const has = Number.isInteger(start) && end > start;
-  const [before, inside, after] = has ? parts(view.text, start, end) : [view.text, "", ""];
   useEffect(() => {
     marked.current?.scrollIntoView({ block: "center" });
     marked.current?.focus({ preventScroll: true });
   }, [view, start]);
-  return html`<div class="reading document">${shown(before)}${inside && html`<mark ref=${marked} tabindex="-1">${shown(inside)}</mark>`}${shown(after)}</div>`;
+  return html`<div class="reading document">${pieces(view, start, end).map(({ text, kind }, at) => kind === "mark" ? html`<mark key=${at} ref=${marked} tabindex="-1">${shown(text)}</mark>`
+    : kind === "heading" ? html`<h3 key=${at}>${shown(text)}</h3>` : shown(text))}</div>`;
 }
 
 function Panel({ what }) {
