@@ -10,8 +10,10 @@ import pytest
 import ragways
 from ragways.service.collections import MARK, Collection, Collections
 from ragways.service.errors import BadRequest, Conflict
-from ragways.service.keys import LOCAL, Caller
+from ragways.service.keys import LOCAL, Caller, Keys
 from ragways.service.state import State
+from tests.fakes import reseal
+from tests.service.conftest import serving
 
 
 def indexed(folder: Path, text: str = "The lighthouse of Sollen was built in 1871 by Ada Marsh.") -> Path:
@@ -162,6 +164,75 @@ def test_what_a_killed_server_left_is_cleared_at_the_next_start(tmp_path: Path):
     opened(tmp_path)
     assert not docs.incoming.exists()
     assert sorted(path.name for path in (tmp_path / "collections").iterdir()) == sorted([docs.id, "stranger"])
+
+
+def test_a_server_refuses_an_old_index_serves_the_others_and_tells_no_tenant_of_another(tmp_path: Path):
+    data = tmp_path / "data"
+    old, new = indexed(tmp_path / "old"), indexed(tmp_path / "new")
+    with sqlite3.connect(old / "index.sqlite") as db:
+        db.execute("UPDATE meta SET value = '1' WHERE key = 'version'")
+    db.close()
+    reseal(old)
+    state = State(data / "service.sqlite")
+    keys = {tenant: Keys(state).add(tenant, scope="admin", tenant=tenant)[1] for tenant in ("main", "acme", "beta")}
+    state.close()
+    given = ("--index", str(old), "--index", str(new))
+    with serving(data, *given, environment={"RAGWAYS_SERVE__WORKERS": "1"}) as server:
+        clients = {tenant: server.with_key(key) for tenant, key in keys.items()}
+        main, acme, beta = clients.values()
+        listed = {one["name"]: one for one in main.get(f"{API}/collections").json()["collections"]}
+        assert "version 1" in listed["old"]["trouble"]
+        assert listed["new"]["documents"] == 1
+        asked = {"question": "Who built the lighthouse of Sollen?", "paradigm": "words"}
+        refused = main.post(f"{API}/collections/old/ask", json=asked)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "wrong_version")
+        assert "Ada Marsh" in main.post(f"{API}/collections/new/ask", json=asked).text
+
+        place = f"{API}/collections/secret"
+        assert acme.post(f"{API}/collections", json={"name": "secret", "layers": ["words"]}).status_code == 201
+        acme.put(f"{place}/files/a.txt", content=b"The vault opens at noon.")
+        acme.post(f"{place}/feedback", json={"question": "When?", "answer": "noon", "verdict": "good"})
+        job = acme.post(f"{place}/jobs", json={"kind": "plan"}).json()["id"]
+        assert acme.get(f"{API}/jobs/{job}").status_code == 200
+        for stranger in (main, beta):
+            for method, path, body in ROUTES:
+                there = stranger.request(method, path.format(c="secret", job=job), json=body)
+                missing = stranger.request(method, path.format(c="nowhere", job="0" * 16), json=body)
+                assert (there.status_code, missing.status_code) == (404, 404), (method, path)
+                assert _without_id(there.json()) == _without_id(missing.json()), (method, path)
+        assert beta.post(f"{API}/collections", json={"name": "secret", "layers": ["words"]}).status_code == 201
+        assert beta.get(f"{place}/files").json()["total"] == 0
+        assert acme.get(f"{place}/files").json()["total"] == 1
+        for client in clients.values():
+            client.close()
+
+
+API = "/api/v1"
+ROUTES: list[tuple[str, str, dict[str, object] | None]] = [
+    ("GET", "/api/v1/collections/{c}", None),
+    ("DELETE", "/api/v1/collections/{c}", None),
+    ("GET", "/api/v1/collections/{c}/files", None),
+    ("GET", "/api/v1/collections/{c}/files/a.txt", None),
+    ("PUT", "/api/v1/collections/{c}/files/a.txt", {"x": 1}),
+    ("DELETE", "/api/v1/collections/{c}/files/a.txt", None),
+    ("GET", "/api/v1/collections/{c}/documents", None),
+    ("GET", "/api/v1/collections/{c}/jobs", None),
+    ("POST", "/api/v1/collections/{c}/jobs", {"kind": "index"}),
+    ("GET", "/api/v1/collections/{c}/questions", None),
+    ("GET", "/api/v1/collections/{c}/questions/feedback", None),
+    ("DELETE", "/api/v1/collections/{c}/questions/feedback", None),
+    ("GET", "/api/v1/collections/{c}/runs", None),
+    ("GET", "/api/v1/collections/{c}/feedback", None),
+    ("POST", "/api/v1/collections/{c}/feedback", {"question": "x", "answer": "y", "verdict": "bad"}),
+    ("GET", "/api/v1/jobs/{job}", None),
+    ("GET", "/api/v1/jobs/{job}/events", None),
+    ("POST", "/api/v1/jobs/{job}/cancel", None),
+    ("POST", "/api/v1/jobs/{job}/resume", None),
+]
+
+
+def _without_id(body: dict[str, dict[str, str]]) -> dict[str, str]:
+    return {name: value for name, value in body["error"].items() if name != "id"}
 
 
 def found(collections: Collections, name: str) -> Collection:

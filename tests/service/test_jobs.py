@@ -21,7 +21,7 @@ from ragways.service.collections import Collection
 from ragways.service.config import ServiceConfig
 from ragways.service.errors import NotFound, OverBudget
 from ragways.service.jobs import Jobs
-from ragways.service.keys import Caller, Keys
+from ragways.service.keys import LOCAL, Caller, Keys
 from ragways.service.ledger import Held, Ledger
 from ragways.settings import Settings
 from ragways.testing.replies import Fault
@@ -438,3 +438,22 @@ async def test_money_is_held_before_a_job_starts_and_settled_when_it_ends(tmp_pa
         [_ async for _ in jobs.events(jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.5).id)]
     with pytest.raises(OverBudget):
         jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.5)
+
+
+@awaited
+async def test_a_slow_watcher_misses_progress_and_never_the_end(tmp_path: Path):
+    place = Place(tmp_path)
+    jobs = OneAtATime(place)
+    job = jobs.add(LOCAL, place.docs, "plan", {"layers": ["words"]}, None)
+    events = jobs.events(job.id, quiet=0.01)
+    assert await anext(events) is None
+    for number in range(1000):
+        told = {"stage": "reading", "done": number, "total": 1000, "note": ""}
+        jobs._heard(jobs._running[job.id], {"progress": told})
+    assert max(queue.qsize() for queue in jobs._listeners[job.id]) <= 64
+    jobs.go_on.release()
+    seen = [event async for event in events if event is not None]
+    assert (seen[-1][0], seen[-1][1].state) == ("done", "done")
+    assert seen[-1][1].progress["done"] == 999
+    assert len(seen) <= 65
+    assert jobs._listeners == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import string
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.service.errors import BadRequest, Conflict, NotFound, ServiceError, TooLarge
+from ragways.service.errors import BadRequest, Conflict, Full, NotFound, ServiceError, TooLarge
 from ragways.service.uploads import LONGEST, UploadedFile, check_path
 from tests.service.places import Place, awaited
 
@@ -37,7 +38,7 @@ HOSTILE = [
     "", "/etc/passwd", "../up.txt", "a/../../up.txt", "a//b", "a/", ".hidden", "a/.git/config", "a\\b", "C:up.txt",
     "a\0b", "a\nb", "a\u202eb", "a\u2028b", "con", "NUL.txt", "a/aux", " a", "a ", "a.", "..", ".", "a/./b",
     "index.sqlite", "node_modules/x.js", "ragways.toml", "x" * 201, "/".join("x" * 13),
-    "a" * 100 + ("/" + "a" * 100) * 6, "\ud800", "\ufeffa",
+    "a" * 100 + ("/" + "a" * 100) * 6, "\ud800", "\ufeffa", "a\ufffd",
 ]  # fmt: skip
 
 
@@ -170,6 +171,24 @@ async def test_removing_takes_empty_folders_along(tmp_path: Path):
     for path in ("a/b/one.txt", "../service.sqlite", "a"):
         with pytest.raises(NotFound):
             await place.uploads.delete(place.docs, path)
+
+
+@awaited
+async def test_what_the_disk_says_is_told_without_its_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    place = Place(tmp_path)
+
+    def full(self: object, block: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ragways.service.uploads._Draft.write", full)
+        with pytest.raises(Full) as told:
+            await place.put("a.txt", b"x")
+    assert str(tmp_path) not in f"{told.value.message} {told.value.cure}"
+    assert list(place.docs.incoming.iterdir()) == []
+    place.collections.delete(place.docs)  # while an upload to it is about to begin
+    with pytest.raises(NotFound):
+        await place.put("a.txt", b"x")
 
 
 @awaited

@@ -170,7 +170,8 @@ class Collections:
                 "this collection was given to the server and is only read", "start the server without its --index"
             )
         gone = collection.folder.with_name(f"{collection.folder.name}{_GONE}")
-        self._state.db.execute("DELETE FROM collections WHERE id = ?", (collection.id,))
+        with self._state.transaction() as db:
+            db.execute("DELETE FROM collections WHERE id = ?", (collection.id,))
         if self._is_ours(collection.folder):
             collection.folder.rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
@@ -178,10 +179,10 @@ class Collections:
     def refresh(self, collection: Collection) -> Collection:
         """Look at the index once more: what it holds now, and whether it can be asked."""
         held = _look(collection.index, managed=collection.managed)
-        self._state.db.execute(
-            "UPDATE collections SET documents = ?, chunks = ?, layers = ?, generation = ?, trouble = ? WHERE id = ?",
-            (held.documents, held.chunks, held.layers, held.generation, held.trouble, collection.id),
-        )
+        values = (held.documents, held.chunks, held.layers, held.generation, held.trouble)
+        columns = "documents = ?, chunks = ?, layers = ?, generation = ?, trouble = ?"
+        with self._state.transaction() as db:  # a thread may call this, and must not end up in what another undoes
+            db.execute(f"UPDATE collections SET {columns} WHERE id = ?", (*values, collection.id))  # noqa: S608 - ours
         return self.find(collection.tenant, collection.name) or collection
 
     # Folders

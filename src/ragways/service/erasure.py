@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ragways.core.errors import RagwaysError
 from ragways.index.store import Store
+from ragways.index.work_cache import WorkCache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,6 +59,11 @@ class ErasureReport:
     @property
     def erased(self) -> bool:
         return not any(document.found for document in self.documents)
+
+    @property
+    def in_index(self) -> bool:
+        """Whether something is left in the index itself."""
+        return any(place.startswith("index/") for document in self.documents for place in document.found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,8 @@ def search(folder: Path, index: Path, before: dict[int, Leaving]) -> ErasureRepo
     """Look for what a run removed, in every file below the collection's folder but those that were uploaded. None where
     nothing was removed.
     """
+    with closing(WorkCache(index)) as work_cache:
+        work_cache.settle()
     with closing(Store.open(index)) as store:  # which also brings into the file what a run had to leave in its log
         now = dict(store.db.execute("SELECT number, hash FROM documents").fetchall())
         gone = [one for number, one in before.items() if now.get(number) != one.hash]

@@ -38,6 +38,7 @@ MOST_NAMED = 1000
 """Files that could not be read and are named in a result; how many there were is told."""
 _SECONDS = 0.1  # between two lines about one stage
 _NICE = 10
+_TRIES = 10  # seconds that readers of what was removed get to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,12 @@ async def _index(work: JobWork) -> dict[str, Any]:
     result |= _named(summary.failed, "failed") | _named(summary.skipped, "skipped")
     work.progress(Progress("erasure", 0))
     report = search(work.folder, work.index, before)
+    for _ in range(_TRIES):
+        # A question that was under way may hold the log of a database; it goes with the last of them.
+        if report is None or not report.in_index:
+            break
+        await asyncio.sleep(1.0)
+        report = search(work.folder, work.index, before)
     return result | ({"erasure": {"erased": report.erased, **to_plain(report)}} if report is not None else {})
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import secrets
 import signal
@@ -41,6 +42,7 @@ MOST_WAITING = 32
 """Jobs of a tenant that wait or run."""
 KEPT = 200
 """Jobs of a collection that have ended and are still told of."""
+_LOG = logging.getLogger("ragways.service")
 _GRACE = 10.0  # seconds between asking a process to end and ending it
 _LONGEST_LINE = 32 << 20
 _QUEUED = 64  # events that a slow reader may be behind
@@ -241,6 +243,8 @@ class Jobs:
                 if name == "progress":
                     yield name, value
             yield "done", job
+        except NotFound:
+            return  # its collection was deleted meanwhile
         finally:
             self._listeners[id].discard(queue)
             if not self._listeners[id]:
@@ -288,8 +292,9 @@ class Jobs:
             self._end(running, error)
         except RagwaysError as error:
             self._end(running, from_ragways(error))
-        except OSError:
-            self._end(running, ServiceError(500, "internal", "the job could not be started", "resume it"))
+        except Exception:
+            _LOG.exception("a job of kind %s failed", job.kind)
+            self._end(running, ServiceError(500, "internal", "something went wrong inside", "resume it"))
         else:
             self._end(running, None)
         finally:

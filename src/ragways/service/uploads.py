@@ -8,6 +8,7 @@ Folders are opened one by one without following links, so no name and no link le
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import re
@@ -26,7 +27,7 @@ from ragways.index.database import connect, store_errors
 from ragways.index.store import FILE
 from ragways.service.collections import Collection
 from ragways.service.config import Limits
-from ragways.service.errors import BadRequest, Conflict, NotFound, TooLarge
+from ragways.service.errors import BadRequest, Conflict, Full, NotFound, ServiceError, TooLarge
 from ragways.service.state import State
 
 FileState = Literal["new", "changed", "indexed", "failed"]
@@ -78,7 +79,7 @@ def check_path(path: str) -> str:
 
 
 def _wrong(path: str, parts: Sequence[str]) -> str:
-    if any(unicodedata.category(sign) in _UNSEEN or sign in '\\:*?"<>|' for sign in path):
+    if any(unicodedata.category(sign) in _UNSEEN or sign in '\\:*?"<>|\ufffd' for sign in path):
         return 'it has characters that cannot be seen, or one of \\ : * ? " < > |'
     if len(path.encode()) > LONGEST or any(len(part.encode()) > LONGEST_PART for part in parts):
         return f"it is longer than {LONGEST} bytes, or a part of it than {LONGEST_PART}"
@@ -166,6 +167,12 @@ class Uploads:
         """Take up a file, in the place of one of this name if there is one. The bytes are read as they come."""
         files, name = await self._files(collection), check_path(path)
         self._check_room(collection, name, 0)
+        try:
+            return await self._put(collection, files, name, blocks)
+        except OSError as error:
+            raise _meaning(error) from error
+
+    async def _put(self, collection: Collection, files: Path, name: str, blocks: AsyncIterator[bytes]) -> UploadedFile:
         draft = await asyncio.to_thread(_Draft, collection.incoming)
         try:
             async for block in _gathered(blocks):
@@ -175,15 +182,9 @@ class Uploads:
             digest = await asyncio.to_thread(draft.finish)
             async with self._turn(collection):
                 self._check_room(collection, name, draft.size)
-                if self._same(collection, name, draft.size, digest):
-                    return self.find(collection, name)
-                try:
+                if not self._same(collection, name, draft.size, digest):
                     modified = await asyncio.shield(asyncio.to_thread(draft.place, files, name))
-                except (NotADirectoryError, IsADirectoryError, OSError) as error:
-                    if isinstance(error, NotADirectoryError | IsADirectoryError) or error.errno == 40:  # ELOOP
-                        raise Conflict("a file and a folder would have one name", "choose another name") from None
-                    raise
-                self._keep(collection, name, draft.size, digest, modified)
+                    self._keep(collection, name, draft.size, digest, modified)
         finally:
             await asyncio.shield(asyncio.to_thread(draft.discard))
         return self.find(collection, name)
@@ -191,7 +192,7 @@ class Uploads:
     def find(self, collection: Collection, path: str) -> UploadedFile:
         """The file of this name; NotFound where there is none."""
         query = f"SELECT {_COLUMNS} FROM files WHERE collection = ? AND path = ?"  # noqa: S608 - columns of ours
-        row = self._state.db.execute(query, (collection.id, path)).fetchone()
+        row = self._state.db.execute(query, (collection.id, unicodedata.normalize("NFC", path))).fetchone()
         if row is None:
             raise NotFound("file")
         return UploadedFile(*row)
@@ -248,6 +249,8 @@ class Uploads:
     def forget(self, collection: Collection) -> None:
         """Forget the files of a collection that was deleted."""
         self._state.db.execute("DELETE FROM files WHERE collection = ?", (collection.id,))
+        self._known.discard(collection.id)
+        self._turns.pop(collection.id, None)
 
     # Quotas
 
@@ -308,6 +311,17 @@ class Uploads:
             modified = excluded.modified""",
             (collection.id, name, name.casefold(), size, digest, modified),
         )
+
+
+def _meaning(error: OSError) -> ServiceError | OSError:
+    """What went wrong on the disk, as a client may know it."""
+    if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENOTEMPTY):
+        return Conflict("a file and a folder would have one name", "choose another name")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Full("there is no room on the server's disk", "tell whoever runs the server", retry_after=60)
+    if error.errno == errno.ENOENT:
+        return NotFound("collection")  # it was deleted meanwhile
+    return error
 
 
 async def _gathered(blocks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
