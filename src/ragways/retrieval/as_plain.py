@@ -7,7 +7,7 @@ from typing import Any
 
 from ragways.core.plain import to_plain
 from ragways.core.trace import Span, Usage
-from ragways.core.types import Answer, Origin
+from ragways.core.types import Answer, Hit, Origin
 from ragways.retrieval.ask import Result
 from ragways.retrieval.routing.router import Decision
 
@@ -56,23 +56,28 @@ def citation_data(answer: Answer) -> list[dict[str, Any]]:
 
 def evidence_data(answer: Answer) -> list[dict[str, Any]]:
     return [
-        {
-            "id": hit.piece.id,
-            "kind": hit.piece.kind,
-            "document": hit.piece.document,
-            "title": hit.piece.title,
-            "date": hit.piece.date,
-            "text": hit.piece.text,
-            "start": hit.piece.start,
-            "end": hit.piece.end,
-            "tokens": hit.piece.tokens,
-            "score": hit.score,
-            "found": [asdict(found) for found in hit.found],
-            "source": origin_data(source),
-            "near_duplicates": duplicates,
-        }
+        {**hit_data(hit, source), "near_duplicates": duplicates}
         for hit, source, duplicates in answer.evidence.described()
     ]
+
+
+def hit_data(hit: Hit, source: Origin) -> dict[str, Any]:
+    """A piece that was found: what it says, where it stands, who found it at which place."""
+    piece = hit.piece
+    return {
+        "id": piece.id,
+        "kind": piece.kind,
+        "document": piece.document,
+        "title": piece.title,
+        "date": piece.date,
+        "text": piece.text,
+        "start": piece.start,
+        "end": piece.end,
+        "tokens": piece.tokens,
+        "score": hit.score,
+        "found": [asdict(found) for found in hit.found],
+        "source": origin_data(source),
+    }
 
 
 def origin_data(origin: Origin) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from ragways.asynchronous import AsyncCorpus
 from ragways.core.errors import RagwaysError, UsageError
 from ragways.core.plain import to_plain
 from ragways.core.trace import Span, span, watching
+from ragways.core.types import Origin
 from ragways.index.lookup import look_up
 from ragways.index.store import number_of
 from ragways.models.tokens import count_text
-from ragways.retrieval.as_plain import origin_data, result_data, usage_data
+from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
 from ragways.retrieval.tools.reading import view_of
@@ -104,25 +105,8 @@ async def retrieve(work: Work) -> dict[str, Any]:
     hits = await work.corpus.retrieve(
         given["question"], given["paradigm"], where=given.get("where"), **(given.get("settings") or {})
     )
-    sources = hits.sources or (None,) * len(hits.items)
-    return {
-        "hits": [
-            {
-                "id": hit.piece.id,
-                "kind": hit.piece.kind,
-                "document": hit.piece.document,
-                "title": hit.piece.title,
-                "date": hit.piece.date,
-                "text": hit.piece.text,
-                "start": hit.piece.start,
-                "end": hit.piece.end,
-                "tokens": hit.piece.tokens,
-                "score": hit.score,
-                "source": None if source is None else origin_data(source),
-            }
-            for hit, source in zip(hits.items, sources, strict=True)
-        ]
-    }
+    sources = hits.sources or (Origin(),) * len(hits.items)
+    return {"hits": [hit_data(hit, source) for hit, source in zip(hits.items, sources, strict=True)]}
 
 
 async def route(work: Work) -> Any:  # noqa: ANN401 - JSON
