@@ -271,6 +271,8 @@ async def what_lists_tell(made: House) -> list[str]:
             found.append(f"making a collection differs: {pair}")
     if "other" not in made.callers:
         return found
+    # Sums over all tenants are not for one of them.
+    assert (await made.ask(made.callers["other"], "GET", "/metrics")).status == 403
     listed = (await made.ask(made.callers["other"], "GET", "/api/v1/collections")).json()["collections"]
     assert [(one["name"], one["documents"]) for one in listed] == [("shared", 1)]
     mine = (await made.ask(made.callers["limited"], "GET", "/api/v1/collections")).json()["collections"]

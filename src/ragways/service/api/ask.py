@@ -22,6 +22,9 @@ from ragways.service.workers import OnEvent
 
 router = APIRouter(tags=["ask"], responses=ERRORS)
 Reading = Annotated[Access, Depends(collection("read"))]
+STREAMED: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {}}, "description": "the whole of it, or events as they come"}
+}
 
 
 class QuestionRequest(BaseModel):
@@ -89,7 +92,7 @@ async def me(request: Request, who: Annotated[Caller, Depends(caller("read"))]) 
     }
 
 
-@router.post("/collections/{collection}/ask")
+@router.post("/collections/{collection}/ask", responses=STREAMED)
 async def ask(request: Request, access: Reading, body: AskRequest) -> Response:
     """Answer a question. Streamed, the events are `rewritten`, `step`, `text`, and at the end `result` or `error`."""
     arguments = body.model_dump(include={"question", "paradigm", "settings", "where"})
@@ -110,7 +113,7 @@ async def ask(request: Request, access: Reading, body: AskRequest) -> Response:
     return await _reply(request, turn, body.stream)
 
 
-@router.post("/collections/{collection}/compare")
+@router.post("/collections/{collection}/compare", responses=STREAMED)
 async def compare(request: Request, access: Reading, body: CompareRequest) -> Response:
     """Answer a question in several ways, with their evidence aligned. Streamed, each `answer` comes as it is there."""
     arguments = body.model_dump(include={"question", "paradigms", "where"})

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from fastapi import Path as InPath
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 
 from ragways.service.api.jobs import FEEDBACK, SET_NAME
@@ -121,7 +121,11 @@ async def run(access: Reading, id: RunId) -> Response:
     return await _file(access.collection.runs / id / FIGURES, "run", "application/json")
 
 
-@router.get("/collections/{collection}/runs/{id}/report.html", response_class=HTMLResponse)
+@router.get(
+    "/collections/{collection}/runs/{id}/report.html",
+    response_class=Response,
+    responses={200: {"content": {"text/html": {}}, "description": "a page"}},
+)
 async def report(access: Reading, id: RunId) -> Response:
     """The report of a run: one page that fetches nothing. Its script runs in a sandbox, apart from our other pages."""
     page = await _file(access.collection.runs / id / REPORT, "run", "text/html; charset=utf-8")

@@ -11,7 +11,8 @@ from fastapi.responses import JSONResponse, Response
 
 from ragways.core.errors import RagwaysError
 from ragways.service.auth import Service, caller, service_of
-from ragways.service.keys import Caller
+from ragways.service.errors import Forbidden
+from ragways.service.keys import MAIN, Caller
 from ragways.service.metrics import CONTENT_TYPE
 
 router = APIRouter(include_in_schema=False)
@@ -48,6 +49,8 @@ def _writable(service: Service) -> bool:
 
 
 @router.get("/metrics")
-async def metrics(request: Request, _: Annotated[Caller, Depends(caller("admin"))]) -> Response:
-    """For Prometheus. They tell of the whole server: where there are keys, one with the scope admin is needed."""
+async def metrics(request: Request, who: Annotated[Caller, Depends(caller("admin"))]) -> Response:
+    """For Prometheus. They tell of the whole server: where there are keys, they are for admins of the tenant main."""
+    if who.tenant != MAIN:
+        raise Forbidden("the figures tell of the whole server", f"use a key of the tenant {MAIN}")
     return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE)
