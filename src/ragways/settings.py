@@ -203,6 +203,7 @@ class ServeSettings(Section):
         0.10, ge=0, description="USD a request may spend where its key has a budget and it names none"
     )
     otlp: str = Field("", description="where OpenTelemetry spans are sent, e.g. http://127.0.0.1:4318; none unless set")
+    otlp_texts: bool = Field(False, description="whether those spans hold questions, answers and titles, too")
 
 
 class Settings(Section):

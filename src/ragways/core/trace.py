@@ -154,6 +154,8 @@ class Span:
     usage: Usage = field(default_factory=Usage)
     spared: Usage = field(default_factory=Usage)
     way: str = ""
+    began: float = 0.0
+    """Seconds on a clock of the process; only differences between spans mean something."""
     seconds: float = 0.0
     error: str = ""
 
@@ -207,14 +209,14 @@ def span(name: str, **details: object) -> Iterator[Span]:
         tell, depth = watched
         deeper = _listener.set((tell, depth + 1))
         tell(here, depth, False)
-    started = time.perf_counter()
+    here.began = time.perf_counter()
     try:
         yield here
     except BaseException as error:
         here.error = f"{type(error).__name__}: {error}"
         raise
     finally:
-        here.seconds = time.perf_counter() - started
+        here.seconds = time.perf_counter() - here.began
         _span.reset(token)
         if watched is not None:
             _listener.reset(deeper)

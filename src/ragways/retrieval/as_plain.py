@@ -32,7 +32,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "evidence": evidence_data(answer),
         "citations": citation_data(answer),
         "usage": usage_data(result.usage),
-        "steps": [step_data(step) for step in result.trace.children],
+        "steps": [step_data(step, result.trace.began) for step in result.trace.children],
         "tasks": task_ways(result.trace),
         "seconds": round(result.seconds, 4),
     }
@@ -89,10 +89,11 @@ def usage_data(usage: Usage) -> dict[str, Any]:
     return asdict(usage)
 
 
-def step_data(step: Span) -> dict[str, Any]:
-    """A step with what it and the steps inside it used."""
+def step_data(step: Span, since: float) -> dict[str, Any]:
+    """A step with what it and the steps inside it used; `began` is in seconds `since` the question began."""
     data: dict[str, Any] = {
         "name": step.name,
+        "began": round(step.began - since, 4),
         "seconds": round(step.seconds, 4),
         "usage": usage_data(step.total),
         "details": {key: _plain(value) for key, value in step.details.items()},
@@ -107,7 +108,7 @@ def step_data(step: Span) -> dict[str, Any]:
     if step.error:
         data["error"] = step.error
     if step.children:
-        data["steps"] = [step_data(child) for child in step.children]
+        data["steps"] = [step_data(child, since) for child in step.children]
     return data
 
 

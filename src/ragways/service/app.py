@@ -40,6 +40,7 @@ from ragways.service.keys import Keys
 from ragways.service.ledger import Ledger
 from ragways.service.metrics import Metrics
 from ragways.service.state import FILE, State
+from ragways.service.telemetry import telemetry_of
 from ragways.service.uploads import Uploads
 from ragways.service.workers import WorkerPool
 
@@ -80,6 +81,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
         jobs=Jobs(config, state, found, uploads, ledger),
         metrics=Metrics(),
         conversations=Conversations(state),
+        telemetry=telemetry_of(config.settings),
     )
     service.ledger.recover()
     service.jobs.on_erasure = service.conversations.forget_erased
@@ -111,6 +113,8 @@ def _measure(service: Service) -> None:
     """Have the figures of a server made as it works."""
     metrics, workers = service.metrics, service.workers
     workers.on_end.append(lambda call: metrics.worked(call.operation, call.value))
+    if service.telemetry is not None:
+        workers.on_end.append(service.telemetry.worked)
     metrics.watch("ragways_workers", "Worker processes that are ready.", lambda: workers.alive)
     metrics.watch("ragways_worker_calls", "Calls that workers have under way.", lambda: workers.under_way)
     metrics.watch("ragways_worker_queue", "Calls that wait for a worker.", lambda: workers.waiting)
@@ -152,5 +156,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         warming.cancel()
         await service.jobs.stop()
         await service.workers.close()
+        if service.telemetry is not None:
+            await asyncio.to_thread(service.telemetry.close)
         service.state.close()
         app.state.alone.close()

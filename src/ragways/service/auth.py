@@ -93,6 +93,7 @@ class Service:
     jobs: Jobs
     metrics: Any
     conversations: Any = None
+    telemetry: Any = None
     failed: FailedKeys = field(default_factory=FailedKeys)
 
 

@@ -253,7 +253,7 @@ class _Exchange:
             async with asyncio.timeout(self.gate.limits.seconds) as self._clock:
                 if self.scope["method"] not in _SAFE_METHODS and not self.body_left:
                     self._watch()
-                await self.gate.app(self.scope, self.receive, self.send)
+                await self._traced()
         except TimeoutError:
             if not self._clock or not self._clock.expired():
                 raise
@@ -262,6 +262,18 @@ class _Exchange:
             if not self._gone.is_set() or task is None:
                 raise
             task.uncancel()  # it was us: nobody is there to read the answer
+
+    async def _traced(self) -> None:
+        """The route, inside a span where the service is traced."""
+        telemetry, method = self.gate.service.telemetry, self.scope["method"]
+        if telemetry is None:
+            await self.gate.app(self.scope, self.receive, self.send)
+            return
+        with telemetry.request(method, self.scope["headers"]) as span:
+            try:
+                await self.gate.app(self.scope, self.receive, self.send)
+            finally:
+                telemetry.answered(span, method, route_of(self.scope), self.status, self.id)
 
     def _watch(self) -> None:
         """Once the body is here: when the client goes away before the reply begins, so does the work for it."""
