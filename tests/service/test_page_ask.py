@@ -102,6 +102,7 @@ def test_a_follow_up_is_understood_and_shown_and_conversations_are_kept(page: Sh
 def test_a_filter_is_put_together_and_holds(page: ShownPage, demo_name: str):
     page.open(f"ask/{demo_name}")
     page.press("Filter")
+    page.wait("[...document.querySelectorAll('.filter option')].some((one) => one.value === 'category')")
     page.choose("Documents whose", "title")
     page.write("Value", "Pell Rock")
     page.press("Add")

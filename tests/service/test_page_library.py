@@ -166,7 +166,9 @@ def test_a_job_is_priced_cancelled_and_goes_on(page_browser: Browser, tmp_path: 
 def test_what_stands_in_names_and_texts_stays_text(page: ShownPage, server: RunningServer):
     evil = '<img src=x onerror="window.hacked = 1"><script>window.hacked = 1</script>'
     made(page, "evil")
-    text = f"---\ntitle: {json.dumps(evil)}\n---\n# {evil}\n\nThe lamp of \u202eMoor was lit by Joan Fell in 1911.\n"
+    said = "The lamp of \u202eMoor was lit by Joan Fell in 1911."
+    # Letters that take two places in JavaScript and one in Python stand before what is marked.
+    text = f"---\ntitle: {json.dumps(evil)}\n---\n# {evil}\n\nSmiling \U0001f600\U0001f600 faces.\n\n{said}\n"
     server.client.put("/api/v1/collections/evil/files/evil.md", content=text.encode())
     page.open("library/evil")
     page.press("Index now")
@@ -181,5 +183,8 @@ def test_what_stands_in_names_and_texts_stays_text(page: ShownPage, server: Runn
     page.write("Question", "Who lit the lamp of Moor in 1911?")
     page.key("Enter", 13)
     page.wait("document.querySelector('.answered')")
+    page.browser.click("button.cite")
+    page.wait("document.querySelector('dialog mark')")
+    assert page.text("dialog mark") == said.replace("\u202e", "\ufffd")
     assert page.ask("window.hacked") is None
     assert page.count("main img, main script") == 0

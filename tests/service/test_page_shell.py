@@ -51,6 +51,7 @@ def compared(page: ShownPage) -> None:
 
 def listed(page: ShownPage) -> None:
     page.wait("document.querySelector('.documents li')")
+    page.see("en (", ".about")
 
 
 def nothing(page: ShownPage) -> None:

@@ -344,6 +344,12 @@ class Index:
         tables = ("documents", "sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")
         return {table: self._store.count(table) for table in tables}
 
+    def languages(self) -> dict[str, int]:
+        """Documents of a sample by the code of their language, most first."""
+        from ragways.index.languages import document_languages
+
+        return dict(document_languages(self._store).most_common())
+
     def _article(self, number: int) -> tuple[str, str, str]:
         """Title, text and date of a document."""
         _, title, text, date, _ = self._read([number])[number]

@@ -148,6 +148,7 @@ async def status(work: Work) -> dict[str, Any]:
         index = use.index
         return {
             "counts": index.counts(),
+            "languages": index.languages(),
             "layers": sorted(index.layers),
             "generation": index.generation,
             "embedder": index.embedder,

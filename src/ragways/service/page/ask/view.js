@@ -91,6 +91,7 @@ function kept({ question, whole, way, answer, paradigm }) {
 function Begin({ collection }) {
   const { collections, me } = useHome();
   const one = collections.find((each) => each.name === collection);
+  if (one.trouble) return html`<${Trouble} problem=${{ message: "This collection cannot be asked", cure: one.trouble }} />`;
   if (!one.documents) {
     return html`<p class="soft">There is nothing in this collection yet. <a href=${`#/library/${encodeURIComponent(collection)}`}>Add documents</a>, have them indexed, and ask.</p>`;
   }
@@ -115,7 +116,7 @@ function Composer({ collection, busy, ask, stop }) {
   const options = [{ group: "Ready", options: names.filter(able) }];
   if (!names.every(able)) options.push({ group: "Needs more layers", options: names.filter((name) => !able(name)) });
   return html`<div class="composer card">
-    ${filtering && html`<${Filter} where=${where} change=${restrict} />`}
+    ${filtering && html`<${Filter} collection=${collection} where=${where} change=${restrict} />`}
     <form onSubmit=${send}>
       <label class="unseen" for="question">Question</label>
       <textarea id="question" ref=${box} rows="2" value=${question} maxlength="8000" placeholder="Ask a question …" onInput=${(event) => write(event.target.value)} onKeyDown=${keys}></textarea>

@@ -30,7 +30,7 @@ export function Evidence({ collection, names, rows }) {
         <td><button type="button" class="source" onClick=${() => openDocument({ collection, document: row.document, start: row.start, end: row.end, title: row.title })}>
           <span class="title">${shown(row.title || row.document)}</span><span class="quote">${shown(row.text.length > SHORT ? `${row.text.slice(0, SHORT - 1)}…` : row.text)}</span>
         </button></td>
-        ${names.map((name) => html`<td class="number" key=${name}>${row.by[name] ?? html`<span class="soft" aria-label="not found">·</span>`}${finders(row).length === 1 && names.length > 1 && row.by[name] && html` <span class="tag mark">only here</span>`}</td>`)}
+        ${names.map((name) => html`<td class=${`number ${row.by[name] ? "" : "none"}`} data-way=${shown(name)} key=${name}>${row.by[name] ?? html`<span class="soft" aria-label="not found">·</span>`}${finders(row).length === 1 && names.length > 1 && row.by[name] && html` <span class="tag mark">only here</span>`}</td>`)}
       </tr>`)}</tbody>
     </table></div>
     ${seen.length < found.length && html`<p><button type="button" onClick=${() => more(true)}>Show all ${found.length}</button></p>`}

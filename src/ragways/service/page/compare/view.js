@@ -60,7 +60,7 @@ export default function Compare({ collection }) {
   return html`<h1>Compare ways of answering</h1>
     <p class="soft lead">One question, asked in several ways: what each says, what it read that the others did not, and what it took.</p>
     <div class="card asked">
-      ${filtering && html`<${Filter} where=${where} change=${restrict} />`}
+      ${filtering && html`<${Filter} collection=${collection} where=${where} change=${restrict} />`}
       <form onSubmit=${compare}>
         <label class="unseen" for="question">Question</label>
         <input id="question" type="text" value=${question} maxlength="8000" placeholder="Ask a question …" onInput=${(event) => write(event.target.value)} />

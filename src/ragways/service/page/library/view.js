@@ -88,7 +88,7 @@ function Facts({ one, changes }) {
   const { value } = useLoaded((signal) => one.generation && !one.trouble ? api.get(path`/collections/${one.name}`, signal) : null, [one.name, one.generation, changes]);
   const status = value?.status ?? {};
   const facts = [
-    ["documents", one.documents.toLocaleString("en")], ["passages", one.chunks.toLocaleString("en")], ["layers", one.layers.join(", ") || "none yet"],
+    ["documents", one.documents.toLocaleString("en")], ["passages", one.chunks.toLocaleString("en")], ["sentences", status.counts?.sentences?.toLocaleString("en")], ["layers", one.layers.join(", ") || "none yet"],
     ["generation", one.generation || "none yet"], ["made", when(one.created)], ["embedder", status.embedder?.name ?? status.embedder], ["languages", languages(status.languages)],
     ["model", status.model],
   ];

@@ -8,34 +8,40 @@ import { Dialog, Trouble, Waiting } from "./ui.js";
 const opened = store(null);
 export const openDocument = (what) => opened.set(what);
 
-// Where the nth letter begins in a string of JavaScript, in which some letters take two places.
-export function position(text, letters) {
-  let at = 0;
-  for (let n = 0; n < letters && at < text.length; n += 1) at += text.codePointAt(at) > 0xffff ? 2 : 1;
-  return at;
+// Where letters begin in a string of JavaScript, in which some letters take two places: one pass for all of them.
+export function positions(text, letters) {
+  if (!/[\ud800-\udbff]/.test(text)) return new Map(letters.map((letter) => [letter, letter]));
+  const found = new Map();
+  let at = 0, n = 0;
+  for (const letter of [...letters].sort((a, b) => a - b)) {
+    for (; n < letter && at < text.length; n += 1) at += text.codePointAt(at) > 0xffff ? 2 : 1;
+    found.set(letter, at);
+  }
+  return found;
 }
 
 // A document cut at its headings and at what is marked: [{ text, kind }], kind being "", "heading" or "mark". A heading ends where its section begins.
 export function pieces(view, start, end) {
-  const found = [];
-  for (const { title, start: begins } of view.sections ?? []) {
-    const to = position(view.text, begins), from = to - title.length;
+  const found = [], sections = view.sections ?? [], marks = Number.isInteger(start) && end > start;
+  const at = positions(view.text, [...sections.map((one) => one.start), ...(marks ? [start, end] : [])]);
+  for (const { title, start: begins } of sections) {
+    const to = at.get(begins), from = to - title.length;
     if (title && from >= 0 && view.text.slice(from, to) === title) found.push({ from, to, kind: "heading" });
   }
-  if (Number.isInteger(start) && end > start) {
-    const from = position(view.text, start), to = from + position(view.text.slice(from), end - start);
+  if (marks) {
+    const from = at.get(start), to = at.get(end);
     const apart = found.filter((one) => one.to <= from || one.from >= to);
     found.splice(0, found.length, ...apart, { from, to, kind: "mark" });
   }
   found.sort((a, b) => a.from - b.from);
   const all = [];
-  let at = 0;
+  let done = 0;
   for (const { from, to, kind } of found) {
-    if (from < at) continue;
-    all.push({ text: view.text.slice(at, from), kind: "" }, { text: view.text.slice(from, to), kind });
-    at = to;
+    if (from < done) continue;
+    all.push({ text: view.text.slice(done, from), kind: "" }, { text: view.text.slice(from, to), kind });
+    done = to;
   }
-  return [...all, { text: view.text.slice(at), kind: "" }];
+  return [...all, { text: view.text.slice(done), kind: "" }];
 }
 
 function Text({ view, start, end }) {

@@ -4,7 +4,7 @@ import { amount, count, known } from "./figures.js";
 export const dollars = (value) => !known(value) ? "price unknown" : value === 0 ? "$0" : value < .0001 ? "< $0.0001" : `$${amount(value)}`;
 export const seconds = (value) => !known(value) ? "–" : value < 1 ? `${Math.round(value * 1000)} ms` : value < 120 ? `${amount(value)} s` : `${Math.round(value / 60)} min`;
 export const size = (value) => !known(value) ? "–" : value < 1024 ? count(value, "byte") : value < 2 ** 20 ? `${amount(value / 1024)} KiB` : `${amount(value / 2 ** 20)} MiB`;
-export const share = (value) => known(value) ? `${Math.round(value * 100)} %` : "–";
+export const share = (value) => known(value) ? `${Math.round(value * 100)}\u00a0%` : "–";
 
 export function when(iso) {
   const date = new Date(iso);
