@@ -14,20 +14,21 @@ const VIEWS = [
   { name: "compare", title: "Compare", load: () => import("./compare/view.js"), style: "compare/compare.css" },
   { name: "library", title: "Library", load: () => import("./library/view.js"), style: "library/library.css", free: true },
   { name: "graph", title: "Graph", load: () => import("./graph/view.js"), style: "graph/graph.css" },
+  { name: "evaluate", title: "Evaluate", load: () => import("./evaluate/view.js"), style: ["parts/parts.css", "evaluate/evaluate.css"] },
 ];
 
 const loaded = new Map();
 function fetched(view) {
   if (!loaded.has(view.name)) {
-    const style = new Promise((resolve, reject) => {
+    const styles = [view.style].flat().map((style) => new Promise((resolve, reject) => {
       const sheet = document.createElement("link");
       sheet.rel = "stylesheet";
-      sheet.href = new URL(view.style, import.meta.url).href;
+      sheet.href = new URL(style, import.meta.url).href;
       sheet.onload = resolve;
       sheet.onerror = reject;
       document.head.append(sheet);
-    });
-    const both = Promise.all([view.load(), style]).then(([module]) => module.default);
+    }));
+    const both = Promise.all([view.load(), ...styles]).then(([module]) => module.default);
     both.catch(() => loaded.delete(view.name));
     loaded.set(view.name, both);
   }

@@ -9,6 +9,9 @@ const WAIT = 140;
 export function EntitySearch({ collection, label, placeholder = "", value = "", choose, hidden = false }) {
   const [text, write] = useState(value), [found, find] = useState([]), [at, move] = useState(-1), [open, show] = useState(false), [none, miss] = useState(false);
   const id = useId(), written = useRef(false), eager = useRef(false);
+  // What is found comes later than the box was drawn: it goes to whoever asks then.
+  const latest = useRef(choose);
+  latest.current = choose;
   useEffect(() => { written.current = false; write(value); }, [value]);
   useEffect(() => {
     if (!written.current) return undefined;
@@ -33,7 +36,7 @@ export function EntitySearch({ collection, label, placeholder = "", value = "", 
     written.current = eager.current = false;
     write(entity.name);
     show(false);
-    choose(entity);
+    latest.current(entity);
   };
   const keys = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -48,7 +48,7 @@ export function Entity({ collection, found, communities, explore, choose, from }
   const { entity } = found, nodes = new Map(found.nodes.map((node) => [node.id, node])), own = nodes.get(entity.id);
   const community = communities.get(own?.community);
   const edges = found.edges.filter((edge) => edge.source === entity.id || edge.target === entity.id);
-  return html`<article class="about">
+  return html`<article class="told">
     <h2 tabindex="-1">${shown(entity.name)}</h2>
     <p class="row">${entity.type && html`<span class="tag">${shown(entity.type)}</span>`}
       <span class="soft small">named ${count(entity.count, "time")} in ${count(entity.chunks, "passage")}, joined to ${own?.degree ?? 0}</span></p>
@@ -66,7 +66,7 @@ export function Entity({ collection, found, communities, explore, choose, from }
 }
 
 export function Line({ collection, line, nodes, choose }) {
-  return html`<article class="about">
+  return html`<article class="told">
     <h2 tabindex="-1">${shown(nodes.get(line.source).name)} and ${shown(nodes.get(line.target).name)}</h2>
     ${line.relations.length ? html`<${Relations} key=${line.key} collection=${collection} edges=${line.relations} nodes=${nodes} here="" choose=${choose} />`
       : html`<p class="soft">The walk went from one to the other; no relation between them is stated.</p>`}
@@ -79,7 +79,7 @@ export function Community({ collection, id, choose }) {
   if (problem) return html`<${Trouble} problem=${problem} again=${again} />`;
   if (!value) return html`<${Waiting} />`;
   const members = all ? value.members : value.members.slice(0, 20);
-  return html`<article class="about">
+  return html`<article class="told">
     <h2 tabindex="-1">${shown(value.title || "A community")}</h2>
     <p class="soft small">${count(value.size, "entity").replace("entitys", "entities")}${value.way ? `, reported by ${shown(value.way)}` : ", too small for a report"}</p>
     ${value.parent && html`<p class="small"><a href=${link("graph", collection, ["community", value.parent])}>The community around it</a></p>`}

@@ -70,7 +70,8 @@ export default function Graph({ collection, rest: [what = "", first = "", second
     return undefined;
   }, [collection, group]);
 
-  const { picture, about, problem } = state, chosen = about?.entity.id ?? "";
+  // What stands here until the new address is read is not what it asks for.
+  const { about, problem } = state, picture = state.picture?.kind === kind ? state.picture : null, chosen = about?.entity.id ?? "";
   const known = useMemo(() => new Map((picture?.communities ?? []).map((one) => [one.id, one])), [picture]);
   const of = useMemo(() => picture ? colours(picture.communities ?? counted(picture.nodes)) : NONE, [picture]);
   const light = useMemo(() => {
