@@ -205,6 +205,12 @@ class ServeSettings(Section):
     otlp: str = Field("", description="where OpenTelemetry spans are sent, e.g. http://127.0.0.1:4318; none unless set")
     otlp_texts: bool = Field(False, description="whether those spans hold questions, answers and titles, too")
 
+    @field_validator("hosts", "origins", mode="before")
+    @classmethod
+    def _from_a_variable(cls, value: object) -> object:
+        """A list in an environment variable has commas."""
+        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+
 
 class Settings(Section):
     """Every setting of ragways, section by section; frozen, and checked when it is made."""
