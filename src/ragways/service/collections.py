@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -113,6 +114,7 @@ class Collections:
         for folder in (self._root, self._given):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         state.tables(_TABLE)
+        self._read = lru_cache(4096)(self._collection)  # paths take longer to make than a row to be found
         self._clear_leftovers()
         self._register(indexes)
         for collection in self.all():
@@ -147,18 +149,18 @@ class Collections:
         """The collection of this name, or None."""
         query = f"SELECT {_COLUMNS} FROM collections WHERE tenant = ? AND name = ?"  # noqa: S608 - columns of ours
         row = self._state.db.execute(query, (tenant, name)).fetchone()
-        return None if row is None else self._collection(row)
+        return None if row is None else self._read(row)
 
     def visible(self, caller: Caller) -> list[Collection]:
         """What the caller may know of, by name."""
         query = f"SELECT {_COLUMNS} FROM collections WHERE tenant = ? ORDER BY name"  # noqa: S608 - columns of ours
-        found = map(self._collection, self._state.db.execute(query, (caller.tenant,)))
+        found = map(self._read, self._state.db.execute(query, (caller.tenant,)))
         return [one for one in found if caller.sees(one.tenant, one.name)]
 
     def all(self) -> list[Collection]:
         """Every collection of every tenant."""
         rows = self._state.db.execute(f"SELECT {_COLUMNS} FROM collections ORDER BY id")  # noqa: S608 - columns of ours
-        return [self._collection(row) for row in rows.fetchall()]
+        return [self._read(row) for row in rows.fetchall()]
 
     def delete(self, collection: Collection) -> None:
         """Forget a collection and delete its folder. From the first moment on nobody finds it.

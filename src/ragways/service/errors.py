@@ -41,6 +41,7 @@ from ragways.core.errors import (
     UsageError,
     WrongVersion,
 )
+from ragways.core.text import clean
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -86,8 +87,8 @@ class ServiceError(Exception):
         super().__init__(message)
         self.status = status
         self.code = code
-        self.message = message
-        self.cure = cure
+        self.message = clean(message)  # it may name what a client sent
+        self.cure = clean(cure)
         self.headers = headers or {}
 
     def body(self, request: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ragways import __version__
 from ragways.core.errors import RagwaysError
+from ragways.core.text import clean
 from ragways.index.where import LONGEST as LONGEST_FILTER
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS
 from ragways.service.auth import Access, Service, caller, collection, service_of
@@ -60,8 +61,8 @@ class ChatMessage(BaseModel):
         if isinstance(self.content, list):
             if any(part.type not in ("text", "refusal") for part in self.content):
                 raise BadRequest("only text can be asked", "send messages whose parts are of type text")
-            return "".join(part.text or "" for part in self.content)
-        return self.content or ""
+            return clean("".join(part.text or "" for part in self.content))
+        return clean(self.content or "")
 
 
 class StreamOptions(BaseModel):
@@ -344,7 +345,7 @@ async def embeddings(request: Request, body: EmbeddingsRequest) -> Response:
     access, name = await _found(request, body.model)
     if name != EMBEDDER:
         raise UnsupportedParameter("this model answers questions", f"embed with …/{EMBEDDER}", "model")
-    texts = [body.input] if isinstance(body.input, str) else body.input
+    texts = [clean(text) for text in ([body.input] if isinstance(body.input, str) else body.input)]
     if not texts or not all(texts):
         raise UnsupportedParameter("there is a text without characters", "leave it out", "input")
     if len(texts) > MOST_TEXTS or sum(map(len, texts)) > MOST_CHARACTERS:
