@@ -8,7 +8,6 @@ which is the slow case: what a frame takes then is an upper bound.
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import threading
@@ -26,29 +25,28 @@ from ragways.pictures.graph_map import _places
 from ragways.service.page import router
 from tests.apps.browser import Browser
 
-MOVE = """new Promise((done) => {
-  const sigma = document.querySelector('.stage').sigma, camera = sigma.getCamera(), times = [], drawn = [];
-  let last = performance.now(), n = 0, began = 0;
+RECORD = """(() => {
+  const sigma = document.querySelector('.stage').sigma, found = window.found = { frames: [], drawn: [], on: true };
+  let last = performance.now(), began = 0;
   sigma.on('beforeRender', () => { began = performance.now(); });
-  sigma.on('afterRender', () => { drawn.push(performance.now() - began); });
+  sigma.on('afterRender', () => { if (found.on) found.drawn.push(performance.now() - began); });
   const turn = () => {
     const now = performance.now();
-    times.push(now - last);
+    found.frames.push(now - last);
     last = now;
-    if (++n > FRAMES) return done({ frames: times.slice(5), drawn: drawn.slice(5) });
-    camera.setState(STATE);
-    requestAnimationFrame(turn);
+    if (found.on) requestAnimationFrame(turn);
   };
   requestAnimationFrame(turn);
-})"""
+})()"""
+MIDDLE = """(() => {
+  const box = document.querySelector('.stage').getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+})()"""
+SECONDS = 4.0
 RENDERER = """(() => {
   const context = document.createElement('canvas').getContext('webgl2');
   return context.getParameter(context.getExtension('WEBGL_debug_renderer_info').UNMASKED_RENDERER_WEBGL);
 })()"""
-WAYS = {
-    "moved": "{ x: .5 + .2 * Math.sin(n / 15), y: .5 + .2 * Math.cos(n / 15) }",
-    "zoomed": "{ ratio: .3 + .25 * Math.sin(n / 15) }",
-}
 
 
 def generated(nodes: int, edges: int) -> dict[str, Any]:
@@ -93,6 +91,29 @@ def app(graph: dict[str, Any]) -> FastAPI:
     return made
 
 
+def moved(browser: Browser, way: str) -> tuple[np.ndarray, np.ndarray]:
+    """Frames, and what of each was our script, while the mouse drags the picture or its wheel zooms it."""
+    x, y = browser.ask(MIDDLE)
+    mouse = {"button": "left", "clickCount": 1}
+    if way == "dragged":
+        browser.send("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, **mouse)
+    browser.ask(RECORD)
+    until, n = time.monotonic() + SECONDS, 0
+    while time.monotonic() < until:
+        n += 1
+        if way == "dragged":
+            at = {"x": x + 200 * np.sin(n / 10), "y": y + 150 * np.cos(n / 10)}
+            browser.send("Input.dispatchMouseEvent", type="mouseMoved", buttons=1, **at, **mouse)
+        else:
+            turn = 120 if n % 20 < 10 else -120
+            browser.send("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=turn)
+            time.sleep(0.05)
+    found = browser.ask("(() => { found.on = false; return found; })()")
+    if way == "dragged":
+        browser.send("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, **mouse)
+    return np.array(found["frames"][2:]), np.array(found["drawn"][2:])
+
+
 def main() -> None:
     nodes, edges = (int(given) for given in (*sys.argv[1:], "5000", "10000")[:2])
     server = uvicorn.Server(uvicorn.Config(app(generated(nodes, edges)), port=0, log_level="error"))
@@ -110,9 +131,8 @@ def main() -> None:
         drawer = browser.ask(RENDERER)
         print(f"{count[0]:,} nodes, {count[1]:,} lines on {drawer}")
         print(f"opened and drawn after {time.perf_counter() - began:.2f} s; page errors: {browser.errors}")
-        for way, state in WAYS.items():
-            found = json.loads(json.dumps(browser.ask(MOVE.replace("FRAMES", "40").replace("STATE", state))))
-            frames, drawn = np.array(found["frames"]), np.array(found["drawn"])
+        for way in ("dragged", "zoomed"):
+            frames, drawn = moved(browser, way)
             print(
                 f"{way}: {1000 / frames.mean():.0f} frames a second; a frame {np.median(frames):.1f} ms (p95 "
                 f"{np.percentile(frames, 95):.1f}); of that our script {np.median(drawn):.1f} ms (p95 "

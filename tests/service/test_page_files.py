@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
+from ragways.pictures.report import PARTS
+from ragways.pictures.shell import parts_script
 from ragways.service.errors import ServiceError
 from ragways.service.page import LIBRARIES, page, router
 
@@ -158,3 +160,14 @@ def test_no_part_makes_html_of_a_string():
         if not name.startswith("vendor/") and sign.encode() in file.body
     }
     assert written == set()
+
+
+def test_reports_are_made_of_the_same_parts():
+    """As modules on the page, as one script in a report: the same lines, but for what joins modules."""
+    script = parts_script(*PARTS)
+    assert not re.search(r"^(import|export)\b|\bexport ?[{d]", script, re.MULTILINE)
+    for name in PARTS:
+        module = page().files[f"parts/{name}.js"].body.decode()
+        lines = [line.removeprefix("export ") for line in module.splitlines() if not line.startswith("import ")]
+        assert "\n".join(lines) in script
+    assert b'from "../parts/plot.js"' in page().files["evaluate/run.js"].body

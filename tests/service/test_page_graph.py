@@ -149,14 +149,16 @@ def test_the_walk_that_led_to_an_answer(page: ShownPage, demo_name: str):
     page.write("Question", "Who designed the Pell Rock Lighthouse?")
     page.key("Enter", 13)
     page.wait("document.querySelector('.answered')")
-    page.press("Graph")
-    page.press("The last answer’s walk")
+    page.press("The walk to it on the graph")
     page.see("The walk to the answer", ".panel-body h2")
     page.see("Pell Rock Lighthouse", ".stops")
     assert page.count(".stops li") >= 3
     labels = f"{NODES}.map((id) => {STAGE}.getGraph().getNodeAttribute(id, 'label'))"
     page.wait(f"document.querySelector('.stage')?.sigma && {labels}.some((label) => label.startsWith('1 · '))")
     assert page.ask(f"{STAGE}.getGraph().filterEdges((key, data) => data.walked).length") > 0
+    page.press("The whole map")
+    page.press("The last answer’s walk")
+    page.see("The walk to the answer", ".panel-body h2")
 
 
 @pytest.mark.parametrize(("width", "dark"), SIZES)

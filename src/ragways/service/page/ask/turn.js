@@ -3,7 +3,10 @@ import { html, useEffect, useRef, useState } from "../parts/html.js";
 import { AnswerText, Cited, Sources } from "../parts/answer.js";
 import { api, path } from "../parts/api.js";
 import { count, shown } from "../parts/figures.js";
+import { collectionOf } from "../parts/home.js";
+import { remember } from "../parts/last.js";
 import { Route } from "../parts/route.js";
+import { link } from "../parts/router.js";
 import { flattened, Steps } from "../parts/steps.js";
 import { say, Trouble } from "../parts/ui.js";
 import { cost } from "../parts/words.js";
@@ -34,6 +37,7 @@ function Answered({ collection, result }) {
     <div class="how">
       <${Route} route=${result.route} />
       ${steps.length > 0 && html`<details><summary>${count(steps.length, "step")} of <strong>${shown(result.paradigm)}</strong></summary><${Steps} steps=${steps} /></details>`}
+      ${collectionOf(collection)?.layers?.includes("graph") && html`<p class="walk"><a href=${link("graph", collection, [], { walk: "last" })} onClick=${() => remember(collection, result)}>The walk to it on the graph</a></p>`}
     </div>
     <footer class="row apart">
       <p class="soft small cost">${cost(result.cost ?? result.usage, result.seconds)}${result.way && ` · by ${shown(result.way)}`}</p>
