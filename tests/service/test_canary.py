@@ -263,6 +263,11 @@ async def what_lists_tell(made: House) -> list[str]:
         ]
         if pair[0] != pair[1] or pair[0][0] != 404:
             found.append(f"/v1/chat/completions differs: {pair}")
+        for method in ("initialize", "tools/list"):
+            call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}
+            pair = [shown(await made.ask(key, "POST", f"/mcp/{name}", call)) for name in (SECRET, "nothinghere")]
+            if pair[0] != pair[1] or pair[0][0] != 404:
+                found.append(f"/mcp differs: {pair}")
         pair = [
             shown(await made.ask(key, "POST", "/api/v1/collections", {"name": name, "layers": ["nothing"]}))
             for name in (SECRET, "nothinghere")
