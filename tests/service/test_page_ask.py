@@ -187,11 +187,18 @@ def test_stopping_calls_the_model_off_and_a_way_that_fails_hides_no_other(
     until(lambda: held_back.count > 0)
     page.press("Stop")
     page.see("Stopped.")
+    page.write("Question", "Who took the roof?")
+    page.key("Enter", 13)
+    until(lambda: held_back.count > 1)
+    page.press("New conversation")  # which leaves, and so stops, the other
+    page.wait("document.querySelectorAll('.turn').length === 0")
     held_back.go_on.set()  # type: ignore[attr-defined]
     until(lambda: not held_back._open)
     page.write("Question", "Who built the harbour light?")
     page.key("Enter", 13)
     page.wait("document.querySelector('.answered')")
+    assert page.count(".turn") == 1
+    assert "Stopped." not in page.text(".turns")
     assert "Anna Brack" in page.text(".answered .said")
     assert "token" in page.text(".cost")
     # Now the page believes that a layer is there, which is gone when the question comes.

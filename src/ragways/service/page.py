@@ -35,6 +35,7 @@ FIRST: Final = (
     "start.js",
     "parts/html.js",
     "parts/api.js",
+    "parts/document.js",
     "parts/home.js",
     "parts/router.js",
     "parts/ui.js",

@@ -1,5 +1,5 @@
 // A question and what came of it: the steps while they happen, the answer, its sources, the way, the cost, and what the reader thinks of it.
-import { html, useEffect, useRef, useState } from "../parts/html.js";
+import { html, useEffect, useMemo, useRef, useState } from "../parts/html.js";
 import { AnswerText, Cited, Sources } from "../parts/answer.js";
 import { api, path } from "../parts/api.js";
 import { count, shown } from "../parts/figures.js";
@@ -14,6 +14,8 @@ import { cost } from "../parts/words.js";
 export function Turn({ collection, turn, again }) {
   const { question, rewritten, result, running, stopped, problem } = turn;
   const top = useRef(null);
+  // While another answer is written, this one is not drawn again for each piece of it.
+  const answered = useMemo(() => result && html`<${Answered} collection=${collection} result=${result} />`, [collection, result]);
   // A new question is brought into sight once; what follows does not move the page under the reader.
   useEffect(() => { if (running) top.current.scrollIntoView({ block: "start" }); }, []);
   return html`<article class="turn" ref=${top} aria-busy=${running ? "true" : undefined}>
@@ -22,7 +24,7 @@ export function Turn({ collection, turn, again }) {
     ${turn.where && html`<p class="soft small">Only documents where <code>${shown(turn.where)}</code></p>`}
     ${running && html`<${Steps} steps=${turn.steps.length ? turn.steps : [{ name: "begins", depth: 0, running: true }]} />`}
     ${running && turn.text && html`<${Cited} collection=${collection} text=${turn.text} />`}
-    ${result ? html`<${Answered} collection=${collection} result=${result} />` : !running && turn.text && html`<${Cited} collection=${collection} text=${turn.text} />`}
+    ${result ? answered : !running && turn.text && html`<${Cited} collection=${collection} text=${turn.text} />`}
     ${turn.kept && again && html`<p class="soft small">Asked before; what it rested on is not kept. <button type="button" class="quiet" onClick=${again}>Ask again</button></p>`}
     ${stopped && html`<p class="soft">Stopped. Calls that were under way have been called off.</p>`}
     <${Trouble} problem=${problem} />
@@ -50,7 +52,7 @@ function Answered({ collection, result }) {
 function Feedback({ collection, result }) {
   const [verdict, judge] = useState(""), [correction, correct] = useState(""), [sent, send] = useState(""), [problem, fail] = useState(null);
   const keep = async (chosen, right) => {
-    const body = { question: result.question, answer: result.answer, verdict: chosen, paradigm: result.paradigm, evidence: result.evidence.map((one) => one.id) };
+    const body = { question: result.question, answer: result.answer, verdict: chosen, paradigm: result.paradigm, evidence: result.evidence.slice(0, 200).map((one) => one.id) };
     try {
       await api.post(path`/collections/${collection}/feedback`, right ? { ...body, correction: right } : body);
       send(chosen);

@@ -11,6 +11,9 @@ import { Choice, say, Trouble, Waiting } from "../parts/ui.js";
 import { Conversations } from "./conversations.js";
 import { Turn } from "./turn.js";
 
+let made = 0;
+const next = () => { made += 1; return made; };
+
 // What an event changes in a turn.
 function told(turn, { event, data }) {
   if (event === "rewritten") return { ...turn, rewritten: data };
@@ -24,7 +27,8 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
   const [turns, setTurns] = useState([]), [problem, fail] = useState(null), [loading, load] = useState(false), [changes, changed] = useState(0);
   // The conversation whose turns are here: one that was just begun need not be fetched.
   const here = useRef(""), running = useRef(null);
-  const change = (at, act) => setTurns((old) => old.map((turn, n) => n === at ? act(turn) : turn));
+  // By number: when what was under way ends, another conversation may be shown.
+  const change = (number, act) => setTurns((old) => old.map((turn) => turn.number === number ? act(turn) : turn));
 
   useEffect(() => {
     if (conversation === here.current) return undefined;
@@ -43,10 +47,10 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
   useEffect(() => () => running.current?.abort(), []);
 
   const ask = async (question, { paradigm, where }) => {
-    const abort = new AbortController(), at = turns.length;
+    const abort = new AbortController(), number = next();
     running.current = abort;
     fail(null);
-    setTurns((old) => [...old, { question, paradigm, where, steps: [], text: "", running: true }]);
+    setTurns((old) => [...old, { number, question, paradigm, where, steps: [], text: "", running: true }]);
     try {
       if (!here.current) {
         here.current = (await api.post(path`/collections/${collection}/conversations`, {}, abort.signal)).id;
@@ -54,14 +58,14 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
       }
       const body = { question, paradigm, where: where || null, stream: true, conversation: here.current };
       for await (const event of events("POST", path`/collections/${collection}/ask`, { body, signal: abort.signal })) {
-        change(at, (turn) => told(turn, event));
+        change(number, (turn) => told(turn, event));
         if (event.event === "result") remember(collection, event.data);
         if (event.event === "result") say(event.data.abstained ? "The documents do not tell." : `Answer: ${event.data.answer}`);
       }
-      change(at, (turn) => turn.running ? { ...turn, running: false, problem: { message: "The answer broke off", cure: "Ask once more." } } : turn);
+      change(number, (turn) => turn.running ? { ...turn, running: false, problem: { message: "The answer broke off", cure: "Ask once more." } } : turn);
     } catch (error) {
       const stopped = error.name === "AbortError";
-      change(at, (turn) => ({ ...turn, running: false, stopped, problem: stopped ? null : error }));
+      change(number, (turn) => ({ ...turn, running: false, stopped, problem: stopped ? null : error }));
       if (stopped) say("Stopped.");
     } finally {
       if (running.current === abort) running.current = null;
@@ -77,7 +81,7 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
       ${!turns.length && !loading && !problem && html`<${Begin} collection=${collection} />`}
       <${Trouble} problem=${problem} />
       ${loading && html`<${Waiting} />`}
-      <ol class="turns plain">${turns.map((turn, at) => html`<li key=${at}><${Turn} collection=${collection} turn=${turn} again=${busy ? null : () => ask(turn.question, { paradigm: turn.paradigm || "auto", where: "" })} /></li>`)}</ol>
+      <ol class="turns plain">${turns.map((turn) => html`<li key=${turn.number}><${Turn} collection=${collection} turn=${turn} again=${busy ? null : () => ask(turn.question, { paradigm: turn.paradigm || "auto", where: "" })} /></li>`)}</ol>
       <${Composer} collection=${collection} busy=${busy} ask=${ask} stop=${() => running.current?.abort()} />
     </section>
   </div>`;
@@ -85,7 +89,7 @@ export default function Ask({ collection, rest: [conversation = ""] }) {
 
 // A turn as the server keeps it: without its evidence, so the numbers of passages in it mean nothing any more.
 function kept({ question, whole, way, answer, paradigm }) {
-  return { question, rewritten: { question: whole, way }, text: answer.replace(/\s*\[\d{1,4}\]/g, ""), paradigm, steps: [], running: false, kept: true };
+  return { number: next(), question, rewritten: { question: whole, way }, text: answer.replace(/\s*\[\d{1,4}\]/g, ""), paradigm, steps: [], running: false, kept: true };
 }
 
 function Begin({ collection }) {
