@@ -164,6 +164,15 @@ def test_ask_and_retrieve_take_a_paradigm_or_a_step_of_ones_own(settings: Settin
         assert best.items[0].piece.title == "light"
 
 
+def test_a_question_may_lean_on_those_before(settings: Settings, index: Path):
+    with ragways.open(settings=settings, embedder=Letters()) as corpus:
+        result = corpus.ask("When was it built?", "words", history=[("Who built Harl Tower?", "Anna Brack.")])
+        assert result.question == "When was Harl Tower built?"
+        assert corpus.ask("When was it built?", "words").question == "When was it built?"
+        with pytest.raises(UsageError, match="empty"):
+            corpus.ask(" ", "words", history=[("Who?", "Nobody.")])
+
+
 def test_a_stream_gives_the_answer_in_pieces_and_then_the_whole(settings: Settings, index: Path):
     with ragways.open(settings=settings, embedder=Letters()) as corpus:
         stream = corpus.stream(QUESTION, "words")

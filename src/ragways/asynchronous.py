@@ -38,9 +38,10 @@ from ragways.index.build import build as build_index
 from ragways.index.layers import USUAL, check_layers
 from ragways.index.update import Summary
 from ragways.pictures.neighbourhood import Neighbourhood, neighbourhood
-from ragways.retrieval.ask import Result, ask, retrieve
+from ragways.retrieval.ask import Result, ask, check_question, retrieve
 from ragways.retrieval.paradigm import Paradigm
 from ragways.settings import Settings, read_settings
+from ragways.tasks.follow_up import FOLLOW_UP, FollowUpInput, Turn
 
 if TYPE_CHECKING:
     from ragways.core.step import Step
@@ -128,15 +129,23 @@ class AsyncCorpus:
         *,
         where: str | None = None,
         budget: float | None = None,
+        history: Sequence[tuple[str, str]] = (),
         on_text: OnText | None = None,
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Result:
         """Answer one question in one way; see `Corpus.ask`. `on_text` gets the answer's text while it is written."""
         chosen = self._paradigm_settings(paradigm, settings)
-        spend = Budget(usd=budget)
-        return await self._question(
-            lambda use: ask(use, question, paradigm, chosen, budget=spend, on_text=on_text, where=where),
-        )
+        turns = [Turn(*turn) for turn in history]
+
+        async def answered(use: Resources) -> Result:
+            whole = question
+            if turns:
+                given = FollowUpInput(check_question(question), turns)
+                whole = (await use.model.do(FOLLOW_UP, given, rule_if_unusable=True)).value.question
+            return await ask(use, whole, paradigm, chosen, on_text=on_text, where=where)
+
+        with spending(Budget(usd=budget)):
+            return await self._question(answered)
 
     async def retrieve(
         self,

@@ -158,6 +158,7 @@ class Corpus:
         *,
         where: str | None = None,
         budget: float | None = None,
+        history: Sequence[tuple[str, str]] = (),
         **settings: Any,  # noqa: ANN401 - the paradigm's own, checked by it
     ) -> Result:
         """Answer one question in one way.
@@ -168,12 +169,14 @@ class Corpus:
                 from `Query` to `Answer` of your own.
             where: a filter of documents, such as `'date>2020 and path~"api/"'`: no other has a part in the answer.
             budget: the most this answer may cost, in USD.
+            history: questions and answers before, the oldest first. The question may lean on them ("Where was she
+                born?"): it is made whole first, and `result.question` is how it was understood.
             **settings: settings of the paradigm, such as `k=20`.
 
         Returns:
             The answer with its citations and evidence, the trace of how it came about, and what it cost.
         """
-        return self._run(self._corpus.ask(question, paradigm, where=where, budget=budget, **settings))
+        return self._run(self._corpus.ask(question, paradigm, where=where, budget=budget, history=history, **settings))
 
     def retrieve(
         self,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragways.apps.logs import ROOT, as_json
 from ragways.apps.terminal import ModelOption, ProviderOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import MissingPart, UsageError
 
@@ -85,8 +86,12 @@ def run(config: ServiceConfig) -> None:
         )
     )
     app.state.server = server  # streams that would stay open look at it
-    sys.stderr.write(f"ragways: serving {where}/ (API: {where}/api/v1/openapi.json); stop with Ctrl-C\n")
-    sys.stderr.flush()
+    said = f"serving {where}/ (API: {where}/api/v1/openapi.json); stop with Ctrl-C"
+    if as_json():
+        ROOT.info("%s", said)
+    else:
+        sys.stderr.write(f"ragways: {said}\n")
+        sys.stderr.flush()
     # uvicorn lets answers end and then raises the signal once more: that is not a failure.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with suppress(KeyboardInterrupt):
