@@ -58,16 +58,20 @@ export function ofPaths(found) {
   return { kind: "paths", nodes, edges: joined(found.edges), paths: found.paths, relations: new Map(found.edges.map((edge) => [edge.id, edge])) };
 }
 
-// A walk: its entities carry the number of the stop that named them first, and lines lead from stop to stop.
+// A walk: its entities carry the number of the stop that named them first. Windows are visited one after the other, so lines lead from stop to
+// stop; PageRank spreads from its seeds, so those relations are drawn by which it went.
 export function ofWalk(found) {
   const first = new Map();
   for (const stop of found.stops) for (const id of stop.entities) if (!first.has(id)) first.set(id, stop.number);
   const nodes = found.nodes.map((node) => ({ ...node, stop: first.get(node.id) }));
   const edges = new Map(joined(found.edges).map((edge) => [edge.key, edge]));
-  const heads = found.stops.map((stop) => stop.entities[0]);
-  heads.forEach((target, at) => {
-    const source = heads[at - 1];
-    if (!at || source === target) return;
+  const at = (...roles) => new Set(found.stops.filter((stop) => roles.includes(stop.role)).flatMap((stop) => stop.entities));
+  const seeds = at("seed"), reached = at("seed", "entity");
+  for (const edge of edges.values()) edge.walked = reached.has(edge.source) && reached.has(edge.target) && (seeds.has(edge.source) || seeds.has(edge.target));
+  const heads = seeds.size ? [] : found.stops.map((stop) => stop.entities[0]);
+  heads.forEach((target, n) => {
+    const source = heads[n - 1];
+    if (!n || source === target) return;
     const key = pair(source, target);
     edges.set(key, { weight: 1, relations: [], ...edges.get(key), key, source, target, walked: true });
   });

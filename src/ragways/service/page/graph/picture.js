@@ -25,22 +25,25 @@ function palette(element) {
 const short = (text) => text.length > 34 ? `${text.slice(0, 33)}…` : text;
 const large = (node, many) => (many ? 2 : 4) + Math.min(many ? 8 : 9, Math.sqrt(node.degree) * (many ? .8 : 1.1));
 
-// Names stand below their dots, with the paper around the letters; one that would lie upon another waits for a closer look.
-function named(colours, taken) {
-  return (context, data, settings) => {
-    if (!data.label) return;
+// Names stand below their dots, with the paper around the letters. Those of a frame are gathered and written largest first: one that would lie
+// upon another waits for a closer look.
+function naming(colours) {
+  const waiting = [], taken = [];
+  const put = (context, data, settings, always = false) => {
     context.font = `${data.strong ? 650 : 450} ${settings.labelSize}px ${settings.labelFont}`;
-    context.textAlign = "center";
-    context.lineJoin = "round";
-    context.lineWidth = 4;
-    context.strokeStyle = colours().paper;
-    context.fillStyle = data.faint ? colours().soft : colours().ink;
     const y = data.y + data.size + settings.labelSize + 1, half = context.measureText(data.label).width / 2 + 2;
     const box = [data.x - half, y - settings.labelSize, data.x + half, y + 4];
-    if (!data.strong && !data.hovered && taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return;
+    if (!always && taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return;
     taken.push(box);
+    Object.assign(context, { textAlign: "center", lineJoin: "round", lineWidth: 4, strokeStyle: colours().paper, fillStyle: colours().ink });
     context.strokeText(data.label, data.x, y);
     context.fillText(data.label, data.x, y);
+  };
+  return {
+    label: (context, data, settings) => { if (data.label) waiting.push([context, data, settings]); },
+    hover: (context, data, settings) => { if (data.label) put(context, data, settings, true); },
+    begin: () => { waiting.length = taken.length = 0; },
+    end: () => { for (const [context, data, settings] of waiting.sort(([, a], [, b]) => b.size - a.size)) put(context, data, settings, data.strong); },
   };
 }
 
@@ -59,7 +62,7 @@ function brought(graph, { nodes, edges }) {
   for (const id of graph.nodes()) if (!wanted.has(id)) graph.dropNode(id);
   let unplaced = false;
   nodes.forEach((node, number) => {
-    const label = short(shown(node.stop ? `${node.stop} · ${node.name}` : node.name)), attributes = { label, size: large(node, many), community: node.community, type: many ? "point" : "circle" };
+    const label = short(shown(node.stop ? `${node.stop} · ${node.name}` : node.name)), attributes = { label, size: large(node, many) + (node.stop <= 3 ? 4 : 0), early: node.stop <= 12, community: node.community, type: many ? "point" : "circle" };
     if (graph.hasNode(node.id)) graph.mergeNodeAttributes(node.id, node.x === undefined ? attributes : { ...attributes, x: node.x, y: node.y });
     else {
       unplaced ||= node.x === undefined;
@@ -83,7 +86,7 @@ function reducers(look) {
     nodeReducer: (id, data) => {
       const { colours, chosen, of } = look(), at = of.get(data.community), strong = id === chosen, faint = dim(id);
       const color = faint ? colours.faint : at === undefined ? colours.none : colours.own[at];
-      return { ...data, color, faint, strong, label: faint ? "" : data.label, forceLabel: strong || (look().lit?.size <= 30 && !faint), size: strong ? data.size * 1.35 : data.size, zIndex: strong ? 2 : faint ? 0 : 1 };
+      return { ...data, color, faint, strong, label: faint ? "" : data.label, forceLabel: strong || data.early || (look().lit?.size <= 30 && !faint), size: strong ? data.size * 1.35 : data.size, zIndex: strong ? 2 : faint ? 0 : 1 };
     },
     edgeReducer: (key, data) => {
       const { colours, chosen, graph, lit } = look();
@@ -122,13 +125,13 @@ export function Picture({ picture, chosen, lit, of, choose, open, label }) {
       const paint = () => { look.current.colours = palette(box.current); own.current?.sigma.refresh({ skipIndexation: true }); };
       look.current = { ...look.current, graph };
       paint();
-      const taken = [], draw = named(() => look.current.colours, taken);
-      const hover = (context, data, settings) => draw(context, { ...data, hovered: true }, settings);
+      const names = naming(() => look.current.colours);
       const sigma = new made.Sigma(graph, box.current, {
-        ...reducers(() => look.current), defaultDrawNodeLabel: draw, defaultDrawNodeHover: hover, labelFont: "system-ui, sans-serif", labelSize: 12, labelDensity: .6, labelGridCellSize: 130,
+        ...reducers(() => look.current), defaultDrawNodeLabel: names.label, defaultDrawNodeHover: names.hover, labelFont: "system-ui, sans-serif", labelSize: 12, labelDensity: 1.5, labelGridCellSize: 130,
         labelRenderedSizeThreshold: 6, hideEdgesOnMove: drawing().slow, nodeProgramClasses: { circle: made.NodeCircleProgram, point: made.NodePointProgram }, edgeProgramClasses: { line: made.EdgeRectangleProgram, thin: made.EdgeLineProgram }, zIndex: true, stagePadding: 36, minCameraRatio: .02, maxCameraRatio: 3, doubleClickZoomingRatio: 1, allowInvalidContainer: true,
       });
-      sigma.on("beforeRender", () => { taken.length = 0; });
+      sigma.on("beforeRender", names.begin);
+      sigma.on("afterRender", names.end);
       sigma.on("clickNode", ({ node }) => look.current.choose(node));
       sigma.on("clickEdge", ({ edge }) => look.current.open(edge));
       sigma.on("clickStage", () => look.current.choose(""));
