@@ -17,57 +17,30 @@ function judged(answers, metric) {
   }
   return { kind: answers.every((one) => one.error) ? "failed" : "unscored", value: null };
 }
-function badge(parent, { kind, value }, metric) {
-  const sign = add(parent, "span", `${SIGNS[kind]} ${SAID[kind]}`, `badge ${kind}`);
-  sign.title = shown(`${metric}: ${known(value) ? figure(value) : SAID[kind]}`);
-  if (kind === "partly") sign.append(` ${figure(value)}`);
+function Badge({ found: { kind, value }, metric }) {
+  return html`<span class=${`badge ${kind}`} title=${shown(`${metric}: ${known(value) ? figure(value) : SAID[kind]}`)}>${SIGNS[kind]} ${SAID[kind]}${kind === "partly" ? ` ${figure(value)}` : ""}</span>`;
 }
-function opened(parent, question, metric, chosen) {
-  const facts = add(parent, "div", undefined, "facts");
-  line(facts, "gold", question.gold.length ? question.gold.join(" · ") : "none given");
-  for (const wanted of question.wanted) line(facts, "gold evidence", [wanted.title, wanted.key, wanted.quote ? `“${wanted.quote}”` : "", wanted.text ? wanted.text.slice(0, 200) : ""].filter(Boolean).join(": "));
-  const cards = add(parent, "div", undefined, "cards");
-  for (const name of chosen) {
-    const some = question.answers.filter((one) => one.paradigm === name);
-    if (some.length) card(cards, name, some, metric);
-  }
-  if (!cards.children.length) add(cards, "p", "None of the chosen paradigms was asked this.", "soft");
+function Opened({ question, metric, chosen }) {
+  const wanted = (one) => [one.title, one.key, one.quote ? `“${one.quote}”` : "", one.text ? one.text.slice(0, 200) : ""].filter(Boolean).join(": ");
+  const cards = chosen.map((name) => [name, question.answers.filter((one) => one.paradigm === name)]).filter(([, some]) => some.length);
+  return html`<div class="facts"><${Line} label="gold" text=${question.gold.length ? question.gold.join(" · ") : "none given"} />${question.wanted.map((one) => html`<${Line} label="gold evidence" text=${wanted(one)} />`)}</div>
+    <div class="cards">${cards.map(([name, answers]) => html`<${Card} name=${name} answers=${answers} metric=${metric} />`)}${!cards.length && html`<p class="soft">None of the chosen paradigms was asked this.</p>`}</div>`;
 }
-function line(parent, label, text) {
-  const row = add(parent, "p");
-  add(row, "span", `${label} `, "label");
-  const said = add(row, "span", text);
-  said.dir = "auto";
+const Line = ({ label, text }) => html`<p><span class="label">${label} </span><span dir="auto">${shown(text)}</span></p>`;
+function Card({ name, answers, metric }) {
+  return html`<article class=${`card ${colourOf(name)}`}><header><h4>${nameOf(name)}</h4><${Badge} found=${judged(answers, metric)} metric=${metric} /></header>
+    ${answers.map((one) => html`${answers.length > 1 && html`<p class="repeat">repeat ${one.repeat + 1} <${Badge} found=${judged([one], metric)} metric=${metric} /></p>`}<${Answer} one=${one} />`)}</article>`;
 }
-function card(parent, name, answers, metric) {
-  const box = add(parent, "article", undefined, `card ${colourOf(name)}`), head = add(box, "header"), title = add(head, "h4");
-  named(title, name);
-  badge(head, judged(answers, metric), metric);
-  for (const one of answers) {
-    if (answers.length > 1) {
-      const repeat = add(box, "p", `repeat ${one.repeat + 1} `, "repeat");
-      badge(repeat, judged([one], metric), metric);
-    }
-    answer(box, one);
-  }
-}
-function answer(box, one) {
-  if (one.error) { add(box, "p", `failed: ${one.error}`, "wrong answer"); return; }
-  const text = add(box, "p", one.answer || "(an empty answer)", one.abstained ? "answer abstained" : "answer");
-  text.dir = "auto";
-  text.tabIndex = one.answer.length > 600 ? 0 : -1;
-  const usage = one.usage ?? {}, cost = [];
-  if (one.abstained) cost.push("abstained");
-  cost.push(`${amount(one.seconds)} s`);
-  if (usage.input || usage.output) cost.push(`${whole((usage.input ?? 0) + (usage.output ?? 0))} tokens`, `${whole(usage.calls)} calls`);
-  if (usage.usd) cost.push(`$${amount(usage.usd)}`);
-  if (one.way) cost.push(one.way === "rule" ? "by rule, without a model" : one.way);
-  add(box, "p", cost.join(" · "), "soft");
-  const tools = Object.entries(one.tools ?? {}).map(([tool, calls]) => `${tool} ${calls}`).join(", ");
-  if (tools) add(box, "p", `tools: ${tools}`, "soft");
-  unfold(box, judgements(one), (place) => scores(place, one));
-  const found = one.evidence ?? [];
-  unfold(box, [`${found.length} ${found.length === 1 ? "piece" : "pieces"} of evidence`, ...gold(one.ranks ?? [])].join("; "), (place) => evidence(place, one));
+function Answer({ one }) {
+  if (one.error) return html`<p class="wrong answer">${shown(`failed: ${one.error}`)}</p>`;
+  const usage = one.usage ?? {}, found = one.evidence ?? [], tools = Object.entries(one.tools ?? {}).map(([tool, calls]) => `${tool} ${calls}`).join(", ");
+  const cost = [one.abstained ? "abstained" : "", `${amount(one.seconds)} s`, ...(usage.input || usage.output ? [`${whole((usage.input ?? 0) + (usage.output ?? 0))} tokens`, `${whole(usage.calls)} calls`] : []),
+    usage.usd ? `$${amount(usage.usd)}` : "", one.way === "rule" ? "by rule, without a model" : one.way].filter(Boolean);
+  return html`<p class=${one.abstained ? "answer abstained" : "answer"} dir="auto" tabindex=${one.answer.length > 600 ? 0 : -1}>${shown(one.answer || "(an empty answer)")}</p>
+    <p class="soft">${shown(cost.join(" · "))}</p>
+    ${tools && html`<p class="soft">${shown(`tools: ${tools}`)}</p>`}
+    <${Unfold} summary=${judgements(one)} fill=${() => html`<${Scores} one=${one} />`} />
+    <${Unfold} summary=${[`${found.length} ${found.length === 1 ? "piece" : "pieces"} of evidence`, ...gold(one.ranks ?? [])].join("; ")} fill=${() => html`<${EvidenceOf} one=${one} />`} />`;
 }
 function gold(ranks) {
   const seen = ranks.filter(known), lost = ranks.length - seen.length;
@@ -75,56 +48,28 @@ function gold(ranks) {
 }
 const judgements = (one) => `${Object.keys(one.values).length} scores${one.details ? ` and what the judges said` : ""}${one.why ? `, ${Object.keys(one.why).length} unscored` : ""}`;
 // Written when it is opened for the first time.
-function unfold(parent, summary, fill) {
-  const details = add(parent, "details");
-  add(details, "summary", summary);
-  details.addEventListener("toggle", () => { if (details.open && details.children.length === 1) fill(add(details, "div")); });
+function Unfold({ summary, fill }) {
+  const [opened, open] = useState(false);
+  return html`<details onToggle=${(event) => event.target.open && open(true)}><summary>${shown(summary)}</summary>${opened && html`<div>${fill()}</div>`}</details>`;
 }
-function scores(place, one) {
-  const list = add(place, "dl", undefined, "scores");
-  for (const { name, summary } of data.metrics) {
-    if (!(name in one.values) && !(one.why && name in one.why)) continue;
-    add(list, "dt", name).title = shown(summary);
-    const said = add(list, "dd");
-    if (name in one.values) add(said, "b", amount(one.values[name]) === "0" ? "0" : String(one.values[name]));
-    else add(said, "span", `unscored: ${one.why[name] || "no reason given"}`, "soft");
-  }
-  for (const { metrics, said } of one.details ?? []) {
-    const box = add(place, "div", undefined, "judged");
-    add(box, "p", metrics.join(", "), "label");
-    tree(box, said);
-  }
+function Scores({ one }) {
+  const some = data.metrics.filter(({ name }) => name in one.values || (one.why && name in one.why));
+  const said = (name) => name in one.values ? html`<b>${amount(one.values[name]) === "0" ? "0" : String(one.values[name])}</b>` : html`<span class="soft">${shown(`unscored: ${one.why[name] || "no reason given"}`)}</span>`;
+  return html`<dl class="scores">${some.map(({ name, summary }) => html`<dt title=${shown(summary)}>${name}</dt><dd>${said(name)}</dd>`)}</dl>
+    ${(one.details ?? []).map(({ metrics, said: told }) => html`<div class="judged"><p class="label">${metrics.join(", ")}</p><${Tree} value=${told} /></div>`)}`;
 }
 // What a judge left behind, as deep as it goes; what is flat stands on one line.
 const flat = (value) => value === null || typeof value !== "object";
-function leaf(parent, value) { add(parent, "span", value === true ? "yes" : value === false ? "no" : value ?? "–").dir = "auto"; }
-function tree(parent, value) {
-  if (flat(value)) { leaf(parent, value); return; }
-  if (!Array.isArray(value) && Object.values(value).every(flat)) {
-    Object.entries(value).forEach(([name, item], at) => {
-      if (at) parent.append(" · ");
-      add(parent, "span", `${name.replaceAll("_", " ")} `, "label");
-      leaf(parent, item);
-    });
-    return;
-  }
-  const list = add(parent, "ul");
-  for (const [name, item] of Object.entries(value)) {
-    const row = add(list, "li");
-    if (!Array.isArray(value)) add(row, "span", `${name.replaceAll("_", " ")} `, "label");
-    tree(row, item);
-  }
+const Leaf = ({ value }) => html`<span dir="auto">${shown(value === true ? "yes" : value === false ? "no" : value ?? "–")}</span>`;
+const Label = ({ name }) => html`<span class="label">${shown(name.replaceAll("_", " "))} </span>`;
+function Tree({ value }) {
+  if (flat(value)) return html`<${Leaf} value=${value} />`;
+  if (!Array.isArray(value) && Object.values(value).every(flat)) return Object.entries(value).map(([name, item], at) => html`${at ? " · " : ""}<${Label} name=${name} /><${Leaf} value=${item} />`);
+  return html`<ul>${Object.entries(value).map(([name, item]) => html`<li>${!Array.isArray(value) && html`<${Label} name=${name} />`}<${Tree} value=${item} /></li>`)}</ul>`;
 }
-function evidence(place, one) {
+function EvidenceOf({ one }) {
   const cited = new Set(one.cited ?? []);
-  (one.evidence ?? []).forEach(([at, points], number) => {
-    const piece = pieces[at], item = add(place, "div", undefined, "piece"), head = add(item, "p");
-    add(head, "b", `[${number + 1}] ${piece.title || piece.id || ""}`);
-    head.append(shown(` ${piece.date ? `(${piece.date}) ` : ""}`));
-    add(head, "code", piece.id ?? "");
-    if (known(points)) add(head, "span", ` ${points}`, "soft");
-    if (cited.has(number + 1)) add(head, "span", " cited", "tag");
-    add(item, "p", piece.text, "text").dir = "auto";
-  });
-  if (!one.evidence) add(place, "p", "Nothing was found, or nothing was looked for.", "soft");
+  if (!one.evidence) return html`<p class="soft">Nothing was found, or nothing was looked for.</p>`;
+  return one.evidence.map(([at, points], number) => html`<div class="piece"><p><b>${shown(`[${number + 1}] ${pieces[at].title || pieces[at].id || ""}`)}</b>${shown(` ${pieces[at].date ? `(${pieces[at].date}) ` : ""}`)}<code>${shown(pieces[at].id ?? "")}</code>
+      ${known(points) && html`<span class="soft"> ${points}</span>`}${cited.has(number + 1) && html`<span class="tag"> cited</span>`}</p><p class="text" dir="auto">${shown(pieces[at].text)}</p></div>`);
 }

@@ -76,8 +76,7 @@ function item(question) {
   const turn = (show) => {
     button.setAttribute("aria-expanded", String(show));
     body.hidden = !show;
-    if (show && !body.children.length) opened(body, question, state.metric, names.filter((name) => !hiddenNames.has(name)));
-    if (!show) body.replaceChildren();
+    render(show ? html`<${Opened} question=${question} metric=${state.metric} chosen=${names.filter((name) => !hiddenNames.has(name))} />` : null, body);
   };
   turn(open.has(question.id));
   button.addEventListener("click", () => {
