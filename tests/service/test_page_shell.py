@@ -74,6 +74,9 @@ def test_everybody_can_use_it(page: ShownPage, demo_name: str, place: str, act: 
         )
         assert page.violations() == []
         assert not page.too_wide()
+        assert page.ask("(([one]) => one.scrollWidth <= one.clientWidth)(document.querySelectorAll('.bar nav'))"), (
+            "no view is cut off"
+        )
     assert len(colours(page.browser.screenshot(scale=0.25))) > 20, "letters, not a blank sheet"
 
 

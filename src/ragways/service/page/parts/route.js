@@ -13,7 +13,7 @@ export function Route({ route }) {
     <summary>Took <strong>${shown(route.arm)}</strong>: ${shown(route.reason)}</summary>
     ${route.far && html`<p class="small">These documents are unlike those that the router knows, so its estimates are less sure.</p>`}
     <div class="frame" tabindex="0" role="region" aria-label="What each way would have cost"><table>
-      <thead><tr><th scope="col">Way</th><th scope="col" class="number">Expected value</th><th scope="col" class="number">${route.cost === "usd" ? "Cost" : route.cost === "seconds" ? "Time" : "Tokens"}</th><th scope="col">Remarks</th></tr></thead>
+      <thead><tr><th scope="col">Way</th><th scope="col" class="number">Value</th><th scope="col" class="number">${route.cost === "usd" ? "Cost" : route.cost === "seconds" ? "Time" : "Tokens"}</th><th scope="col">Remarks</th></tr></thead>
       <tbody>${rows.map((one) => html`<tr key=${one.arm} class=${one.arm === route.arm ? "taken" : ""}>
         <th scope="row">${shown(one.arm)}</th><td class="number">${figure(one.value)}</td><td class="number">${cost(one.cost)}</td>
         <td>${one.arm === route.arm ? "taken" : one.impossible ? shown(one.impossible) : one.arm === route.fixed ? "best single way" : ""}</td>
