@@ -24,7 +24,7 @@ def ended(server: RunningServer, place: str, **body: object) -> dict[str, Any]:
 
 def test_questions_are_made_asked_and_reported(demo_server: RunningServer, demo_name: str, tmp_path: Path):
     place, client = f"{API}/collections/{demo_name}", demo_server.client
-    job = ended(demo_server, place, kind="questions", name="mine", count=2, kinds=["factual", "comparison"])
+    job = ended(demo_server, place, kind="questions", name="mine", count=4, kinds=["factual"])
     [found] = [one for one in client.get(f"{place}/questions").json()["sets"] if one["name"] == "mine"]
     assert found["questions"] == job["result"]["questions"] == 4
     assert found["about"]["way"] == "rule"
@@ -34,12 +34,12 @@ def test_questions_are_made_asked_and_reported(demo_server: RunningServer, demo_
     assert len(asked) == 4
 
     job = ended(
-        demo_server, place, kind="evaluate", questions="mine", paradigms=["words", "naive[k=3]"], limit=3,
+        demo_server, place, kind="evaluate", questions="mine", paradigms=["words", "words[k=3]"], limit=3,
         metrics=["recall@5", "f1"],
     )  # fmt: skip
     [run] = client.get(f"{place}/runs").json()["runs"]
     assert (run["id"], run["asked"], run["questions"]) == (job["id"], 3, "mine")
-    assert run["paradigms"] == ["words", "naive[k=3]"]
+    assert run["paradigms"] == ["words", "words[k=3]"]
     figures = client.get(f"{place}/runs/{run['id']}").json()
     assert figures == {name: value for name, value in job["result"].items() if name != "usd"}
     # The figures are those that the command gives for the same folder.

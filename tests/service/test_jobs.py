@@ -6,23 +6,25 @@ import asyncio
 import json
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from ragways.core.errors import UsageError
+from ragways.service.app import make_app
 from ragways.service.collections import Collection
 from ragways.service.config import ServiceConfig
 from ragways.service.errors import NotFound, OverBudget
 from ragways.service.jobs import Jobs
 from ragways.service.keys import LOCAL, Caller, Keys
 from ragways.service.ledger import Held, Ledger
+from ragways.service.state import FILE, State
 from ragways.settings import Settings
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
@@ -339,16 +341,15 @@ def test_a_job_outlives_cancelling_a_kill_and_a_stop_of_the_server(tmp_path: Pat
             assert (poor["state"], poor["error"]["code"]) == ("failed", "budget")
             hold(model)
             calls = model.count
-            again = server.client.post(f"{API}/jobs/{poor['id']}/resume").json()
-            assert again["error"] is None
-            richer = server.client.post(f"{first}/jobs", json={"kind": "index", "budget": 0.5}).json()
+            again = server.client.post(f"{API}/jobs/{poor['id']}/resume", json={"budget": 0.5}).json()
+            assert (again["state"], again["error"]) == ("running", None)
+            next_one = server.client.post(f"{first}/jobs", json={"kind": "index"}).json()
             until_held(model, calls + 1)
             assert server.stop() in (0, -signal.SIGTERM)
-        model.faults = []
-        with serving(tmp_path / "data") as server:
-            *_, (_, last) = server.events(f"{API}/jobs/{richer['id']}/events")
-            assert last["state"] == "done"
-            assert server.client.get(first).json()["documents"] == 151
+        # Nothing is lost: both wait for the next server.
+        with closing(State(tmp_path / "data" / FILE)) as state:
+            rows = dict(state.db.execute("SELECT id, state FROM jobs").fetchall())
+        assert (rows[poor["id"]], rows[next_one["id"]]) == ("waiting", "waiting")
 
 
 def job_of(server: RunningServer, job: dict[str, Any]) -> dict[str, Any]:
@@ -356,12 +357,10 @@ def job_of(server: RunningServer, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_second_server_on_one_folder_is_refused(server: RunningServer):
-    data = server.log.parent / "data"
-    command = [sys.executable, "-m", "ragways", "serve", "--data", str(data), "--port", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=data.parent, check=False)
-    assert done.returncode == 2
-    assert "another server" in done.stderr
-    assert json.loads(server.client.get(f"{API}/collections").text)
+    config = ServiceConfig(server.log.parent / "data", Settings())
+    with pytest.raises(UsageError, match="another server"):
+        make_app(config)
+    assert server.client.get(f"{API}/collections").status_code == 200
 
 
 # The queue by itself

@@ -30,7 +30,9 @@ STRINGS = 8
 """Strings of each."""
 SHORTEST, LONGEST = 24, 80
 """Bytes of a string: as many as nobody else writes by chance, and few enough to lie on one page of a database."""
-_BLOCK = 8 << 20
+LARGEST = 4 << 30
+"""Bytes that are searched; how many files were not looked into for that is told."""
+_BLOCK = 2 << 20
 _GRAM = 8
 _TABLE_BITS = 20
 
@@ -49,16 +51,21 @@ class ErasedDocument:
 
 @dataclass(slots=True)
 class ErasureReport:
-    """What a search for removed documents found. `files` and `bytes` are what was searched."""
+    """What a search for removed documents found. `files` and `bytes` are what was searched; `not_looked_at` are
+    documents, and `not_searched` files, that were too many.
+    """
 
     documents: list[ErasedDocument]
     not_looked_at: int
     files: int
     bytes: int
+    not_searched: int = 0
 
     @property
     def erased(self) -> bool:
-        return not any(document.found for document in self.documents)
+        """Whether nothing of what was looked for is left anywhere, and all of it was looked for."""
+        whole = not (self.not_looked_at or self.not_searched)
+        return whole and not any(document.found for document in self.documents)
 
     @property
     def in_index(self) -> bool:
@@ -68,11 +75,11 @@ class ErasureReport:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """A document that a run may remove: its key, the hash of what it is, and strings of it."""
+    """A document that a run may remove: its key, the hash of what it is, and strings of it; None of those too many."""
 
     key: str
     hash: str
-    strings: tuple[bytes, ...]
+    strings: tuple[bytes, ...] | None
 
 
 def leaving(index: Path, files: Path) -> dict[int, Leaving]:
@@ -88,7 +95,7 @@ def leaving(index: Path, files: Path) -> dict[int, Leaving]:
                 continue
             rows = store.db.execute("SELECT number, key, hash FROM documents WHERE source = ?", (key,)).fetchall()
             for number, name, hash in rows:
-                strings = tuple(_strings(store, number)) if len(found) < DOCUMENTS else ()
+                strings = tuple(_strings(store, number)) if len(found) < DOCUMENTS else None
                 found[number] = Leaving(name, hash, strings)
     return found
 
@@ -136,14 +143,16 @@ def search(folder: Path, index: Path, before: dict[int, Leaving]) -> ErasureRepo
         gone = [one for number, one in before.items() if now.get(number) != one.hash]
         if not gone:
             return None
-        looked = [one for one in gone if one.strings][:DOCUMENTS]
-        wanted = _Wanted({string for one in looked for string in one.strings})
+        wanted = _Wanted({string for one in gone for string in one.strings or ()})
         shared = set[bytes]()
         for (text,) in store.db.execute("SELECT text FROM documents"):
             shared |= wanted.within(text.encode("utf-8", "replace"))
     places: dict[bytes, list[str]] = {}
-    files, size = 0, 0
+    files, size, too_many = 0, 0, 0
     for path in _searched(folder):
+        if size > LARGEST:
+            too_many += 1
+            continue
         found = set[bytes]()
         for block in _blocks(path):
             found |= wanted.within(block)
@@ -151,12 +160,15 @@ def search(folder: Path, index: Path, before: dict[int, Leaving]) -> ErasureRepo
         for string in found - shared:
             places.setdefault(string, []).append(path.relative_to(folder).as_posix())
         files += 1
-    return ErasureReport([_told(one, shared, places) for one in gone[:DOCUMENTS]], len(gone) - len(looked), files, size)
+    told = [_told(one, one.strings, shared, places) for one in gone if one.strings is not None]
+    return ErasureReport(told, len(gone) - len(told), files, size, too_many)
 
 
-def _told(one: Leaving, shared: set[bytes], places: dict[bytes, list[str]]) -> ErasedDocument:
-    own = [string for string in one.strings if string not in shared]
-    note = "" if own else ("all of it stands in other documents" if one.strings else "it has no sentence to look for")
+def _told(
+    one: Leaving, strings: tuple[bytes, ...], shared: set[bytes], places: dict[bytes, list[str]]
+) -> ErasedDocument:
+    own = [string for string in strings if string not in shared]
+    note = "" if own else ("all of it stands in other documents" if strings else "it has no sentence to look for")
     return ErasedDocument(
         one.key, len(own), sorted({place for string in own for place in places.get(string, ())}), note
     )

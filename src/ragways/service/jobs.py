@@ -203,13 +203,15 @@ class Jobs:
                 await asyncio.wait([running.task])
         return self.get(id)
 
-    def resume(self, id: str) -> Job:
-        """Have a job go on that failed or was cancelled."""
+    def resume(self, id: str, budget: float | None = None) -> Job:
+        """Have a job go on that failed or was cancelled, with this budget or, unless it is given, the one it had."""
         job = self.get(id)
         if job.state not in ("failed", "cancelled"):
             raise Conflict(f"this job is {job.state}", "only a job that failed or was cancelled goes on")
         self._state.db.execute(
-            "UPDATE jobs SET state = 'waiting', error = NULL, result = NULL, ended = NULL WHERE id = ?", (id,)
+            """UPDATE jobs SET state = 'waiting', error = NULL, result = NULL, ended = NULL,
+            budget = coalesce(?, budget) WHERE id = ?""",
+            (budget, id),
         )
         self._next()
         return self.get(id)
@@ -365,7 +367,9 @@ class Jobs:
         if error is None and "error" in last:
             error = from_ragways(error_of(last["error"]))
         if error is None and result is not None and result.get("stopped"):
-            error = ServiceError(402, "budget", result["stopped"], "resume the job to go on; what is done is kept")
+            error = ServiceError(
+                402, "budget", result["stopped"], "resume it with a larger budget; what is done is kept"
+            )
         if error is None and result is None and running.wanted is None:
             error = ServiceError(500, "died", "the job ended without a result", "resume it: it goes on where it was")
         if result is not None:

@@ -72,6 +72,12 @@ class EvaluateJob(_Request):
     budget: Budget = None
 
 
+class ResumeRequest(_Request):
+    """How a job is to go on."""
+
+    budget: Annotated[float | None, Field(ge=0, le=1000, description="USD from now on; unset: as before")] = None
+
+
 JobRequest = Annotated[IndexJob | PlanJob | QuestionsJob | EvaluateJob, Field(discriminator="kind")]
 
 
@@ -165,11 +171,13 @@ async def cancel(request: Request, who: Annotated[Caller, Depends(caller("write"
 
 
 @router.post("/jobs/{id}/resume", response_model=JobInfo)
-async def resume(request: Request, who: Annotated[Caller, Depends(caller("write"))], id: str) -> Response:
-    """Have a job go on that failed or was cancelled."""
+async def resume(
+    request: Request, who: Annotated[Caller, Depends(caller("write"))], id: str, body: ResumeRequest | None = None
+) -> Response:
+    """Have a job go on that failed or was cancelled, maybe with another budget."""
     service = service_of(request)
     _, found = service.jobs.seen(who, id)
-    again = service.jobs.resume(id)
+    again = service.jobs.resume(id, None if body is None else body.budget)
     service.audit.note(who, "job.resume", collection=found.name, job=id)
     return JSONResponse(info(again, found))
 
