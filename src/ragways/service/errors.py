@@ -42,6 +42,7 @@ from ragways.core.errors import (
     WrongVersion,
 )
 from ragways.core.text import clean
+from ragways.service.keys import redacted
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -220,10 +221,12 @@ def handle_errors(app: FastAPI) -> None:
 
     async def known(request: Request, error: Exception) -> Response:
         if isinstance(error, RagwaysError):
-            _log.info(
-                "%s", type(error).__name__, extra={"fields": {"request": request_id(request), "error": str(error)}}
-            )
-            return reply(request, from_ragways(error))
+            shown = from_ragways(error)
+            fields = {"request": request_id(request), "code": shown.code}
+            if shown.message != error.message:  # else the client was told; it may hold what they asked
+                fields["error"] = redacted(str(error))
+            _log.info("%s", type(error).__name__, extra={"fields": fields})
+            return reply(request, shown)
         return reply(request, error if isinstance(error, ServiceError) else _foreign(error))
 
     for kind in (ServiceError, RagwaysError, RequestValidationError, HTTPException):
