@@ -132,7 +132,14 @@ def test_embeddings_are_those_of_the_index(client: openai.OpenAI, demo_name: str
     assert found.usage.prompt_tokens == 4
     one = client.embeddings.create(model=f"{demo_name}/embedder", input="bread").data
     assert len(one) == 1
-    for wrong in ("", [], ["x", ""]):
+    tokens = [[64, 326, 59009], [48616]]  # as tiktoken writes the two texts
+    sent = client.embeddings.create(model=f"{demo_name}/embedder", input=tokens)
+    assert np.allclose([row.embedding for row in sent.data], own, atol=1e-6)
+    assert (
+        client.embeddings.create(model=f"{demo_name}/embedder", input=tokens[1]).data[0].embedding == one[0].embedding
+    )
+    wrongs: list[Any] = ["", [], ["x", ""], [[]], [10**9], [[1], [-1]]]
+    for wrong in wrongs:
         with pytest.raises(openai.BadRequestError):
             client.embeddings.create(model=f"{demo_name}/embedder", input=wrong)
     with pytest.raises(openai.BadRequestError):

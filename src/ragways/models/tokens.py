@@ -13,12 +13,17 @@ from functools import cache
 from typing import Protocol, cast
 from urllib.parse import urlsplit
 
-from ragways.core.errors import SettingsError
+from ragways.core.errors import SettingsError, UsageError
 from ragways.core.trace import Meter, Usage
+
+_VOCABULARY = 100_256
+"""Tokens of cl100k that stand for text."""
 
 
 class _Encoder(Protocol):
     def encode(self, text: str) -> list[int]: ...
+
+    def decode_lossy(self, tokens: list[int]) -> str: ...
 
 
 @cache
@@ -35,6 +40,13 @@ def count_tokens(text: str) -> int:
 def count_each(texts: Sequence[str]) -> list[int]:
     encode = _encoder().encode
     return [len(encode(text)) for text in texts]
+
+
+def text_of(tokens: Sequence[int]) -> str:
+    """The text that these tokens are; an error where one of them is none."""
+    if not all(0 <= token < _VOCABULARY for token in tokens):
+        raise UsageError("these are no tokens of cl100k", "send the text itself")
+    return _encoder().decode_lossy(list(tokens))
 
 
 def count_text(text: str) -> int:

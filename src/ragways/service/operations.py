@@ -13,7 +13,7 @@ from ragways.core.trace import Span, span, watching
 from ragways.core.types import Origin
 from ragways.index.lookup import look_up
 from ragways.index.store import number_of
-from ragways.models.tokens import count_text
+from ragways.models.tokens import count_text, text_of
 from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
@@ -116,8 +116,10 @@ async def route(work: Work) -> Any:  # noqa: ANN401 - JSON
 
 
 async def embed(work: Work) -> dict[str, Any]:
-    """Vectors of texts by the embedder of the index, and how many tokens the texts have, as cl100k counts them."""
-    texts = work.arguments["texts"]
+    """Vectors of texts by the embedder of the index, and how many tokens the texts have, as cl100k counts them. A text
+    may be given as its tokens.
+    """
+    texts = [text if isinstance(text, str) else text_of(text) for text in work.arguments["texts"]]
     with work.corpus.snapshot() as use:
         vectors = await use.embedder.embed(texts)
         rows = [[float(value) for value in row] for row in vectors]

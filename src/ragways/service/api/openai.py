@@ -135,12 +135,18 @@ class ChatRequest(BaseModel):
 
 
 class EmbeddingsRequest(BaseModel):
-    """Texts to be embedded."""
+    """Texts to be embedded, each as it is or as its cl100k tokens, which is how LangChain sends them."""
 
     model: str = Field(max_length=200)
-    input: str | list[str]
+    input: str | list[str] | list[int] | list[list[int]]
     encoding_format: Literal["float", "base64"] | None = "float"
     dimensions: int | None = None
+
+    def texts(self) -> list[str | list[int]]:
+        if isinstance(self.input, str):
+            return [clean(self.input)]
+        several = [self.input] if self.input and isinstance(self.input[0], int) else self.input
+        return [clean(text) if isinstance(text, str) else list(text) for text in several]  # type: ignore[arg-type]
 
 
 class UnsupportedParameter(ServiceError):
@@ -345,7 +351,7 @@ async def embeddings(request: Request, body: EmbeddingsRequest) -> Response:
     access, name = await _found(request, body.model)
     if name != EMBEDDER:
         raise UnsupportedParameter("this model answers questions", f"embed with …/{EMBEDDER}", "model")
-    texts = [clean(text) for text in ([body.input] if isinstance(body.input, str) else body.input)]
+    texts = body.texts()
     if not texts or not all(texts):
         raise UnsupportedParameter("there is a text without characters", "leave it out", "input")
     if len(texts) > MOST_TEXTS or sum(map(len, texts)) > MOST_CHARACTERS:
