@@ -211,8 +211,10 @@ def test_what_is_not_there_is_not_found(server: Served):
     ):
         assert server.client.get(start + path).status_code in (400, 422), path
     assert server.client.get("/api/v1/collections/other/graph").status_code == 404
-    body = {"attachments": [{"kind": "Other"}], "evidence": []}
-    assert server.client.post(start + "walk", json=body).status_code in (400, 422)
+    for left in ('{"kind": "Other"}', '{"kind": "GraphWalk", "seeds": [["entity:1", NaN]]}'):
+        body = f'{{"attachments": [{left}]}}'
+        reply = server.client.post(start + "walk", content=body, headers={"Content-Type": "application/json"})
+        assert reply.status_code in (400, 422), left
 
 
 def test_without_a_graph_the_error_says_what_to_build(tmp_path: Path):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from ragways.service.auth import Access, collection
@@ -168,7 +168,8 @@ class GraphOverview(BaseModel):
     communities: list[CommunityRow]
 
 
-Scored = tuple[Identity, float]
+Figure = Annotated[float, Field(allow_inf_nan=False)]
+Scored = tuple[Identity, Figure]
 
 
 class PageRankWalk(BaseModel):
@@ -182,7 +183,7 @@ class PageRankWalk(BaseModel):
 
 class WalkedWindow(BaseModel):
     window: Identity
-    similarity: float
+    similarity: Figure
     sentences: list[Identity] = Field(max_length=60)
 
 
@@ -286,8 +287,8 @@ async def walk(access: Reading, body: WalkRequest) -> Response:
 
 
 async def _told(access: Access, operation: str, **arguments: Any) -> Response:  # noqa: ANN401 - JSON
-    """What a worker tells, as it is: it is plain data already, and a map is too long to be checked again here."""
+    """What a worker tells, which is a text of JSON already."""
     found = await access.service.workers.call(operation, access.collection, arguments, tenant=access.caller.tenant)
     if found is None:
         raise NotFound("entity" if operation in ("neighbourhood", "paths") else operation)
-    return JSONResponse(found)
+    return Response(found, media_type="application/json")
