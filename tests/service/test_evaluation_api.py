@@ -41,7 +41,7 @@ def test_questions_are_made_asked_and_reported(demo_server: RunningServer, demo_
     assert (run["id"], run["asked"], run["questions"]) == (job["id"], 3, "mine")
     assert run["paradigms"] == ["words", "words[k=3]"]
     figures = client.get(f"{place}/runs/{run['id']}").json()
-    assert figures == {name: value for name, value in job["result"].items() if name != "usd"}
+    assert figures == {name: value for name, value in job["result"].items() if name != "spent"}
     # The figures are those that the command gives for the same folder.
     [folder] = (demo_server.log.parent / "data" / "given").glob(f"*/runs/{run['id']}")
     by_command = {one.paradigm: one.metrics["recall@5"].mean for one in score_run(folder)}

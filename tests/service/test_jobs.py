@@ -327,7 +327,7 @@ def test_a_job_outlives_cancelling_a_kill_and_a_stop_of_the_server(tmp_path: Pat
         with serving(tmp_path / "data") as server:
             *_, (name, done) = server.events(f"{API}/jobs/{job['id']}/events")
             assert (name, done["state"], done["result"]["added"]) == ("done", "done", 150)
-            assert done["result"]["usd"] > 0
+            assert done["result"]["spent"] > 0
             # No half file was left, and the next upload goes as if nothing had been.
             assert not list((folder / "incoming").glob("*"))
             assert server.client.get(f"{second}/files/light.txt").text == LIGHT
@@ -339,6 +339,9 @@ def test_a_job_outlives_cancelling_a_kill_and_a_stop_of_the_server(tmp_path: Pat
             server.client.put(f"{first}/files/more.txt", content=MILL)
             poor = ended(server, first, kind="index", budget=0.000001)
             assert (poor["state"], poor["error"]["code"]) == ("failed", "budget")
+            # A plan says what it would cost, which is not what planning has cost.
+            priced = ended(server, first, kind="plan")["result"]
+            assert priced["usd"] == sum(layer["usd"] for layer in priced["layers"]) > 0
             hold(model)
             calls = model.count
             again = server.client.post(f"{API}/jobs/{poor['id']}/resume", json={"budget": 0.5}).json()

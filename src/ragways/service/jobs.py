@@ -373,7 +373,7 @@ class Jobs:
         if error is None and result is None and running.wanted is None:
             error = ServiceError(500, "died", "the job ended without a result", "resume it: it goes on where it was")
         if result is not None:
-            self._write(id, "result", {**result, "usd": running.spent})
+            self._write(id, "result", {**result, "spent": running.spent})
             if self.on_erasure is not None and result.get("erasure"):
                 self.on_erasure(running.job.collection, result["erasure"])
         if error is not None:

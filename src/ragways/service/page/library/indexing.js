@@ -43,10 +43,9 @@ export function Indexing({ one, ended }) {
 }
 
 // The price of all layers; null where one of them is not known.
-const price = (plan) => plan.layers.some((one) => one.usd === null) ? null : plan.layers.reduce((sum, one) => sum + one.usd, 0);
 
 function Plan({ plan }) {
-  const usd = price(plan);
+  const usd = plan.usd;
   return html`<div class="card plan">
     <p class="reading">${plan.new + plan.changed > 0 ? `${count(plan.new, "new document")}${plan.changed ? `, ${plan.changed} changed` : ""}: ${usd === 0 ? "costs nothing" : usd === null ? "its price is not known" : `about ${dollars(usd)}`}, about ${seconds(plan.seconds)}.` : "Nothing is new: indexing changes nothing that is paid for."}</p>
     <div class="frame" tabindex="0" role="region" aria-label="Plan by layer"><table>
@@ -61,7 +60,7 @@ function Plan({ plan }) {
 function Done({ result }) {
   const said = [["added", result.added], ["changed", result.changed], ["removed", result.removed], ["unchanged", result.unchanged]].filter(([, n]) => n > 0).map(([word, n]) => `${n.toLocaleString("en")} ${word}`);
   return html`<div class="card">
-    <p>${said.join(", ") || "Nothing to do"}. ${result.usd > 0 && `It cost ${dollars(result.usd)}.`}</p>
+    <p>${said.join(", ") || "Nothing to do"}. ${result.spent > 0 && `It cost ${dollars(result.spent)}.`}</p>
     ${result.unread && html`<p class="small">${shown(result.unread)}</p>`}
     ${result.undone > 0 && html`<p class="small">${count(result.undone, "unit")} of work could not be done: ${shown(result.why)}. Index again to try them once more.</p>`}
     <${Failures} result=${result} />
