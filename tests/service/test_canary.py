@@ -58,7 +58,8 @@ class House:
         self.steps.clear()
         self.asked += 1
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        return await ask(self.app, method, path, headers, data)
+        async with asyncio.timeout(60):  # a stream that should have been a 404 would not end
+            return await ask(self.app, method, path, headers, data)
 
     def canaries(self) -> list[str]:
         ids = [value for name, value in self.theirs.items() if name != "document"]
