@@ -17,7 +17,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from ragways.settings import Settings
+import ragways
+from ragways.settings import Settings, read_settings
 from tests.retrieval.conftest import demo_settings  # noqa: F401 - a fixture
 from tests.service.pages import page_browser  # noqa: F401 - a fixture
 
@@ -117,3 +118,15 @@ Serve = Callable[..., Any]
 def serve() -> Serve:
     """Start servers of one's own: `with serve(folder, "--index", …) as server`."""
     return serving
+
+
+@pytest.fixture(scope="session")
+def lights(demo_corpus: Path, cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of two documents of the bundled corpus by words alone: a server of it starts without an embedder."""
+    index = tmp_path_factory.mktemp("words") / "lights"
+    names = ("Pell_Rock_Lighthouse.wiki", "Jorun_Askeby.wiki")
+    settings = read_settings(environment={}, cache=cache_folder)
+    ragways.build(
+        [demo_corpus / "corpus" / "wiki" / name for name in names], index, layers=("words",), settings=settings
+    )
+    return index

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from ragways.settings import Settings
 from tests.service.conftest import RunningServer, serving
 
 CHAT = {"messages": [{"role": "user", "content": "Who designed the Pell Rock Lighthouse?"}]}
@@ -53,14 +52,12 @@ def silent() -> Iterator[SilentModel]:
 
 
 @pytest.fixture(scope="module")
-def server(
-    demo_settings: Settings, silent: SilentModel, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningServer]:
+def server(lights: Path, silent: SilentModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     environment = {
         "RAGWAYS_MODEL__NAME": "silent", "RAGWAYS_MODEL__BASE_URL": silent.url, "RAGWAYS_SERVE__WORKERS": "1",
     }  # fmt: skip
     data: Path = tmp_path_factory.mktemp("hang-up") / "data"
-    with serving(data, "--index", str(demo_settings.index), environment=environment) as running:
+    with serving(data, "--index", str(lights), environment=environment) as running:
         yield running
 
 
@@ -74,10 +71,10 @@ def server(
     ids=["chat", "streamed chat", "mcp"],
 )
 def test_its_model_is_not_waited_for(
-    server: RunningServer, silent: SilentModel, demo_name: str, path: str, body: dict[str, object]
+    server: RunningServer, silent: SilentModel, lights: Path, path: str, body: dict[str, object]
 ):
     before = len(silent.asked)
-    text = json.dumps(body | ({"model": f"{demo_name}/words"} if path != "/mcp" else {})).encode()
+    text = json.dumps(body | ({"model": f"{lights.name}/words"} if path != "/mcp" else {})).encode()
     host, port = server.url.removeprefix("http://").split(":")
     head = (
         f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"

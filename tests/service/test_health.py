@@ -19,21 +19,20 @@ from ragways.service.api.health import _writable
 from ragways.service.keys import Keys
 from ragways.service.metrics import Metrics
 from ragways.service.state import FILE, State
-from ragways.settings import Settings
 from tests.service.conftest import RunningServer, serving
 
 SECRET = "Who designed the Pell Rock Lighthouse?"
 
 
 @pytest.fixture(scope="module")
-def server(
-    demo_settings: Settings, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[RunningServer, str, str]]:
+def server(lights: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, str, str]]:
     data = tmp_path_factory.mktemp("health") / "data"
     keys = Keys(state := State(data / FILE))
     reads, admin = keys.add("reader", tenant="main")[1], keys.add("boss", scope="admin", tenant="main")[1]
     state.close()
-    with serving(data, "--index", str(demo_settings.index), "--log-format", "json") as running:
+    with serving(
+        data, "--index", str(lights), "--log-format", "json", environment={"RAGWAYS_SERVE__WORKERS": "1"}
+    ) as running:
         yield running, reads, admin
 
 
@@ -45,12 +44,12 @@ def figures(text: str) -> dict[tuple[str, ...], float]:
     }
 
 
-def test_figures_count_requests_and_questions_and_name_nobody(server: tuple[RunningServer, str, str], demo_name: str):
+def test_figures_count_requests_and_questions_and_name_nobody(server: tuple[RunningServer, str, str], lights: Path):
     running, reads, admin = server
     with running.with_key(reads) as reader, running.with_key(admin) as boss:
         assert running.client.get("/metrics").status_code == 401
         assert reader.get("/metrics").status_code == 403
-        path = f"/api/v1/collections/{demo_name}/ask"
+        path = f"/api/v1/collections/{lights.name}/ask"
         for paradigm in ("words", "words", "nothing"):
             reader.post(path, json={"question": SECRET, "paradigm": paradigm})
         running.client.get("/no/such/page/of/ours")
@@ -66,14 +65,16 @@ def test_figures_count_requests_and_questions_and_name_nobody(server: tuple[Runn
     assert found["ragways_requests_total", "GET", "none", "404"] == 1
     assert found[("ragways_workers",)] >= 1
     assert found[("ragways_event_loop_lag_seconds_count",)] >= 1
-    for text in (demo_name, "no/such", "Pell Rock", reads, "reader", "tenant"):
+    for text in (lights.name, "no/such", "Pell Rock", reads, "reader", "tenant"):
         assert text not in reply.text
 
 
-def test_logs_are_lines_of_json_with_the_requests_id(server: tuple[RunningServer, str, str], demo_name: str):
+def test_logs_are_lines_of_json_with_the_requests_id(server: tuple[RunningServer, str, str], lights: Path):
     running, reads, _ = server
     with running.with_key(reads) as reader:
-        reply = reader.post(f"/api/v1/collections/{demo_name}/retrieve", json={"question": SECRET, "paradigm": "words"})
+        reply = reader.post(
+            f"/api/v1/collections/{lights.name}/retrieve", json={"question": SECRET, "paradigm": "words"}
+        )
         reader.get("/healthz")
     lines = [json.loads(line) for line in running.log.read_text().splitlines()]
     [line] = [line for line in lines if line.get("request") == reply.headers["x-request-id"]]

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -18,7 +19,6 @@ from ragways.retrieval.tools.toolbox import TOOLS
 from ragways.service.keys import Keys
 from ragways.service.mcp import protocol_server
 from ragways.service.state import FILE, State
-from ragways.settings import Settings
 from tests.service.conftest import RunningServer, serving
 
 
@@ -64,15 +64,15 @@ def test_tools_ask_and_articles(demo_server: RunningServer, demo_name: str, plac
 
 
 @pytest.fixture(scope="module")
-def guarded(demo_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, Keys]]:
+def guarded(lights: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, Keys]]:
     data = tmp_path_factory.mktemp("mcp") / "data"
     keys = Keys(State(data / FILE))
     keys.add("first")
-    with serving(data, "--index", str(demo_settings.index), environment={"RAGWAYS_SERVE__WORKERS": "1"}) as server:
+    with serving(data, "--index", str(lights), environment={"RAGWAYS_SERVE__WORKERS": "1"}) as server:
         yield server, keys
 
 
-def test_a_key_opens_its_own_and_its_budget_holds(guarded: tuple[RunningServer, Keys], demo_name: str):
+def test_a_key_opens_its_own_and_its_budget_holds(guarded: tuple[RunningServer, Keys], lights: Path):
     server, keys = guarded
     reader, stranger = keys.add("reader")[1], keys.add("stranger", tenant="other")[1]
     poor = keys.add("poor", budget=0.0)[1]
@@ -80,9 +80,9 @@ def test_a_key_opens_its_own_and_its_budget_holds(guarded: tuple[RunningServer, 
     headers = {"Accept": "application/json, text/event-stream"}
     for key, place, status in (
         ("", "/mcp", 401),
-        ("rgw_0_wrong", f"/mcp/{demo_name}", 401),
+        ("rgw_0_wrong", f"/mcp/{lights.name}", 401),
         (stranger, "/mcp", 400),
-        (stranger, f"/mcp/{demo_name}", 404),
+        (stranger, f"/mcp/{lights.name}", 404),
         (stranger, "/mcp/nothing", 404),
         (reader, "/mcp", 200),
     ):
@@ -92,7 +92,7 @@ def test_a_key_opens_its_own_and_its_budget_holds(guarded: tuple[RunningServer, 
         assert status == 200 or reply.json()["error"]["message"]
 
     async def talk() -> None:
-        async with connected(f"{server.url}/mcp/{demo_name}", poor) as client:
+        async with connected(f"{server.url}/mcp/{lights.name}", poor) as client:
             refused = await client.call_tool("ask", {"question": "Who?"})
             assert refused.is_error
             assert "budget" in said(refused)["error"]

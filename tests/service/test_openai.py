@@ -15,7 +15,6 @@ import pytest
 from ragways.models.minilm import MiniLM
 from ragways.service.keys import Keys
 from ragways.service.state import FILE, State
-from ragways.settings import Settings
 from ragways.testing.server import LoopbackServer
 from tests.service.conftest import RunningServer, serving
 
@@ -157,17 +156,18 @@ def reply(body: Mapping[str, Any]) -> str:
     return json.dumps({"question": WHOLE})
 
 
-def test_a_model_streams_and_its_tokens_are_counted_and_keys_see_their_own(demo_settings: Settings, tmp_path: Path):
+def test_a_model_streams_and_its_tokens_are_counted_and_keys_see_their_own(lights: Path, tmp_path: Path):
     data = tmp_path / "data"
     keys = Keys(state := State(data / FILE))
     mine, other = keys.add("mine")[1], keys.add("other", tenant="other")[1]
     state.close()
     with LoopbackServer(reply) as model:
         environment = {
-            "RAGWAYS_MODEL__BASE_URL": model.base_url, "RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__KEY": "k",
+            "RAGWAYS_SERVE__WORKERS": "1", "RAGWAYS_MODEL__BASE_URL": model.base_url,
+            "RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__KEY": "k",
         }  # fmt: skip
-        with serving(data, "--index", str(demo_settings.index), environment=environment) as server:
-            name = demo_settings.index.name
+        with serving(data, "--index", str(lights), environment=environment) as server:
+            name = lights.name
             with client_of(server, mine) as client:
                 assert f"{name}/llm-only" in {each.id for each in client.models.list()}
                 stream = client.chat.completions.create(

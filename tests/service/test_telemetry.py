@@ -20,7 +20,7 @@ from ragways.core.trace import Usage, span
 from ragways.retrieval.as_plain import step_data, usage_data
 from ragways.service.telemetry import Telemetry, telemetry_of
 from ragways.service.workers import FinishedCall
-from ragways.settings import Settings, read_settings
+from ragways.settings import read_settings
 from ragways.testing.server import LoopbackServer
 from tests.service.conftest import serving
 
@@ -59,15 +59,15 @@ def reply(_: Mapping[str, Any]) -> str:
     return json.dumps({"answered": True, "sentences": [{"text": "Jorun Askeby.", "passages": [1]}]})
 
 
-def test_a_collector_gets_the_spans_of_an_answer_below_its_request(demo_settings: Settings, tmp_path: Path):
+def test_a_collector_gets_the_spans_of_an_answer_below_its_request(lights: Path, tmp_path: Path):
     with collector() as (place, received), LoopbackServer(reply) as model:
         environment = {
             "RAGWAYS_SERVE__OTLP": place, "RAGWAYS_SERVE__WORKERS": "1", "RAGWAYS_MODEL__BASE_URL": model.base_url,
             "RAGWAYS_MODEL__NAME": "loopback", "RAGWAYS_MODEL__KEY": "k",
         }  # fmt: skip
-        with serving(tmp_path / "data", "--index", str(demo_settings.index), environment=environment) as server:
+        with serving(tmp_path / "data", "--index", str(lights), environment=environment) as server:
             done = server.client.post(
-                f"/api/v1/collections/{demo_settings.index.name}/ask",
+                f"/api/v1/collections/{lights.name}/ask",
                 json={"question": QUESTION, "paradigm": "words"},
                 headers={"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"},
             )
