@@ -136,7 +136,7 @@ function Page() {
   return html`
     <button type="button" class="skip" onClick=${() => main.current.focus()}>Skip to the content</button>
     <${Bar} view=${view} collection=${collection} />
-    <main id="main" tabindex="-1" ref=${main} aria-label=${view?.title}>${view && html`<${Place} view=${view} collection=${collection} rest=${rest} query=${query} />`}</main>
+    <main id="main" tabindex="-1" data-view=${view?.name} ref=${main} aria-label=${view?.title}>${view && html`<${Place} view=${view} collection=${collection} rest=${rest} query=${query} />`}</main>
     <${DocumentPanel} />
     <${KeyDialog} />
     <${Voice} />`;
