@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,38 @@ def config_of(
             budget=chosen.budget,
         ),
     )
+
+
+class KnownHosts:
+    """The hosts that requests may be addressed to: a page elsewhere can turn its own name into our address (DNS
+    rebinding), but it is known by that name.
+    """
+
+    def __init__(self, config: ServiceConfig) -> None:
+        bound = config.host.lower()
+        names = (bound if ":" not in bound else f"[{bound}]", *map(str.lower, config.hosts))
+        anything = {"0.0.0.0", "::", "[::]", ""}  # noqa: S104 - compared with, not bound to
+        self._names = {"localhost", "127.0.0.1", "[::1]"} | {name for name in names if name not in anything}
+        self._any_address = not config.is_local
+
+    def knows(self, host: str) -> bool:
+        """Whether requests may be addressed to this host, with or without a port."""
+        if host.startswith("["):
+            name, bracket, port = host.partition("]")
+            name, port = name + bracket, port.removeprefix(":")
+        else:
+            name, _, port = host.partition(":")
+        if port and not port.isdecimal():
+            return False
+        return name.lower() in self._names or (self._any_address and _is_address(name))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def check_place(config: ServiceConfig, keys: int) -> None:

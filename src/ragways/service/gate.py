@@ -15,12 +15,12 @@ import secrets
 import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
-from ipaddress import ip_address
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from ragways.service.auth import Service, authenticated
+from ragways.service.config import KnownHosts
 from ragways.service.errors import (
     UNKNOWN,
     UNKNOWN_CURE,
@@ -42,8 +42,6 @@ ASGI = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
 _log = logging.getLogger("ragways.service")
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
-_ANY_ADDRESS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not bound to
 _ONCE = frozenset({b"host", b"content-length", b"transfer-encoding", b"content-encoding", b"authorization", b"origin",
                    b"sec-fetch-site", b"expect", b"access-control-request-method"})  # fmt: skip
 _UPLOAD = re.compile(r"/api/v1/collections/[^/]+/files/")
@@ -79,11 +77,7 @@ class Gate:
         self.under_way: Counter[str] = Counter()
         self.total = 0
         self.most = self.limits.at_once + self.limits.waiting
-        bound = service.config.host.lower()
-        names = (bound if ":" not in bound else f"[{bound}]", *map(str.lower, service.config.hosts))
-        self._hosts = _LOOPBACK | {name for name in names if name not in _ANY_ADDRESS}
-        # A page that turns its own name into our address is known by that name; an address as such is harmless.
-        self._any_address = bound not in ("localhost", "127.0.0.1", "::1")
+        self.hosts = KnownHosts(service.config)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -92,25 +86,6 @@ class Gate:
             await self.app(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
-
-    def knows(self, host: str) -> bool:
-        """Whether requests may be addressed to this host, with or without a port."""
-        if host.startswith("["):
-            name, bracket, port = host.partition("]")
-            name, port = name + bracket, port.removeprefix(":")
-        else:
-            name, _, port = host.partition(":")
-        if port and not port.isdecimal():
-            return False
-        return name.lower() in self._hosts or (self._any_address and _is_address(name))
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name.strip("[]"))
-    except ValueError:
-        return False
-    return True
 
 
 class _Exchange:
@@ -171,7 +146,7 @@ class _Exchange:
                 head[name] = value
         if b"host" not in head:
             raise BadRequest("the header Host is missing", "send it")
-        if not self.gate.knows(head[b"host"].decode("latin-1")):
+        if not self.gate.hosts.knows(head[b"host"].decode("latin-1")):
             raise ServiceError(421, "host", "this server does not go by that name", "add it to the setting serve.hosts")
         chunked, length = head.get(b"transfer-encoding"), head.get(b"content-length")
         if chunked is not None and (length is not None or chunked.strip(b" \t").lower() != b"chunked"):

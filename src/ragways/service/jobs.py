@@ -18,10 +18,9 @@ import secrets
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ragways.core.errors import RagwaysError
@@ -29,15 +28,13 @@ from ragways.core.runtime import plain_environment
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig, plain_settings
 from ragways.service.errors import Conflict, NotFound, ServiceError, TooMany, from_ragways
+from ragways.service.job_table import COLUMNS, ENDED, TABLE, Job, JobKind, JobState, job_of, now
 from ragways.service.keys import Caller
 from ragways.service.ledger import Held, Ledger
 from ragways.service.state import State
 from ragways.service.uploads import Uploads
 from ragways.service.wire import error_of
 
-JobKind = Literal["index", "plan", "questions", "evaluate"]
-JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
-ENDED: frozenset[JobState] = frozenset({"done", "failed", "cancelled"})
 MOST_WAITING = 32
 """Jobs of a tenant that wait or run."""
 KEPT = 200
@@ -46,44 +43,6 @@ _LOG = logging.getLogger("ragways.service")
 _GRACE = 10.0  # seconds between asking a process to end and ending it
 _LONGEST_LINE = 32 << 20
 _QUEUED = 64  # events that a slow reader may be behind
-_TABLE = """
-CREATE TABLE IF NOT EXISTS jobs (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, collection TEXT NOT NULL,
-    kind TEXT NOT NULL, arguments TEXT NOT NULL, budget REAL, state TEXT NOT NULL, progress TEXT, result TEXT,
-    error TEXT, created TEXT NOT NULL, started TEXT, ended TEXT, caller TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS jobs_of_collection ON jobs (tenant, collection);
-CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state)
-"""
-_COLUMNS = (
-    "id, tenant, collection, kind, arguments, budget, state, progress, result, error, created, started, ended, caller"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """`progress` is the last that was told, `result` what came out, `error` why it failed, with a cure. `by` is the key
-    it was started with. Times are UTC.
-    """
-
-    id: str
-    tenant: str
-    collection: str
-    kind: JobKind
-    arguments: dict[str, Any]
-    budget: float | None
-    state: JobState
-    progress: dict[str, Any] | None
-    result: dict[str, Any] | None
-    error: dict[str, Any] | None
-    created: str
-    started: str | None
-    ended: str | None
-    caller: Caller
-
-    @property
-    def by(self) -> str:
-        return self.caller.key
 
 
 @dataclass
@@ -118,7 +77,7 @@ class Jobs:
         self._stopping = False
         self.on_erasure: Callable[[str, dict[str, Any]], object] | None = None
         """Told of a collection's id and of what an index job looked for after documents had gone."""
-        state.tables(_TABLE)
+        state.tables(TABLE)
 
     # The server's life
 
@@ -157,17 +116,17 @@ class Jobs:
         self._state.db.execute(
             """INSERT INTO jobs (id, tenant, collection, kind, arguments, budget, state, created, caller)
             VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?, ?)""",
-            (id, collection.tenant, collection.id, kind, json.dumps(arguments), budget, _now(), json.dumps(who)),
+            (id, collection.tenant, collection.id, kind, json.dumps(arguments), budget, now(), json.dumps(who)),
         )
         self._next()
         return self.get(id)
 
     def get(self, id: str) -> Job:
         """The job of this id, whoever's it is; NotFound where there is none."""
-        row = self._state.db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
+        row = self._state.db.execute(f"SELECT {COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
         if row is None:
             raise NotFound("job")
-        job = _job(row)
+        job = job_of(row)
         running = self._running.get(id)
         return job if running is None or not running.stages else replace(job, progress=_progress(running))
 
@@ -181,7 +140,7 @@ class Jobs:
 
     def of(self, collection: Collection, limit: int = 50) -> list[Job]:
         """The newest jobs of a collection, newest first."""
-        query = f"SELECT {_COLUMNS} FROM jobs WHERE tenant = ? AND collection = ? ORDER BY number DESC LIMIT ?"  # noqa: S608
+        query = f"SELECT {COLUMNS} FROM jobs WHERE tenant = ? AND collection = ? ORDER BY number DESC LIMIT ?"  # noqa: S608
         rows = self._state.db.execute(query, (collection.tenant, collection.id, limit)).fetchall()
         return [self.get(str(row[0])) for row in rows]
 
@@ -192,7 +151,7 @@ class Jobs:
             raise Conflict("this job has ended already", "start another")
         running = self._running.get(id)
         if running is None:
-            self._state.db.execute("UPDATE jobs SET state = 'cancelled', ended = ? WHERE id = ?", (_now(), id))
+            self._state.db.execute("UPDATE jobs SET state = 'cancelled', ended = ? WHERE id = ?", (now(), id))
             self._tell(id, "done", None)
         else:
             running.wanted = "cancelled"
@@ -265,16 +224,16 @@ class Jobs:
         while not self._stopping and len(self._running) < self._config.jobs and (job := self._pick()) is not None:
             self._turn += 1
             self._turns[job.tenant] = self._turn
-            self._state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (_now(), job.id))
+            self._state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (now(), job.id))
             running = _Running(self.get(job.id))
             self._running[job.id] = running
             running.task = asyncio.create_task(self._run(running))
 
     def _pick(self) -> Job | None:
-        query = f"SELECT {_COLUMNS} FROM jobs WHERE state = 'waiting' ORDER BY number"  # noqa: S608 - columns of ours
+        query = f"SELECT {COLUMNS} FROM jobs WHERE state = 'waiting' ORDER BY number"  # noqa: S608 - columns of ours
         busy = {running.job.collection for running in self._running.values()}
         at_work = Counter(running.job.tenant for running in self._running.values())
-        waiting = [job for job in map(_job, self._state.db.execute(query).fetchall()) if job.collection not in busy]
+        waiting = [job for job in map(job_of, self._state.db.execute(query).fetchall()) if job.collection not in busy]
         return min(waiting, key=lambda job: (at_work[job.tenant], self._turns[job.tenant]), default=None)
 
     async def _run(self, running: _Running) -> None:
@@ -374,19 +333,20 @@ class Jobs:
             error = ServiceError(500, "died", "the job ended without a result", "resume it: it goes on where it was")
         if result is not None:
             self._write(id, "result", {**result, "spent": running.spent})
-            if self.on_erasure is not None and result.get("erasure"):
-                self.on_erasure(running.job.collection, result["erasure"])
         if error is not None:
             self._write(id, "error", {"code": error.code, "message": error.message, "cure": error.cure})
         finished: JobState = "failed" if error is not None else "done"
         state = running.wanted if running.wanted is not None and result is None else finished
-        ended = None if state == "waiting" else _now()
+        ended = None if state == "waiting" else now()
         self._state.db.execute("UPDATE jobs SET state = ?, ended = ? WHERE id = ?", (state, ended, id))
         self._state.db.execute(
             """DELETE FROM jobs WHERE collection = ?1 AND state IN ('done', 'failed', 'cancelled') AND number NOT IN
             (SELECT number FROM jobs WHERE collection = ?1 ORDER BY number DESC LIMIT ?2)""",
             (running.job.collection, KEPT),
         )
+        # Last, and before anybody is told: whatever goes wrong in it, the job has ended.
+        if result is not None and self.on_erasure is not None and result.get("erasure"):
+            self.on_erasure(running.job.collection, result["erasure"])
 
     def _write(self, id: str, column: Literal["progress", "result", "error"], value: object) -> None:
         self._state.db.execute(f"UPDATE jobs SET {column} = ? WHERE id = ?", (json.dumps(value), id))  # noqa: S608
@@ -408,18 +368,3 @@ def _signal(running: _Running, number: signal.Signals) -> None:
     if running.process is not None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(running.process.pid, number)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _job(row: Sequence[Any]) -> Job:
-    (id, tenant, collection, kind, arguments, budget, state, *values, created, started, ended, who) = row
-    progress, result, error = (None if value is None else json.loads(value) for value in values)
-    known = json.loads(who)
-    caller = Caller(known["key"], tenant, frozenset(known["scopes"]), tuple(known["collections"]))
-    return Job(
-        id, tenant, collection, kind, json.loads(arguments), budget, state, progress, result, error, created, started,
-        ended, caller,
-    )  # fmt: skip

@@ -14,7 +14,7 @@ from ragways.service.auth import Access, Service, caller, collection, service_of
 from ragways.service.collections import Collection
 from ragways.service.errors import ERRORS, Conflict, NotFound
 from ragways.service.events import COMMENT, QUIET, event_response, sse
-from ragways.service.jobs import Job
+from ragways.service.job_table import Job
 from ragways.service.keys import Caller
 
 router = APIRouter(tags=["jobs"], responses=ERRORS)
