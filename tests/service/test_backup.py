@@ -9,7 +9,6 @@ import sqlite3
 import tarfile
 import threading
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from typer.testing import CliRunner
 import ragways
 from ragways.apps.cli import app
 from ragways.assemble import recipe_of
-from ragways.core.errors import RagwaysError, StoreFailed, UsageError
+from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed, UsageError
 from ragways.index.build import build
 from ragways.index.health import check
 from ragways.index.update import Summary
@@ -154,21 +153,36 @@ async def test_each_backup_taken_while_others_write_is_of_one_moment(tmp_path: P
     assert len(seen) > 1
 
 
-def test_nobody_notes_anything_between_the_log_and_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_backup_is_of_the_moment_of_its_lock_and_others_write_while_it_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     place = Place(tmp_path / "old")
-    held, copied = [], module._Backup._copied
+    audit = Audit(place.state, place.data / AUDIT)
+    audit.note(LOCAL, "before")
+    place.state.db.execute("PRAGMA busy_timeout = 0")  # who would have to wait fails
+    moment, copied, calls = module._one_moment, module._Backup._copied, []
 
-    def looked_at(self: module._Backup, path: Path) -> Path:
-        if path.name == FILE:
-            db = sqlite3.connect(path, timeout=0, isolation_level=None)
-            with closing(db), pytest.raises(sqlite3.OperationalError, match="locked"):
-                db.execute("BEGIN IMMEDIATE")
-            held.append(path)
-        return copied(self, path)
+    def looked_at(database: Path) -> Any:
+        if database.name == FILE:
+            calls.append("moment")
+            with pytest.raises(StoreBusy):  # the length of the log is taken already
+                audit.note(LOCAL, "between")
+        return moment(database)
 
-    monkeypatch.setattr(module._Backup, "_copied", looked_at)
+    def noted(self: module._Backup, seen: sqlite3.Connection) -> Path:
+        if seen.execute("SELECT 1 FROM sqlite_master WHERE name = 'audit'").fetchone():
+            calls.append("copy")
+            audit.note(LOCAL, "while it is copied")
+        return copied(self, seen)
+
+    monkeypatch.setattr(module, "_one_moment", looked_at)
+    monkeypatch.setattr(module._Backup, "_copied", noted)
     backup(place.data, tmp_path / "all.tar")
-    assert len(held) == 1
+    assert calls == ["moment", "copy"]
+    restore(tmp_path / "all.tar", tmp_path / "new")
+    again = Audit(State(tmp_path / "new" / FILE), tmp_path / "new" / AUDIT)
+    assert again.problems() == []
+    assert [line and line["action"] for line in again.lines()] == ["before"]
 
 
 def archive(tmp_path: Path) -> Path:

@@ -98,7 +98,10 @@ class _Backup:
                 # A line of the audit log and the row that tells of it are written under one lock.
                 opened = [(path.name, stack.enter_context(_open(path))) for path in sorted(data.glob("audit*.jsonl"))]
                 logs = [(name, log, os.fstat(log.fileno()).st_size) for name, log in opened]
-                copy = self._copied(data / FILE)
+                seen = stack.enter_context(_one_moment(data / FILE))
+            # From here on others write again: what is copied below stays as it was under the lock.
+            copy = self._copied(seen)
+            seen.close()
             self._file(copy, FILE)
             for name, log, size in logs:
                 self._add(name, log, size)
@@ -127,7 +130,8 @@ class _Backup:
         with ExitStack() as stack:
             opened: dict[str, IO[bytes]] | None = None
             for _ in range(_TRIES):
-                copy = self._copied(folder / INDEX)
+                with _one_moment(folder / INDEX) as seen:
+                    copy = self._copied(seen)
                 with closing(sqlite3.connect(copy)) as db:
                     has_tables = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
                     generation = generation_of(db) if has_tables else 0
@@ -138,7 +142,9 @@ class _Backup:
             for name, file in (opened or {}).items():
                 self._add(f"{place}/derived/{generation}/{name}", file, os.fstat(file.fileno()).st_size)
         if (folder / WORK_CACHE).is_file():
-            self._add_and_drop(self._copied(folder / WORK_CACHE), f"{place}/{WORK_CACHE}")
+            with _one_moment(folder / WORK_CACHE) as seen:
+                copy = self._copied(seen)
+            self._add_and_drop(copy, f"{place}/{WORK_CACHE}")
         for path in sorted(folder.iterdir()):
             ours = path.name.startswith((INDEX, WORK_CACHE)) or path.name.endswith(".draft")
             if path.name == MARK or (path.suffix in (".json", ".txt") and not ours):
@@ -146,12 +152,12 @@ class _Backup:
 
     # One file
 
-    def _copied(self, path: Path) -> Path:
-        """A database as it is at one moment, its log included."""
+    def _copied(self, seen: sqlite3.Connection) -> Path:
+        """A database as this connection sees it, its log included."""
         copy = self._scratch / "copy.sqlite"
         copy.unlink(missing_ok=True)
-        with store_errors(path), closing(connect(path, write=False)) as db, closing(sqlite3.connect(copy)) as target:
-            db.backup(target)
+        with closing(sqlite3.connect(copy)) as target:
+            seen.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
         return copy
 
@@ -200,6 +206,15 @@ def _no_writer(database: Path) -> Iterator[None]:
             yield
         finally:
             db.execute("ROLLBACK")
+
+
+@contextmanager
+def _one_moment(database: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that sees the database as it is now, whatever others write while this lasts. Nobody waits for it."""
+    with store_errors(database), closing(connect(database, write=False)) as db:
+        db.execute("BEGIN")
+        db.execute("SELECT 1 FROM sqlite_master").fetchone()  # the first read chooses the moment
+        yield db
 
 
 @contextmanager
