@@ -6,7 +6,9 @@ import asyncio
 import errno
 import hashlib
 import os
+import pkgutil
 import string
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -147,6 +149,39 @@ async def test_an_upload_that_ends_early_leaves_what_was_there(tmp_path: Path):
         await task
     assert (place.files / "a.txt").read_bytes() == b"before"
     assert list(place.docs.incoming.iterdir()) == []
+
+
+@pytest.mark.parametrize("half", ["_Draft.place", "_unlink"])
+@awaited
+async def test_who_hangs_up_in_the_middle_leaves_folder_and_table_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: str
+):
+    place = Place(tmp_path)
+    await place.put("other.txt", b"other")
+    if half == "_unlink":
+        await place.put("a.txt", b"whole")
+    name, go_on, done = f"ragways.service.uploads.{half}", threading.Event(), asyncio.Event()
+    real, loop = pkgutil.resolve_name(name.replace("uploads.", "uploads:")), asyncio.get_running_loop()
+
+    def slow(*given: object) -> object:
+        """The disk is done, and has not said so yet."""
+        value = real(*given)
+        loop.call_soon_threadsafe(done.set)
+        go_on.wait(60)
+        return value
+
+    monkeypatch.setattr(name, slow)
+    task = asyncio.create_task(
+        place.uploads.delete(place.docs, "a.txt") if half == "_unlink" else place.put("a.txt", b"whole")
+    )
+    await done.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go_on.set()
+    await place.put("other.txt", b"changed")  # waits for its turn, so the other has come to its end
+    assert await place.names() == sorted(path.name for path in place.files.iterdir())
+    assert await place.names() == (["other.txt"] if half == "_unlink" else ["a.txt", "other.txt"])
 
 
 @awaited

@@ -180,14 +180,23 @@ class Uploads:
                     raise TooLarge(f"a file may have {self._limits.upload:,} bytes", "split it, or leave it out")
                 await asyncio.to_thread(draft.write, block)
             digest = await asyncio.to_thread(draft.finish)
+        except BaseException:
+            await asyncio.shield(asyncio.to_thread(draft.discard))
+            raise
+        # Whole: from here on it comes to its end even when nobody waits for it any more.
+        await asyncio.shield(self._place(collection, files, name, draft, digest))
+        return self.find(collection, name)
+
+    async def _place(self, collection: Collection, files: Path, name: str, draft: _Draft, digest: str) -> None:
+        """Have the folder and the table hold a file that is whole: both, or neither."""
+        try:
             async with self._turn(collection):
                 self._check_room(collection, name, draft.size)
                 if not self._same(collection, name, draft.size, digest):
-                    modified = await asyncio.shield(asyncio.to_thread(draft.place, files, name))
+                    modified = await asyncio.to_thread(draft.place, files, name)
                     self._keep(collection, name, draft.size, digest, modified)
         finally:
-            await asyncio.shield(asyncio.to_thread(draft.discard))
-        return self.find(collection, name)
+            await asyncio.to_thread(draft.discard)
 
     def find(self, collection: Collection, path: str) -> UploadedFile:
         """The file of this name; NotFound where there is none."""
@@ -221,8 +230,12 @@ class Uploads:
     async def delete(self, collection: Collection, path: str) -> None:
         """Remove a file. Its text leaves the index with the next index job."""
         files, name = await self._files(collection), self.find(collection, path).path
+        await asyncio.shield(self._remove(collection, files, name))
+
+    async def _remove(self, collection: Collection, files: Path, name: str) -> None:
+        """Take a file from the folder and from the table; nobody may end this between the two."""
         async with self._turn(collection):
-            await asyncio.shield(asyncio.to_thread(_unlink, files, name))
+            await asyncio.to_thread(_unlink, files, name)
             self._state.db.execute("DELETE FROM files WHERE collection = ? AND path = ?", (collection.id, name))
 
     async def indexed(self, collection: Collection, failures: Mapping[str, str]) -> None:
