@@ -142,14 +142,28 @@ def test_a_body_that_comes_too_slowly_is_not_waited_for_and_its_connection_close
         assert reply.headers["connection"] == "close"
 
 
-def test_a_request_that_takes_too_long_is_ended(tmp_path: Path):
+def test_a_request_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.service.gate.GRACE", 0.0)
     made = small(tmp_path, seconds=0.05)
     reply = run(made, "GET", "/api/v1/slow")
     assert (reply.status, reply.code) == (504, "too_long")
     assert made.cancelled == ["slow"]
 
 
-def test_a_stream_of_events_may_last_longer(tmp_path: Path):
+def test_a_worker_has_time_to_stop_and_say_what_it_spent_before_the_request_is_ended(tmp_path: Path):
+    made = small(tmp_path, seconds=0.05)
+
+    async def stopped_later():
+        asked = asyncio.create_task(made.ask("GET", "/api/v1/slow"))
+        await asyncio.sleep(0.2)
+        made.go_on.set()
+        return await asked
+
+    assert asyncio.run(stopped_later()).status == 200
+
+
+def test_a_stream_of_events_may_last_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.service.gate.GRACE", 0.0)
     made = small(tmp_path, seconds=0.05)
 
     async def both():

@@ -21,7 +21,9 @@ from ragways.core.errors import UsageError
 from ragways.index.build import build
 from ragways.service.config import Limits, ServiceConfig, config_of, plain_settings
 from ragways.service.errors import ServiceError
-from ragways.service.ledger import Held
+from ragways.service.keys import Keys
+from ragways.service.ledger import Account, Held, Ledger
+from ragways.service.state import State
 from ragways.service.wire import error_data, error_of
 from ragways.service.workers import WorkerPool
 from ragways.settings import Settings, read_settings
@@ -213,6 +215,48 @@ def test_who_goes_away_cancels_the_paid_call_and_pays_for_what_was_sent(small: S
 
     held = asyncio.run(gone())
     assert held.actual is not None
+
+
+async def left_again_and_again(settings: Settings, asked: Callable[[], bool], stuck: bool = False) -> Account:
+    """A question by a key whose client leaves, as a stream is ended: cancelled at every turn until it is gone."""
+    state = State(settings.index.parent / "service.sqlite")
+    keys, ledger = Keys(state), Ledger(state)
+    who = keys.caller(keys.add("alice", budget=5.0)[1])
+    assert who is not None
+    async with pool_of(settings) as (pool, collection):
+
+        async def ask() -> None:
+            question = {"question": "Who built the harbour light?", "paradigm": "words"}
+            with ledger.hold(who, 1.0) as held:
+                await pool.call("ask", collection, question, tenant="main", held=held)
+
+        task = asyncio.create_task(ask())
+        await asyncio.to_thread(until, asked)
+        before = pool.pids
+        if stuck:
+            os.kill(before[0], signal.SIGSTOP)
+        while not task.done():
+            task.cancel()
+            await asyncio.sleep(0)
+        assert ledger.account(who.key) == Account(5.0, 0.0, 1.0)  # held until the worker has said what it spent
+        await asyncio.to_thread(until, lambda: ledger.account(who.key).held == 0)
+        assert pool.under_way == 0
+        if stuck:
+            await asyncio.to_thread(until, lambda: pool.alive == 1 and pool.pids != before)
+        return ledger.account(who.key)
+
+
+def test_who_leaves_a_stream_pays_what_was_spent_and_not_all_that_was_held(small: Settings, held_back: LoopbackServer):
+    account = asyncio.run(left_again_and_again(with_model(small, held_back), lambda: held_back.count > 0))
+    assert account.spent < 0.5
+
+
+def test_a_worker_that_is_stuck_when_its_client_left_is_killed_and_all_that_was_held_is_spent(
+    small: Settings, held_back: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("ragways.service.workers.GRACE", 0.3)
+    account = asyncio.run(left_again_and_again(with_model(small, held_back), lambda: held_back.count > 0, stuck=True))
+    assert account.spent == 1.0
 
 
 def test_what_takes_too_long_is_stopped_and_said(small: Settings, held_back: LoopbackServer):

@@ -34,6 +34,7 @@ from ragways.service.errors import (
     Unauthorized,
 )
 from ragways.service.keys import Caller, redacted
+from ragways.service.workers import GRACE
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -225,7 +226,7 @@ class _Exchange:
     async def _route(self) -> None:
         task = asyncio.current_task()
         try:
-            async with asyncio.timeout(self.gate.limits.seconds) as self._clock:
+            async with asyncio.timeout(self._seconds) as self._clock:
                 if self.scope["method"] not in _SAFE_METHODS and not self.body_left:
                     self._watch()
                 await self._traced()
@@ -237,6 +238,11 @@ class _Exchange:
             if not self._gone.is_set() or task is None:
                 raise
             task.uncancel()  # it was us: nobody is there to read the answer
+
+    @property
+    def _seconds(self) -> float:
+        """Later than the clock of a worker's call, which stops it and learns what it spent."""
+        return self.gate.limits.seconds + 2 * GRACE
 
     async def _traced(self) -> None:
         """The route, inside a span where the service is traced."""
@@ -303,7 +309,7 @@ class _Exchange:
 
     def _more_time(self) -> None:
         if self._clock is not None and not self._clock.expired() and not self._events:
-            self._clock.reschedule(asyncio.get_running_loop().time() + self.gate.limits.seconds)
+            self._clock.reschedule(asyncio.get_running_loop().time() + self._seconds)
 
     # The reply
 

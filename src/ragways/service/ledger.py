@@ -6,7 +6,7 @@ A hold that nobody settled (the server was killed) stays, and counts as spent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -38,6 +38,10 @@ class Held:
     def __init__(self, usd: float | None) -> None:
         self.usd = usd
         self.actual: float | None = None
+        self.close: Callable[[], None] | None = None
+        """Ends the hold with what was settled, or with all of it."""
+        self.kept_open = False
+        """Somebody else will call `close`: what the request left behind goes on, and may still spend."""
 
     def settle(self, actual: float) -> None:
         """Say what it cost; the rest is free again when the request ends."""
@@ -73,19 +77,22 @@ class Ledger:
         """Hold what a request may cost, at most `usd`; less where less is left of the key's budget.
 
         Inside, `settle` says what it did cost. Unless it was called, an error that came before any work costs nothing,
-        one with an attribute `usd` costs that, and anything else costs all that was held.
+        one with an attribute `usd` costs that, and anything else costs all that was held. What is `kept_open` is closed
+        later, by whoever keeps it.
         """
         id, held = self._open(caller.key, usd)
+        held.close = lambda: self._close(caller.key, id, held)
         try:
             yield held
         except BaseException as error:
-            if held.actual is None:
+            if held.actual is None and not held.kept_open:
                 free = isinstance(error, UsageError | StoreError | NoModel | Full) and not isinstance(error, ToolError)
                 known = getattr(error, "usd", 0.0 if free else None)
                 held.actual = known if isinstance(known, float | int) else None
             raise
         finally:
-            self._close(caller.key, id, held)
+            if not held.kept_open:
+                held.close()
 
     def _open(self, key: str, usd: float | None) -> tuple[int | None, Held]:
         if usd is not None and not 0 <= usd < 1e9:

@@ -119,6 +119,7 @@ class WorkerPool:
         self.on_end: list[Callable[[FinishedCall], None]] = []
         """Told of every call that has ended."""
         self._closing = False
+        self._cancelling: set[asyncio.Task[None]] = set()
         self._started = asyncio.Event()
 
     @property
@@ -256,7 +257,8 @@ class WorkerPool:
                         503, "interrupted", "the process that worked on this ended", "ask again", {"Retry-After": "1"}
                     ) from None
             except asyncio.CancelledError:
-                await self._cancel(worker, number, pending)
+                if number in worker.pending:
+                    await asyncio.shield(self._cancelled(worker, number, pending))
                 raise
 
     async def _least_busy(self) -> WorkerProcess:
@@ -266,10 +268,19 @@ class WorkerPool:
             await asyncio.sleep(0.05)
         raise Full()
 
+    def _cancelled(self, worker: WorkerProcess, number: int, pending: PendingCall) -> asyncio.Task[None]:
+        """The stopping of a call, as a task of ours: whoever waited for the call may be cancelled again meanwhile (a
+        stream is, until it ends). The money stays held until the worker has said what it spent, or is gone.
+        """
+        if pending.held is not None:
+            pending.held.kept_open = True
+        task = asyncio.create_task(self._cancel(worker, number, pending))
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
+        return task
+
     async def _cancel(self, worker: WorkerProcess, number: int, pending: PendingCall) -> None:
         """Stop it, and wait until it has said what it spent; a worker that does not is killed."""
-        if not worker.alive or number not in worker.pending:
-            return
         worker.send({"number": number, "cancel": True})
         while not pending.ended.is_set():
             with suppress(TimeoutError):
@@ -279,6 +290,8 @@ class WorkerPool:
                 _LOG.warning("a worker is stuck and is killed", extra={"fields": {"pid": worker.process.pid}})
                 worker.process.kill()
                 await pending.ended.wait()
+        if pending.held is not None and pending.held.close is not None:
+            pending.held.close()
 
     async def forget(self, collection: Collection) -> None:
         """Have every worker let go of a collection's files."""
@@ -317,6 +330,8 @@ class WorkerPool:
     async def close(self) -> None:
         """End every worker; what is under way is cancelled."""
         self._closing = True
+        if self._cancelling:  # they may still say what they spent
+            await asyncio.wait(self._cancelling, timeout=GRACE)
         for worker in list(self._workers):
             worker.writer.close()
         for worker in list(self._workers):
@@ -325,7 +340,7 @@ class WorkerPool:
                     await worker.process.wait()
             except TimeoutError:
                 worker.process.kill()
-        await asyncio.gather(*self._readers, return_exceptions=True)
+        await asyncio.gather(*self._readers, *self._cancelling, return_exceptions=True)
 
 
 def _error(data: dict[str, Any]) -> Exception:
