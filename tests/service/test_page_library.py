@@ -163,6 +163,30 @@ def test_a_job_is_priced_cancelled_and_goes_on(page_browser: Browser, tmp_path: 
                 page.see("It cost $0.0")
 
 
+def test_a_job_is_watched_to_its_end_over_a_restart_of_the_server(
+    page_browser: Browser, tmp_path: Path, cache_folder: Path
+):
+    with LoopbackServer() as model:
+        endpoint(model, tmp_path)
+        with serving(tmp_path / "data", cache=cache_folder) as server:
+            server.client.post("/api/v1/collections", json={"name": "slow"})
+            server.client.put("/api/v1/collections/slow/files/light.md", content=TEXTS["light.md"].encode())
+            for page in checked(page_browser, server.url):
+                page.open("library/slow")
+                hold(model)
+                page.press("Index now")
+                until_held(model, 1)
+                page.see("running", ".job")
+                server.stop()
+                page.see("The server does not answer", ".indexing .trouble")
+                model.faults = []
+                with serving(tmp_path / "data", "--port", server.url.rsplit(":", 1)[1], cache=cache_folder):
+                    page.see("1 added")
+                    page.see("done", ".job")
+                    assert page.count(".trouble") == 0
+                page_browser.errors[:] = [one for one in page_browser.errors if "net::ERR_" not in one]
+
+
 def test_what_stands_in_names_and_texts_stays_text(page: ShownPage, server: RunningServer):
     evil = '<img src=x onerror="window.hacked = 1"><script>window.hacked = 1</script>'
     made(page, "evil")

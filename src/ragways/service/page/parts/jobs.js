@@ -5,6 +5,8 @@ import { shown } from "./figures.js";
 import { Progress, say, Trouble } from "./ui.js";
 import { dollars, when } from "./words.js";
 
+const SOON = 1000, LATE = 15000; // milliseconds until a broken stream is taken up again, the first time and at most
+
 export const under = (job) => job?.state === "waiting" || job?.state === "running";
 
 // The newest job of these kinds, with all that can be done to it. `ended` is called when one has ended.
@@ -37,7 +39,7 @@ export function useJob(collection, kinds, ended) {
   useEffect(() => {
     if (!running) return undefined;
     const abort = new AbortController();
-    watch(id, abort.signal, set).then((last) => {
+    watch(id, abort.signal, set, fail).then((last) => {
       if (last) {
         say(`The job ${last.kind} is ${last.state}.`);
         done.current?.(last);
@@ -54,19 +56,39 @@ export function useJob(collection, kinds, ended) {
   };
 }
 
-async function watch(id, signal, set) {
-  for await (const { event, data } of events("GET", path`/jobs/${id}/events`, { signal })) {
-    if (event === "progress") set((old) => old?.id === id ? { ...old, state: "running", progress: data } : old);
-    if (event === "done") {
-      set((old) => old?.id === id ? data : old);
-      return data;
+// A job until it has ended. A stream that breaks off (the server starts anew, the computer slept) is taken up again: its first event tells how the job stands now.
+async function watch(id, signal, set, fail) {
+  let wait = SOON, broken = false;
+  while (!signal.aborted) {
+    try {
+      for await (const { event, data } of events("GET", path`/jobs/${id}/events`, { signal })) {
+        if (broken) fail(null);
+        wait = SOON;
+        broken = false;
+        if (event === "progress") set((old) => old?.id === id ? { ...old, state: "running", progress: data } : old);
+        if (event === "done") {
+          set((old) => old?.id === id ? data : old);
+          return data;
+        }
+      }
+    } catch (error) {
+      if (!passing(error)) throw error;
+      fail(error);
+      broken = true;
     }
+    await pause(wait, signal);
+    wait = Math.min(2 * wait, LATE);
   }
-  // The stream broke off before the end: how it stands now is asked for.
-  const now = await api.get(path`/jobs/${id}`, signal);
-  set((old) => old?.id === id ? now : old);
-  return under(now) ? null : now;
+  return null;
 }
+
+// Whether it may be otherwise in a moment: nobody answers, or the server is busy or has trouble of its own.
+const passing = ({ status }) => status === 0 || status === 408 || status === 429 || status >= 500;
+
+const pause = (ms, signal) => new Promise((resolve) => {
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+});
 
 // How far each stage is, and what can be done about it.
 export function JobState({ title, job, cancel, resume }) {
