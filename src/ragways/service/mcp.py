@@ -25,7 +25,7 @@ from ragways.retrieval.resources import Resources
 from ragways.retrieval.tools.reading import view_of
 from ragways.retrieval.tools.toolbox import Toolbox, read_arguments, schema_of
 from ragways.service.errors import ServiceError, from_ragways
-from ragways.service.operations import Work
+from ragways.service.operations import Work, shown_data
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -62,12 +62,19 @@ class ProtocolAnswers:
     """Answers from an index. Each request sees it as it is when it comes.
 
     `budget` is what one `ask` may spend, in USD. `where` is a filter: no document that does not match it is served.
+    Unless whoever asks is `trusted`, failures are told without paths and addresses.
     """
 
     def __init__(
-        self, snapshot: Snapshot, settings: Settings, budget: float | None = None, where: str | None = None
+        self,
+        snapshot: Snapshot,
+        settings: Settings,
+        budget: float | None = None,
+        where: str | None = None,
+        *,
+        trusted: bool = True,
     ) -> None:
-        self._snapshot, self._settings, self._where = snapshot, settings, where
+        self._snapshot, self._settings, self._where, self._trusted = snapshot, settings, where, trusted
         self._budget = Budget(usd=budget)
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Data:
@@ -95,7 +102,8 @@ class ProtocolAnswers:
         if name == "ask":
             return tool_result(json.dumps(await self._ask(arguments), ensure_ascii=False))
         with self._snapshot(self._where) as use:
-            outcome = await Toolbox(use).run(name, arguments, with_sources=True)
+            tell = None if self._trusted else from_ragways
+            outcome = await Toolbox(use).run(name, arguments, with_sources=True, tell=tell)
         return tool_result(outcome.text, outcome.failed)
 
     async def _ask(self, arguments: dict[str, Any]) -> Data:
@@ -104,7 +112,8 @@ class ProtocolAnswers:
         chosen = self._settings.paradigms.get(paradigm, {})
         with self._snapshot(self._where) as use:
             result = await ask(use, given["question"], paradigm, chosen, budget=self._budget, where=given["where"])
-        return {key: value for key, value in result_data(result).items() if key not in _LEFT_OUT}
+        told = result_data(result) if self._trusted else shown_data(result)
+        return {key: value for key, value in told.items() if key not in _LEFT_OUT}
 
     def _articles(self, cursor: str) -> Data:
         offset = int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < 10 else 0
@@ -144,7 +153,7 @@ def tool_result(text: str, failed: bool = False) -> Data:
 
 async def answer_request(work: Work) -> Data:
     """A worker's operation: `{method, params}` answered from its index, under the budget of the call."""
-    answers = ProtocolAnswers(work.corpus.snapshot, work.corpus.settings, work.budget)
+    answers = ProtocolAnswers(work.corpus.snapshot, work.corpus.settings, work.budget, trusted=False)
     return await answers.answer(work.arguments["method"], work.arguments["params"])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,15 +15,22 @@ from ragways.core.trace import Span, span, watching
 from ragways.core.types import Origin
 from ragways.index.lookup import look_up
 from ragways.index.store import number_of
+from ragways.models.client import RULE_OVER_BUDGET
 from ragways.models.tokens import count_text, text_of
 from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
 from ragways.retrieval.tools.reading import view_of
+from ragways.service.errors import from_ragways, without_paths
+from ragways.service.keys import redacted
+from ragways.service.wire import error_of
 from ragways.tasks.follow_up import FOLLOW_UP, FollowUpInput, Turn
 
 DEEPEST = 6
 """Spans below this are not told of as they happen; the result has them all."""
+_LOG = logging.getLogger("ragways.service.worker")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>]*", re.ASCII | re.IGNORECASE)
+_NO_READER = "the reader cannot be opened"
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ Operation = Callable[[Work], Awaitable[Any]]
 
 async def ask(work: Work) -> dict[str, Any]:
     """The answer; emits `step` when a step begins and ends, and `text` while the answer is written."""
-    return result_data(await _asked(work, work.arguments["paradigm"], work.arguments.get("settings") or {}))
+    return shown_data(await _asked(work, work.arguments["paradigm"], work.arguments.get("settings") or {}))
 
 
 async def _asked(
@@ -79,11 +88,12 @@ async def compare(work: Work) -> dict[str, Any]:
     answers: list[dict[str, Any]] = []
     for name in work.arguments["paradigms"]:
         try:
-            answers.append(result_data(await _asked(work, name, {}, {"paradigm": name})))
+            answers.append(shown_data(await _asked(work, name, {}, {"paradigm": name})))
         except UsageError:
             raise
         except RagwaysError as error:  # one way that cannot answer must not hide the others
-            answers.append({"paradigm": name, "error": error.message, "cure": error.cure, "failed": True})
+            shown = from_ragways(error)
+            answers.append({"paradigm": name, "error": shown.message, "cure": shown.cure, "failed": True})
         work.emit("answer", answers[-1])
     return {"answers": answers, "evidence": aligned(answers)}
 
@@ -139,6 +149,50 @@ async def warm(work: Work) -> None:
     with work.corpus.snapshot() as use:
         if "vectors" in use.index.layers:
             await use.embed(["warm"])
+
+
+# What clients are told of failures
+
+
+def shown_data(result: Result) -> dict[str, Any]:
+    """A result as a client may see it: `result_data`, where failures of the model, the embedder and the disk are told
+    as errors of requests are, without addresses and paths. The log has the cause.
+    """
+    data = result_data(result)
+    if said := data["error"]:
+        _LOG.warning("answered without the model: %s", redacted(said))
+        data["error"] = bare(said) if RULE_OVER_BUDGET in data["way"] else _told("ModelError", said)
+    data["note"] = _without_cause(data["note"])
+    _show_steps(data["steps"])
+    return data
+
+
+def bare(text: str) -> str:
+    """The text without addresses and without paths of the server's disk."""
+    return without_paths(_ADDRESS.sub("…", text))
+
+
+def _show_steps(steps: list[dict[str, Any]]) -> None:
+    for step in steps:
+        if "error" in step:  # the name of its class stands before it
+            kind, _, said = step["error"].partition(": ")
+            step["error"] = f"{kind}: {_told(kind, said)}"
+        details = step["details"]
+        if str(details.get("stopped", "")).startswith("model: "):
+            details["stopped"] = f"model: {_told('ModelError', '')}"
+        for name, tell in (("not read", lambda _: _NO_READER), ("reader", _without_cause), ("said", bare)):
+            if isinstance(details.get(name), str):
+                details[name] = tell(details[name])
+        _show_steps(step.get("steps", []))
+
+
+def _told(kind: str, said: str) -> str:
+    return from_ragways(error_of({"kind": kind, "message": _ADDRESS.sub("…", said), "cure": ""})).message
+
+
+def _without_cause(note: str) -> str:
+    before, failed, _ = note.partition(_NO_READER)
+    return before + failed
 
 
 # What is in the index

@@ -11,7 +11,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
@@ -101,6 +101,13 @@ Few = Annotated[int, Field(ge=1, le=20, description="how many to return")]
 Many = Annotated[int, Field(ge=1, le=100, description="how many to return")]
 Offset = Annotated[int, Field(ge=0, le=100_000, description="where to go on: `next_offset` of the result before")]
 Around = Annotated[int, Field(ge=0, le=10, description="how many before and after")]
+
+
+class ToldError(Protocol):
+    """An error in words for whoever called."""
+
+    message: str
+    cure: str
 
 
 class Toolbox:
@@ -236,8 +243,17 @@ class Toolbox:
         """Call a tool as a model does; the text is JSON, and an error is said in it."""
         return (await self.run(name, arguments)).text
 
-    async def run(self, name: str, arguments: str | Mapping[str, object], *, with_sources: bool = False) -> ToolOutcome:
-        """Call a tool, and keep what it quoted. `with_sources`: `sources` tell where each quote is from, by its id."""
+    async def run(
+        self,
+        name: str,
+        arguments: str | Mapping[str, object],
+        *,
+        with_sources: bool = False,
+        tell: Callable[[RagwaysError], ToldError] | None = None,
+    ) -> ToolOutcome:
+        """Call a tool, and keep what it quoted. `with_sources`: `sources` tell where each quote is from, by its id.
+        `tell` has other words for a failure of the embedder or the store, for callers who may not know of them.
+        """
         try:
             if name not in self.names:
                 raise ToolError(f"there is no tool {shown(name)}", cure=did_you_mean(name, self.names))
@@ -246,8 +262,9 @@ class Toolbox:
             return ToolOutcome(
                 _json({"error": error.message, "nearest": error.nearest, "hint": error.cure}), failed=True
             )
-        except RagwaysError as error:  # the embedder or the store: its message is fit to be shown
-            return ToolOutcome(_json({"error": error.message, "hint": error.cure}), failed=True)
+        except RagwaysError as error:  # the embedder or the store
+            told_error: ToldError = tell(error) if tell else error
+            return ToolOutcome(_json({"error": told_error.message, "hint": told_error.cure}), failed=True)
         pieces = tuple(quote.piece for quote in quotes(result))
         told = {"quoted": QUOTED, **_data(result)}
         if with_sources and pieces:
