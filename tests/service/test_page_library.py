@@ -187,6 +187,27 @@ def test_a_job_is_watched_to_its_end_over_a_restart_of_the_server(
                 page_browser.errors[:] = [one for one in page_browser.errors if "net::ERR_" not in one]
 
 
+def test_a_phone_gives_the_name_of_a_file_a_line_of_its_own(page: ShownPage, server: RunningServer):
+    server.client.post("/api/v1/collections", json={"name": "phone"})
+    for name in ("harbour-rules-of-1883.txt", "letters/from-the-keeper-of-the-light-to-the-board-of-trade.txt"):
+        server.client.put(f"/api/v1/collections/phone/files/{name}", content=b"The tide rises.")
+    page.open("library/phone", width=360)
+    page.wait("document.querySelectorAll('.list tbody tr').length === 2")
+    boxes = page.ask(
+        "[...document.querySelectorAll('.list tbody tr')].map((row) =>"
+        " [row, row.cells[0], ...row.querySelectorAll('td, .tag, button')].map((one) => {"
+        " const { width, height, top, bottom, right } = one.getBoundingClientRect();"
+        " return { width, height, top, bottom, right, line: parseFloat(getComputedStyle(one).lineHeight) }; }))"
+    )
+    for row, name, *others in boxes:
+        assert len(others) == 5
+        assert name["width"] == row["width"]
+        assert all(name["bottom"] <= other["top"] and other["right"] <= row["right"] for other in others)
+    assert [round(name["height"] / name["line"]) for _, name, *_ in boxes] == [1, 2]
+    assert not page.too_wide()
+    assert page.violations() == []
+
+
 def test_what_stands_in_names_and_texts_stays_text(page: ShownPage, server: RunningServer):
     evil = '<img src=x onerror="window.hacked = 1"><script>window.hacked = 1</script>'
     made(page, "evil")
