@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-from collections.abc import AsyncIterator
+import logging
+import sqlite3
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
@@ -13,7 +15,8 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from ragways import __version__
-from ragways.core.errors import UsageError
+from ragways.core.errors import RagwaysError, UsageError
+from ragways.index.store import FILE as INDEX
 from ragways.service import page
 from ragways.service.api import (
     ask,
@@ -30,7 +33,7 @@ from ragways.service.api import (
 from ragways.service.api.mcp import ProtocolEndpoint
 from ragways.service.audit import Audit
 from ragways.service.auth import Service
-from ragways.service.collections import Collections
+from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig, check_place
 from ragways.service.conversations import Conversations
 from ragways.service.errors import handle_errors
@@ -44,9 +47,12 @@ from ragways.service.telemetry import telemetry_of
 from ragways.service.uploads import Uploads
 from ragways.service.workers import WorkerPool
 
+_LOG = logging.getLogger("ragways.service")
 AUDIT = "audit.jsonl"
 WARM = 8
 """Collections opened at the start."""
+LOOK_EVERY = 1.0
+"""Seconds between two looks at whether others have written to the given indexes."""
 # FastAPI would report requests, wrong bodies and stacks to whatever the environment names; ours is telemetry.py.
 _SILENT: TelemetryConfig = {
     "tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False,
@@ -130,6 +136,37 @@ async def _warm(service: Service) -> None:
     await service.workers.warm(ready[:WARM])
 
 
+async def _follow(service: Service) -> None:
+    """Keep the table of collections true of given indexes, which others write."""
+    given = [each for each in service.collections.all() if not each.managed]
+    seen: dict[str, object] = {}
+    while given:
+        await asyncio.to_thread(look_again, service.collections, given, seen)
+        await asyncio.sleep(LOOK_EVERY)
+
+
+def look_again(collections: Collections, given: Iterable[Collection], seen: dict[str, object]) -> None:
+    """Refresh the rows of those indexes whose files are no longer as in `seen`, and note there how they are now."""
+    for each in given:
+        file = each.index / INDEX
+        now = (_mark(file), _mark(file.with_name(f"{file.name}-wal")))
+        if seen.get(each.id) != now:
+            try:
+                collections.refresh(each)
+                seen[each.id] = now
+            except (RagwaysError, sqlite3.Error) as error:
+                _LOG.warning("cannot look at %s: %s", each.name, error)  # it is tried again
+
+
+def _mark(file: Path) -> object:
+    """What changes whenever a file is written. An empty log is as good as none: readers make it too."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else None
+
+
 def _alone(data: Path) -> IO[bytes]:
     """A file whose lock says that a server is at work on this folder; the system frees that of a dead one."""
     file = (data / "serve.lock").open("ab")
@@ -148,12 +185,13 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     await service.workers.start()
     await service.jobs.start()
-    warming = asyncio.create_task(_warm(service))
+    tasks = [asyncio.create_task(_warm(service)), asyncio.create_task(_follow(service))]
     try:
         async with service.metrics.watching_loop(), app.state.mcp.manager().run():
             yield
     finally:
-        warming.cancel()
+        for task in tasks:
+            task.cancel()
         await service.jobs.stop()
         await service.workers.close()
         if service.telemetry is not None:
