@@ -194,6 +194,7 @@ class ServeSettings(Section):
     hosts: tuple[str, ...] = Field((), description="names that requests may be addressed to besides this machine's")
     origins: tuple[str, ...] = Field((), description="other sites whose pages may send requests; none unless set")
     workers: int = Field(0, ge=0, le=64, description="processes that answer; 0 is one a core")
+    jobs: int = Field(2, ge=1, le=64, description="jobs that run at once, at most one on a collection")
     upload_mb: int = Field(256, ge=1, description="largest file that may be uploaded")
     files: int = Field(10_000, ge=1, description="most files of a collection")
     seconds: float = Field(120.0, gt=0, description="seconds that a question may take")

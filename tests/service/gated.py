@@ -128,10 +128,11 @@ def small(folder: Path, *, host: str = "127.0.0.1", **given: Any) -> Small:
     config = ServiceConfig(folder, Settings(), host=host, limits=limits, **given)
     state = State(folder / "service.sqlite")
     ledger, collections, uploads = Ledger(state), Collections(state, folder), Uploads(state, limits)
+    keys = Keys(state)
     service = Service(
-        config=config, state=state, keys=Keys(state), ledger=ledger, audit=Audit(state, folder / "audit.jsonl"),
+        config=config, state=state, keys=keys, ledger=ledger, audit=Audit(state, folder / "audit.jsonl"),
         collections=collections, workers=WorkerPool(config), uploads=uploads,
-        jobs=Jobs(config, state, collections, uploads, ledger), metrics=None,
+        jobs=Jobs(config, state, collections, uploads, ledger, keys), metrics=None,
     )  # fmt: skip
     app = FastAPI()
     made = Small(app, service)

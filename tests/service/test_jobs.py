@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -18,18 +17,12 @@ import pytest
 
 from ragways.core.errors import UsageError
 from ragways.service.app import make_app
-from ragways.service.collections import Collection
 from ragways.service.config import ServiceConfig
-from ragways.service.errors import NotFound, OverBudget
-from ragways.service.jobs import Jobs
-from ragways.service.keys import LOCAL, Caller, Keys
-from ragways.service.ledger import Held, Ledger
 from ragways.service.state import FILE, State
 from ragways.settings import Settings
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
 from tests.service.conftest import RunningServer, serving
-from tests.service.places import Place, awaited
 
 API = "/api/v1"
 LIGHT = "The lighthouse of Sollen was built in 1871 by the engineer Ada Marsh on the northern cliff."
@@ -228,6 +221,7 @@ input = 1000.0
 output = 0.0
 [serve]
 workers = 1
+jobs = 1
 """
     )
 
@@ -364,98 +358,3 @@ def test_a_second_server_on_one_folder_is_refused(server: RunningServer):
     with pytest.raises(UsageError, match="another server"):
         make_app(config)
     assert server.client.get(f"{API}/collections").status_code == 200
-
-
-# The queue by itself
-
-
-class OneAtATime(Jobs):
-    """Jobs whose process is a wait: the test lets each of them end."""
-
-    def __init__(self, place: Place) -> None:
-        config = ServiceConfig(place.data, Settings(), limits=place.limits)
-        self.keys, self.ledger = Keys(place.state), Ledger(place.state)
-        super().__init__(config, place.state, place.collections, place.uploads, self.ledger)
-        self.order: list[str] = []
-        self.go_on = asyncio.Semaphore(0)
-
-    async def _child(self, running: Any, collection: Collection, held: Held) -> None:
-        self.order.append(f"{collection.tenant}/{collection.name}")
-        await self.go_on.acquire()
-        running.last = {"result": {}}
-        held.settle(0.2)
-
-
-@awaited
-async def test_tenants_take_turns_and_quiet_streams_say_so(tmp_path: Path):
-    place = Place(tmp_path)
-    jobs = OneAtATime(place)
-    made = {
-        f"{tenant}/{name}": place.collections.create(tenant, name, ["words"])
-        for tenant, name in (("busy", "a"), ("busy", "b"), ("busy", "c"), ("other", "a"))
-    }
-    added = [
-        jobs.add(Caller("k", one.tenant, frozenset({"write"})), one, "plan", {"layers": ["words"]}, None)
-        for one in (made["busy/a"], made["busy/b"], made["busy/c"], made["busy/a"], made["other/a"])
-    ]
-    events = jobs.events(added[0].id, quiet=0.001)
-    while await anext(events) is not None:
-        pass  # how it stands comes first; then nothing has happened, and that is said
-    late = [event async for event in released(jobs, added[-1].id)]
-    assert late[-1] is not None
-    assert late[-1][0] == "done"
-    assert jobs.order == ["busy/a", "other/a", "busy/b", "busy/c", "busy/a"]
-    with pytest.raises(NotFound):
-        jobs.seen(Caller("k", "other", frozenset({"read"})), added[0].id)
-
-
-async def released(jobs: OneAtATime, id: str) -> AsyncIterator[tuple[str, Any] | None]:
-    """Let every job end, one after the other, and give what is told of one of them."""
-    async for event in jobs.events(id, quiet=0.01):
-        jobs.go_on.release()
-        yield event
-    while any(jobs.get(one).state != "done" for one in list(jobs._running)):
-        jobs.go_on.release()
-        await asyncio.sleep(0.001)
-
-
-@awaited
-async def test_money_is_held_before_a_job_starts_and_settled_when_it_ends(tmp_path: Path):
-    place = Place(tmp_path)
-    jobs = OneAtATime(place)
-    key, _ = jobs.keys.add("poor", scope="write", budget=1.0)
-    caller = Caller(key.id, "main", frozenset({"write"}))
-    first = jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.9)
-    second = jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.9)
-    await anext(jobs.events(first.id, quiet=0.01))
-    account = jobs.ledger.account(key.id)
-    assert (account.spent, account.held) == (0.0, 0.9)
-    [_ async for _ in released(jobs, second.id)]
-    account = jobs.ledger.account(key.id)
-    assert (account.spent, account.held) == (0.4, 0.0)
-    assert {jobs.get(first.id).state, jobs.get(second.id).state} == {"done"}
-    jobs.go_on.release()
-    for _ in range(3):
-        jobs.go_on.release()
-        [_ async for _ in jobs.events(jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.5).id)]
-    with pytest.raises(OverBudget):
-        jobs.add(caller, place.docs, "plan", {"layers": ["words"]}, 0.5)
-
-
-@awaited
-async def test_a_slow_watcher_misses_progress_and_never_the_end(tmp_path: Path):
-    place = Place(tmp_path)
-    jobs = OneAtATime(place)
-    job = jobs.add(LOCAL, place.docs, "plan", {"layers": ["words"]}, None)
-    events = jobs.events(job.id, quiet=0.01)
-    assert await anext(events) is None
-    for number in range(1000):
-        told = {"stage": "reading", "done": number, "total": 1000, "note": ""}
-        jobs._heard(jobs._running[job.id], {"progress": told})
-    assert max(queue.qsize() for queue in jobs._listeners[job.id]) <= 64
-    jobs.go_on.release()
-    seen = [event async for event in events if event is not None]
-    assert (seen[-1][0], seen[-1][1].state) == ("done", "done")
-    assert seen[-1][1].progress["done"] == 999
-    assert len(seen) <= 65
-    assert jobs._listeners == {}

@@ -84,7 +84,7 @@ def make_app(config: ServiceConfig) -> FastAPI:
         collections=found,
         workers=WorkerPool(config),
         uploads=uploads,
-        jobs=Jobs(config, state, found, uploads, ledger),
+        jobs=Jobs(config, state, found, uploads, ledger, keys),
         metrics=Metrics(),
         conversations=Conversations(state),
         telemetry=telemetry_of(config.settings),

@@ -163,20 +163,24 @@ class Collections:
         return [self._read(row) for row in rows.fetchall()]
 
     def delete(self, collection: Collection) -> None:
-        """Forget a collection and delete its folder. From the first moment on nobody finds it.
+        """Forget a collection and delete its folder.
 
         A folder is deleted only where it bears our mark, and links in it are removed, not followed.
         """
+        self.withdraw(collection)
+        gone = collection.folder.with_name(f"{collection.folder.name}{_GONE}")
+        if self._is_ours(collection.folder):
+            collection.folder.rename(gone)
+            shutil.rmtree(gone, ignore_errors=True)
+
+    def withdraw(self, collection: Collection) -> None:
+        """Have nobody find a collection from now on; its folder is still there. Raises where it is only read."""
         if not collection.managed:
             raise Conflict(
                 "this collection was given to the server and is only read", "start the server without its --index"
             )
-        gone = collection.folder.with_name(f"{collection.folder.name}{_GONE}")
         with self._state.transaction() as db:
             db.execute("DELETE FROM collections WHERE id = ?", (collection.id,))
-        if self._is_ours(collection.folder):
-            collection.folder.rename(gone)
-            shutil.rmtree(gone, ignore_errors=True)
 
     def refresh(self, collection: Collection) -> Collection:
         """Look at the index once more: what it holds now, and whether it can be asked."""
@@ -185,7 +189,8 @@ class Collections:
         columns = "documents = ?, chunks = ?, layers = ?, generation = ?, trouble = ?"
         with self._state.transaction() as db:  # a thread may call this, and must not end up in what another undoes
             db.execute(f"UPDATE collections SET {columns} WHERE id = ?", (*values, collection.id))  # noqa: S608 - ours
-        return self.find(collection.tenant, collection.name) or collection
+        found = self.find(collection.tenant, collection.name)
+        return found if found is not None and found.id == collection.id else collection  # else deleted meanwhile
 
     # Folders
 

@@ -80,6 +80,7 @@ def config_of(
         origins=chosen.origins,
         hosts=chosen.hosts,
         workers=chosen.workers or max(1, min(os.cpu_count() or 1, 8)),
+        jobs=chosen.jobs,
         limits=Limits(
             upload=chosen.upload_mb << 20,
             files=chosen.files,

@@ -242,6 +242,7 @@ async def _main(spec: dict[str, Any], stream: IO[bytes]) -> None:
         )
         task = asyncio.ensure_future(KINDS[spec["kind"]](work))
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        reporter.send("begun", value=True)  # before it nothing is spent, and from now on SIGTERM is answered
         try:
             result = await task
         except asyncio.CancelledError:

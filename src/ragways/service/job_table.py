@@ -30,7 +30,7 @@ COLUMNS = (
 @dataclass(frozen=True, slots=True)
 class Job:
     """`progress` is the last that was told, `result` what came out, `error` why it failed, with a cure. `by` is the key
-    it was started with. Times are UTC.
+    it was started with, or last had to go on. Times are UTC.
     """
 
     id: str
@@ -56,6 +56,11 @@ class Job:
 def now() -> str:
     """In UTC, as jobs have their times."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def caller_data(caller: Caller) -> str:
+    """Who has a job run, as a row keeps it."""
+    return json.dumps({"key": caller.key, "scopes": sorted(caller.scopes), "collections": list(caller.collections)})
 
 
 def job_of(row: Sequence[Any]) -> Job:

@@ -4,8 +4,8 @@ The queue is a table. A job that was running when the server ended is waiting ag
 it was. Tenants take turns: of those with a job that waits, the one with the fewest running is next, then the one that
 waited longest for its last turn. A collection has one job at a time.
 
-Money is held before a job starts, and settled with what it says it has spent; a job that ended without saying so has
-spent what was held.
+Money is held before a job starts, on the key that started it or had it go on, and settled with what it says it has
+spent; a job that began its work and ended without saying so has spent what was held.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ import logging
 import os
 import secrets
 import signal
+import sqlite3
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
-from ragways.core.errors import RagwaysError
+from ragways.core.errors import RagwaysError, StoreBusy
 from ragways.core.runtime import plain_environment
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig, plain_settings
-from ragways.service.errors import Conflict, NotFound, ServiceError, TooMany, from_ragways
-from ragways.service.job_table import COLUMNS, ENDED, TABLE, Job, JobKind, JobState, job_of, now
-from ragways.service.keys import Caller
+from ragways.service.errors import Conflict, Forbidden, NotFound, ServiceError, TooMany, from_ragways
+from ragways.service.job_table import COLUMNS, ENDED, TABLE, Job, JobKind, JobState, caller_data, job_of, now
+from ragways.service.keys import Caller, Keys
 from ragways.service.ledger import Held, Ledger
 from ragways.service.state import State
 from ragways.service.uploads import Uploads
@@ -43,15 +44,20 @@ _LOG = logging.getLogger("ragways.service")
 _GRACE = 10.0  # seconds between asking a process to end and ending it
 _LONGEST_LINE = 32 << 20
 _QUEUED = 64  # events that a slow reader may be behind
+_TRIES = 20  # of a write that must not be lost, while another process holds the database
+_PAUSE = 1.0  # seconds between two of them
 
 
 @dataclass
 class _Running:
-    """A job under way. `wanted` is how it is to end where somebody wants it to end early."""
+    """A job under way. `wanted` is how it is to end where somebody wants it to end early; `begun` says that its process
+    has told that the work begins.
+    """
 
     job: Job
     process: asyncio.subprocess.Process | None = None
     wanted: JobState | None = None
+    begun: bool = False
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
     spent: float = 0.0
     last: dict[str, Any] = field(default_factory=dict)
@@ -63,13 +69,20 @@ class Jobs:
     """The queue and what runs. `start` and `stop` are called by the server."""
 
     def __init__(
-        self, config: ServiceConfig, state: State, collections: Collections, uploads: Uploads, ledger: Ledger
+        self,
+        config: ServiceConfig,
+        state: State,
+        collections: Collections,
+        uploads: Uploads,
+        ledger: Ledger,
+        keys: Keys,
     ) -> None:
         self._config = config
         self._state = state
         self._collections = collections
         self._uploads = uploads
         self._ledger = ledger
+        self._keys = keys
         self._running: dict[str, _Running] = {}
         self._turns: Counter[str] = Counter()
         self._turn = 0
@@ -106,20 +119,30 @@ class Jobs:
         self, caller: Caller, collection: Collection, kind: JobKind, arguments: dict[str, Any], budget: float | None
     ) -> Job:
         """Put a job into the queue. Raises at once where the key has nothing left to spend."""
-        open_jobs = "SELECT count(*) FROM jobs WHERE tenant = ? AND state IN ('waiting', 'running')"
-        if self._state.db.execute(open_jobs, (collection.tenant,)).fetchone()[0] >= MOST_WAITING:
-            raise TooMany(f"there are {MOST_WAITING} jobs under way", "wait for one to end", retry_after=10)
-        with self._ledger.hold(caller, budget) as held:
-            held.settle(0.0)
+        self._collection(collection.id)  # it may have been deleted since the caller found it
+        self._admit(caller, collection.tenant, budget)
         id = secrets.token_hex(8)
-        who = {"key": caller.key, "scopes": sorted(caller.scopes), "collections": list(caller.collections)}
         self._state.db.execute(
             """INSERT INTO jobs (id, tenant, collection, kind, arguments, budget, state, created, caller)
             VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?, ?)""",
-            (id, collection.tenant, collection.id, kind, json.dumps(arguments), budget, now(), json.dumps(who)),
+            (id, collection.tenant, collection.id, kind, json.dumps(arguments), budget, now(), caller_data(caller)),
         )
         self._next()
         return self.get(id)
+
+    def _admit(self, caller: Caller, tenant: str, budget: float | None) -> None:
+        """Raise where one more job is too many, or its key has nothing left to spend."""
+        open_jobs = "SELECT count(*) FROM jobs WHERE tenant = ? AND state IN ('waiting', 'running')"
+        if self._state.db.execute(open_jobs, (tenant,)).fetchone()[0] >= MOST_WAITING:
+            raise TooMany(f"there are {MOST_WAITING} jobs under way", "wait for one to end", retry_after=10)
+        if not self._waits_for_money(caller):
+            with self._ledger.hold(caller, budget) as held:
+                held.settle(0.0)
+
+    def _waits_for_money(self, caller: Caller) -> bool:
+        """Whether a job under way holds all that this key has left: what it does not spend is free at its end."""
+        at_work = any(running.job.by == caller.key for running in self._running.values())
+        return at_work and self._ledger.account(caller.key).left == 0
 
     def get(self, id: str) -> Job:
         """The job of this id, whoever's it is; NotFound where there is none."""
@@ -162,25 +185,34 @@ class Jobs:
                 await asyncio.wait([running.task])
         return self.get(id)
 
-    def resume(self, id: str, budget: float | None = None) -> Job:
-        """Have a job go on that failed or was cancelled, with this budget or, unless it is given, the one it had."""
+    def resume(self, caller: Caller, id: str, budget: float | None = None) -> Job:
+        """Have a job go on that failed or was cancelled, with this budget or, unless it is given, the one it had. It is
+        the caller's from now on, and so is what it costs.
+        """
         job = self.get(id)
         if job.state not in ("failed", "cancelled"):
             raise Conflict(f"this job is {job.state}", "only a job that failed or was cancelled goes on")
+        budget = job.budget if budget is None else budget
+        self._admit(caller, job.tenant, budget)
         self._state.db.execute(
-            """UPDATE jobs SET state = 'waiting', error = NULL, result = NULL, ended = NULL,
-            budget = coalesce(?, budget) WHERE id = ?""",
-            (budget, id),
+            """UPDATE jobs SET state = 'waiting', error = NULL, result = NULL, ended = NULL, budget = ?, caller = ?
+            WHERE id = ?""",
+            (budget, caller_data(caller), id),
         )
         self._next()
         return self.get(id)
 
     async def drop(self, collection: Collection) -> None:
-        """End and forget the jobs of a collection that is being deleted."""
-        for job in self.of(collection, limit=KEPT + MOST_WAITING):
-            if job.state not in ENDED:
-                await self.cancel(job.id)
-        self._state.db.execute("DELETE FROM jobs WHERE collection = ?", (collection.id,))
+        """End and forget the jobs of a collection whose row is gone, so that none is added meanwhile."""
+        waiting = "UPDATE jobs SET state = 'cancelled', ended = ? WHERE collection = ? AND state = 'waiting'"
+        self._state.db.execute(waiting, (now(), collection.id))  # first, or one starts as another ends
+        for running in list(self._running.values()):
+            if running.job.collection == collection.id:
+                with suppress(Conflict):  # it has ended by itself
+                    await self.cancel(running.job.id)
+        rows = self._state.db.execute("DELETE FROM jobs WHERE collection = ? RETURNING id", (collection.id,)).fetchall()
+        for (id,) in rows:
+            self._tell(id, "done", None)
 
     # Those who watch
 
@@ -222,9 +254,13 @@ class Jobs:
     def _next(self) -> None:
         """Start what may start now."""
         while not self._stopping and len(self._running) < self._config.jobs and (job := self._pick()) is not None:
+            try:
+                self._state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (now(), job.id))
+            except sqlite3.OperationalError:  # another process writes; nobody else would come back to it
+                asyncio.get_running_loop().call_later(_PAUSE, self._next)
+                return
             self._turn += 1
             self._turns[job.tenant] = self._turn
-            self._state.db.execute("UPDATE jobs SET state = 'running', started = ? WHERE id = ?", (now(), job.id))
             running = _Running(self.get(job.id))
             self._running[job.id] = running
             running.task = asyncio.create_task(self._run(running))
@@ -233,38 +269,63 @@ class Jobs:
         query = f"SELECT {COLUMNS} FROM jobs WHERE state = 'waiting' ORDER BY number"  # noqa: S608 - columns of ours
         busy = {running.job.collection for running in self._running.values()}
         at_work = Counter(running.job.tenant for running in self._running.values())
-        waiting = [job for job in map(job_of, self._state.db.execute(query).fetchall()) if job.collection not in busy]
+        waiting = [
+            job
+            for job in map(job_of, self._state.db.execute(query).fetchall())
+            if job.collection not in busy and not self._waits_for_money(job.caller)
+        ]
         return min(waiting, key=lambda job: (at_work[job.tenant], self._turns[job.tenant]), default=None)
 
     async def _run(self, running: _Running) -> None:
-        job = running.job
+        job, error = running.job, None
         try:
-            collection = next((one for one in self._collections.all() if one.id == job.collection), None)
-            if collection is None:
-                raise NotFound("collection")
             try:
-                with self._ledger.hold(job.caller, job.budget) as held:
-                    await self._child(running, collection, held)
-            finally:
-                if job.kind == "index":
-                    collection = await asyncio.to_thread(self._collections.refresh, collection)
-                    await self._uploads.indexed(collection, _failures(running.last.get("result") or {}))
-        except ServiceError as error:
-            self._end(running, error)
-        except RagwaysError as error:
-            self._end(running, from_ragways(error))
+                await self._work(running)
+            except ServiceError as raised:
+                error = raised
+            except StoreBusy as raised:
+                error = None if "result" in running.last else from_ragways(raised)  # its work is done all the same
+            except RagwaysError as raised:
+                error = from_ragways(raised)
+            except Exception:
+                _LOG.exception("a job of kind %s failed", job.kind)
+                error = ServiceError(500, "internal", "something went wrong inside", "resume it")
+            await _patiently(lambda: self._end(running, error))
         except Exception:
-            _LOG.exception("a job of kind %s failed", job.kind)
-            self._end(running, ServiceError(500, "internal", "something went wrong inside", "resume it"))
-        else:
-            self._end(running, None)
+            _LOG.exception("how a job of kind %s ended could not be written", job.kind)
         finally:
             self._running.pop(job.id, None)
             self._tell(job.id, "done", None)
             self._next()
 
+    async def _work(self, running: _Running) -> None:
+        """Do a job, on the money of its key."""
+        job = running.job
+        collection = self._collection(job.collection)
+        if job.by and not self._keys.alive(job.by):
+            raise Forbidden("the key of this job was revoked or has expired", "resume it with another key")
+        budget = self._ledger.account(job.by).left if job.budget is None else job.budget
+        try:
+            with self._ledger.hold(job.caller, budget) as held:
+                await self._child(running, collection, held)
+        finally:
+            if job.kind == "index":
+                await _patiently(lambda: self._look_again(running, collection))
+
+    async def _look_again(self, running: _Running, collection: Collection) -> None:
+        """Take down what the index holds now, and what became of each file."""
+        collection = await asyncio.to_thread(self._collections.refresh, collection)
+        await self._uploads.indexed(collection, _failures(running.last.get("result") or {}))
+
+    def _collection(self, id: str) -> Collection:
+        found = next((one for one in self._collections.all() if one.id == id), None)
+        if found is None:
+            raise NotFound("collection")
+        return found
+
     async def _child(self, running: _Running, collection: Collection, held: Held) -> None:
         """Start the process, tell what it tells, and wait for its end."""
+        held.settle(0.0)  # until it says that the work begins, nothing can be spent
         job = running.job
         spec = {
             "id": job.id,
@@ -300,11 +361,14 @@ class Jobs:
             process.stdin.close()
             _signal(running, signal.SIGKILL)  # with what it started itself and left behind
             await process.wait()
-            if running.last or held.usd is None:
-                held.settle(running.spent)
+            if running.begun:
+                held.actual = running.spent if running.last or held.usd is None else None
 
     def _heard(self, running: _Running, message: dict[str, Any]) -> None:
+        running.begun = True
         running.spent = float(message.get("spent", running.spent))
+        if "begun" in message:
+            return
         if "progress" not in message:
             running.last = message
             return
@@ -315,13 +379,13 @@ class Jobs:
         now = asyncio.get_running_loop().time()
         if now - running.written >= 1.0:
             running.written = now
-            self._write(running.job.id, "progress", progress)
+            with suppress(sqlite3.OperationalError):  # another process writes; the next one tells more
+                query = "UPDATE jobs SET progress = ? WHERE id = ?"
+                self._state.db.execute(query, (json.dumps(progress), running.job.id))
 
-    def _end(self, running: _Running, error: ServiceError | None) -> None:
+    async def _end(self, running: _Running, error: ServiceError | None) -> None:
         """Write down how a job ended."""
-        id, last = running.job.id, running.last
-        if running.stages:
-            self._write(id, "progress", _progress(running))
+        last = running.last
         result = last.get("result")
         if error is None and "error" in last:
             error = from_ragways(error_of(last["error"]))
@@ -331,25 +395,38 @@ class Jobs:
             )
         if error is None and result is None and running.wanted is None:
             error = ServiceError(500, "died", "the job ended without a result", "resume it: it goes on where it was")
-        if result is not None:
-            self._write(id, "result", {**result, "spent": running.spent})
-        if error is not None:
-            self._write(id, "error", {"code": error.code, "message": error.message, "cure": error.cure})
         finished: JobState = "failed" if error is not None else "done"
         state = running.wanted if running.wanted is not None and result is None else finished
         ended = None if state == "waiting" else now()
-        self._state.db.execute("UPDATE jobs SET state = ?, ended = ? WHERE id = ?", (state, ended, id))
-        self._state.db.execute(
-            """DELETE FROM jobs WHERE collection = ?1 AND state IN ('done', 'failed', 'cancelled') AND number NOT IN
-            (SELECT number FROM jobs WHERE collection = ?1 ORDER BY number DESC LIMIT ?2)""",
-            (running.job.collection, KEPT),
+        told = (
+            _progress(running) if running.stages else None,
+            None if result is None else {**result, "spent": running.spent},
+            None if error is None else {"code": error.code, "message": error.message, "cure": error.cure},
         )
+        with self._state.transaction() as db:
+            db.execute(
+                """UPDATE jobs SET progress = coalesce(?, progress), result = coalesce(?, result),
+                error = coalesce(?, error), state = ?, ended = ? WHERE id = ?""",
+                (*(None if value is None else json.dumps(value) for value in told), state, ended, running.job.id),
+            )
+            db.execute(
+                """DELETE FROM jobs WHERE collection = ?1 AND state IN ('done', 'failed', 'cancelled') AND number NOT IN
+                (SELECT number FROM jobs WHERE collection = ?1 ORDER BY number DESC LIMIT ?2)""",
+                (running.job.collection, KEPT),
+            )
         # Last, and before anybody is told: whatever goes wrong in it, the job has ended.
         if result is not None and self.on_erasure is not None and result.get("erasure"):
             self.on_erasure(running.job.collection, result["erasure"])
 
-    def _write(self, id: str, column: Literal["progress", "result", "error"], value: object) -> None:
-        self._state.db.execute(f"UPDATE jobs SET {column} = ? WHERE id = ?", (json.dumps(value), id))  # noqa: S608
+
+async def _patiently(write: Callable[[], Awaitable[None]]) -> None:
+    """Write, and try again for a while where another process holds the database."""
+    for _ in range(_TRIES - 1):
+        try:
+            return await write()
+        except (StoreBusy, sqlite3.OperationalError):
+            await asyncio.sleep(_PAUSE)
+    return await write()
 
 
 def _progress(running: _Running) -> dict[str, Any]:

@@ -174,6 +174,11 @@ class Keys:
                 who = Caller(id, tenant, _with_lesser(scope), tuple(json.loads(collections)))
         return who
 
+    def alive(self, id: str) -> bool:
+        """Whether the key of this id opens anything now: it is neither revoked nor has it expired."""
+        query = "SELECT 1 FROM keys WHERE id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)"
+        return self._state.db.execute(query, (id, self._now())).fetchone() is not None
+
     def _new_secret(self, db: sqlite3.Connection, id: str) -> str:
         text = f"rgw_{id}_{secrets.token_urlsafe(32)}"
         db.execute("INSERT INTO key_secrets VALUES (?, ?, NULL)", (id, _hash(text)))

@@ -105,6 +105,12 @@ async def status(access: Annotated[Access, Depends(collection("read"))]) -> Resp
 @router.delete("/collections/{collection}", status_code=204)
 async def delete(access: Annotated[Access, Depends(collection("admin"))]) -> Response:
     """Delete a collection with its files, its index, its runs and its feedback. Its jobs are cancelled."""
+    access.service.collections.withdraw(access.collection)  # first, so that nothing new begins in it
+    await asyncio.shield(_delete(access))  # whole, even when nobody waits for it any more
+    return Response(status_code=204)
+
+
+async def _delete(access: Access) -> None:
     service, found = access.service, access.collection
     await service.jobs.drop(found)
     await asyncio.to_thread(service.collections.delete, found)
@@ -112,4 +118,3 @@ async def delete(access: Annotated[Access, Depends(collection("admin"))]) -> Res
     service.conversations.forget(found.id)
     await service.workers.forget(found)
     service.audit.note(access.caller, "collection.delete", collection=found.name)
-    return Response(status_code=204)

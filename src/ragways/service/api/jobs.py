@@ -94,7 +94,7 @@ class JobInfo(BaseModel):
     created: str
     started: str | None
     ended: str | None
-    by: str = Field(description="the id of the key that it was started with")
+    by: str = Field(description="the id of the key that it was started with, or last had to go on")
 
 
 class JobList(BaseModel):
@@ -174,10 +174,10 @@ async def cancel(request: Request, who: Annotated[Caller, Depends(caller("write"
 async def resume(
     request: Request, who: Annotated[Caller, Depends(caller("write"))], id: str, body: ResumeRequest | None = None
 ) -> Response:
-    """Have a job go on that failed or was cancelled, maybe with another budget."""
+    """Have a job go on that failed or was cancelled, maybe with another budget. Your key pays from now on."""
     service = service_of(request)
     _, found = service.jobs.seen(who, id)
-    again = service.jobs.resume(id, None if body is None else body.budget)
+    again = service.jobs.resume(who, id, None if body is None else body.budget)
     service.audit.note(who, "job.resume", collection=found.name, job=id)
     return JSONResponse(info(again, found))
 
