@@ -199,7 +199,7 @@ class ServeSettings(Section):
     files: int = Field(10_000, ge=1, description="most files of a collection")
     seconds: float = Field(120.0, gt=0, description="seconds that a question may take")
     at_once: int = Field(64, ge=1, description="requests that are worked on at once; more wait, then are refused")
-    per_key: int = Field(64, ge=1, description="requests that one key may have under way")
+    per_key: int = Field(16, ge=1, description="requests that one key may have under way")
     budget: float = Field(
         0.10, ge=0, description="USD a request may spend where its key has a budget and it names none"
     )

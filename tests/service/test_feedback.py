@@ -32,7 +32,9 @@ def test_verdicts_become_questions_with_gold_answers(demo_server: RunningServer,
     for one in given:
         assert client.post(place, json=one).status_code == 201
     file = tmp_path / "feedback.jsonl"
-    file.write_bytes(client.get(place).content)
+    reply = client.get(place)
+    assert "content-length" not in reply.headers  # it goes out as it is read
+    file.write_bytes(reply.content)
     questions = load_questions("plain", file)[before:]
     assert [(one.text, one.answers) for one in questions] == [
         ("Who built it?", ("Ada Marsh",)), ("When?", ("1871",)), ("Why \u2028 “so”?\n", ())
@@ -43,6 +45,19 @@ def test_verdicts_become_questions_with_gold_answers(demo_server: RunningServer,
     assert len({one.id for one in questions}) == 3
     sets = client.get(f"/api/v1/collections/{demo_name}/questions").json()["sets"]
     assert [one["questions"] for one in sets if one["name"] == "feedback"] == [before + 3]
+
+
+def test_feedback_is_read_in_blocks_and_as_it_was_at_the_beginning(tmp_path: Path):
+    file = tmp_path / "feedback.jsonl"
+    assert list(feedback._blocks(file)) == []
+    whole = b"".join(b'{"n": %d}\n' % number for number in range(20_000))
+    file.write_bytes(whole)
+    blocks = feedback._blocks(file)
+    first = next(blocks)
+    feedback._append(file, b'{"n": "later"}\n')
+    got = [first, *blocks]
+    assert b"".join(got) == whole
+    assert max(map(len, got)) <= feedback.BLOCK
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ragways.service.config import Limits
+from ragways.service.gate import Gate
 from tests.service.gated import Small, small
 
 OWN = "http://127.0.0.1:8080"
@@ -207,6 +210,39 @@ def test_one_key_cannot_take_the_room_of_others(made: Small):
     assert (other.status, after.status) == (200, 200)
 
 
+def test_those_who_watch_jobs_take_no_place_of_a_request(made: Small):
+    @made.app.get("/api/v1/jobs/{id}/events")
+    async def events(id: str) -> None:
+        made.entered += 1
+        await made.go_on.wait()
+
+    texts = [made.service.keys.add(f"key{number}", tenant="acme")[1] for number in range(3)]
+    keys = [{"Authorization": f"Bearer {text}"} for text in texts]
+    other = {"Authorization": f"Bearer {made.service.keys.add('bob')[1]}"}
+
+    async def watch():
+        watching = [asyncio.create_task(made.ask("GET", "/api/v1/jobs/a/events", key)) for key in keys[:2] * 2]
+        await made.until(4)
+        refused = await made.ask("GET", "/api/v1/jobs/a/events", keys[2])
+        gate: Any = made.app.middleware_stack
+        while not isinstance(gate, Gate):
+            gate = gate.app
+        places = (await made.ask("GET", "/api/v1/quick", keys[2])).status, gate.total
+        watching.append(asyncio.create_task(made.ask("GET", "/api/v1/jobs/a/events", other)))
+        await made.until(5)
+        made.go_on.set()
+        return refused, places, [reply.status for reply in await asyncio.gather(*watching)]
+
+    refused, places, statuses = asyncio.run(watch())
+    assert (refused.status, refused.code) == (429, "too_many")
+    assert places == (200, 0)
+    assert statuses == [200] * 5
+
+
+def test_one_key_leaves_most_places_to_others():
+    assert Limits().per_key * 4 <= Limits().at_once
+
+
 def test_wrong_keys_are_slowed_by_address(made: Small):
     _, good = made.service.keys.add("alice")
 
@@ -238,12 +274,13 @@ def test_a_client_that_goes_away_ends_the_work_for_it(made: Small):
         replies = [
             await made.ask("POST", "/api/v1/slow_json", json, b"{}", then="leave"),
             await made.ask("POST", "/api/v1/slow", then="leave"),
+            await made.ask("GET", "/api/v1/slow", then="leave"),
             await made.ask("POST", "/api/v1/stream", then="leave"),
         ]
         return [reply.status for reply in replies]
 
-    assert asyncio.run(leave())[:2] == [0, 0]
-    assert made.cancelled == ["slow json", "slow", "stream"]
+    assert asyncio.run(leave())[:3] == [0, 0, 0]
+    assert made.cancelled == ["slow json", "slow", "slow", "stream"]
 
 
 def test_an_error_nobody_foresaw_is_a_sentence_with_an_id_and_the_log_knows_no_secret(

@@ -31,7 +31,7 @@ class Limits:
     header_seconds: float = 10.0
     at_once: int = 64
     waiting: int = 256
-    per_key: int = 64
+    per_key: int = 16
     budget: float = 0.10
 
 

@@ -33,7 +33,7 @@ from ragways.service.errors import (
     TooSlow,
     Unauthorized,
 )
-from ragways.service.keys import Caller, redacted
+from ragways.service.keys import MAIN, Caller, redacted
 from ragways.service.workers import GRACE
 
 Message = MutableMapping[str, Any]
@@ -46,6 +46,7 @@ _log = logging.getLogger("ragways.service")
 _ONCE = frozenset({b"host", b"content-length", b"transfer-encoding", b"content-encoding", b"authorization", b"origin",
                    b"sec-fetch-site", b"expect", b"access-control-request-method"})  # fmt: skip
 _UPLOAD = re.compile(r"/api/v1/collections/[^/]+/files/")
+_WATCHING = re.compile(r"/api/v1/jobs/[^/]+/events")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _SLOWEST = 32 * 1024
 """Bytes a second that a long body must come with, after the first seconds that any may take."""
@@ -77,6 +78,8 @@ class Gate:
         self.origins = frozenset(origin.lower().rstrip("/") for origin in service.config.origins)
         self.under_way: Counter[str] = Counter()
         self.total = 0
+        self.watching: Counter[str] = Counter()
+        """Streams of jobs' events by tenant: they do no work and last long, so they take no place of a request."""
         self.most = self.limits.at_once + self.limits.waiting
         self.hosts = KnownHosts(service.config)
 
@@ -112,6 +115,7 @@ class _Exchange:
         self._watcher: asyncio.Task[None] | None = None
         self._clock: asyncio.Timeout | None = None
         self._events = False
+        self._watches: str | None = None  # the tenant, where this is the stream of a job
 
     async def run(self) -> None:
         began = perf_counter()
@@ -183,7 +187,8 @@ class _Exchange:
 
     def _enter(self) -> None:
         gate = self.gate
-        if gate.total >= gate.most:
+        watches = self.scope["method"] == "GET" and _WATCHING.fullmatch(self.path) is not None
+        if gate.total >= gate.most and not watches:
             raise Full("the server has more requests than it can take")
         authorization = self.head.get(b"authorization")
         if authorization is not None:
@@ -195,12 +200,22 @@ class _Exchange:
                 raise TooMany("this key has too many requests under way", "wait until some have ended")
         elif self.path.startswith(_API) and self.path != _DESCRIPTION and gate.service.keys.some():
             raise Unauthorized  # before anything of a body is read
-        gate.total += 1
+        if watches:
+            tenant = self.caller.tenant if self.caller is not None else MAIN
+            if gate.watching[tenant] >= gate.limits.at_once:
+                raise TooMany("too many watch jobs here", "look at the jobs now and then instead")
+            gate.watching[tenant] += 1
+            self._watches = tenant
+        else:
+            gate.total += 1
         if self.caller is not None:
             gate.under_way[self.caller.key] += 1
 
     def _leave(self) -> None:
-        self.gate.total -= 1
+        if self._watches is None:
+            self.gate.total -= 1
+        else:
+            self.gate.watching[self._watches] -= 1
         if self.caller is not None:
             self.gate.under_way[self.caller.key] -= 1
             if self.gate.under_way[self.caller.key] <= 0:
@@ -227,7 +242,7 @@ class _Exchange:
         task = asyncio.current_task()
         try:
             async with asyncio.timeout(self._seconds) as self._clock:
-                if self.scope["method"] not in _SAFE_METHODS and not self.body_left:
+                if not self.body_left:
                     self._watch()
                 await self._traced()
         except TimeoutError:
@@ -293,7 +308,7 @@ class _Exchange:
             self.body_left = message.get("more_body", False)
             if self._bytes > self._limit:
                 raise self._refuse(self._too_large())
-            if not self.body_left and self.scope["method"] not in _SAFE_METHODS:
+            if not self.body_left:
                 self._watch()
             self._more_time()
         else:

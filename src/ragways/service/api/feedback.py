@@ -11,13 +11,14 @@ import json
 import os
 import secrets
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragways.evaluation.datasets.reading import plain_row
@@ -29,6 +30,8 @@ from ragways.service.errors import ERRORS, Conflict, Full
 router = APIRouter(tags=["feedback"], responses=ERRORS)
 LARGEST = 64 << 20
 """Bytes of the feedback on a collection."""
+BLOCK = 1 << 16
+"""Bytes that are read at once."""
 LONGEST_ANSWER = 20_000
 LONGEST_LINE = 1 << 20
 """Bytes; a letter of a text takes at most six of them."""
@@ -79,14 +82,24 @@ async def add(access: Annotated[Access, Depends(collection("read"))], body: Feed
 )
 async def feedback(access: Annotated[Access, Depends(collection("read"))]) -> Response:
     """All feedback, as questions that `ragways eval run --questions` reads."""
-    try:
-        text = await asyncio.to_thread(access.collection.feedback.read_bytes)
-    except FileNotFoundError:
-        text = b""
-    return Response(text, media_type="application/x-ndjson")
+    return StreamingResponse(_blocks(access.collection.feedback), media_type="application/x-ndjson")
 
 
 _one_at_a_time = threading.Lock()
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """A file piece by piece, as it was at the beginning: what is added meanwhile is left out, so lines are whole."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        with _one_at_a_time:
+            left = os.fstat(file.fileno()).st_size
+        while left and (block := file.read(min(BLOCK, left))):
+            left -= len(block)
+            yield block
 
 
 def _append(path: Path, line: bytes) -> None:
