@@ -56,4 +56,4 @@ def test_the_continuous_checks_get_a_browser_and_require_it(tmp_path: Path, user
     subprocess.run(run, env={"PATH": str(tmp_path)}, check=True, timeout=20)
     *installed, made = log.read_text().splitlines()
     assert made == "make test required"
-    assert installed == ["apt-get update", "apt-get install -y chromium"][:asked]
+    assert installed == [*["apt-get update", "apt-get install -y chromium"][:asked], "make -j2 clients "]
