@@ -63,7 +63,8 @@ def serving(
     """A server on a free port, until the end of the block."""
     data.parent.mkdir(parents=True, exist_ok=True)
     log = data.parent / f"{data.name}.log"
-    given = {**os.environ, **({"RAGWAYS_CACHE": str(cache)} if cache else {}), **(environment or {})}
+    one = {"RAGWAYS_SERVE__WORKERS": "1"}  # a worker takes a second or two to start; whoever needs more says so
+    given = {**os.environ, **one, **({"RAGWAYS_CACHE": str(cache)} if cache else {}), **(environment or {})}
     with log.open("a") as out:
         began = out.tell()
         process = subprocess.Popen(
@@ -101,7 +102,8 @@ def _answers(server: RunningServer) -> bool:
 @pytest.fixture(scope="session")
 def demo_server(demo_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:  # noqa: F811
     """The bundled corpus with every layer, served read-only as a collection; no keys."""
-    with serving(tmp_path_factory.mktemp("serve") / "data", "--index", str(demo_settings.index)) as server:
+    data, two = tmp_path_factory.mktemp("serve") / "data", {"RAGWAYS_SERVE__WORKERS": "2"}
+    with serving(data, "--index", str(demo_settings.index), environment=two) as server:
         yield server
 
 
