@@ -195,7 +195,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--index", type=Path, required=True)
     parser.add_argument("--questions", type=Path, required=True)
-    parser.add_argument("--limit", type=int, default=100, help="questions")
+    parser.add_argument("--limit", type=int, default=50, help="questions")
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--crowd", type=int, default=0, help="seconds of 200 clients at once")
