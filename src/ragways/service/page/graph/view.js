@@ -32,7 +32,7 @@ export default function Graph({ collection, rest: [what = "", first = "", second
   const [most, show] = useState(1000), [state, set] = useState({ picture: null, problem: null, about: null }), [round, again] = useState(0);
   const [side, turn] = useState("details"), [line, open] = useState(null), [finding, find] = useState(kind === "paths");
   const [named, name] = useState({}), seen = useMemo(() => drawing().able, []);
-  const panel = useRef(null), latest = useRef("");
+  const panel = useRef(null), latest = useRef(""), held = useRef({});
   const group = what === "community" ? first : "";
   const key = [kind, kind === "map" ? most : `${first}/${second}`, round].join(" ");
 
@@ -83,7 +83,13 @@ export default function Graph({ collection, rest: [what = "", first = "", second
 
   const nodes = new Map((picture?.nodes ?? []).map((node) => [node.id, node]));
   const shownLine = (id) => { open(picture.edges.find((edge) => edge.key === id)); turn("details"); };
-  const two = (one, other) => { name({ start: one, end: other }); if (one && other) go("graph", collection, ["paths", one.id, other.id]); };
+  // Both boxes may find theirs before the view is drawn again: the second must not undo the first.
+  held.current = named;
+  const two = (part) => {
+    name(held.current = { ...held.current, ...part });
+    const start = held.current.start ?? nodes.get(first), { end } = held.current;
+    if (start && end) go("graph", collection, ["paths", start.id, end.id]);
+  };
   const details = () => {
     if (line) return html`<${Line} collection=${collection} line=${line} nodes=${nodes} choose=${choose} />`;
     if (about) return html`<${Entity} collection=${collection} found=${about} communities=${known} explore=${kind !== "around"} choose=${choose} from=${(one) => { name({ start: one }); find(true); }} />`;
@@ -103,8 +109,8 @@ export default function Graph({ collection, rest: [what = "", first = "", second
       ${lastResult(collection) && kind !== "walk" && html`<a class="button" href=${link("graph", collection, [], { walk: "last" })}>The last answer’s walk</a>`}
     </div>
     ${finding && html`<div class="tools between" role="group" aria-label="Path between two entities">
-      <${EntitySearch} collection=${collection} label="From" value=${named.start?.name ?? nodes.get(first)?.name ?? ""} choose=${(one) => two(one, named.end)} />
-      <${EntitySearch} collection=${collection} label="To" value=${named.end?.name ?? nodes.get(second)?.name ?? ""} choose=${(one) => two(named.start ?? nodes.get(first), one)} />
+      <${EntitySearch} collection=${collection} label="From" value=${named.start?.name ?? nodes.get(first)?.name ?? ""} choose=${(one) => two({ start: one })} />
+      <${EntitySearch} collection=${collection} label="To" value=${named.end?.name ?? nodes.get(second)?.name ?? ""} choose=${(one) => two({ end: one })} />
     </div>`}
     <${Trouble} problem=${problem} again=${() => again(round + 1)} />
     ${!picture && !problem && html`<${Waiting}>The graph is being read …<//>`}
