@@ -26,7 +26,7 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
 )  # fmt: skip
-SECONDS = 60.0
+SECONDS = 180.0
 # The protocol is spoken at these very numbers.
 PIPED = """
 import os, sys

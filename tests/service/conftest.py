@@ -73,7 +73,7 @@ def serving(
         )  # fmt: skip
     server = None
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 180
         while (match := STARTED.search(log.read_text()[began:])) is None:
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < until, log.read_text()

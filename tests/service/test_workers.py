@@ -72,7 +72,7 @@ async def found(pool: WorkerPool, collection: Any, question: str) -> list[str]:
 
 
 def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while not true():
         assert time.monotonic() < end
         time.sleep(0.02)
