@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,11 @@ from ragways.core.errors import EmbedderChanged, StoreBusy, StoreFailed, UsageEr
 from ragways.core.trace import Budget, Usage, current_meter, spending
 from ragways.corpus.structure import PRESETS
 from ragways.index.build import build, remove
-from ragways.index.folder import FORMAT
+from ragways.index.folder import FORMAT, derive
+from ragways.index.layer import BuildContext, Changes, Layer
 from ragways.index.reader import Index
 from ragways.index.store import Store
-from ragways.index.update import Summary
+from ragways.index.update import ChangeLog, Summary
 from tests.fakes import WordHashes, contents, recipe, reseal, write
 
 TEXTS = {
@@ -117,6 +119,57 @@ def test_any_sequence_of_changes_gives_what_a_fresh_build_would(tmp_path_factory
     write(home / "other" / "corpus", {"always.txt": "A light that stays.", **held})
     run(home / "fresh", [home / "other" / "corpus"])
     assert contents(home / "index") == contents(home / "fresh")
+
+
+def test_layers_are_told_which_documents_came_changed_and_went(
+    tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+):
+    told: list[Changes | None] = []
+
+    def listen(context: BuildContext, generation: int, layers: list[Layer]) -> None:
+        told.append(context.changes)
+        derive(context, generation, layers)
+
+    monkeypatch.setattr("ragways.index.build.derive", listen)
+    index = tmp_path / "index"
+    run(index, [corpus])
+    numbers = numbers_of(index)
+    write(corpus, {"storm.txt": "No storm.", "new.txt": "New here."})
+    (corpus / "ship.txt").unlink()
+    run(index, [corpus])
+    fresh = numbers_of(index)
+    asyncio.run(remove(index, ["corpus/new.txt"]))
+    run(index, [corpus], layers=frozenset({"words", "vectors", "graph"}))
+    assert told == [
+        None,
+        Changes(
+            frozenset({fresh["corpus/new.txt"]}),
+            frozenset({numbers["corpus/storm.txt"]}),
+            frozenset({numbers["corpus/ship.txt"]}),
+        ),
+        Changes(frozenset(), frozenset(), frozenset({fresh["corpus/new.txt"]})),
+        None,
+    ]
+
+
+def numbers_of(index: Path) -> dict[str, int]:
+    with closing(Store.open(index)) as store:
+        return dict(store.db.execute("SELECT key, number FROM documents"))
+
+
+@given(st.sets(st.integers(0, 3)), st.lists(st.tuples(st.booleans(), st.integers(0, 3)), max_size=9))
+def test_what_counts_of_a_document_is_the_generation_before(before: set[int], steps: list[tuple[bool, int]]):
+    """However often a run puts and drops a document: it came, changed, went, or nothing of the kind."""
+    log, now, touched = ChangeLog(), set(before), set[int]()
+    for puts, number in steps:
+        if puts:
+            log.put(number, existed=number in now)
+            now.add(number)
+            touched.add(number)
+        elif number in now:
+            log.drop({number})
+            now.discard(number)
+    assert log.changes() == Changes(frozenset(now - before), frozenset(before & now & touched), frozenset(before - now))
 
 
 def test_the_order_of_adding_does_not_matter(tmp_path: Path, corpus: Path):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged, StoreDamaged, UsageError, WrongVersion
@@ -24,7 +23,7 @@ from ragways.index.layers import in_order
 from ragways.index.place import PAGES
 from ragways.index.settings import LayerSettings
 from ragways.index.store import Store, derived_folder
-from ragways.index.update import FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
+from ragways.index.update import ChangeLog, FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
@@ -114,7 +113,7 @@ def rebuild_derived(folder: Path) -> None:
     with writing(folder, rebuild=False) as (store, work_cache):
         run = _Run(store, work_cache, silent)
         generation = int(run.meta["generation"])
-        derive(replace(run.context(None), new=None), generation, in_order(run.built))
+        derive(run.context(None), generation, in_order(run.built))
 
 
 class _Run:
@@ -127,7 +126,7 @@ class _Run:
         self.meta = store.meta()
         self.progress = progress
         self.summary = Summary()
-        self.new: set[int] = set()
+        self.log = ChangeLog()
         self.pending: list[ReadDocument] = []
         self.finished: list[ReadFile] = []
         self.waiting = 0
@@ -206,8 +205,8 @@ class _Run:
             if existed:
                 self.summary.changed += 1
             else:
-                self.new.add(document.number)
                 self.summary.added += 1
+            self.log.put(document.number, existed=existed)
             self.summary.chunks += len(tokens)
         for file in self.finished:
             self.drop(file.gone)
@@ -243,6 +242,7 @@ class _Run:
     def drop(self, numbers: Collection[int]) -> None:
         self.store.remove(numbers)
         self.summary.removed += len(numbers)
+        self.log.drop(numbers)
 
     # After
 
@@ -310,7 +310,8 @@ class _Run:
         return json.dumps({name: each.model_dump(mode="json") for name, each in self.settings.items()}, sort_keys=True)
 
     def context(self, before: Path | None) -> BuildContext:
-        only_new = not (self.anew or self.summary.changed or self.summary.removed) and self.layers == self.built
+        comparable = not self.anew and before is not None and self.layers == self.built
+        comparable &= self.meta.get("layer_settings", "{}") == self.layer_settings()
         return BuildContext(
             self.store,
             self.work_cache,
@@ -319,7 +320,7 @@ class _Run:
             self.embed,
             progress=self.progress,
             before=before,
-            new=frozenset(self.new) if only_new else None,
+            changes=self.log.changes() if comparable else None,
             settings=self.settings,
         )
 

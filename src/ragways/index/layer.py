@@ -36,6 +36,25 @@ Texts = Mapping[str, str]
 # Building
 
 
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Documents, by number, that came, changed or went since the generation before. No number is in two of the sets."""
+
+    added: frozenset[int]
+    changed: frozenset[int]
+    removed: frozenset[int]
+
+    @property
+    def gone(self) -> frozenset[int]:
+        """Those of which what was made before must go."""
+        return self.changed | self.removed
+
+    @property
+    def fresh(self) -> frozenset[int]:
+        """Those of which something must be made."""
+        return self.added | self.changed
+
+
 @dataclass(eq=False)
 class BuildContext:
     """Where a layer is built. The store is open for writing and holds the documents of the generation to come."""
@@ -49,8 +68,10 @@ class BuildContext:
     progress: ProgressCallback = silent
     before: Path | None = None
     """The derived folder of the generation before, to take over what did not change."""
-    new: frozenset[int] | None = None
-    """Numbers of the documents that came, where none changed or went; None where some did."""
+    changes: Changes | None = None
+    """What is another than in the generation before; None where nothing of it may be taken over, so that the layer is
+    derived whole.
+    """
     settings: Mapping[str, LayerSettings] = field(default_factory=dict)
     """Settings by the name of the layer, as far as they are given; a removal has none."""
     failed: int = 0

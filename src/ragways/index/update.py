@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from ragways.corpus.load import walk
 from ragways.corpus.patterns import Selection
 from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile, WebSource
 from ragways.corpus.structure import PRESETS, Chunking, structure
+from ragways.index.layer import Changes
 from ragways.index.layers import USUAL
 from ragways.index.settings import LayerSettings
 from ragways.index.store import Store, document_hash, number_of, searched_text
@@ -95,6 +96,32 @@ class Summary:
             yield
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - started
+
+
+class ChangeLog:
+    """Which documents a run has changed. It may put and drop one again; what counts is the generation before."""
+
+    def __init__(self) -> None:
+        self._added: set[int] = set()
+        self._changed: set[int] = set()
+        self._removed: set[int] = set()
+
+    def put(self, number: int, *, existed: bool) -> None:
+        if number in self._removed:
+            self._removed.discard(number)
+            self._changed.add(number)
+        elif not existed:
+            self._added.add(number)
+        elif number not in self._added:
+            self._changed.add(number)
+
+    def drop(self, numbers: Collection[int]) -> None:
+        self._removed |= set(numbers) - self._added
+        self._added.difference_update(numbers)
+        self._changed.difference_update(numbers)
+
+    def changes(self) -> Changes:
+        return Changes(frozenset(self._added), frozenset(self._changed), frozenset(self._removed))
 
 
 # Which files

@@ -226,8 +226,9 @@ def _plan_words(planning: PlanContext) -> LayerEstimate:
 
 
 def _derive_words(context: BuildContext, folder: Path) -> None:
-    if context.new is not None and context.before is not None and (context.before / "words").is_dir():
-        Words.build(folder / "words", chunk_texts(context.store, sorted(context.new)), onto=context.before / "words")
+    changes, before = context.changes, context.before
+    if changes is not None and not changes.gone and before is not None and (before / "words").is_dir():
+        Words.build(folder / "words", chunk_texts(context.store, sorted(changes.added)), onto=before / "words")
     else:
         Words.build(folder / "words", chunk_texts(context.store))
 

@@ -1,0 +1,89 @@
+"""Texts as a column of a derived folder: many ids, titles or words, of which a reader needs a few.
+
+The texts lie one after the other in `<name>.text` as UTF-8; `<name>.ends.npy` says where each ends. Both are mapped,
+so opening reads next to nothing, and asking reads what is asked for. UTF-8 sorts as Python's texts do, so `bisect`
+finds its way in a sorted column.
+"""
+
+from __future__ import annotations
+
+import mmap
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+_AT_ONCE = 4096  # texts that are read or written together
+
+
+class TextColumn(Sequence[str]):
+    """Texts by their row."""
+
+    def __init__(self, text: bytes | mmap.mmap, ends: NDArray[np.unsignedinteger]) -> None:
+        if len(text) != (int(ends[-1]) if len(ends) else 0):
+            raise ValueError("a column of texts and its ends do not belong together")
+        self._text = text
+        self._ends = ends
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> TextColumn:
+        """A column in memory."""
+        encoded = [text.encode() for text in texts]
+        return cls(b"".join(encoded), _ends(array("Q", map(len, encoded))))
+
+    @classmethod
+    def load(cls, folder: Path, name: str) -> TextColumn:
+        """The column that was written under this name; raises OSError or ValueError where it is not whole."""
+        # A plain view of the mapped file: indexing a memmap costs as much again in bookkeeping.
+        ends = np.asarray(np.load(folder / f"{name}.ends.npy", mmap_mode="r"))
+        with (folder / f"{name}.text").open("rb") as file:
+            empty = not file.seek(0, 2)  # which cannot be mapped
+            return cls(b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), ends)
+
+    @staticmethod
+    def write(folder: Path, name: str, texts: Iterable[str]) -> None:
+        """Write texts, which may come one by one, as a column."""
+        lengths, encoded = array("Q"), list[bytes]()
+        with (folder / f"{name}.text").open("wb") as file:
+            for text in texts:
+                encoded.append(text.encode())
+                if len(encoded) == _AT_ONCE:
+                    lengths.extend(map(len, encoded))
+                    file.writelines(encoded)
+                    encoded.clear()
+            lengths.extend(map(len, encoded))
+            file.writelines(encoded)
+        np.save(folder / f"{name}.ends.npy", _ends(lengths))
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[str]: ...
+    def __getitem__(self, row: int | slice) -> str | list[str]:
+        if isinstance(row, slice):
+            return self.take(range(*row.indices(len(self))))
+        end = int(self._ends[row])
+        row += len(self) if row < 0 else 0
+        return self._text[int(self._ends[row - 1]) if row else 0 : end].decode()
+
+    def __iter__(self) -> Iterator[str]:
+        for at in range(0, len(self), _AT_ONCE):
+            yield from self.take(range(at, min(at + _AT_ONCE, len(self))))
+
+    def take(self, rows: Sequence[int] | NDArray[np.integer]) -> list[str]:
+        """The texts of these rows, in their order."""
+        wanted = np.asarray(rows, dtype=np.int64)
+        ends = self._ends[wanted].tolist()
+        starts = np.where(wanted > 0, self._ends[np.maximum(wanted - 1, 0)], 0).tolist() if len(wanted) else []
+        return [self._text[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+
+
+def _ends(lengths: array[int]) -> NDArray[np.unsignedinteger]:
+    ends = np.cumsum(np.frombuffer(lengths, dtype=np.uint64), dtype=np.uint64)
+    return ends.astype(np.uint32) if not len(ends) or ends[-1] < 2**32 else ends
