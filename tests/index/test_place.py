@@ -79,6 +79,15 @@ def test_the_root_of_the_disk_is_refused():
         check_place(Path("/"))
 
 
+def test_an_index_that_another_process_makes_meanwhile_is_no_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A listing that began before the mark was made may hold the store, made later, and not the mark."""
+    (tmp_path / MARK).write_text("", encoding="utf-8")
+    (tmp_path / "index.sqlite").write_bytes(b"half")
+    listed = Path.iterdir
+    monkeypatch.setattr(Path, "iterdir", lambda folder: (path for path in listed(folder) if path.name != MARK))
+    check_place(tmp_path)
+
+
 def test_a_missing_and_an_empty_folder_become_an_index(tmp_path: Path, docs: Path):
     (tmp_path / "empty").mkdir()
     run(tmp_path / "empty", docs)

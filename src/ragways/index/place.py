@@ -40,7 +40,8 @@ def check_place(folder: Path) -> None:
     with store_errors(folder / _STORE):
         names = {path.name for path in folder.iterdir()} if folder.exists() else set()
         derived = {path.name for path in (folder / _DERIVED).iterdir()} if _DERIVED in names else set()
-    if names and MARK not in names:
+    # Asked for after the listing: one that another process makes meanwhile may be listed in part, without its mark.
+    if names and not (folder / MARK).is_file():
         tables = _tables(folder / _STORE)
         # A first build that was killed leaves a store without tables, and nothing but files of ours.
         if tables is None or not (tables or names <= _OWN):
