@@ -1,0 +1,241 @@
+"""A layer in segments, so that a change costs what it changes.
+
+A segmented layer is a folder of segments, each a folder of files that never change, with the rows of some documents: by
+the document's number, and in a document by the chunk's place. A run that adds, changes or removes documents links the
+segments that lose nothing, writes those without the rows that go which lose some, and puts what is new into a segment
+of its own. Small ones are joined on the way: there are some ten beside the large, and what is in them is written a few
+times over. Which documents lie together tells of the order in which they came, so nothing that is answered may depend
+on it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, count
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.index.layer import BuildContext
+from ragways.index.store import Store
+
+SEGMENT_CHUNKS = 65_536
+"""Chunks of a segment at most; a document that has more is alone in one."""
+_SMALL = 1024
+"""Chunks that are soon written: all smaller segments are joined whenever there are two."""
+_ALIKE = 4
+"""As many segments of one class are joined. A class begins at so many times the size at which the one before does."""
+
+Rows = NDArray[np.int64]
+
+
+class SegmentKind(Protocol):
+    """What a layer keeps of chunks. Both methods write into a folder that is there and has only its documents yet."""
+
+    def make(self, target: Path, context: BuildContext, documents: Sequence[int]) -> None:
+        """Write the rows of these documents, in their order, from what the store holds of them."""
+
+    def take(self, target: Path, sources: Sequence[Path], rows: Rows) -> None:
+        """Write these rows of the sources, in this order. Row 0 is the first of the first source; those of the second
+        follow on the last of the first. Of one source alone, the rows are in their order there.
+        """
+
+
+class SegmentDocuments:
+    """The documents of a segment, by number, and where the rows of each end."""
+
+    def __init__(self, numbers: Rows, ends: Rows) -> None:
+        self.numbers = numbers
+        self.ends = ends
+
+    @classmethod
+    def load(cls, segment: Path) -> SegmentDocuments:
+        numbers, ends = np.asarray(np.load(segment / "documents.npy", mmap_mode="r"))
+        return cls(numbers, ends)
+
+    @classmethod
+    def of(cls, counts: Iterable[tuple[int, int]]) -> SegmentDocuments:
+        """Of numbers, in order, with how many rows each has."""
+        table = np.array(list(counts), dtype=np.int64).reshape(-1, 2)
+        return cls(table[:, 0], np.cumsum(table[:, 1]))
+
+    def save(self, segment: Path) -> None:
+        np.save(segment / "documents.npy", np.stack([self.numbers, self.ends]))
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return int(self.ends[-1]) if len(self.ends) else 0
+
+    @property
+    def counts(self) -> Rows:
+        """How many rows each document has."""
+        return np.diff(self.ends, prepend=0)
+
+    def holds(self, numbers: Rows) -> NDArray[np.bool_]:
+        """Which of its documents are among these, which are sorted. Costs what these are, where they are few."""
+        held = np.zeros(len(self.numbers), np.bool_)
+        at = np.searchsorted(self.numbers, numbers)
+        inside = at < len(self.numbers)
+        at = at[inside]
+        held[at[self.numbers[at] == numbers[inside]]] = True
+        return held
+
+    def rows(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which rows are of the chosen documents."""
+        return np.repeat(documents, self.counts)
+
+
+def segments(folder: Path) -> list[Path]:
+    """The segments of a layer, in the order in which they were made."""
+    return sorted((path for path in folder.iterdir() if path.name.isdecimal()), key=lambda path: int(path.name))
+
+
+def renew(folder: Path, before: Path | None, context: BuildContext, kind: SegmentKind) -> None:
+    """Write a layer's folder, which is not there yet, of the documents that the store holds.
+
+    What the folder of the generation before holds is taken over, as far as the run's changes let it; where there is
+    none, or nothing may be taken over, all is made of the store.
+    """
+    folder.mkdir(parents=True)
+    changes = context.changes if before is not None and before.is_dir() else None
+    if changes is None or before is None:
+        there, touched, fresh = [], frozenset[int](), _counts(context.store)
+    else:
+        there, touched = segments(before), changes.gone | changes.fresh
+        fresh = _counts(context.store, sorted(changes.fresh))
+    names = map(str, count(1 + max((int(path.name) for path in there), default=0)))
+    pieces = [piece for path in there if (piece := _Piece.of(path, touched)).size]
+    for made in _dealt(fresh):
+        target = folder / next(names)
+        target.mkdir()
+        made.save(target)
+        kind.make(target, context, made.numbers.tolist())
+        pieces.append(_Piece(target, made, None))
+    for group in _grouped(pieces):
+        _write(group, folder, names, kind)
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A segment, or what is left of it: the documents that stay, or None where all do."""
+
+    path: Path
+    documents: SegmentDocuments
+    kept: NDArray[np.bool_] | None
+
+    @classmethod
+    def of(cls, path: Path, gone: Iterable[int]) -> _Piece:
+        documents = SegmentDocuments.load(path)
+        lost = documents.holds(np.array(sorted(gone), dtype=np.int64))
+        return cls(path, documents, ~lost if lost.any() else None)
+
+    @cached_property
+    def size(self) -> int:
+        return self.documents.size if self.kept is None else int(self.documents.counts[self.kept].sum())
+
+
+def _counts(store: Store, numbers: Sequence[int] | None = None) -> Iterator[tuple[int, int]]:
+    """Documents that have chunks, by number, with how many."""
+    if numbers is None:
+        yield from store.db.execute("SELECT document, count(*) FROM chunks GROUP BY document ORDER BY document")
+    for number in numbers or ():
+        [chunks] = store.db.execute("SELECT count(*) FROM chunks WHERE document = ?", (number,)).fetchone()
+        if chunks:
+            yield number, chunks
+
+
+def _dealt(counts: Iterable[tuple[int, int]]) -> Iterator[SegmentDocuments]:
+    """Documents, in their order, dealt to segments that are as full as they may be."""
+    some: list[tuple[int, int]] = []
+    size = 0
+    for number, chunks in counts:
+        if some and size + chunks > SEGMENT_CHUNKS:
+            yield SegmentDocuments.of(some)
+            some, size = [], 0
+        some.append((number, chunks))
+        size += chunks
+    if some:
+        yield SegmentDocuments.of(some)
+
+
+def _class(size: int) -> int:
+    """0 for a small segment, then one more for each time that the size is four times as large."""
+    return 0 if size < _SMALL else 1 + ((size // _SMALL).bit_length() - 1) // 2
+
+
+def _grouped(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
+    """Which pieces are joined into one. Of each class too few stay to be joined, or any two are too large together."""
+    groups = sorted(([piece] for piece in pieces), key=_size)
+    while (joined := next(filter(None, map(_too_many, _classes(groups))), None)) is not None:
+        groups = [group for group in groups if group not in joined]
+        groups.append([*chain(*joined)])
+        groups.sort(key=_size)
+    return groups
+
+
+def _size(group: Sequence[_Piece]) -> int:
+    return sum(piece.size for piece in group)
+
+
+def _classes(groups: Iterable[list[_Piece]]) -> Iterator[list[list[_Piece]]]:
+    """The groups of each class; those that are full belong to none."""
+    classes: dict[int, list[list[_Piece]]] = {}
+    for group in groups:
+        if (size := _size(group)) < SEGMENT_CHUNKS:
+            classes.setdefault(_class(size), []).append(group)
+    return (classes[each] for each in sorted(classes))
+
+
+def _too_many(groups: Sequence[list[_Piece]]) -> list[list[_Piece]]:
+    """Those of a class, from the smallest on, that are to be joined; none where they are few or too large."""
+    if len(groups) < (_ALIKE if _class(_size(groups[0])) else 2):
+        return []
+    fit = int(np.searchsorted(np.cumsum([_size(group) for group in groups]), SEGMENT_CHUNKS, side="right"))
+    return list(groups[:fit]) if fit > 1 else []
+
+
+def _write(group: Sequence[_Piece], folder: Path, names: Iterator[str], kind: SegmentKind) -> None:
+    """Have the folder hold a segment of these pieces."""
+    if len(group) == 1 and group[0].kept is None:
+        if group[0].path.parent != folder:
+            _link(group[0].path, folder / group[0].path.name)
+        return
+    documents, rows = _joined(group)
+    target = folder / next(names)
+    target.mkdir()
+    documents.save(target)
+    kind.take(target, [piece.path for piece in group], rows)
+    for piece in group:
+        if piece.path.parent == folder:
+            shutil.rmtree(piece.path)
+
+
+def _joined(group: Sequence[_Piece]) -> tuple[SegmentDocuments, Rows]:
+    """The documents of these pieces by number, and their rows in that order."""
+    all_kept = [np.ones(len(p.documents.numbers), np.bool_) if p.kept is None else p.kept for p in group]
+    numbers = np.concatenate([p.documents.numbers[kept] for p, kept in zip(group, all_kept, strict=True)])
+    counts = np.concatenate([p.documents.counts[kept] for p, kept in zip(group, all_kept, strict=True)])
+    offsets = np.cumsum([0, *(p.documents.size for p in group)])
+    pieces = zip(group, all_kept, offsets, strict=False)
+    starts = np.concatenate([(p.documents.ends - p.documents.counts)[kept] + at for p, kept, at in pieces])
+    order = np.argsort(numbers)
+    numbers, counts, starts = numbers[order], counts[order], starts[order]
+    ends = np.cumsum(counts)
+    # Row by row: where its document starts in its source, and how far it is from the document's first.
+    return SegmentDocuments(numbers, ends), np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
+
+
+def _link(source: Path, target: Path) -> None:
+    """Take over a segment without copying it, for its files never change."""
+    target.mkdir()
+    for file in sorted(source.iterdir()):
+        try:
+            (target / file.name).hardlink_to(file)
+        except OSError:  # a file system without links
+            shutil.copyfile(file, target / file.name)
