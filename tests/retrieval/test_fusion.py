@@ -120,7 +120,7 @@ def test_features_by_hand(index: Index, question: str):
         values = dict(zip(FEATURES, row, strict=True))
         expected = (RANK + 1) / (RANK + walked.index(id) + 1) if id in walked else 0.0
         assert values["walk"] == pytest.approx(expected * math.sqrt(1 / rarest))
-        assert values["meaning"] == pytest.approx(float(vectors[id] @ asked) / nearest, abs=1e-6)
+        assert values["meaning"] == pytest.approx(float(vectors[id] @ asked) / nearest, abs=5e-5)
         shares = {other: float((held[id] | held[other]) @ cover.weights) for other in best}
         joined = {bridge.source for bridge in found.bridges.get(id, ())}
         alone = float(held[id] @ cover.weights)

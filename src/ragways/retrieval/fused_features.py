@@ -344,7 +344,7 @@ class Candidates:
         if not reads(self._use.embedder, self._hits.query.text):
             return near
         known = [n for n, id in enumerate(ids) if id in rows]
-        near[known] = vectors.matrix[[rows[ids[n]] for n in known]] @ self._vector
+        near[known] = vectors.matrix.take([rows[ids[n]] for n in known]) @ self._vector
         return near / max(float(near.max()), 1e-6)
 
 

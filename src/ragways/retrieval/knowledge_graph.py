@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_FEW = 3
-"""Names up to which a product with each vector is quicker than one with all of them (BLAS packs matrices first)."""
-
-
 @dataclass(frozen=True)
 class Likeness:
     """How alike entities of the graph are to some names: the best cosine of any; 1 for an entity of that very name."""
@@ -78,11 +74,8 @@ class Likeness:
         held = self.graph.vectors
         if held is None:
             return np.zeros((len(self.names), 0), dtype=np.float32)
-        if len(self.vectors) > _FEW:
-            cosines = (held.matrix @ self.vectors.T).T
-        else:
-            cosines = np.stack([held.matrix @ vector for vector in self.vectors])
-        # Two vectors of one text have a cosine of 1 give or take the last bit, which must not decide on an order.
+        cosines = (held.matrix @ self.vectors.T).T
+        # Two vectors of one text have a cosine of 1 give or take their rounding, which must not decide on an order.
         capped: NDArray[np.float32] = np.minimum(cosines, np.float32(1.0), out=cosines)
         return capped
 

@@ -237,12 +237,9 @@ def _mean(walk: WindowWalk, to_question: float, to_current: float) -> float:
 
 
 def _sentence_means(walk: WindowWalk, sentences: list[int]) -> dict[int, float]:
-    """The source estimates how similar a sentence is to the current window; a few products tell it. One for each text,
-    so that a sentence under two windows counts the same in both, to the last bit.
-    """
+    """The source estimates how similar a sentence is to the current window; a few products tell it."""
     layer = walk.windows
-    texts, back = np.unique(layer.sentence_same[sentences], return_inverse=True)
-    to_current = (layer.sentences.matrix[texts] @ layer.windows.matrix[walk.here])[back]
+    to_current = layer.sentences.matrix.take(sentences) @ layer.windows.matrix[walk.here]
     return {
         sentence: _mean(walk, walk.to_sentence(sentence), similar)
         for sentence, similar in zip(sentences, to_current.tolist(), strict=True)

@@ -165,12 +165,7 @@ class Windows:
         """Similarities to a question, computed once however many traversals ask for them one after the other."""
         key = question.tobytes()
         if self._last is None or self._last[0] != key:
-            # Products of equal rows may differ in the last bit; the same text must be equally near.
-            to_windows, to_sentences = (
-                (self.windows.matrix @ question)[self.window_same],
-                (self.sentences.matrix @ question)[self.sentence_same],
-            )
-            self._last = key, Nearness(question, to_windows, to_sentences)
+            self._last = key, Nearness(question, self.windows.matrix @ question, self.sentences.matrix @ question)
         return self._last[1]
 
     def neighbours(self, window: int) -> list[tuple[int, float]]:
