@@ -14,8 +14,12 @@ import numpy as np
 import pytest
 
 from ragways.core.errors import StoreDamaged
+from ragways.index import checksums
 from ragways.index.build import build
+from ragways.index.checksums import damaged_files, listed_files, seal_files
+from ragways.index.folder import derive
 from ragways.index.health import check
+from ragways.index.layer import BuildContext, Layer
 from ragways.index.packed import unpack
 from ragways.index.reader import Index
 from ragways.index.store import Store
@@ -95,6 +99,73 @@ def test_nothing_of_a_damaged_generation_is_taken_over(index: Path, docs: Path, 
     run(tmp_path / "fresh", docs)
     assert check(index).fit
     assert damaged not in [file.read_bytes() for file in (index / "derived" / "2" / "words").iterdir()]
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+def test_files_in_common_with_the_generation_before_keep_their_sums_unread(tmp_path: Path, monkeypatch):
+    before, after = tmp_path / "1", tmp_path / "2"
+    for folder, own in ((before, "old"), (after, "new")):
+        (folder / "words").mkdir(parents=True)
+        (folder / "words" / "own").write_text(own)
+    (before / "words" / "same").write_bytes(b"kept" * 9)
+    seal_files(before, "list")
+    (after / "words" / "same").hardlink_to(before / "words" / "same")
+    written: list[str] = []
+    real = checksums._written
+
+    def listen(path: Path) -> checksums.Sum:
+        written.append(path.name)
+        return real(path)
+
+    monkeypatch.setattr(checksums, "_written", listen)
+    seal_files(after, "list", before)
+    assert written == ["own"]
+    listed = listed_files(after, "list")
+    assert listed is not None
+    assert damaged_files(after, listed) == []
+    flip(before / "words" / "same", 3)  # one file by two names
+    assert damaged_files(after, listed) == ["words/same"]
+    seal_files(after, "list", before)
+    assert listed_files(after, "list") == listed
+
+
+def test_files_of_many_blocks_are_compared_block_by_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(checksums, "BLOCK", 1000)
+    (tmp_path / "file").write_bytes(bytes(range(256)) * 20)
+    seal_files(tmp_path, "list")
+    listed = listed_files(tmp_path, "list")
+    assert listed is not None
+    assert len(listed["file"].crcs) == 6
+    for at in (0, 999, 1000, 5119):
+        flip(tmp_path / "file", at)
+        assert damaged_files(tmp_path, listed) == ["file"]
+        monkeypatch.setattr(checksums, "COMPARED", 2000)
+        assert {bool(damaged_files(tmp_path, listed)) for _ in range(60)} == {True, False}
+        assert damaged_files(tmp_path, listed, every=True) == ["file"]
+        monkeypatch.undo()
+        monkeypatch.setattr(checksums, "BLOCK", 1000)
+        flip(tmp_path / "file", at)
+        assert damaged_files(tmp_path, listed) == []
+
+
+def test_nothing_is_made_of_large_files_that_are_damaged(
+    index: Path, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Of large files not all is compared when a run begins; what it has read is compared when it has."""
+    flip(index / "derived" / "1" / "chunks.npy", -3)
+    write(docs, {"more.md": "# More\n\nAnother light.\n"})
+    told: list[Path | None] = []
+
+    def listen(context: BuildContext, generation: int, layers: list[Layer]) -> None:
+        told.append(context.before)
+        derive(context, generation, layers)
+
+    monkeypatch.setattr("ragways.index.build.derive", listen)
+    monkeypatch.setattr(checksums, "COMPARED", 0)
+    run(index, docs)
+    assert told == [index / "derived" / "1", None]
+    run(tmp_path / "fresh", docs)
+    assert check(index).fit
     assert contents(index) == contents(tmp_path / "fresh")
 
 

@@ -16,7 +16,7 @@ from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
 from ragways.core.trace import Budget, spending
 from ragways.core.types import title_name
 from ragways.corpus.source import WebSource
-from ragways.index.folder import KEPT, clear_old, damaged_parts, derive, is_current, writing
+from ragways.index.folder import KEPT, DamagedBefore, clear_old, damaged_parts, derive, is_current, writing
 from ragways.index.languages import CURE, unread_documents
 from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
@@ -264,13 +264,10 @@ class _Run:
         self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
         if self.embedding is not None:
             self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
-        layers, context = in_order(self.layers), self.context(None if lost else before)
-        for layer in layers:
-            with self.summary.timed(layer.name):
-                await self.work(layer, context)
-        with self.summary.timed("deriving"):
-            self.progress(Progress("deriving", 0))
-            derive(context, generation + 1, layers)
+        try:
+            context = await self.make_layers(generation + 1, None if lost else before)
+        except DamagedBefore:
+            context = await self.make_layers(generation + 1, None)
         self.summary.undone, self.summary.why = context.failed, context.why
         if self.builds and (unread := unread_documents(self.store)):
             self.summary.unread = f"{unread.said}; {CURE}"
@@ -290,6 +287,17 @@ class _Run:
             self.store.set_meta({"forget": ""})
             self.store.commit()
             self.summary.unerased = not (self.store.settled and self.work_cache.settle())
+
+    async def make_layers(self, generation: int, before: Path | None) -> BuildContext:
+        """Do the work of all layers, and derive their files."""
+        layers, context = in_order(self.layers), self.context(before)
+        for layer in layers:
+            with self.summary.timed(layer.name):
+                await self.work(layer, context)
+        with self.summary.timed("deriving"):
+            self.progress(Progress("deriving", 0))
+            derive(context, generation, layers)
+        return context
 
     async def work(self, layer: Layer, context: BuildContext) -> None:
         """Do a layer's work. Once the budget has ended something, no layer after it spends what is left: it would pay

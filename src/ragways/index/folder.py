@@ -16,10 +16,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ragways.core.errors import NoIndex, StoreDamaged, StoreError, StoreFailed, WrongVersion
-from ragways.index.checksums import damaged_files, listed_files, seal_files, seal_of, sync
+from ragways.index.checksums import damaged_files, fitting, is_linked, listed_files, seal_files, sync
 from ragways.index.database import connect, store_errors
 from ragways.index.layer import BuildContext, Layer
 from ragways.index.place import claim
+from ragways.index.seal import seal_of
 from ragways.index.store import FILE, Store, derived_folder
 from ragways.index.work_cache import FILE as WORK_CACHE
 from ragways.index.work_cache import WorkCache
@@ -81,7 +82,7 @@ def _check_work_cache(folder: Path) -> None:
             raise StoreDamaged(f"{folder / WORK_CACHE} is damaged")
 
 
-FORMAT = "4"
+FORMAT = "5"
 """Which files a derived folder has and what is in them; a folder of another format is made again when it is opened."""
 
 FORMAT_MARK = "format-"
@@ -101,18 +102,22 @@ def is_current(folder: Path, generation: int) -> bool:
     return (derived_folder(folder, generation) / _LIST).is_file()
 
 
-def damaged_parts(derived: Path, patterns: Sequence[str] = ("*",)) -> list[str]:
-    """Names of derived files that are not what was written: of all, or of those that fit a pattern. A folder of an
-    older format has no checksums to compare with.
+def damaged_parts(derived: Path, patterns: Sequence[str] = ("*",), *, every: bool = False) -> list[str]:
+    """Names of derived files that are not what was written: of all, or of those that fit a pattern. Of large ones not
+    `every` block is compared. A folder of an older format has no checksums to compare with.
     """
     if not (derived / _LIST).is_file():
         return [] if derived.is_dir() else [derived.name]
     listed = listed_files(derived, _LIST)
-    return [_LIST] if listed is None else damaged_files(derived, listed, patterns)
+    if listed is None:
+        return [_LIST]
+    return damaged_files(derived, {name: listed[name] for name in fitting(listed, patterns)}, every=every)
 
 
 def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> None:
-    """Make the derived files of a generation."""
+    """Make the derived files of a generation. Raises `DamagedBefore` where something may have been made of damaged
+    files of the generation before.
+    """
     final = derived_folder(context.store.folder, generation)
     draft = final.with_name(f"{generation}.draft")
     with store_errors(final):
@@ -121,11 +126,29 @@ def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> N
         for layer in layers:
             layer.derive(context, draft)
         _check_arrays(draft)
-        seal_files(draft, _LIST)
+        if context.before is not None:
+            _check_read(context.before, draft)
+        seal_files(draft, _LIST, context.before)
         # Until here, readers have what there was.
         _remove(final, draft)
         draft.rename(final)
         sync(final.parent)
+
+
+class DamagedBefore(StoreDamaged):
+    """Files of the generation before were damaged, so nothing may be taken over of it."""
+
+
+def _check_read(before: Path, draft: Path) -> None:
+    """Compare what may have been read to make the draft: all that has no hard link in it. What has one keeps its
+    checksum, which tells of damage whenever it is opened.
+    """
+    listed = listed_files(before, _LIST)
+    if listed is None:
+        return  # of an older format, or none there: nothing of it is taken over
+    read = {name: known for name, known in listed.items() if not is_linked(draft / name, before / name)}
+    if damaged := damaged_files(before, read, every=True):
+        raise DamagedBefore(f"{before / damaged[0]} is damaged")
 
 
 def _check_arrays(draft: Path) -> None:

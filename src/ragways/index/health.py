@@ -192,7 +192,7 @@ def _checks(context: CheckContext) -> Iterator[Check]:
     yield from (check_files, check_sums, check_generation, check_parts, check_texts)
     for layer in in_order(context.layers):
         # Of damaged files all that can be said is that they are, and looking into them may end in anything.
-        if not context.derived.is_dir() or not damaged_parts(context.derived, layer.patterns):
+        if not context.derived.is_dir() or not damaged_parts(context.derived, layer.patterns, every=True):
             yield from layer.checks
     yield from (check_languages, check_failures, check_leftovers)
 
@@ -217,9 +217,12 @@ _APART = ("paragraphs", "sentences")
 def check_files(context: CheckContext) -> Iterator[Finding]:
     """Database files."""
     derived = sorted(context.derived.rglob("*.sqlite"))
-    if (sealed := context.store.seal.read()) is not None and not sealed[0]:
+    known = context.store.seal.read()
+    if known is not None and known.broken_by:
         cure = "close what has the index open, then ask it anything: ragways ask QUESTION"
         yield Finding("not yet erased: what was removed can still be read in the file", "warning", 1, FILE, cure)
+    elif known is not None and not context.store.seal.is_whole(known.was, every=True):
+        yield Finding(f"damage in {FILE}", "error", 1, "it is not what was written to it", REBUILD)
     for path in (context.store.path, context.store.folder / WORK_CACHE, *derived):
         if path.is_file():
             db = connect(path, write=False)
@@ -235,7 +238,7 @@ def check_files(context: CheckContext) -> Iterator[Finding]:
 def check_sums(context: CheckContext) -> Iterator[Finding]:
     """Checksums."""
     if context.derived.is_dir():
-        damaged = damaged_parts(context.derived)
+        damaged = damaged_parts(context.derived, every=True)
         yield from findings("damaged derived files", "error", damaged, context.cure_of_derived)
     if context.work_cache is not None:
         yield from findings(f"damaged rows in {WORK_CACHE}", "error", damaged_rows(context.work_cache), MOVE_AWAY)

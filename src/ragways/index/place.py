@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ragways.core.errors import StoreFailed
-from ragways.index.checksums import seal_of
 from ragways.index.database import store_errors
+from ragways.index.seal import seal_of
 
 MARK = "ragways-index.txt"
 PAGES = "pages"

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from ragways.core.errors import NoIndex, StoreDamaged, StoreError, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
-from ragways.index.checksums import Seal
 from ragways.index.database import REBUILD, connect, log_size, store_errors
 from ragways.index.origin import packed
 from ragways.index.place import MARK, check_parts, claim
+from ragways.index.seal import Seal
 
 FILE = "index.sqlite"
 VERSION = 2
@@ -88,6 +88,8 @@ class Store:
         """Open for writing; an empty or missing folder becomes a new index, and any other is refused."""
         claim(folder)
         store = cls(folder, connect(folder / FILE, write=True))
+        # The log stays whole until `settle`, so that the seal can tell from it what a commit has written.
+        store.db.execute("PRAGMA wal_autocheckpoint = 0")
         try:
             store.begin()
             if not store._has_tables():
@@ -138,10 +140,9 @@ class Store:
         known = self.seal.read()
         if known is None:
             return False  # made before there were seals, or the seal is lost
-        sealed, was = known
-        if self.seal.actual() == was:
+        if self.seal.is_whole(known.was):
             return True
-        if sealed:
+        if not known.broken_by:
             raise StoreDamaged(f"{self.path} is not what was written to it: it is damaged", REBUILD)
         return False  # a run is committing, or was killed while it did
 
@@ -179,6 +180,7 @@ class Store:
             self.seal.unseal()
             # A power cut after this returns must not undo it; the many small steps before need no sync.
             self.db.execute("COMMIT")
+            self.seal.note_commit()
         self.settled = False
         if settle:
             self.settle()
@@ -353,7 +355,7 @@ def _finish(folder: Path) -> None:
     """Settle what a run had to leave unsettled, if nobody is writing now and this folder can be written to."""
     path = folder / FILE
     known = Seal(path).read()
-    sealed = known is not None and known[0] and not log_size(path)
+    sealed = known is not None and not known.broken_by and not log_size(path)
     if sealed or not (folder / MARK).is_file() or not os.access(folder, os.W_OK):
         return
     try:

@@ -1,0 +1,149 @@
+"""The seal of a database that changes by commits alone: the checksums of its file, kept beside it (`index.sqlite.sum`).
+
+A commit costs what it changed. SQLite's log tells which pages a commit has written, and only the blocks that hold them
+are read again. So a seal knows all of the file, and `ragways check` compares all of it; whoever opens it compares the
+whole file while it is small, and blocks drawn anew each time when it is large.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragways.core.errors import StoreBusy
+from ragways.index.checksums import Sum, crc_of, drawn, read_crcs, replace_file, sum_of, with_own_sum, without_own_sum
+
+BLOCK = 1 << 18
+"""Bytes of the database that have one checksum."""
+_CHANGING = "changing-"
+_LOG_HEAD = 32  # bytes before the first frame of SQLite's log
+_FRAME_HEAD = 24  # bytes before the page of each
+_MOST_FRAMES = 50_000  # of a log that is looked through; after a longer one, all of the file is read
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a seal says: what the file was when it was last sealed, and, where it has been broken since, by whom."""
+
+    was: Sum
+    broken_by: str = ""
+
+
+class Seal:
+    """Before a commit the seal is broken: it then tells what the file was before. When the commit has reached the file,
+    it is sealed again. So a file that is neither sealed nor as it was before has been written to by a run that was
+    killed.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._path = seal_of(database)
+        self._name = secrets.token_hex(8)
+        self._pages: set[int] | None = None
+        """Pages of the file that were written since the seal was whole, where all of them are known."""
+
+    def read(self) -> Known | None:
+        """What the seal says; None where there is none to read, or it is of a version that had one checksum for all."""
+        text = without_own_sum(self._path)
+        if text is None:
+            return None
+        state, size, crcs = [*text.split(), ""][:3]
+        known = Sum(int(size), read_crcs(crcs))
+        if len(known.crcs) != -(-known.size // BLOCK):
+            return None
+        return Known(known, state.partition(_CHANGING)[2])
+
+    def is_whole(self, was: Sum, *, every: bool = False) -> bool:
+        """Whether the file is what it was, as far as it is compared: all of it while it is small, or where `every`
+        block is to be.
+        """
+        descriptor = self._descriptor()
+        if os.fstat(descriptor).st_size != was.size:
+            return False
+        blocks = drawn([BLOCK] * len(was.crcs), every=every)
+        return all(crc_of(descriptor, at * BLOCK, BLOCK) == was.crcs[at] for at in blocks)
+
+    def unseal(self) -> None:
+        """Before a commit."""
+        known = self.read()
+        if known is not None and known.broken_by != self._name:
+            # What somebody else has written since it was sealed is not known here.
+            self._pages = None if known.broken_by else set()
+            self._put(f"{_CHANGING}{self._name}", known.was)
+
+    def note_commit(self) -> None:
+        """After a commit, while its log is there: see which pages it has written."""
+        if self._pages is not None:
+            written = _pages_of_log(self._database.with_name(f"{self._database.name}-wal"))
+            self._pages = None if written is None else self._pages | written
+
+    def write(self) -> None:
+        """Seal the file as it is. Its log must be empty, and the caller must hold the write lock."""
+        known = self.read()
+        if known is not None and known.broken_by == self._name and self._pages is not None:
+            self._put("sealed", self._renewed(known.was, self._pages))
+        else:
+            self._put("sealed", sum_of(self._descriptor(), BLOCK))
+        self._pages = None
+
+    def _renewed(self, was: Sum, pages: set[int]) -> Sum:
+        """The checksums of the file now, where only these pages are other than they were."""
+        descriptor = self._descriptor()
+        size, page = os.fstat(descriptor).st_size, _page_size(descriptor)
+        written = {(number - 1) * page // BLOCK for number in pages}
+        blocks = -(-size // BLOCK)
+        # What was the last block may be longer now; what is the last may have been longer.
+        kept = min(len(was.crcs), blocks) - 1
+        crcs = (
+            was.crcs[at] if at < kept and at not in written else crc_of(descriptor, at * BLOCK, BLOCK)
+            for at in range(blocks)
+        )
+        return Sum(size, tuple(crcs))
+
+    def _put(self, state: str, known: Sum) -> None:
+        crcs = ",".join(f"{crc:08x}" for crc in known.crcs)
+        replace_file(self._path, with_own_sum(f"{state} {known.size} {crcs}\n"))
+
+    def _descriptor(self) -> int:
+        """SQLite's own descriptor of the file: where a process closes any descriptor of a file, the system frees all
+        locks that SQLite holds on that file.
+        """
+        wanted = os.stat(self._database)
+        for number in sorted(int(name) for name in os.listdir("/dev/fd")):
+            try:
+                if os.path.samestat(os.fstat(number), wanted):
+                    return number
+            except OSError:
+                continue  # the descriptor that listed the folder
+        raise StoreBusy(f"{self._database} was replaced while it was opened", "try again")
+
+
+def seal_of(database: Path) -> Path:
+    """The file that holds the seal of a database."""
+    return database.with_name(f"{database.name}.sum")
+
+
+def _page_size(descriptor: int) -> int:
+    size = int.from_bytes(os.pread(descriptor, 2, 16), "big")
+    return 65536 if size == 1 else size
+
+
+def _pages_of_log(log: Path) -> set[int] | None:
+    """Numbers of the pages that a log has, or had before it was begun again; None where it is empty, so that somebody
+    has cleared it already, or long.
+    """
+    # SQLite holds no lock on its log, so it can be opened and closed here.
+    try:
+        descriptor = os.open(log, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        frame = _FRAME_HEAD + int.from_bytes(os.pread(descriptor, 4, 8), "big")
+        frames = range(_LOG_HEAD, os.fstat(descriptor).st_size, frame)
+        if not 0 < len(frames) <= _MOST_FRAMES:
+            return None
+        return {int.from_bytes(os.pread(descriptor, 4, at), "big") for at in frames} - {0}
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,148 @@
+"""The seal of the store: renewed for what a commit has written, it is what all of the file would give."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from ragways.core.errors import StoreDamaged
+from ragways.index import checksums, seal
+from ragways.index.checksums import sum_of
+from ragways.index.health import check
+from ragways.index.seal import Seal
+from ragways.index.store import FILE, Store
+
+KEYS = 300
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seal, "BLOCK", 4096 * 3)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with closing(Store.create_or_open(tmp_path / "index")) as store:
+        change(store, Random(0), KEYS)
+        store.commit()
+    return tmp_path / "index"
+
+
+def change(store: Store, dice: Random, rows: int) -> None:
+    for _ in range(rows):
+        key = f"key {dice.randrange(KEYS)}"
+        if dice.random() < 0.3:
+            store.db.execute("DELETE FROM meta WHERE key = ?", (key,))
+        else:
+            store.set_meta({key: "x" * dice.choice([1, 100, 3000, 20_000])})
+
+
+def actual(folder: Path) -> checksums.Sum:
+    with (folder / FILE).open("rb") as file:
+        return sum_of(file.fileno(), seal.BLOCK)
+
+
+def is_right(folder: Path) -> bool:
+    known = Seal(folder / FILE).read()
+    return known is not None and not known.broken_by and known.was == actual(folder)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_seal_renewed_for_what_was_written_is_that_of_the_whole_file(folder: Path, seed: int):
+    dice = Random(seed)
+    for _ in range(6):
+        with closing(Store.create_or_open(folder)) as store:
+            change(store, dice, dice.choice([1, 5, 60]))
+            if dice.random() < 0.3:  # as a run that removes something
+                store.commit(settle=False)
+                store.begin()
+                change(store, dice, 2)
+            store.commit()
+            assert store.settled
+        assert is_right(folder)
+
+
+def test_what_a_commit_did_not_write_is_not_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    read: list[int] = []
+
+    def listen(descriptor: int, start: int, length: int) -> int:
+        read.append(start)
+        return checksums.crc_of(descriptor, start, length)
+
+    with closing(Store.create_or_open(folder)) as store:
+        store.set_meta({"key 1": "y"})
+        monkeypatch.setattr(seal, "crc_of", listen)
+        monkeypatch.setattr(seal, "sum_of", None)
+        store.commit()
+    assert 0 < len(read) < len(actual(folder).crcs) / 4
+    assert is_right(folder)
+
+
+def test_whoever_does_not_know_what_was_written_reads_all(folder: Path):
+    """A run that a reader keeps from settling leaves that to the next, which may be another process."""
+    dice = Random(3)
+    with closing(Store.create_or_open(folder)) as store:
+        reader = Store.open(folder)
+        change(store, dice, 9)
+        store.commit()
+        assert not store.settled
+    with closing(Store.create_or_open(folder)) as store:
+        change(store, dice, 9)
+        reader.close()
+        store.commit()
+        assert store.settled
+    assert is_right(folder)
+
+
+def test_two_writers_by_turns_do_not_seal_what_they_do_not_know(folder: Path):
+    first, second = (Store.create_or_open(folder), None)
+    first.set_meta({"key 1": "a" * 9000})
+    first.commit(settle=False)
+    second = Store.create_or_open(folder)
+    second.set_meta({"key 299": "b" * 9000})
+    second.commit(settle=False)
+    first.settle()
+    assert is_right(folder)
+    second.settle()
+    assert is_right(folder)
+    for store in (first, second):
+        store.close()
+
+
+def test_of_a_large_store_some_is_compared_when_it_is_opened_and_all_by_check(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(checksums, "COMPARED", seal.BLOCK * 8)
+    blocks = len(actual(folder).crcs)
+    assert blocks > 40
+    data = bytearray((folder / FILE).read_bytes())
+    place = data.rindex(b"x" * 500)
+    data[place] = ord("z")
+    (folder / FILE).write_bytes(data)
+    noticed = 0
+    for _ in range(60):
+        with suppress(StoreDamaged):
+            Store.open(folder).close()
+            continue
+        noticed += 1
+    assert 0 < noticed < 60
+    monkeypatch.setattr(checksums, "COMPARED", 0)
+    assert "damage in index.sqlite" in [finding.name for finding in check(folder).findings]
+
+
+def test_a_large_store_that_lost_its_end_is_noticed_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(checksums, "COMPARED", 0)
+    data = (folder / FILE).read_bytes()
+    (folder / FILE).write_bytes(data[:-4096])
+    with pytest.raises(StoreDamaged):
+        Store.open(folder)
+
+
+def test_the_seal_of_an_earlier_version_is_made_anew(folder: Path):
+    text = f"sealed {(folder / FILE).stat().st_size} 00000000\n"
+    (folder / f"{FILE}.sum").write_text(checksums.with_own_sum(text))
+    Store.open(folder).close()
+    assert is_right(folder)
