@@ -5,9 +5,11 @@ import hashlib
 import json
 import re
 import threading
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,6 +118,44 @@ def test_results_come_in_the_order_given() -> None:
     texts = ["a", "a pier", "", "a pier of stone"] * 20
     opened = Encoder("embedder.onnx", max_tokens=8, threads=3)
     assert asyncio.run(opened.each(str.upper, texts, len)) == [text.upper() for text in texts]
+
+
+def test_the_longest_come_first_and_a_question_waits_for_few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Encoder("embedder.onnx", max_tokens=8, threads=1)
+    submit, submitted = opened._workers.submit, 0
+    waiting: list[int] = []
+    order: list[int] = []
+
+    def counted(*given: Any) -> Any:
+        nonlocal submitted
+        submitted += 1
+        waiting.append(submitted - len(order))
+        return submit(*given)
+
+    def work(text: str) -> int:
+        time.sleep(0.001)
+        order.append(len(text))
+        return len(text)
+
+    monkeypatch.setattr(opened._workers, "submit", counted)
+    texts = ["x" * (7 * number % 50) for number in range(50)]
+    assert asyncio.run(opened.each(work, texts, len)) == [len(text) for text in texts]
+    assert max(waiting) == encoder.AHEAD
+    assert order == sorted(order, reverse=True)
+
+
+def test_after_a_failure_the_rest_is_left() -> None:
+    opened, done = Encoder("embedder.onnx", max_tokens=8, threads=1), []
+
+    def work(number: int) -> None:
+        done.append(number)
+        if number == 90:
+            raise ValueError("the tenth")
+
+    with pytest.raises(ValueError, match="the tenth"):
+        asyncio.run(opened.each(work, range(100), lambda number: number))
+    assert done[:10] == list(range(99, 89, -1))
+    assert len(done) < 20
 
 
 def test_word_vectors_are_rows_of_the_table_with_their_scale() -> None:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import MissingPart, StoreFailed, UsageError
-from ragways.core.runtime import no_telemetry
+from ragways.core.runtime import no_telemetry, together
 from ragways.models.embed import Vectors
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ END: Final = 102
 CHARACTERS_PER_TOKEN: Final = 20
 """A text is cut at this many characters for each token allowed, so that a book costs no more than a page."""
 
-WINDOW: Final = 8
-"""Texts handed to each thread before the next are: a question asked while a corpus is indexed waits for these only."""
+AHEAD: Final = 4
+"""Texts of one call that wait for each thread: enough that no thread is idle while results are stored, and few, for a
+question asked while a corpus is indexed waits for these.
+"""
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -87,12 +89,18 @@ class Encoder:
         return result
 
     async def each(self, work: Callable[[In], Out], items: Sequence[In], length: Callable[[In], int]) -> list[Out]:
-        """Run `work` on each item in the threads, the longest first; results in the order given."""
+        """Run `work` on each item in the threads, the longest first, so that none is left alone with a long one at the
+        end; results in the order given.
+        """
         loop = asyncio.get_running_loop()
+        places = iter(sorted(range(len(items)), key=lambda place: -length(items[place])))
         done: dict[int, Out] = {}
-        for window in _windows([length(item) for item in items], WINDOW * self._threads):
-            calls = (loop.run_in_executor(self._workers, work, items[place]) for place in window)
-            done.update(zip(window, await asyncio.gather(*calls), strict=True))
+
+        async def next_ones() -> None:
+            for place in places:
+                done[place] = await loop.run_in_executor(self._workers, work, items[place])
+
+        await together(next_ones() for _ in range(min(len(items), AHEAD * self._threads)))
         return [done[place] for place in range(len(items))]
 
     def _open(self) -> Any:  # noqa: ANN401 - onnxruntime has no types
@@ -105,13 +113,6 @@ class Encoder:
 def _valid(text: str) -> str:
     """The text without lone surrogates, which the tokenizer cannot take."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _windows(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Places of texts, longest first, so that the texts of one window take about equally long."""
-    places = sorted(range(len(lengths)), key=lambda place: -lengths[place])
-    for begin in range(0, len(places), size):
-        yield places[begin : begin + size]
 
 
 # The files. What all encoders share is opened once in a process; each has its own lock, so that counting tokens does

@@ -47,8 +47,8 @@ class MiniLM:
 
     @property
     def parallel(self) -> int:
-        """One: a call uses all threads already."""
-        return 1
+        """Two: a call uses all threads already, and the other one has them while its vectors are stored."""
+        return 2
 
     def estimate(self, texts: Sequence[str]) -> Usage:  # noqa: ARG002 - the protocol's
         return Usage()
