@@ -16,7 +16,8 @@ from ragways.corpus.load import load
 from ragways.corpus.source import SourceFile
 from ragways.corpus.structure import JOINED, MANY, PRESETS, sentence_spans, structure
 from ragways.index.graph.facts import LONGEST_TEXT, PassageFacts, Source, SourcePassage
-from ragways.index.graph.rules import CorpusNames, structure_facts, text_facts
+from ragways.index.graph.kept_facts import corpus_of
+from ragways.index.graph.rules import structure_facts, text_facts
 from ragways.index.windows.edges import Space, nearest_elsewhere, nearest_within
 
 SIZE = 20_000
@@ -42,7 +43,7 @@ def rules_of(document: Document) -> list[PassageFacts]:
         tuple((link.start, link.end, link.target) for link in document.links),
         tuple((box.start, box.end, box.kind, box.fields) for box in document.infoboxes),
     )
-    corpus = CorpusNames([source])
+    corpus = corpus_of([source])
     return [one + other for one, other in zip(structure_facts(source, corpus), text_facts(source, corpus), strict=True)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ragways.core.types import content_hash
@@ -46,11 +46,16 @@ class Source:
     redirect: str = ""
 
 
-def sources(store: Store) -> Iterator[Source]:
-    """Every document, by number: the one order that does not tell in which order they came."""
+def sources(store: Store, numbers: Iterable[int] | None = None) -> Iterator[Source]:
+    """Documents by number, all of them or those that are asked for, one at a time."""
     db = store.db
-    rows = db.execute("SELECT number, title, text, redirect FROM documents ORDER BY number").fetchall()
-    for number, title, text, redirect in rows:
+    if numbers is None:
+        # By number: the one order that does not tell in which order they came.
+        numbers = [row[0] for row in db.execute("SELECT number FROM documents ORDER BY number")]
+    for number in numbers:
+        title, text, redirect = db.execute(
+            "SELECT title, text, redirect FROM documents WHERE number = ?", (number,)
+        ).fetchone()
         yield Source(
             number,
             title,

@@ -7,14 +7,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.folder import writing
 from ragways.index.graph.data import DocumentFacts, EntityRow, GraphData, make_graph
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
-from ragways.index.graph.facts import PassageFacts, Source, sources
+from ragways.index.graph.facts import PassageFacts, sources
 from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.resolve import DocumentNames, Merge, near_hashes, near_merges, veto_hash
@@ -23,9 +22,6 @@ from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext,
 from ragways.index.settings import GraphSettings
 from ragways.index.vectors import save_known
 from ragways.index.work_cache import WorkCache
-
-if TYPE_CHECKING:
-    from ragways.index.graph.rules import CorpusNames
 
 VETO = "merge-veto"
 """The kind of result that holds merges which a person undid."""
@@ -71,11 +67,13 @@ def _settings(context: BuildContext) -> GraphSettings:
 
 
 def _graph(context: BuildContext, settings: GraphSettings) -> GraphData:
-    from ragways.index.graph.rules import CorpusNames
+    from ragways.index.graph.kept_facts import facts_by_rules, kept_facts
 
-    documents = list(sources(context.store))
-    corpus = CorpusNames(documents)
-    titles = {fold(name): title for name, title in sorted(corpus.titles.items(), reverse=True) if fold(name)}
+    corpus = facts_by_rules(context, settings)
+    titles: dict[str, str] = {}
+    for name, title in corpus.titles():
+        if folded := fold(name):
+            titles.setdefault(folded, title)
     apart = {veto_hash(one, other) for one, other in settings.apart}
 
     def vetoes(hashes: Iterable[str]) -> set[str]:
@@ -89,7 +87,10 @@ def _graph(context: BuildContext, settings: GraphSettings) -> GraphData:
             context, names, titles, settings.near_string, settings.near_cosine, context.once(_near_names)
         )
 
-    return make_graph(_chapters(context, settings, documents, corpus), titles, corpus.lexicon.common, vetoes, near)
+    chapters = kept_facts(context.store.db)
+    if settings.method != "rules":
+        chapters = _with_paid(context, settings, chapters)
+    return make_graph(chapters, titles, corpus.lexicon.common, vetoes, near)
 
 
 def _near_names(_: BuildContext) -> set[str]:
@@ -97,36 +98,29 @@ def _near_names(_: BuildContext) -> set[str]:
     return set()
 
 
-def _chapters(
-    context: BuildContext, settings: GraphSettings, documents: list[Source], corpus: CorpusNames
+def _with_paid(
+    context: BuildContext, settings: GraphSettings, chapters: Iterable[DocumentFacts]
 ) -> Iterator[DocumentFacts]:
-    from ragways.index.graph.rules import structure_facts, text_facts
-
-    kept = _kept(context, settings, documents)
-    for source in documents:
-        if source.redirect:
-            continue
-        said: list[list[tuple[str, PassageFacts]]] = [[] for _ in source.passages]
-        if settings.structure or settings.method == "rules":
-            for found, facts in zip(said, structure_facts(source, corpus), strict=True):
-                found.append(("rules", facts))
-        if settings.method == "rules":
-            for found, facts in zip(said, text_facts(source, corpus), strict=True):
-                found.append(("rules", facts))
-        else:
-            for found, passage in zip(said, source.passages, strict=True):
-                if (text := kept.get(passage.key)) is not None:
-                    found.append((settings.method, PassageFacts.from_json(text)))
+    """The facts of a model or a file beside those of the rules."""
+    kind = context.store.meta().get(_KIND, "")
+    for chapter in chapters:
+        [source] = sources(context.store, [chapter.number])
+        keys = {passage.id: passage.key for passage in source.passages}
+        kept = context.work_cache.results(kind, keys.values()) if kind else {}
         yield DocumentFacts(
-            source.number, source.title, [(p.id, s) for p, s in zip(source.passages, said, strict=True)]
+            chapter.number,
+            chapter.title,
+            [
+                (
+                    id,
+                    [
+                        *said,
+                        *((settings.method, PassageFacts.from_json(kept[key])) for key in [keys[id]] if key in kept),
+                    ],
+                )
+                for id, said in chapter.chunks
+            ],
         )
-
-
-def _kept(context: BuildContext, settings: GraphSettings, documents: list[Source]) -> dict[str, str]:
-    kind = context.store.meta().get(_KIND, "") if settings.method != "rules" else ""
-    if not kind:
-        return {}
-    return context.work_cache.results(kind, (passage.key for source in documents for passage in source.passages))
 
 
 async def _work(context: BuildContext) -> None:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 _SOLID = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1780-\u17ff\u1000-\u109f"
@@ -92,47 +93,89 @@ _MEANT = re.compile(r"\b(?:the|of|in|at|by|for|to|with|from|and|or|an?|as|on) ([
 _ENDINGS = ("ies", "es", "s", "ied", "ed", "ing")
 
 
+@dataclass(frozen=True, slots=True)
+class WordUse:
+    """What one text tells a lexicon: words written small, words with a capital inside a sentence, and pairs of words
+    that are meant as a name.
+    """
+
+    small: Counter[str]
+    large: Counter[str]
+    meant: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> WordUse:
+        small: Counter[str] = Counter()
+        large: Counter[str] = Counter()
+        for word, count in Counter(_WORD.findall(text)).items():
+            if not word[0].isupper():
+                small[word.casefold()] += count
+        for word, count in Counter(_INSIDE.findall(text)).items():
+            if word[0].isupper():
+                large[word.casefold()] += count
+        return cls(small, large, frozenset(pair.casefold() for pair in _MEANT.findall(text) if pair.istitle()))
+
+
 class Lexicon:
     """How often each word of the corpus is written small, and how often with a capital inside a sentence."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        counts: Counter[str] = Counter()
-        inside: Counter[str] = Counter()
+        self._small: Counter[str] = Counter()
+        self._large: Counter[str] = Counter()
         self._meant: set[str] = set()
         for text in texts:
-            counts.update(_WORD.findall(text))
-            inside.update(_INSIDE.findall(text))
-            self._meant.update(pair.casefold() for pair in _MEANT.findall(text) if pair.istitle())
-        self.small: dict[str, int] = {}
-        self.large: dict[str, int] = {}
-        for word, count in counts.items():
-            if not word[0].isupper():
-                self.small[word.casefold()] = self.small.get(word.casefold(), 0) + count
-        for word, count in inside.items():
-            if word[0].isupper():
-                self.large[word.casefold()] = self.large.get(word.casefold(), 0) + count
-        self._stems = {stem for word in self.small if len(stem := _stem(word)) > 2}
+            use = WordUse.of(text)
+            self._small.update(use.small)
+            self._large.update(use.large)
+            self._meant |= use.meant
+        self._stems = {stem_of(word) for word in self._small} - {""}
+
+    def counts(self, word: str) -> tuple[int, int]:
+        """How often a word is written small, and how often large inside a sentence."""
+        return self._small.get(word, 0), self._large.get(word, 0)
+
+    def has_stem(self, stem: str) -> bool:
+        """Whether a word that is written small has this stem."""
+        return stem in self._stems
+
+    def is_meant(self, pair: str) -> bool:
+        """Whether two words stand with capitals inside a sentence."""
+        return pair in self._meant
 
     def common(self, word: str) -> bool:
         """Whether a word is one of the language rather than a name: the corpus writes it small at least as often."""
         word = word.casefold()
-        return word in STOP or self.small.get(word, 0) >= max(1, self.large.get(word, 0))
+        return word in STOP or is_common(*self.counts(word))
 
     def is_name(self, words: Sequence[str]) -> bool:
         """Whether several words with capitals are a name: one of them is, or they stand so inside a sentence.
 
         `Nausea Vomiting`, lines of a list that run on, are common words that no sentence writes so.
         """
-        return " ".join(words[:2]).casefold() in self._meant or not all(map(self.opener, words))
+        return self.is_meant(" ".join(words[:2]).casefold()) or not all(map(self.opener, words))
 
     def opener(self, word: str) -> bool:
         """Whether a word that begins a sentence need not be a name: it is common, or so are other forms of it and
         none has its capital inside a sentence (`Specifies`, where the corpus says `specify`).
         """
         word = word.casefold()
-        if self.common(word) or word in self.large:
-            return self.common(word)
-        return _stem(word) in self._stems or (word.endswith("ly") and len(word) > len("Italy"))
+        if word in STOP:
+            return True
+        small, large = self.counts(word)
+        if large or is_common(small, large):
+            return is_common(small, large)
+        return self.has_stem(_stem(word)) or (word.endswith("ly") and len(word) > len("Italy"))
+
+
+def is_common(small: int, large: int) -> bool:
+    """Whether a word that is written so often small, and so often large, is one of the language."""
+    return small >= max(1, large)
+
+
+def stem_of(word: str) -> str:
+    """The stem by which other forms of a word are known; nothing where it is too short to tell."""
+    stem = _stem(word)
+    return stem if len(stem) > 2 else ""
 
 
 def _stem(word: str) -> str:

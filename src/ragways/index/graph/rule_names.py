@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from ragways.index.graph.kinds import is_given
@@ -194,6 +194,10 @@ _END = ""
 """Where titles end in the tree: no token is empty."""
 
 
+Called = tuple[str, tuple[bool, ...], bool]
+"""An article that is called so: its title, which words of the name have a capital, whether the first may go without."""
+
+
 class TitleTree:
     """All titles by their tokens. `X (ship)` is found as `X` too; what it means there is for the reader to choose."""
 
@@ -203,38 +207,29 @@ class TitleTree:
         `small`: single words that are titles, and that their own articles write small, as `Photosynthesis`.
         """
         self._root: dict[str, Any] = {}
-        self.known: dict[str, str] = {}
-        for title, leads_to in sorted(titles):
-            self._add(title, leads_to, small)
-            base, ending = split_title(title)
-            if ending:
-                self._add(base, leads_to, ())
+        for words, called in named_so(titles, small).items():
+            self._put(words, called)
 
-    def _add(self, name: str, title: str, small_words: Collection[str]) -> None:
-        written = TOKEN.findall(name)
-        words = [folded(word) for word in written]
-        article = len(words) > 1 and words[0] == "the"
-        if article:
-            written, words = written[1:], words[1:]
-        if not any(words) or len(words) > 20 or (len(words) == 1 and (words[0] in STOP or words[0].isdecimal())):
-            return
+    def _put(self, words: Sequence[str], called: Sequence[Called]) -> None:
         node = self._root
         for word in words:
             node = node.setdefault(word, {})
-        entries = node.setdefault(_END, [])
-        capitals = tuple(w[0].isupper() for w in written)
-        # `Riemann integral` may stand inside a sentence as it is, or begin one; `The Terminal` is never `terminal`.
-        small = not any(capitals[1:]) and not article and (len(words) > 1 or words[0] in small_words)
-        if not any(known == title for known, _, _ in entries):
-            entries.append((title, capitals, small))
+        node[_END] = called
+
+    def _begin(self, word: str) -> dict[str, Any] | None:
+        """What titles have behind their first word."""
+        return self._root.get(word)
+
+    def _hear(self, words: Sequence[str], matches: Sequence[re.Match[str]]) -> None:
+        """Take note of the words among which titles are looked for."""
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Longest titles from each place of the text on, with the articles that are called so."""
         matches = list(TOKEN.finditer(text, start, end))
         words = [folded(match.group()) for match in matches]
-        root = self._root
+        self._hear(words, matches)
         for i, word in enumerate(words):
-            node = root.get(word)
+            node = self._begin(word)
             if node is None:
                 continue
             found, j = None, i
@@ -252,6 +247,43 @@ class TitleTree:
                     break
             if found:
                 yield found
+
+
+def title_words(name: str) -> tuple[list[str], list[str], bool]:
+    """The words of a title, as they are compared and as they are written, without the article, and whether there was
+    one; no words where nothing may be called so.
+    """
+    written = TOKEN.findall(name)
+    words = [folded(word) for word in written]
+    article = len(words) > 1 and words[0] == "the"
+    if article:
+        written, words = written[1:], words[1:]
+    if not any(words) or len(words) > 20 or (len(words) == 1 and (words[0] in STOP or words[0].isdecimal())):
+        return [], [], False
+    return words, written, article
+
+
+def names_of_title(title: str) -> tuple[str, ...]:
+    """What an article is called: `X (ship)` is `X`, too."""
+    base, ending = split_title(title)
+    return (title, base) if ending else (title,)
+
+
+def named_so(titles: Iterable[tuple[str, str]], small: Collection[str]) -> dict[tuple[str, ...], list[Called]]:
+    """Articles by the words they are called."""
+    found: dict[tuple[str, ...], list[Called]] = {}
+    for title, leads_to in sorted(titles):
+        for name in names_of_title(title):
+            words, written, article = title_words(name)
+            if not words:
+                continue
+            capitals = tuple(w[0].isupper() for w in written)
+            # `Riemann integral` may stand inside a sentence as it is, or begin one; `The Terminal` is never `terminal`.
+            known = len(words) > 1 or (name == title and words[0] in small)
+            entries = found.setdefault(tuple(words), [])
+            if not any(other == leads_to for other, _, _ in entries):
+                entries.append((leads_to, capitals, known and not any(capitals[1:]) and not article))
+    return found
 
 
 def _fits(matches: list[Any], capitals: tuple[bool, ...], small: bool) -> bool:
@@ -272,17 +304,21 @@ _BREAK = re.compile(r"[^\w\s'’·-]+|\n")
 class Phrases:
     """Two to four tokens in a row, none a function word, in at least three documents whose script has no capitals."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        chosen = [text for text in texts if uncased(text)]
+    def __init__(self, known: Collection[tuple[str, ...]]) -> None:
+        self._known = known
+
+    @classmethod
+    def of(cls, texts: Callable[[], Iterable[str]]) -> frozenset[tuple[str, ...]]:
+        """The phrases of texts without capitals, which are read twice: they need not all be held."""
         tokens: Counter[str] = Counter()
         documents: Counter[tuple[str, ...]] = Counter()
-        for text in chosen:
+        for text in texts():
             tokens.update(folded(t) for t in TOKEN.findall(text))
         total = sum(tokens.values())
-        self._function = {t for t, count in tokens.items() if count > max(20, _SHARE * total)}
-        for text in chosen:
-            documents.update({key for key, _, _ in self._grams(text, 0, len(text))})
-        self._known = {key for key, count in documents.items() if count >= PHRASE_DOCUMENTS}
+        function = {t for t, count in tokens.items() if count > max(20, _SHARE * total)}
+        for text in texts():
+            documents.update({key for key, _, _ in _grams(text, 0, len(text), function)})
+        return frozenset(key for key, count in documents.items() if count >= PHRASE_DOCUMENTS)
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
         """Longest known phrases of a sentence, from left to right."""
@@ -290,7 +326,7 @@ class Phrases:
             return
         here = start
         longest: dict[int, int] = {}
-        for key, low, high in self._grams(text, start, end):
+        for key, low, high in _grams(text, start, end, ()):
             if key in self._known:
                 longest[low] = max(longest.get(low, 0), high)
         for low, high in sorted(longest.items()):
@@ -298,19 +334,21 @@ class Phrases:
                 yield low, high, text[low:high]
                 here = high
 
-    def _grams(self, text: str, start: int, end: int) -> Iterator[tuple[tuple[str, ...], int, int]]:
-        run: list[tuple[str, int, int]] = []
-        last = start
-        for match in TOKEN.finditer(text, start, end):
-            token = folded(match.group())
-            if token in self._function or token.isdecimal() or _BREAK.search(text, last, match.start()):
-                run = []
-            last = match.end()
-            if token not in self._function and not token.isdecimal():
-                run = [*run[-3:], (token, match.start(), match.end())]
-                for n in range(2, len(run) + 1):
-                    part = run[-n:]
-                    yield tuple(t for t, _, _ in part), part[0][1], part[-1][2]
+
+def _grams(text: str, start: int, end: int, function: Collection[str]) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Tokens in a row. No phrase holds a function word, so whoever looks for known ones need not know those words."""
+    run: list[tuple[str, int, int]] = []
+    last = start
+    for match in TOKEN.finditer(text, start, end):
+        token = folded(match.group())
+        if token in function or token.isdecimal() or _BREAK.search(text, last, match.start()):
+            run = []
+        last = match.end()
+        if token not in function and not token.isdecimal():
+            run = [*run[-3:], (token, match.start(), match.end())]
+            for n in range(2, len(run) + 1):
+                part = run[-n:]
+                yield tuple(t for t, _, _ in part), part[0][1], part[-1][2]
 
 
 def uncased(text: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from ragways.core import dates
-from ragways.core.types import title_name
+from ragways.index.graph.corpus_names import CorpusNames
 from ragways.index.graph.facts import (
     LONGEST_TEXT,
     NAMED_WITH,
@@ -23,7 +23,6 @@ from ragways.index.graph.facts import (
 from ragways.index.graph.fields import box_facts, row_facts
 from ragways.index.graph.kinds import decided, kind_around, type_of_box
 from ragways.index.graph.names import (
-    Lexicon,
     coarse,
     fold,
     letters_of,
@@ -33,8 +32,6 @@ from ragways.index.graph.names import (
     type_of_sentence,
 )
 from ragways.index.graph.rule_names import (
-    Phrases,
-    TitleTree,
     acronyms,
     capital_names,
     is_crowded,
@@ -61,48 +58,7 @@ class NameMention:
     inside: bool = False
 
 
-class CorpusNames:
-    """What only the whole corpus tells: titles, where redirects lead, and which words are names."""
-
-    def __init__(self, documents: Sequence[Source]) -> None:
-        texts: list[str] = []
-        titles: list[tuple[str, str]] = []
-        redirects: dict[str, str] = {}
-        self.types: dict[str, str] = {}
-        for source in documents:
-            titles.append((source.title, source.redirect))
-            if source.redirect:
-                redirects[title_name(source.title)] = source.redirect
-            else:
-                texts.append(source.text)
-                self.types[source.title] = type_of(source)
-        small = {word: source.title for source in documents if (word := _small_title(source))}
-        self.types |= {title: "term" for title in small.values() if not self.types[title]}
-        by_name = {title_name(title): title for title, _ in sorted(titles, reverse=True)}
-        self.titles = {name: _end(name, by_name, redirects) for name in by_name}
-        self.lexicon = Lexicon(texts)
-        self.tree = TitleTree(((title, self.titles[title_name(title)]) for title, _ in titles), small)
-        self.phrases = Phrases(texts)
-
-    def article(self, target: str) -> str:
-        """The title that a link leads to, as the article itself writes it; a stub keeps the link's own words."""
-        return self.titles.get(title_name(target)) or target.replace("_", " ").strip()
-
-
-def _end(name: str, by_name: Mapping[str, str], redirects: Mapping[str, str]) -> str:
-    """Where redirects end; a circle ends where it began."""
-    seen = [name]
-    while seen[-1] in redirects:
-        following = title_name(redirects[seen[-1]])
-        if following in seen:
-            break
-        if following not in by_name:
-            return redirects[seen[-1]]
-        seen.append(following)
-    return by_name[seen[-1]]
-
-
-def _small_title(source: Source) -> str:
+def small_title(source: Source) -> str:
     """The title, folded, if it is one word that its own article writes small rather than large."""
     title = source.title
     if not title.isalpha() or source.redirect:
@@ -135,7 +91,7 @@ def _lead(source: Source) -> str:
 def about(source: Source, corpus: CorpusNames) -> Entity:
     """The entity that an article is about."""
     base = plain_name(source.title)
-    return Entity(source.title, corpus.types.get(source.title, ""), _lead(source)[:400], (base,) if base else ())
+    return Entity(source.title, corpus.type(source.title), _lead(source)[:400], (base,) if base else ())
 
 
 def structure_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
@@ -164,7 +120,7 @@ def _link_facts(
     for start, end, target in links:
         article, anchor = corpus.article(target), source.text[start:end]
         aliases = (anchor,) if _is_alias(anchor, article) else ()
-        entities.append(Entity(article, corpus.types.get(article, ""), aliases=aliases))
+        entities.append(Entity(article, corpus.type(article), aliases=aliases))
         around = sentences.at(start)
         said = _said(source, around) if around else ""
         relations.append(Relation(source.title, "links_to", article, said, by="link"))
@@ -193,7 +149,7 @@ def text_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
     links = InOrder(source.links)
     mentions = {span: list(_mentions(source, span, links, linked, corpus)) for span in source.sentences}
     sentences = InOrder(source.sentences)
-    type = corpus.types.get(source.title, "")
+    type = corpus.type(source.title)
     topic = Topic(source.title, coarse(type), type)
     return [
         _facts(source, [(span, mentions[span]) for span in sentences.within(passage.start, passage.end)], topic)
@@ -260,7 +216,7 @@ def _meant(titles: tuple[str, ...], source: Source, span: Span, corpus: CorpusNa
     if source.title in titles:
         return source.title
     sentence = source.text[slice(*span)].casefold()
-    cued = [title for title in titles if (kind := corpus.types.get(title, "")) and kind in sentence]
+    cued = [title for title in titles if (kind := corpus.type(title)) and kind in sentence]
     if len(cued) == 1:
         return cued[0]
     plain = [title for title in titles if not split_title(title)[1]]

@@ -1,0 +1,263 @@
+"""Documents come and go: the tables of `corpus_names` follow, and it is told which answers have changed by it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ragways.core.types import title_name
+from ragways.index.graph.corpus_names import (
+    NAME,
+    PAIR,
+    STEM,
+    TYPE,
+    WORD,
+    called_so,
+    head_of,
+    key_of,
+    stored_phrases,
+    type_of_title,
+)
+from ragways.index.graph.facts import Source
+from ragways.index.graph.names import STOP, WordUse, is_common, stem_of
+from ragways.index.graph.rule_names import Called, Phrases, names_of_title, title_words, uncased
+from ragways.index.graph.rules import small_title, type_of
+
+TABLES = """
+-- What each document tells the lexicon, so that it can be taken back when the document is gone.
+CREATE TABLE IF NOT EXISTS graph_word_uses (document INTEGER PRIMARY KEY, use BLOB NOT NULL);
+"""
+TextOf = Callable[[int], str]
+"""The text of a document by its number."""
+
+
+@dataclass
+class Changed:
+    """Answers that are other than before: keys of what may have been asked, and tokens all of which a text must hold
+    to be concerned, each with whether it must stand there with a capital.
+    """
+
+    keys: set[int] = field(default_factory=set)
+    tokens: set[frozenset[tuple[str, bool]]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class TitleRow:
+    """What a document tells of titles, as `graph_titles` has it."""
+
+    document: int
+    title: str
+    name: str
+    redirect: str
+    leads: str
+    type: str
+    small: bool
+    uncased: bool
+
+    @classmethod
+    def of(cls, source: Source) -> TitleRow:
+        redirect, small = source.redirect, bool(small_title(source))
+        return cls(
+            source.number,
+            source.title,
+            title_name(source.title),
+            redirect,
+            title_name(redirect) if redirect else "",
+            "" if redirect else type_of(source) or ("term" if small else ""),
+            small,
+            not redirect and uncased(source.text),
+        )
+
+    @property
+    def first_words(self) -> set[str]:
+        """First words of what the article is called."""
+        return {words[0] for name in names_of_title(self.title) if (words := title_words(name)[0])}
+
+
+def change_corpus(db: sqlite3.Connection, gone: Collection[int], fresh: Iterable[Source], text_of: TextOf) -> Changed:
+    """Take what these documents told out of the tables, and what those tell in; what that changes."""
+    rows: list[TitleRow] = []
+    words = _Words()
+    old = [row for number in gone for row in _title_rows(db, "document = ?", number)]
+    for number in gone:
+        words.take_back(db, number)
+    for source in fresh:
+        rows.append(TitleRow.of(source))
+        words.hear(db, source)
+    titles = _Titles(db, [*old, *rows])
+    for row in old:
+        _remove_title(db, row)
+    for row in rows:
+        _put_title(db, row)
+    changed = Changed()
+    words.put(db, changed)
+    titles.compare(db, changed)
+    if any(row.uncased for row in (*old, *rows)):
+        _see_phrases(db, text_of, changed)
+    return changed
+
+
+def fill_corpus(db: sqlite3.Connection, documents: Iterable[Source], text_of: TextOf) -> None:
+    """Fill empty tables."""
+    words, without_capitals = _Words(), False
+    for source in documents:
+        row = TitleRow.of(source)
+        _put_title(db, row)
+        without_capitals |= row.uncased
+        words.hear(db, source)
+        if len(words) > _HELD:
+            words.put(db, Changed())
+            words = _Words()
+    words.put(db, Changed())
+    if without_capitals:
+        _see_phrases(db, text_of, Changed())
+
+
+_HELD = 1_000_000
+"""Words and pairs that are counted in memory at most, before they go to the tables."""
+
+
+class _Words:
+    """What changes in the counts of words."""
+
+    def __init__(self) -> None:
+        self.small: Counter[str] = Counter()
+        self.large: Counter[str] = Counter()
+        self.pairs: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self.small) + len(self.large) + len(self.pairs)
+
+    def hear(self, db: sqlite3.Connection, source: Source) -> None:
+        if source.redirect:
+            return
+        use = WordUse.of(source.text)
+        self.small.update(use.small)
+        self.large.update(use.large)
+        self.pairs.update(use.meant)
+        packed = zlib.compress(json.dumps([use.small, use.large, sorted(use.meant)], ensure_ascii=False).encode(), 1)
+        db.execute("INSERT OR REPLACE INTO graph_word_uses VALUES (?, ?)", (source.number, packed))
+
+    def take_back(self, db: sqlite3.Connection, document: int) -> None:
+        row = db.execute("SELECT use FROM graph_word_uses WHERE document = ?", (document,)).fetchone()
+        if row is not None:
+            small, large, pairs = json.loads(zlib.decompress(row[0]))
+            self.small.subtract(small)
+            self.large.subtract(large)
+            self.pairs.subtract(pairs)
+            db.execute("DELETE FROM graph_word_uses WHERE document = ?", (document,))
+
+    def put(self, db: sqlite3.Connection, changed: Changed) -> None:
+        stems: Counter[str] = Counter()
+        for word in sorted(self.small.keys() | self.large.keys()):
+            more = self.small[word], self.large[word]
+            if more == (0, 0):
+                continue
+            row = db.execute("SELECT small, large FROM graph_words WHERE word = ?", (word,)).fetchone() or (0, 0)
+            new = row[0] + more[0], row[1] + more[1]
+            if new == (0, 0):
+                db.execute("DELETE FROM graph_words WHERE word = ?", (word,))
+            else:
+                db.execute("INSERT OR REPLACE INTO graph_words VALUES (?, ?, ?)", (word, *new))
+            if word not in STOP and (is_common(*row), row[1] > 0) != (is_common(*new), new[1] > 0):
+                changed.keys.add(key_of(WORD, word))
+            if (row[0] > 0) != (new[0] > 0) and (stem := stem_of(word)):
+                stems[stem] += 1 if new[0] else -1
+        _count(db, "graph_stems", "stem", stems, STEM, changed)
+        _count(db, "graph_pairs", "pair", self.pairs, PAIR, changed)
+
+
+def _count(db: sqlite3.Connection, table: str, column: str, more: Counter[str], kind: str, changed: Changed) -> None:
+    """Add to the counts of a table; what comes or goes has changed."""
+    for text in sorted(more):
+        if not more[text]:
+            continue
+        row = db.execute(f"SELECT count FROM {table} WHERE {column} = ?", (text,)).fetchone() or (0,)  # noqa: S608
+        if row[0] + more[text]:
+            db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (text, row[0] + more[text]))  # noqa: S608
+        else:
+            db.execute(f"DELETE FROM {table} WHERE {column} = ?", (text,))  # noqa: S608
+        if not row[0] or not row[0] + more[text]:
+            changed.keys.add(key_of(kind, text))
+
+
+# Titles
+
+
+def _title_rows(db: sqlite3.Connection, where: str, value: object) -> Iterator[TitleRow]:
+    for row in db.execute(f"SELECT * FROM graph_titles WHERE {where}", (value,)).fetchall():  # noqa: S608 - our own words
+        number, title, name, redirect, leads, type, small, without_capitals = row
+        yield TitleRow(number, title, name, redirect, leads, type, bool(small), bool(without_capitals))
+
+
+def _remove_title(db: sqlite3.Connection, row: TitleRow) -> None:
+    db.execute("DELETE FROM graph_titles WHERE document = ?", (row.document,))
+    for word in row.first_words:
+        db.execute("DELETE FROM graph_first_words WHERE word = ? AND document = ?", (word, row.document))
+
+
+def _put_title(db: sqlite3.Connection, row: TitleRow) -> None:
+    db.execute(
+        "INSERT INTO graph_titles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (row.document, row.title, row.name, row.redirect, row.leads, row.type, row.small, row.uncased),
+    )
+    for word in row.first_words:
+        db.execute("INSERT INTO graph_first_words VALUES (?, ?)", (word, row.document))
+
+
+class _Titles:
+    """What can be asked of some titles, and of redirects that lead to them, at the time this is made."""
+
+    def __init__(self, db: sqlite3.Connection, rows: Collection[TitleRow]) -> None:
+        self._names = {row.name for row in rows}
+        self._first_words = {word for row in rows for word in row.first_words}
+        waiting = list(self._names)
+        reached = set(waiting)
+        while waiting:
+            for row in _title_rows(db, "leads = ?", waiting.pop()):
+                self._first_words |= row.first_words
+                if row.name not in reached:
+                    reached.add(row.name)
+                    waiting.append(row.name)
+        self._titles = {row.title for row in rows}
+        self._heads, self._types, self._called = self._answers(db)
+
+    def _answers(
+        self, db: sqlite3.Connection
+    ) -> tuple[dict[str, tuple[str | None, str]], dict[str, str], dict[tuple[str, ...], list[Called]]]:
+        called: dict[tuple[str, ...], list[Called]] = {}
+        for word in self._first_words:
+            called |= called_so(db, word)
+        heads = {name: head_of(db, name) for name in self._names}
+        return heads, {title: type_of_title(db, title) for title in self._titles}, called
+
+    def compare(self, db: sqlite3.Connection, changed: Changed) -> None:
+        """Tell what the tables answer otherwise by now."""
+        heads, types, called = self._answers(db)
+        changed.keys |= {key_of(NAME, name) for name in self._names if heads[name] != self._heads[name]}
+        changed.keys |= {key_of(TYPE, title) for title in self._titles if types[title] != self._types[title]}
+        for words in called.keys() | self._called.keys():
+            before, after = self._called.get(words, []), called.get(words, [])
+            if before != after:
+                changed.tokens.add(_needed(words, [*before, *after]))
+
+
+def _needed(words: tuple[str, ...], called: Sequence[Called]) -> frozenset[tuple[str, bool]]:
+    """The tokens that a text must hold where any of these articles may be called so in it."""
+    capitals = [all(large[at] and not (small and at == 0) for _, large, small in called) for at in range(len(words))]
+    return frozenset(
+        (word, capital) for word, capital in zip(words, capitals, strict=True) if capital or word not in STOP
+    )
+
+
+def _see_phrases(db: sqlite3.Connection, text_of: TextOf, changed: Changed) -> None:
+    """Find the phrases of all texts without capitals again: how many of them there are decides what a phrase is."""
+    numbers = [row[0] for row in db.execute("SELECT document FROM graph_titles WHERE uncased ORDER BY document")]
+    before, after = stored_phrases(db), Phrases.of(lambda: map(text_of, numbers))
+    db.execute("DELETE FROM graph_phrases")
+    db.executemany("INSERT INTO graph_phrases VALUES (?)", sorted((" ".join(phrase),) for phrase in after))
+    changed.tokens |= {frozenset((token, False) for token in phrase if token not in STOP) for phrase in before ^ after}

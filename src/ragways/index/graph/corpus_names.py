@@ -1,0 +1,217 @@
+"""What only the whole corpus tells: titles, where redirects lead, and which words are names.
+
+It is kept in tables that change with the documents (`corpus_changes`). Whoever reads a document asks here, and what it
+asked is noted: the document need be read again only when an answer has changed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from re import Match
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.core.types import title_name
+from ragways.index.graph.names import STOP, Lexicon
+from ragways.index.graph.rule_names import Called, Phrases, TitleTree, named_so
+
+TABLES = """
+-- Words as they are compared: how often written small, and how often with a capital inside a sentence.
+CREATE TABLE IF NOT EXISTS graph_words (
+    word TEXT PRIMARY KEY, small INTEGER NOT NULL, large INTEGER NOT NULL
+) WITHOUT ROWID;
+-- How many words that are written small have a stem, and how many documents mean two words as a name.
+CREATE TABLE IF NOT EXISTS graph_stems (stem TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS graph_pairs (pair TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+-- Documents by title: `name` as titles are compared, `leads` the name of what a redirect leads to, `small` 1 for a
+-- title of one word that its article writes small, `uncased` 1 for a script without capitals.
+CREATE TABLE IF NOT EXISTS graph_titles (
+    document INTEGER PRIMARY KEY, title TEXT NOT NULL, name TEXT NOT NULL, redirect TEXT NOT NULL, leads TEXT NOT NULL,
+    type TEXT NOT NULL, small INTEGER NOT NULL, uncased INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS graph_titles_by_name ON graph_titles (name);
+CREATE INDEX IF NOT EXISTS graph_titles_by_leads ON graph_titles (leads) WHERE leads != '';
+CREATE INDEX IF NOT EXISTS graph_titles_uncased ON graph_titles (document) WHERE uncased;
+CREATE TABLE IF NOT EXISTS graph_first_words (
+    word TEXT NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (word, document)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS graph_phrases (phrase TEXT PRIMARY KEY) WITHOUT ROWID;
+"""
+
+WORD, STEM, PAIR, NAME, TYPE, CAPITAL, SMALL = "wsmntCc"
+"""What a key is of: a word's standing, a stem, a pair, where a title leads, an article's type, a token of the text that
+stands there with a capital, and one that never does.
+"""
+
+
+@lru_cache(maxsize=200_000)
+def key_of(kind: str, text: str) -> int:
+    """What is noted of a question. Two that have the same key only lead to reading a document for nothing."""
+    return zlib.crc32(f"{kind}{text}".encode("utf-8", "surrogatepass"))
+
+
+class CorpusNames:
+    """Answers from the tables, and `asked`: the keys of what was asked since `begin`."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._leads: dict[str, tuple[str, tuple[int, ...]]] = {}
+        self._types: dict[str, str] = {}
+        self.asked: set[int] = set()
+        self.lexicon = StoredLexicon(db, self.asked)
+        self.tree = StoredTitles(db)
+        self.phrases = Phrases(stored_phrases(db))
+
+    def begin(self) -> None:
+        """Forget what was asked."""
+        self.asked.clear()
+        self.tree.held.clear()
+
+    def keys(self) -> NDArray[np.uint32]:
+        """What was asked since `begin`, and which tokens were looked at, sorted."""
+        held = {key_of(CAPITAL if capital else SMALL, word) for word, capital in self.tree.held.items()}
+        return np.array(sorted(self.asked | held), dtype=np.uint32)
+
+    def article(self, target: str) -> str:
+        """The title that a link leads to, as the article itself writes it; a stub keeps the link's own words."""
+        name = title_name(target)
+        if name not in self._leads:
+            way: list[str] = []
+            self._leads[name] = end_of(self._db, name, way), tuple(key_of(NAME, each) for each in way)
+        title, keys = self._leads[name]
+        self.asked.update(keys)
+        return title or target.replace("_", " ").strip()
+
+    def type(self, title: str) -> str:
+        """What the article of this title is about; nothing where there is none, or it does not say."""
+        self.asked.add(key_of(TYPE, title))
+        if title not in self._types:
+            self._types[title] = type_of_title(self._db, title)
+        return self._types[title]
+
+    def titles(self) -> Iterator[tuple[str, str]]:
+        """Every title and redirect as titles are compared, in order, with the title it leads to."""
+        names = self._db.execute("SELECT DISTINCT name FROM graph_titles ORDER BY name").fetchall()
+        return ((name, end_of(self._db, name)) for (name,) in names)
+
+
+def head_of(db: sqlite3.Connection, name: str) -> tuple[str | None, str]:
+    """How a title is written, None where there is none, and what it redirects to, if it does."""
+    rows = db.execute("SELECT title, redirect FROM graph_titles WHERE name = ? ORDER BY document", (name,)).fetchall()
+    redirects = [redirect for _, redirect in rows if redirect]
+    return min((title for title, _ in rows), default=None), redirects[-1] if redirects else ""
+
+
+def end_of(db: sqlite3.Connection, name: str, way: list[str] | None = None) -> str:
+    """Where redirects end, nothing where there is no such title; a circle ends where it began. `way` takes up the
+    names that were looked at.
+    """
+    way = [] if way is None else way
+    way.append(name)
+    title, redirect = head_of(db, name)
+    while title is not None and redirect:
+        following = title_name(redirect)
+        if following in way:
+            break
+        way.append(following)
+        title, leads_on = head_of(db, following)
+        if title is None:
+            return redirect
+        redirect = leads_on
+    return title or ""
+
+
+def type_of_title(db: sqlite3.Connection, title: str) -> str:
+    row = db.execute(
+        "SELECT type FROM graph_titles WHERE name = ? AND title = ? AND redirect = '' ORDER BY document DESC LIMIT 1",
+        (title_name(title), title),
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
+def called_so(db: sqlite3.Connection, first: str) -> dict[tuple[str, ...], list[Called]]:
+    """Articles by the words they are called, of all that are called something with this first word."""
+    rows = db.execute(
+        "SELECT title, name, small FROM graph_first_words JOIN graph_titles USING (document) WHERE word = ?", (first,)
+    ).fetchall()
+    small = {first} if any(row[2] for row in rows) else set()
+    found = named_so(((title, end_of(db, name)) for title, name, _ in rows), small)
+    return {words: called for words, called in found.items() if words[0] == first}
+
+
+def stored_phrases(db: sqlite3.Connection) -> set[tuple[str, ...]]:
+    return {tuple(phrase.split(" ")) for (phrase,) in db.execute("SELECT phrase FROM graph_phrases")}
+
+
+class StoredLexicon(Lexicon):
+    """A lexicon whose counts are in the tables."""
+
+    def __init__(self, db: sqlite3.Connection, asked: set[int]) -> None:
+        super().__init__(())
+        self._db = db
+        self._asked = asked
+        self._counts: dict[str, tuple[int, int]] = {}
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def counts(self, word: str) -> tuple[int, int]:
+        self._asked.add(key_of(WORD, word))
+        found = self._counts.get(word)
+        if found is None:
+            row = self._db.execute("SELECT small, large FROM graph_words WHERE word = ?", (word,)).fetchone()
+            found = self._counts[word] = row or (0, 0)
+        return found
+
+    def has_stem(self, stem: str) -> bool:
+        return self._has(STEM, stem, "SELECT 1 FROM graph_stems WHERE stem = ?")
+
+    def is_meant(self, pair: str) -> bool:
+        return self._has(PAIR, pair, "SELECT 1 FROM graph_pairs WHERE pair = ?")
+
+    def _has(self, kind: str, text: str, query: str) -> bool:
+        self._asked.add(key_of(kind, text))
+        found = self._known.get((kind, text))
+        if found is None:
+            found = self._known[kind, text] = self._db.execute(query, (text,)).fetchone() is not None
+        return found
+
+
+class StoredTitles(TitleTree):
+    """Titles that are read from the tables when their first word is met. `held`: tokens of the texts that were looked
+    through, and whether they stand there with a capital; small function words aside.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        super().__init__(())
+        self._db = db
+        self._read: set[str] = set()
+        self.held: dict[str, bool] = {}
+
+    def _begin(self, word: str) -> dict[str, Any] | None:
+        if word not in self._read:
+            self._read.add(word)
+            for words, called in called_so(self._db, word).items():
+                self._put(words, called)
+        return self._root.get(word)
+
+    def _hear(self, words: Sequence[str], matches: Sequence[Match[str]]) -> None:
+        for word, match in zip(words, matches, strict=True):
+            if match.group()[0].isupper():
+                self.held[word] = True
+            elif word not in STOP:
+                self.held.setdefault(word, False)
+
+
+def create_tables(db: sqlite3.Connection, tables: str) -> None:
+    for statement in tables.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
+def drop_tables(db: sqlite3.Connection, tables: Iterable[str]) -> None:
+    for table in tables:
+        db.execute(f"DROP TABLE IF EXISTS {table}")

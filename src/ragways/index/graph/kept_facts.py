@@ -1,0 +1,271 @@
+"""What the documents say, kept in the store: a document is read again when it has changed, or when something of the
+corpus that it asked for has.
+
+With its facts a document leaves the keys of what it asked (`CorpusNames.keys`). Which documents left a key is found by
+the key, block by block: documents have places, in the order in which they came, and so many places are a block.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.index.graph.corpus_changes import TABLES as USE_TABLES
+from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus
+from ragways.index.graph.corpus_names import CAPITAL, SMALL, CorpusNames, create_tables, key_of
+from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
+from ragways.index.graph.data import DocumentFacts
+from ragways.index.graph.facts import Entity, PassageFacts, Relation, Source, sources
+from ragways.index.graph.rules import structure_facts, text_facts
+from ragways.index.layer import BuildContext
+from ragways.index.settings import GraphSettings
+from ragways.index.store import Store
+
+_TABLES = f"""
+-- How the rest was made, and for which generation.
+CREATE TABLE IF NOT EXISTS graph_state (made TEXT NOT NULL, generation TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS graph_facts (
+    document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, keys BLOB NOT NULL, facts BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS graph_keys (
+    block INTEGER NOT NULL, key INTEGER NOT NULL, places BLOB NOT NULL, PRIMARY KEY (block, key)
+) WITHOUT ROWID;
+{CORPUS_TABLES}{USE_TABLES}"""
+_FORMAT = "1"
+"""Changes when what is kept, or what the rules find in a text, does."""
+_BLOCK = 1 << 14
+_MUCH = 4
+"""Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
+
+Places = NDArray[np.uint16]
+Keys = NDArray[np.uint32]
+
+
+def facts_by_rules(context: BuildContext, settings: GraphSettings) -> CorpusNames:
+    """See to it that the facts of all documents are kept, as the rules find them; the corpus they were found in."""
+    store = context.store
+    create_tables(store.db, _TABLES)
+    made = f"{_FORMAT} {settings.method == 'rules'} {settings.structure}"
+    generation = store.meta()["generation"]
+    state = store.db.execute("SELECT made, generation FROM graph_state").fetchone()
+    if state == (made, generation):
+        return CorpusNames(store.db)
+    changes = context.changes
+    if changes is None or state != (made, str(int(generation) - 1)):
+        return _read_all(store, settings, made, generation)
+    touched = changes.added | changes.changed | changes.removed
+    if _MUCH * len(touched) > store.count("documents"):
+        return _read_all(store, settings, made, generation)
+    changed = change_corpus(store.db, sorted(touched), sources(store, sorted(changes.fresh)), _texts(store))
+    again = documents_concerned(store.db, changed) - touched
+    corpus = CorpusNames(store.db)
+    kept = _Kept(store.db)
+    for number in sorted(touched - changes.fresh):
+        kept.drop(number)
+    kept.put_all(_read(source, corpus, settings) for source in sources(store, sorted(again | changes.fresh)))
+    store.db.execute("UPDATE graph_state SET generation = ?", (generation,))
+    return corpus
+
+
+def _read_all(store: Store, settings: GraphSettings, made: str, generation: str) -> CorpusNames:
+    for (table,) in store.db.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'graph_*'"
+    ).fetchall():
+        store.db.execute(f"DROP TABLE {table}")
+    create_tables(store.db, _TABLES)
+    fill_corpus(store.db, sources(store), _texts(store))
+    corpus = CorpusNames(store.db)
+    _Kept(store.db).put_all(_read(source, corpus, settings) for source in sources(store))
+    store.db.execute("INSERT INTO graph_state VALUES (?, ?)", (made, generation))
+    return corpus
+
+
+def corpus_of(documents: Sequence[Source]) -> CorpusNames:
+    """What these documents tell of names, in a database of its own."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    create_tables(db, _TABLES)
+    texts = {source.number: source.text for source in documents}
+    fill_corpus(db, documents, texts.__getitem__)
+    return CorpusNames(db)
+
+
+def _texts(store: Store) -> TextOf:
+    def text_of(number: int) -> str:
+        return str(store.db.execute("SELECT text FROM documents WHERE number = ?", (number,)).fetchone()[0])
+
+    return text_of
+
+
+# Reading
+
+
+def _read(source: Source, corpus: CorpusNames, settings: GraphSettings) -> tuple[int, Keys, bytes | None]:
+    """A document's number, the keys of what it asked, and its facts; none of a redirect, which says nothing."""
+    corpus.begin()
+    if source.redirect:
+        return source.number, corpus.keys(), None
+    said: list[list[PassageFacts]] = [[] for _ in source.passages]
+    ways = [structure_facts] if settings.structure or settings.method == "rules" else []
+    for read in [*ways, *([text_facts] if settings.method == "rules" else [])]:
+        for found, facts in zip(said, read(source, corpus), strict=True):
+            found.append(facts)
+    packed = _packed(source.title, [(p.id, facts) for p, facts in zip(source.passages, said, strict=True)])
+    return source.number, corpus.keys(), packed
+
+
+def kept_facts(db: sqlite3.Connection) -> Iterator[DocumentFacts]:
+    """The facts of all documents, by number."""
+    for number, packed in db.execute("SELECT document, facts FROM graph_facts ORDER BY document"):
+        title, chunks = _unpacked(packed)
+        yield DocumentFacts(number, title, [(id, [("rules", facts) for facts in said]) for id, said in chunks])
+
+
+def _packed(title: str, chunks: Iterable[tuple[str, Sequence[PassageFacts]]]) -> bytes:
+    """Facts as numbers of texts, each of which stands there once: one sentence describes many relations."""
+    texts: dict[str, int] = {}
+
+    def n(text: str) -> int:
+        return texts.setdefault(text, len(texts))
+
+    rows = [
+        [
+            id,
+            *(
+                [
+                    [[n(e.name), n(e.type), n(e.description), list(map(n, e.aliases)), e.count, n(e.guess)]
+                     for e in facts.entities],
+                    [[n(r.subject), n(r.predicate), n(r.object), n(r.description), r.weight, n(r.date), n(r.by)]
+                     for r in facts.relations],
+                ]
+                for facts in said
+            ),
+        ]
+        for id, said in chunks
+    ]  # fmt: skip
+    return zlib.compress(json.dumps([title, list(texts), rows], ensure_ascii=False).encode(), 1)
+
+
+def _unpacked(packed: bytes) -> tuple[str, list[tuple[str, list[PassageFacts]]]]:
+    title, t, rows = json.loads(zlib.decompress(packed))
+    return title, [
+        (
+            id,
+            [
+                PassageFacts(
+                    tuple(Entity(t[a], t[b], t[c], tuple(t[i] for i in d), count, t[g]) for a, b, c, d, count, g in es),
+                    tuple(Relation(t[a], t[b], t[c], t[d], weight, t[e], t[f]) for a, b, c, d, weight, e, f in rs),
+                )
+                for es, rs in said
+            ],
+        )
+        for id, *said in rows
+    ]
+
+
+# Keys
+
+
+class _Kept:
+    """Facts that are put and dropped, with the keys that lead to their documents."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._come: list[tuple[int, Keys]] = []
+        self._gone: list[tuple[int, Keys]] = []
+
+    def put_all(self, read: Iterable[tuple[int, Keys, bytes | None]]) -> None:
+        for number, keys, facts in read:
+            place = self.drop(number)
+            if facts is not None:
+                self._db.execute(
+                    "INSERT INTO graph_facts SELECT ?, coalesce(?, 1 + max(place), 0), ?, ? FROM graph_facts",
+                    (number, place, keys.tobytes(), facts),
+                )
+                (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
+                self._come.append((place, keys))
+            if len(self._come) >= _BLOCK:
+                self._move()
+        self._move()
+
+    def drop(self, number: int) -> int | None:
+        """Drop a document's facts; its place, if it had one."""
+        row = self._db.execute("SELECT place, keys FROM graph_facts WHERE document = ?", (number,)).fetchone()
+        if row is None:
+            return None
+        self._gone.append((row[0], np.frombuffer(row[1], dtype=np.uint32)))
+        self._db.execute("DELETE FROM graph_facts WHERE document = ?", (number,))
+        return int(row[0])
+
+    def _move(self) -> None:
+        """Bring the keys up to date with the documents that came and went."""
+        come, gone = _by_block(self._come), _by_block(self._gone)
+        for block in sorted(come.keys() | gone.keys()):
+            new, old = come.get(block, {}), gone.get(block, {})
+            for key in sorted(new.keys() | old.keys()):
+                if np.array_equal(new.get(key, _NO_PLACES), old.get(key, _NO_PLACES)):
+                    continue
+                places = np.setdiff1d(places_with(self._db, block, key), old.get(key, _NO_PLACES))
+                places = np.union1d(places, new.get(key, _NO_PLACES)).astype(np.uint16)
+                if len(places):
+                    row = (block, key, places.tobytes())
+                    self._db.execute("INSERT OR REPLACE INTO graph_keys VALUES (?, ?, ?)", row)
+                else:
+                    self._db.execute("DELETE FROM graph_keys WHERE block = ? AND key = ?", (block, key))
+        self._come, self._gone = [], []
+
+
+_NO_PLACES: Places = np.zeros(0, dtype=np.uint16)
+
+
+def _by_block(documents: Sequence[tuple[int, Keys]]) -> dict[int, dict[int, Places]]:
+    """The places in each block by key."""
+    found: dict[int, dict[int, Places]] = {}
+    for block, some in groupby(sorted(documents, key=lambda item: item[0]), key=lambda item: item[0] // _BLOCK):
+        here = list(some)
+        keys = np.concatenate([keys for _, keys in here])
+        places = np.repeat([place % _BLOCK for place, _ in here], [len(keys) for _, keys in here]).astype(np.uint16)
+        order = np.argsort(keys, kind="stable")
+        unique, begins = np.unique(keys[order], return_index=True)
+        found[block] = dict(zip(unique.tolist(), np.split(places[order], begins[1:]), strict=True))
+    return found
+
+
+def places_with(db: sqlite3.Connection, block: int, key: int) -> Places:
+    """The places of a block whose documents left this key."""
+    row = db.execute("SELECT places FROM graph_keys WHERE block = ? AND key = ?", (block, key)).fetchone()
+    return _NO_PLACES if row is None else np.frombuffer(row[0], dtype=np.uint16)
+
+
+def documents_concerned(db: sqlite3.Connection, changed: Changed) -> set[int]:
+    """Documents that asked for something that has changed."""
+    if frozenset() in changed.tokens:
+        return {row[0] for row in db.execute("SELECT document FROM graph_facts")}
+    (last,) = db.execute("SELECT max(place) FROM graph_facts").fetchone()
+    found: set[int] = set()
+    for block in range((last or 0) // _BLOCK + 1):
+        here = {place for key in changed.keys for place in places_with(db, block, key).tolist()}
+        for tokens in changed.tokens:
+            here.update(_holding(db, block, tokens).tolist())
+        for place in here:
+            row = db.execute("SELECT document FROM graph_facts WHERE place = ?", (block * _BLOCK + place,)).fetchone()
+            found.add(row[0])
+    return found
+
+
+def _holding(db: sqlite3.Connection, block: int, tokens: Collection[tuple[str, bool]]) -> Places:
+    """The places of a block whose documents hold all of these tokens."""
+    found: Places | None = None
+    for token, capital in tokens:
+        places = places_with(db, block, key_of(CAPITAL, token))
+        if not capital:
+            places = np.union1d(places, places_with(db, block, key_of(SMALL, token)))
+        found = places if found is None else np.intersect1d(found, places)
+        if not len(found):
+            break
+    return _NO_PLACES if found is None else found

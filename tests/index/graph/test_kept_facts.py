@@ -1,0 +1,169 @@
+"""Facts are kept and a document is read again only when it must: what is kept is what reading all anew would find."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragways.core.types import Document, Link
+from ragways.corpus.structure import Chunking, structure
+from ragways.index.graph import kept_facts
+from ragways.index.graph.facts import Source
+from ragways.index.graph.kept_facts import facts_by_rules
+from ragways.index.layer import BuildContext, Changes, Texts
+from ragways.index.settings import GraphSettings
+from ragways.index.store import Store, number_of
+from ragways.index.work_cache import WorkCache
+from ragways.models.client import ModelClient
+
+TITLES = [
+    "Corran", "Ilsabet Corran", "Ilsabet Corran (ship)", "Ilsabet Corran (queen)", "The Lantern", "Lantern", "LANTERN",
+    "Tide", "Tide table", "Harbour Board", "Harbour board", "New Saltrey", "At all", "Saltrey University",
+    "大学", "iPhone",
+]  # fmt: skip
+SENTENCES = [
+    "Ilsabet Corran was a queen.", "Ilsabet Corran was a ship in Saltrey.", "Corran met Otto Tamsett at the Pier.",
+    "Tide rises.", "The tide table shows the tide.", "A tide is a process.",
+    "In Tide Table, the Harbour Board (HB) met.",
+    "the harbour board of the new Saltrey University", "Lantern was built by Corran.", "The Lantern is a film.",
+    "It is not at all a lantern.", "Specifies Tables and Lanterns.", "He specified a table in the Harbour Board.",
+    "Pier Hotel Saltrey", "the pier and a hotel with the Pier Hotel", "However Tamsett left New Saltrey.",
+    "大学的历史 大学的学生 北京大学 历史学生", "北京大学 是 大学 在 北京", "北京大学 历史学生 iPhone",
+    "He bought an iPhone.",
+    "LANTERN Corran Pier Tide Board Table Hotel New Old Red Blue Green Grey Lantern Saltrey",
+]  # fmt: skip
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    key = draw(st.sampled_from("abcdefg"))
+    title = draw(st.sampled_from(TITLES))
+    if draw(st.integers(0, 3)) == 0:
+        return Document(key, title, "", "text", redirect=draw(st.sampled_from(TITLES)))
+    text = "\n\n".join(draw(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=4)))
+    links: tuple[Link, ...] = ()
+    if len(text) > 9 and draw(st.booleans()):
+        links = (Link(0, text.index(" "), draw(st.sampled_from(TITLES))),)
+    return Document(key, title, text, "text", links=links)
+
+
+class _Index:
+    """A store in memory, and what is kept in it."""
+
+    def __init__(self) -> None:
+        self.store = Store(Path(), sqlite3.connect(":memory:", isolation_level=None))
+        self.store.create()
+        self.held: set[int] = set()
+
+    def run(self, come: dict[str, Document | None], changes: bool) -> None:
+        """Add, change or remove documents by their key."""
+        added, changed, removed = set[int](), set[int](), set[int]()
+        for key, document in come.items():
+            number = number_of(Document(key, "", "", "text").id)
+            if document is None:
+                self.store.remove([number])
+                removed |= {number} & self.held
+                self.held -= {number}
+                continue
+            (changed if number in self.held else added).add(number)
+            self.held.add(number)
+            made = structure(document, Chunking(80, 0))
+            self.store.put(made, key, [1] * len(made.chunks), ["h"] * len(made.chunks))
+        self.store.set_meta({"generation": str(int(self.store.meta()["generation"]) + 1)})
+        told = Changes(frozenset(added), frozenset(changed), frozenset(removed)) if changes else None
+        context = BuildContext(self.store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, changes=told)
+        facts_by_rules(context, GraphSettings())
+
+    def rows(self, table: str) -> list[tuple[object, ...]]:
+        return sorted(self.store.db.execute(f"SELECT * FROM {table}"))
+
+    def facts(self) -> list[object]:
+        return list(kept_facts.kept_facts(self.store.db))
+
+    def keys(self) -> dict[tuple[int, int], set[int]]:
+        """Documents by key, as the blocks have it."""
+        of = dict(self.store.db.execute("SELECT place, document FROM graph_facts"))
+        return {
+            (0, key): {of[place] for place in kept_facts.places_with(self.store.db, block, key).tolist()}
+            for block, key in self.store.db.execute("SELECT block, key FROM graph_keys").fetchall()
+        }
+
+
+async def _embed_nothing(_: Texts) -> None:
+    raise AssertionError("nothing is embedded here")
+
+
+TOLD = ("graph_words", "graph_stems", "graph_pairs", "graph_titles", "graph_first_words", "graph_phrases")
+
+
+@pytest.fixture(autouse=True)
+def never_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many documents change, they are not simply all read again."""
+    monkeypatch.setattr(kept_facts, "_MUCH", 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(documents(), min_size=3, max_size=7),
+    st.lists(st.lists(documents() | st.sampled_from("abcdefg"), min_size=1, max_size=2), min_size=1, max_size=4),
+)
+def test_any_history_keeps_what_reading_all_anew_would(
+    first: list[Document], steps: list[list[Document | str]]
+) -> None:
+    index = _Index()
+    present: dict[str, Document] = {document.key: document for document in first}
+    index.run(dict(present), changes=False)
+    for step in steps:
+        come = {item if isinstance(item, str) else item.key: None if isinstance(item, str) else item for item in step}
+        for key, document in come.items():
+            if document is None:
+                present.pop(key, None)
+            else:
+                present[key] = document
+        index.run(dict(come), changes=True)
+    fresh = _Index()
+    fresh.run(dict(present), changes=False)
+    for table in TOLD:
+        assert index.rows(table) == fresh.rows(table), table
+    assert index.facts() == fresh.facts()
+    assert index.keys() == fresh.keys()
+
+
+def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = _Index()
+    texts = {
+        "a": ("Oriel Tamsett", "Oriel Tamsett built the Pier of Saltrey."),
+        "b": ("Pier Hotel", "The Pier Hotel is a hotel in Saltrey."),
+        "c": ("Tide", "The moon moves the tides."),
+    }
+    index.run({key: Document(key, *said, "text") for key, said in texts.items()}, changes=False)
+    read: list[str] = []
+    real = kept_facts._read
+
+    def noting(source: Source, *rest: object) -> object:
+        read.append(source.title)
+        return real(source, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kept_facts, "_read", noting)
+    index.run({"d": Document("d", "Saltrey", "Saltrey is an island.", "text")}, changes=True)
+    assert sorted(read) == ["Oriel Tamsett", "Pier Hotel", "Saltrey"]
+    read.clear()
+    index.run({"d": Document("d", "Saltrey", "Saltrey is an island. Many moon over it.", "text")}, changes=True)
+    assert read == ["Saltrey"]
+    read.clear()
+    index.run({"d": None}, changes=True)
+    assert sorted(read) == ["Oriel Tamsett", "Pier Hotel"]
+
+
+def test_nothing_of_a_removed_document_is_kept() -> None:
+    index = _Index()
+    index.run({"a": Document("a", "Tide", "The tide rises.", "text")}, changes=False)
+    before = {table: index.rows(table) for table in (*TOLD, "graph_word_uses", "graph_keys", "graph_facts")}
+    index.run({"b": Document("b", "Corran", "Corran met Otto Tamsett in Saltrey.", "text")}, changes=True)
+    assert any(index.rows(table) != rows for table, rows in before.items())
+    index.run({"b": None}, changes=True)
+    assert {table: index.rows(table) for table in before} == before
