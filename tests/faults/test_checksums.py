@@ -91,14 +91,14 @@ def test_damaged_derived_files_of_an_index_that_cannot_be_written(index: Path, m
 
 
 def test_nothing_of_a_damaged_generation_is_taken_over(index: Path, docs: Path, tmp_path: Path):
-    [segment] = (index / "derived" / "1" / "words").glob("*.idx")
-    flip(segment, 40)
-    damaged = segment.read_bytes()
+    postings = index / "derived" / "1" / "words" / "1" / "rows.npy"
+    flip(postings, -1)
+    damaged = postings.read_bytes()
     write(docs, {"more.md": "# More\n\nAnother light.\n"})
     run(index, docs)
     run(tmp_path / "fresh", docs)
     assert check(index).fit
-    assert damaged not in [file.read_bytes() for file in (index / "derived" / "2" / "words").iterdir()]
+    assert damaged not in [file.read_bytes() for file in (index / "derived" / "2" / "words").glob("*/*")]
     assert contents(index) == contents(tmp_path / "fresh")
 
 

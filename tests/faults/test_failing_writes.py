@@ -13,6 +13,7 @@ import pytest
 
 from ragways.core.errors import StoreFailed
 from ragways.index import folder as index_folder
+from ragways.index.database import store_errors
 from ragways.index.words import Words
 from ragways.index.work_cache import WorkCache
 from tests.faults.failing import outcome_of
@@ -37,13 +38,16 @@ def index(tmp_path: Path) -> Path:
 
 
 def test_the_lexical_index_meets_a_limit(tmp_path: Path):
-    """The system refuses to let a file grow, in tantivy's own threads."""
+    """The system refuses to let a file grow."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200, before[1]))
     try:
-        with pytest.raises(StoreFailed, match=r"words could not be written .*: check the disk"):
-            Words.build(tmp_path / "words", [(str(n), f"a ship of {n} masts " * 50) for n in range(50)])
+        with (
+            pytest.raises(StoreFailed, match=r"words: File too large: check the disk"),
+            store_errors(tmp_path / "words"),
+        ):
+            Words.build(tmp_path / "words", [(f"article:{n}:c0", f"a ship of {n} masts " * 50) for n in range(50)])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)

@@ -23,7 +23,7 @@ def whole(folder: Path) -> dict[str, object]:
     derived = folder / "derived" / generation
     for file in sorted(derived.rglob("*")):
         name = str(file.relative_to(derived))
-        # The list of files has their checksums, and tantivy draws the names of its own.
+        # The list of files has their checksums, and which chunks lie in one segment tells of the order they came in.
         if file.is_dir() or name.startswith(("words/", "format-")) or file.suffix in (".sqlite-wal", ".sqlite-shm"):
             continue
         if file.suffix == ".sqlite":

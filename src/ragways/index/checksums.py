@@ -108,7 +108,7 @@ def seal_files(folder: Path, name: str, before: Path | None = None) -> None:
     for path in sorted(folder.rglob("*")):
         if path.is_dir():
             sync(path)
-        elif path.suffix != ".lock" and path.name != name:  # those of tantivy are empty, and come and go
+        elif path.name != name:
             file = path.relative_to(folder).as_posix()
             known = listed.get(file) if before is not None and is_linked(path, before / file) else None
             size, crcs = known or _written(path)

@@ -132,8 +132,7 @@ class FilteredIndex(Index):
 
     @cached_property
     def words(self) -> Words:
-        chunks = self._store.chunk_rows()
-        return self._whole_index.words.only(frozenset(id for id, _ in chunks))
+        return self._whole_index.words.only(self.numbers)
 
     @cached_property
     def windows(self) -> Windows:

@@ -1,27 +1,30 @@
-"""The lexical layer: BM25 over chunks with their titles, by tantivy. Derived from the store, so it can be rebuilt."""
+"""The lexical layer: BM25 over chunks with their titles, in segments. Derived from the store, so it can be rebuilt.
+
+A score is the sum of what each word of the question gives, in the question's order, in double precision. It is made of
+numbers of the whole corpus and of the chunk alone: so it is the same to the last bit wherever a chunk lies.
+"""
 
 from __future__ import annotations
 
 import copy
-import errno
-import os
-import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from ragways.core.errors import StoreError, StoreFailed
+import numpy as np
+from numpy.typing import NDArray
+
 from ragways.core.language import language, unspaced_words
 from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
-from ragways.index.store import chunk_texts
+from ragways.index.postings import LENGTHS, Postings, hash_of, take_postings, write_postings
+from ragways.index.segments import Rows, SegmentDocuments, renew, segments
+from ragways.index.store import chunk_texts, number_of
 from ragways.index.vectors import Scored
 
-_HEAP = 64_000_000
-_LEAST_ROOM = 65536  # bytes: a disk with less is full
-_LOOKED_UP = 1000  # chunks that a check looks up one by one; of more, as many at even distances
 _LONGEST_QUESTION = 256  # distinct words; a longer question is cut here, so that no question can stall the search
 
 
@@ -47,16 +50,6 @@ def _analyzer(*filters: str, tokenizer: str = "simple") -> Any:  # noqa: ANN401 
 
 
 _ENGLISH = ("ascii_fold", "stopword english", "stemmer english")
-
-
-@cache
-def _schema() -> Any:  # noqa: ANN401
-    import tantivy
-
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("id", stored=True, tokenizer_name="raw")
-    builder.add_text_field("text", tokenizer_name="words", index_option="freq")
-    return builder.build()
 
 
 def all_terms(text: str) -> list[str]:
@@ -85,139 +78,129 @@ def terms(text: str) -> list[str]:
     return list(dict.fromkeys(all_terms(text)))
 
 
+@dataclass(frozen=True, slots=True)
+class WordStatistics:
+    """What the score of a chunk needs of all others: how many they are, how many words they have, and how many of them
+    hold a word. Those of parts of a corpus add up to those of the corpus.
+    """
+
+    chunks: int
+    length: int
+    frequencies: Mapping[str, int]
+
+    def __add__(self, other: WordStatistics) -> WordStatistics:
+        both = Counter(self.frequencies)
+        both.update(other.frequencies)
+        return WordStatistics(self.chunks + other.chunks, self.length + other.length, dict(both))
+
+
 class Words:
     """BM25 (k1 = 1.2, b = 0.75) over everything that was indexed."""
 
     def __init__(self, folder: Path) -> None:
-        self._index = self._open(folder)
-        import tantivy
-
-        # The words are found here (`all_terms`), and stand between spaces when tantivy gets them.
-        words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
-        self._index.register_tokenizer("words", words)
-        self._searcher: Any = None
-        self._chunks: frozenset[str] | None = None
-
-    def _open(self, folder: Path) -> Any:  # noqa: ANN401
-        import tantivy
-
-        try:
-            return tantivy.Index(_schema(), path=str(folder))
-        except ValueError:
-            if os.access(folder, os.W_OK):
-                raise
-            # tantivy wants to lock what it opens, even for reading: where it may not write, it reads a copy.
-            self._copy = TemporaryDirectory(prefix="ragways-")
-            place = Path(self._copy.name) / "words"
-            shutil.copytree(folder, place, copy_function=shutil.copyfile)
-            place.chmod(0o700)
-            return tantivy.Index(_schema(), path=str(place))
+        self._paths = segments(folder)
+        self._segments = [Postings(path) for path in self._paths]
+        self._kept: list[NDArray[np.bool_]] | None = None
 
     @classmethod
-    def build(cls, folder: Path, texts: Iterable[tuple[str, str]], *, onto: Path | None = None) -> None:
-        """Write an index of (id, text) into an empty folder, on top of what `onto` holds already."""
-        folder.mkdir(parents=True)
-        if onto is not None:
-            _link(onto, folder)
-        import tantivy
+    def build(cls, folder: Path, texts: Iterable[tuple[str, str]]) -> None:
+        """Write an index of (id, text) of chunks into a new folder, as one segment."""
+        segment = folder / "1"
+        segment.mkdir(parents=True)
+        known = sorted(texts, key=lambda pair: number_of(pair[0]))
+        by_number = groupby(number_of(id) for id, _ in known)
+        SegmentDocuments.of((number, len(list(group))) for number, group in by_number).save(segment)
+        write_postings(segment, ((id, all_terms(text)) for id, text in known))
 
-        with _write_errors(folder):
-            words = cls(folder)
-            # One thread and one segment: the same texts give the same files.
-            writer = words._index.writer(_HEAP, num_threads=1)
-        for id, text in texts:
-            with _write_errors(folder):
-                writer.add_document(tantivy.Document(id=id, text=" ".join(all_terms(text))))
-        with _write_errors(folder):
-            writer.commit()
-            writer.wait_merging_threads()
+    def __len__(self) -> int:
+        return sum(map(len, self._segments))
 
-    def only(self, chunks: frozenset[str]) -> Words:
-        """The same among these chunks alone. How rare a word is stays that of all."""
+    def only(self, documents: frozenset[int]) -> Words:
+        """The same among the chunks of these documents alone. How rare a word is stays that of all."""
+        wanted = np.sort(np.fromiter(documents, np.int64, len(documents)))
+        there = map(SegmentDocuments.load, self._paths)
         part = copy.copy(self)
-        part._chunks = chunks
+        part._kept = [each.rows(each.holds(wanted)) for each in there]
         return part
 
-    def search(self, question: str, k: int) -> Scored:
-        """The k best chunks that hold any word of the question."""
-        query = self._query(question)
-        if query is None or k <= 0:
-            return []
-        if self._searcher is None:
-            self._searcher = self._index.searcher()
-        size, chunks = k + 8, self._chunks
-        if chunks is not None:
-            if not chunks:
-                return []
-            # To name the chunks costs as much as they are, to pass over others as much as those are.
-            if len(chunks) ** 2 <= size * self._searcher.num_docs:
-                query = _among(query, chunks)
-            else:
-                size = size * self._searcher.num_docs // len(chunks)
-        while True:
-            # Equal scores at the border are settled by id, so look on until the border is passed.
-            hits = self._searcher.search(query, size, count=False).hits
-            found = [(self._searcher.doc(address)["id"][0], float(score)) for score, address in hits]
-            kept = found if chunks is None else [hit for hit in found if hit[0] in chunks]
-            if len(hits) < size or (len(kept) >= k and found[-1][1] < kept[k - 1][1]):
-                return sorted(kept, key=lambda pair: (-pair[1], pair[0]))[:k]
-            size *= 4
+    def statistics(self, words: Sequence[str]) -> WordStatistics:
+        """What scores by these words need of all chunks."""
+        return self._statistics(words, self._places(words))
 
-    def _query(self, question: str) -> Any:  # noqa: ANN401
-        import tantivy
+    def _places(self, words: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        hashes = np.array([hash_of(word) for word in words], np.uint64)
+        return [segment.find(hashes) for segment in self._segments]
 
+    def _statistics(self, words: Sequence[str], places: Iterable[tuple[list[int], list[int]]]) -> WordStatistics:
+        counts = np.zeros(len(words), np.int64)
+        for starts, ends in places:
+            counts += np.subtract(ends, starts)
+        frequencies = dict(zip(words, counts.tolist(), strict=True))
+        return WordStatistics(len(self), sum(segment.length for segment in self._segments), frequencies)
+
+    def search(self, question: str, k: int, statistics: WordStatistics | None = None) -> Scored:
+        """The k best chunks that hold any word of the question; of equal ones the first by id. Where this is a part of
+        a corpus, the `statistics` of the whole make the scores those of the whole.
+        """
         words = terms(question)[:_LONGEST_QUESTION]
-        if not words:
-            return None
-        should = [
-            (tantivy.Occur.Should, tantivy.Query.term_query(_schema(), "text", word, index_option="freq"))
-            for word in words
-        ]
-        return tantivy.Query.boolean_query(should)
+        if not words or k <= 0:
+            return []
+        places = self._places(words)
+        known = self._statistics(words, places) if statistics is None else statistics
+        weights = [_rarity(known.frequencies.get(word, 0), known.chunks) for word in words]
+        table = _table(known.length / max(1, known.chunks))
+        best: Scored = []
+        for at, (segment, (starts, ends)) in enumerate(zip(self._segments, places, strict=True)):
+            scores = np.zeros(len(segment))
+            for weight, start, end in zip(weights, starts, ends, strict=True):
+                if start < end:
+                    # No chunk is twice among the postings of a word; `add.at` is only the fastest way to add to some.
+                    np.add.at(scores, segment.rows[start:end], table.take(segment.codes[start:end]) * weight)
+            if self._kept is not None:
+                scores *= self._kept[at]
+            best += _best(segment, scores, k, best[-1][1] if len(best) == k else 0.0)
+            best = sorted(best, key=lambda pair: (-pair[1], pair[0]))[:k]
+        return best
 
 
-def _among(query: Any, chunks: Iterable[str]) -> Any:  # noqa: ANN401
-    """The same query, with the same scores, of these chunks alone."""
-    import tantivy
-
-    named = tantivy.Query.term_set_query(_schema(), "id", sorted(chunks))
-    only = tantivy.Query.const_score_query(named, 0.0)
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, only)])
+_K1, _B = 1.2, 0.75
 
 
-@contextmanager
-def _write_errors(folder: Path) -> Iterator[None]:
-    """tantivy says what a disk did to it in a ValueError, or panics, which is no Exception."""
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
-        raise
-    except BaseException as error:
-        if isinstance(error, OSError | StoreError):
-            raise
-        said = " ".join(str(error).split())
-        if any(sign in said for sign in ("StorageFull", "No space left", "os error 28")) or _is_full(folder):
-            raise OSError(errno.ENOSPC, "No space left on device", str(folder)) from error
-        raise StoreFailed(f"{folder} could not be written ({said[:200]})", "check the disk, then run again") from error
+def _rarity(frequency: int, chunks: int) -> float:
+    """What a word weighs that so many chunks hold."""
+    return float((1 + _K1) * np.log1p((chunks - frequency + 0.5) / (frequency + 0.5)))
 
 
-def _is_full(folder: Path) -> bool:
-    """A worker of tantivy that met a full disk only says that it was killed."""
-    free = os.statvfs(folder)
-    return free.f_bavail * free.f_frsize < _LEAST_ROOM
+@lru_cache(maxsize=4)
+def _table(average: float) -> NDArray[np.float64]:
+    """What a posting gives of its word's weight, by its code: more the more often, less the longer the chunk."""
+    times, length = np.arange(256)[:, None], LENGTHS[None, :]
+    return (times / (times + _K1 * (1 - _B + _B * length / (average or 1.0)))).ravel()
 
 
-def _link(source: Path, target: Path) -> None:
-    """Take over an index without copying: its segment files never change, and the rest is replaced, not written to."""
-    for file in sorted(source.iterdir()):
-        if not file.name.endswith(".lock"):
-            try:
-                (target / file.name).hardlink_to(file)
-            except OSError:
-                shutil.copyfile(file, target / file.name)
+def _best(segment: Postings, scores: NDArray[np.float64], k: int, least: float) -> Scored:
+    """The k best chunks of a segment that have at least this score; of equal ones the first by id."""
+    rows = np.flatnonzero(scores >= least if least else scores)
+    if len(rows) > k:
+        found = scores[rows]
+        border = np.partition(found, -k)[-k]
+        more, equal = rows[found > border], rows[found == border]
+        first = np.argsort(segment.ranks[equal])[: k - len(more)]
+        rows = np.concatenate([more, equal[first]])
+    return list(zip(segment.ids.take(rows), scores[rows].tolist(), strict=True))
 
 
 # The layer
+
+
+class _WordSegments:
+    """What the layer keeps of chunks (`SegmentKind`)."""
+
+    def make(self, target: Path, context: BuildContext, documents: Sequence[int]) -> None:
+        write_postings(target, ((id, all_terms(text)) for id, text in chunk_texts(context.store, documents)))
+
+    def take(self, target: Path, sources: Sequence[Path], rows: Rows) -> None:
+        take_postings(target, sources, rows)
 
 
 def _plan_words(planning: PlanContext) -> LayerEstimate:
@@ -226,11 +209,8 @@ def _plan_words(planning: PlanContext) -> LayerEstimate:
 
 
 def _derive_words(context: BuildContext, folder: Path) -> None:
-    changes, before = context.changes, context.before
-    if changes is not None and not changes.gone and before is not None and (before / "words").is_dir():
-        Words.build(folder / "words", chunk_texts(context.store, sorted(changes.added)), onto=before / "words")
-    else:
-        Words.build(folder / "words", chunk_texts(context.store))
+    before = context.before / "words" if context.before is not None else None
+    renew(folder / "words", before, context, _WordSegments())
 
 
 def check_entries(context: CheckContext) -> Iterator[Finding]:
@@ -238,26 +218,18 @@ def check_entries(context: CheckContext) -> Iterator[Finding]:
     if not context.derived.is_dir():
         return
     folder = context.derived / "words"
-    # Opening a folder without an index would make one.
-    if not (folder / "meta.json").is_file():
+    if not folder.is_dir() or (context.chunks and not segments(folder)):
         yield Finding("no index of words", "error", 1, str(folder), context.cure_of_derived)
         return
-    import tantivy
-
-    index = Words(folder)._index
-    searcher = index.searcher()
-    if searcher.num_docs != len(context.chunks):
-        example = f"{searcher.num_docs:,} entries, {len(context.chunks):,} chunks"
-        count = abs(searcher.num_docs - len(context.chunks))
+    words = Words(folder)
+    if len(words) != len(context.chunks):
+        example = f"{len(words):,} entries, {len(context.chunks):,} chunks"
+        count = abs(len(words) - len(context.chunks))
         yield Finding("words and chunks differ in number", "error", count, example, context.cure_of_derived)
-
-    def known(id: str) -> bool:
-        return bool(searcher.search(tantivy.Query.term_query(index.schema, "id", id), 1, count=False).hits)
-
-    some = context.chunks[:: max(1, len(context.chunks) // _LOOKED_UP)]
-    yield from findings(
-        "chunks not found by their words", "error", (id for id in some if not known(id)), context.cure_of_derived
-    )
+    missing = set(context.chunks)
+    for segment in words._segments:
+        missing.difference_update(segment.ids)
+    yield from findings("chunks not found by their words", "error", sorted(missing), context.cure_of_derived)
 
 
 WORDS = Layer(
