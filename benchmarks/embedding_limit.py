@@ -28,7 +28,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from ragways.core.runtime import silent
 from ragways.core.types import content_hash
-from ragways.index.build import Embedding
+from ragways.index.embedding import Embedding
 from ragways.index.update import Summary
 from ragways.index.work_cache import WorkCache
 from ragways.models.encoder import Encoder, session, word_vectors

@@ -69,6 +69,7 @@ async def abuild(
     settings: Settings | None = None,
     budget: float | None = None,
     rebuild: bool = False,
+    shards: int = 0,
     progress: ProgressCallback = silent,
 ) -> Summary:
     """The async twin of `build`."""
@@ -76,7 +77,9 @@ async def abuild(
     files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
     recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
     with spending(Budget(usd=budget)):
-        return await build_index(chosen.index, files, recipe, rebuild=rebuild, progress=progress, web=web)
+        return await build_index(
+            chosen.index, files, recipe, rebuild=rebuild, progress=progress, web=web, shards=shards
+        )
 
 
 class AsyncCorpus:

@@ -65,6 +65,7 @@ def build(
     settings: Settings | None = None,
     budget: float | None = None,
     rebuild: bool = False,
+    shards: int = 0,
     progress: ProgressCallback = silent,
 ) -> Summary:
     """Index files and folders, or bring an index up to date with them.
@@ -82,6 +83,7 @@ def build(
         settings: those to use; unset, they are read from `ragways.toml` and the environment.
         budget: the most to spend, in USD. What was done before it is reached is kept.
         rebuild: start anew instead of updating.
+        shards: how many shards documents are dealt to by their key; 0 is as many as the index has. See docs/scale.md.
         progress: called with a `Progress` as the work goes on.
 
     Returns:
@@ -104,6 +106,7 @@ def build(
             settings=settings,
             budget=budget,
             rebuild=rebuild,
+            shards=shards,
             progress=progress,
         )
     )

@@ -120,6 +120,9 @@ def ask(
 def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]) -> None:
     """Tell of answers that failed; where any did, or there is none, end with the code that says so."""
     _tell_failed_answers(results)
+    parts = {result.shards for result in results if result.shards}
+    for said in sorted(parts):
+        console(error=True).print(said, style="yellow", markup=False)
     if failures:
         raise typer.Exit(failures[0][1].exit_code)
     ways = {result.answer.way for result in results if result.answer.error}
@@ -127,6 +130,8 @@ def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]
         raise typer.Exit(BudgetExceeded.exit_code)
     if ways:
         raise typer.Exit(PARTLY if ways == {RULE_INSTEAD} else ModelError.exit_code)
+    if parts:
+        raise typer.Exit(PARTLY)
 
 
 def _tell_failed_answers(results: Sequence[Result]) -> None:

@@ -75,6 +75,9 @@ def index(
         list[str] | None,
         typer.Option("--allow-private", help="Host of a --url that may be on this machine or in its network."),
     ] = None,
+    shards: Annotated[
+        int, typer.Option("--shards", help="Shards to deal documents to, by key; 0: as many as there are.", min=0)
+    ] = 0,
     settings: SettingsOption = None,
     provider: ProviderOption = None,
     model: ModelOption = None,
@@ -99,7 +102,9 @@ def index(
         _plan(chosen, paths or [], recipe, web, json)
         return
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
-        summary = asyncio.run(build(chosen.index, paths or [], recipe, rebuild=rebuild, progress=progress, web=web))
+        summary = asyncio.run(
+            build(chosen.index, paths or [], recipe, rebuild=rebuild, progress=progress, web=web, shards=shards)
+        )
     for stage, seconds in summary.seconds.items():
         ROOT.info("%s", stage, extra={"fields": {"seconds": round(seconds, 3)}})
     if json:

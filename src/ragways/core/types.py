@@ -77,6 +77,11 @@ class Place:
     line: int = 0
 
 
+def document_number(key: str) -> int:
+    """The number of the document with this key."""
+    return int(hashlib.sha256(key.encode()).hexdigest()[:12], 16)
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One article as plain text, with where its parts stand in it.
@@ -99,7 +104,7 @@ class Document:
     @property
     def id(self) -> str:
         """`article:` and a number made from the key, so that no order of adding changes it."""
-        return f"article:{int(hashlib.sha256(self.key.encode()).hexdigest()[:12], 16)}"
+        return f"article:{document_number(self.key)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +200,14 @@ class Origin:
 class Hits:
     """A ranked list: best first, equal scores by id, no piece twice.
 
-    `sources` say where each of them is from, in a list that is given to a user; between steps there are none.
+    `sources` say where each of them is from, in a list that is given to a user; between steps there are none. `shards`
+    says so where not all shards of an index could be asked.
     """
 
     query: Query
     items: tuple[Hit, ...] = ()
     sources: tuple[Origin, ...] = ()
+    shards: str = ""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.items)

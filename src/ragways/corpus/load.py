@@ -115,6 +115,17 @@ def loader_of(name: str) -> Loader | None:
     return best[1] if best else None
 
 
+_OF_MANY = frozenset({"json", "jsonl", "mailbox", "mediawiki"})
+
+
+def gives_one(name: str) -> bool:
+    """Whether a file of this name gives one document, under the file's own key. Of loaders of other packages that is
+    not known.
+    """
+    loader = loader_of(name)
+    return loader is not None and loader.name not in _OF_MANY and LOADERS.package_of(loader.name) == "ragways"
+
+
 def _clash(suffix: str, one: Loader, other: Loader) -> PluginClash:
     packages = [LOADERS.package_of(loader.name) for loader in (one, other)]
     return PluginClash(

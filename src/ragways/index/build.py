@@ -9,27 +9,37 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ragways.core.errors import BudgetExceeded, EmbedderChanged, StoreDamaged, UsageError, WrongVersion
-from ragways.core.runtime import Progress, ProgressCallback, in_turn, silent
+from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, spending
 from ragways.core.types import title_name
 from ragways.corpus.source import WebSource
+from ragways.index.embedding import Embedding
 from ragways.index.folder import KEPT, DamagedBefore, clear_old, damaged_parts, derive, is_current, writing
 from ragways.index.languages import CURE, unread_documents
 from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
 from ragways.index.place import PAGES
 from ragways.index.settings import LayerSettings
+from ragways.index.shards import SHARDED, ShardList, check_all_there, forget_shards, shards_for, take_over
 from ragways.index.store import Store, derived_folder
-from ragways.index.update import ChangeLog, FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
+from ragways.index.update import (
+    BuildShards,
+    ChangeLog,
+    FileReader,
+    ReadDocument,
+    ReadFile,
+    Recipe,
+    ShardJob,
+    Summary,
+    find_files,
+)
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
-from ragways.models.embed import Embedder
 
-AT_ONCE = 64
-"""Texts embedded in one call, and so lost at most when a run is killed."""
 PENDING_CHUNKS = 1024
 """Chunks gathered before they are embedded: enough to sort by length, few enough to lose when killed."""
 
@@ -43,11 +53,14 @@ async def build(
     progress: ProgressCallback = silent,
     root: str = "",
     web: WebSource | None = None,
+    shards: int = 0,
+    engine: BuildShards | None = None,
 ) -> Summary:
     """Index these files and folders. Files that vanished from a folder since the last run go from the index too.
 
     `root` is a name to remember instead of where the files lie, for a corpus that may lie elsewhere next time. `web`
-    names addresses to fetch pages from, which the index keeps.
+    names addresses to fetch pages from, which the index keeps. `shards` is how many the index is to have (`shards.py`),
+    0 as many as it has; `engine` is what builds them, by default this process, one after the other.
     """
     found = find_files(paths, recipe, root)  # before the folder of the index is made
     with writing(folder, rebuild) as (store, work_cache):
@@ -55,16 +68,39 @@ async def build(
         run = _Run(store, work_cache, progress, anew=rebuild)
         with spending() as meter:
             try:
+                run.shards = shards_for(store, shards, rebuild=rebuild)
                 await run.prepare(recipe)
                 found = found.with_pages(web, folder / PAGES, progress)
-                await run.update(FileReader(store, recipe, found, run.summary, progress))
+                reader = FileReader(store, recipe, found, run.summary, progress)
+                if run.shards is None:
+                    await run.update(reader)
+                else:
+                    await run.update_shards(run.shards, reader, recipe, engine or build_in_turn)
                 await run.publish()
                 if not run.summary.stopped:
                     _forget_pages(store)
             finally:
                 await run.aclose()
-        run.summary.usage = meter.spent
+        run.summary.usage += meter.spent
         run.summary.wall = time.perf_counter() - started
+        return run.summary
+
+
+async def build_in_turn(jobs: Sequence[ShardJob], recipe: Recipe, progress: ProgressCallback) -> list[Summary]:
+    """Build shards in this process, one after the other."""
+    return [await build_shard(job, recipe, progress) for job in jobs]
+
+
+async def build_shard(job: ShardJob, recipe: Recipe, progress: ProgressCallback) -> Summary:
+    """Bring one shard up to date. What it costs is metered where it is built."""
+    with writing(job.folder, job.rebuild) as (store, work_cache):
+        run = _Run(store, work_cache, progress, anew=job.rebuild, hold=job.hold)
+        try:
+            await run.prepare(recipe, shard=True)
+            await run.update(FileReader(store, recipe, job.found, run.summary, progress))
+            await run.publish()
+        finally:
+            await run.aclose()
         return run.summary
 
 
@@ -91,13 +127,27 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
     Store.open(folder).close()
     with writing(folder, rebuild=False) as (store, work_cache):
         run = _Run(store, work_cache, silent)
-        for name in names:
-            found = run.find(name)
-            store.forget_sources(found)
-            run.drop(found)
+        numbers = {number for name in names for number in run.find(name)}
+        store.forget_sources(numbers)
+        if run.shards is None:
+            run.drop(numbers)
+        else:
+            check_all_there(run.shards)
+            for place, hold in zip(run.shards.places(), run.shards.generations, strict=True):
+                await _remove_from_shard(place, hold, numbers)
+            run.take_over(run.shards)
         await run.publish()
         _forget_pages(store)
         return run.summary
+
+
+async def _remove_from_shard(folder: Path, hold: int, numbers: Collection[int]) -> None:
+    with writing(folder, rebuild=False) as (store, work_cache):
+        run = _Run(store, work_cache, silent, hold=hold)
+        there = [number for number in numbers if store.has(number)]
+        store.forget_sources(there)
+        run.drop(there)
+        await run.publish()
 
 
 def _forget_pages(store: Store) -> None:
@@ -113,14 +163,17 @@ def rebuild_derived(folder: Path) -> None:
     with writing(folder, rebuild=False) as (store, work_cache):
         run = _Run(store, work_cache, silent)
         generation = int(run.meta["generation"])
-        derive(run.context(None), generation, in_order(run.built))
+        derive(run.context(None), generation, run.steps(run.built))
 
 
 class _Run:
     """One run of the builder; holds the write lock."""
 
-    def __init__(self, store: Store, work_cache: WorkCache, progress: ProgressCallback, *, anew: bool = False) -> None:
+    def __init__(
+        self, store: Store, work_cache: WorkCache, progress: ProgressCallback, *, anew: bool = False, hold: int = 0
+    ) -> None:
         self.anew = anew
+        self.hold = hold
         self.store = store
         self.work_cache = work_cache
         self.meta = store.meta()
@@ -132,6 +185,8 @@ class _Run:
         self.waiting = 0
         self.working = "vectors"
         self.layers = self.built = frozenset(self.meta.get("layers", "").split())
+        self.apart = frozenset(self.meta.get("apart", "").split())
+        self.shards = ShardList.of(store.folder, self.meta)
         self.builds = False
         self.embedding: Embedding | None = None
         self.model = ModelClient(None)
@@ -139,11 +194,14 @@ class _Run:
 
     # Before
 
-    async def prepare(self, recipe: Recipe) -> None:
-        """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index."""
+    async def prepare(self, recipe: Recipe, *, shard: bool = False) -> None:
+        """Take up the recipe; refuse to mix vectors of two embedders or chunks of two sizes in one index. A shard has
+        only layers that lie in shards, and does what can be done apart for the others.
+        """
         self.builds = True
         self.settings = recipe.settings
-        self.layers |= recipe.layers
+        self.layers |= recipe.layers & SHARDED if shard else recipe.layers
+        self.apart |= recipe.layers - SHARDED if shard else frozenset()
         self.embedding = Embedding(await recipe.embedder(), self.work_cache) if "vectors" in self.layers else None
         self.model = recipe.model(self.work_cache)
         wanted = {"chunking": recipe.chunking.name, "chunk_titles": str(recipe.chunking.title)}
@@ -184,6 +242,36 @@ class _Run:
             return
         for key in reader.vanished():
             self.drop_source(key)
+
+    async def update_shards(self, shards: ShardList, reader: FileReader, recipe: Recipe, engine: BuildShards) -> None:
+        """Have every shard brought up to date with its files, and take over what came of it."""
+        if not self.anew:
+            check_all_there(shards)
+        jobs = [
+            ShardJob(shards.place(shard), found, shards.generations[shard], self.anew)
+            for shard, found in enumerate(reader.dealt(len(shards)))
+        ]
+        with self.summary.timed("shards"):
+            done = await engine(jobs, replace(recipe, layers=self.layers), self.progress)
+        self.summary.join(done)
+        if not self.summary.stopped:
+            for key in reader.vanished():
+                self.store.remove_source(key)
+        self.take_over(shards)
+        self.summary.unchanged = sum(each.present for each in done) - self.summary.added - self.summary.changed
+
+    def take_over(self, shards: ShardList) -> None:
+        """Bring the whole up to date with its shards, and name the generations that belong to it now."""
+        self.progress(Progress("merging", 0))
+        self.shards = shards.now()
+        with self.summary.timed("merging"):
+            take_over(self.store, shards, self.shards, self.log, whole=self.anew)
+        changes = self.log.changes()
+        self.summary.added, self.summary.changed = len(changes.added), len(changes.changed)
+        self.summary.removed = len(changes.removed)
+        self.store.set_meta(self.shards.meta)
+        for place in self.shards.places():
+            self.work_cache.read_also(place)
 
     # Documents
 
@@ -249,7 +337,7 @@ class _Run:
     async def publish(self) -> None:
         """Do the layers' own work, derive their files, then commit: from here on readers see the new state."""
         generation = int(self.meta["generation"])
-        grown = self.layers != self.built
+        grown = self.layers != self.built or " ".join(sorted(self.apart)) != self.meta.get("apart", "")
         before = derived_folder(self.store.folder, generation)
         # Nothing may be taken over of a damaged folder, or of one in another format.
         lost = bool(generation and (not is_current(self.store.folder, generation) or damaged_parts(before)))
@@ -260,15 +348,18 @@ class _Run:
             self.store.commit()
             if self.builds:
                 self.work_cache.forget_failures()
+            self.clear_shards()
             return
         self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
         if self.embedding is not None:
             self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
+        if self.apart:
+            self.store.set_meta({"apart": " ".join(sorted(self.apart))})
         try:
             context = await self.make_layers(generation + 1, None if lost else before)
         except DamagedBefore:
             context = await self.make_layers(generation + 1, None)
-        self.summary.undone, self.summary.why = context.failed, context.why
+        self.summary.undone, self.summary.why = self.summary.undone + context.failed, self.summary.why or context.why
         if self.builds and (unread := unread_documents(self.store)):
             self.summary.unread = f"{unread.said}; {CURE}"
         # A removal tries nothing again, so it leaves undone what was.
@@ -278,7 +369,8 @@ class _Run:
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
         self.store.commit(settle=not gone)
-        clear_old(self.store.folder, generation + 1, keep=1 if gone else KEPT)
+        clear_old(self.store.folder, generation + 1, keep=1 if gone else KEPT, hold=self.hold)
+        self.clear_shards(gone=gone)
         if not unfinished:
             self.work_cache.forget_failures()
         if gone:
@@ -290,7 +382,7 @@ class _Run:
 
     async def make_layers(self, generation: int, before: Path | None) -> BuildContext:
         """Do the work of all layers, and derive their files."""
-        layers, context = in_order(self.layers), self.context(before)
+        layers, context = self.steps(self.layers), self.context(before)
         for layer in layers:
             with self.summary.timed(layer.name):
                 await self.work(layer, context)
@@ -298,6 +390,23 @@ class _Run:
             self.progress(Progress("deriving", 0))
             derive(context, generation, layers)
         return context
+
+    def steps(self, layers: frozenset[str]) -> list[Layer]:
+        """What a run does for these layers, in order. The whole leaves to its shards what they have, and a shard does
+        what it can for the others.
+        """
+        apart = (layer.apart for layer in in_order(self.apart))
+        return [
+            *in_order(layers if self.shards is None else layers - SHARDED),
+            *(layer for layer in apart if layer is not None),
+        ]
+
+    def clear_shards(self, *, gone: bool = False) -> None:
+        """Remove what shards held for the state before: from here on nobody begins with it."""
+        if self.shards is not None:
+            for place, generation in zip(self.shards.places(), self.shards.generations, strict=True):
+                clear_old(place, generation, keep=1 if gone else KEPT)
+            forget_shards(self.shards)
 
     async def work(self, layer: Layer, context: BuildContext) -> None:
         """Do a layer's work. Once the budget has ended something, no layer after it spends what is left: it would pay
@@ -335,35 +444,7 @@ class _Run:
     def forget(self, context: BuildContext) -> None:
         """Drop all that was made of texts that are gone."""
         used: dict[str, set[str]] = {}
-        for layer in in_order(self.layers):
+        for layer in self.steps(self.layers):
             for kind, hashes in layer.used(context).items():
                 used.setdefault(kind, set()).update(hashes)
         self.work_cache.keep_only(used)
-
-
-class Embedding:
-    """An embedder with the store that keeps its vectors."""
-
-    def __init__(self, embedder: Embedder, work_cache: WorkCache) -> None:
-        self.embedder = embedder
-        self._work_cache = work_cache
-
-    def known(self, texts: Texts) -> set[str]:
-        return self._work_cache.known(self.embedder.name, texts)
-
-    async def see_to(self, texts: Texts, summary: Summary, progress: ProgressCallback, *, layer: str) -> None:
-        """Embed those of the texts that have no vector yet; the cost is counted for the layer that wants them."""
-        known = self.known(texts)
-        # Texts of one length together, so that a batch of an endpoint is even.
-        missing = sorted((hash for hash in texts if hash not in known), key=lambda hash: (-len(texts[hash]), hash))
-        slices = [missing[at : at + AT_ONCE] for at in range(0, len(missing), AT_ONCE)]
-        kind = f"embed:{layer}"
-
-        async def embed(hashes: Sequence[str]) -> None:
-            with self._work_cache.costing(kind) as cost:
-                vectors = await self.embedder.embed([texts[hash] for hash in hashes])
-                self._work_cache.keep(self.embedder.name, dict(zip(hashes, vectors, strict=True)), kind, cost)
-            summary.embedded += len(hashes)
-            progress(Progress("embedding", summary.embedded))
-
-        await in_turn(map(embed, slices), self.embedder.parallel)

@@ -111,6 +111,10 @@ class FilteredIndex(Index):
     def pause(self) -> None:
         self._whole_index.pause()
 
+    @property
+    def shard_note(self) -> str:
+        return self._whole_index.shard_note
+
     def layer(self, name: str) -> object:
         """A layer of a plug-in must have a method `only(documents)`, which gives it restricted to these ids."""
         if name in _LAYERS:

@@ -162,12 +162,13 @@ def _check_arrays(draft: Path) -> None:
             raise StoreFailed(f"{file} was not written whole", "check the disk and its room, then run again") from error
 
 
-def clear_old(folder: Path, generation: int, keep: int = KEPT) -> None:
+def clear_old(folder: Path, generation: int, keep: int = KEPT, hold: int = 0) -> None:
     """Remove generations that no reader can have begun with lately, and drafts of killed builds.
 
-    Where documents went, only the newest stays: it must hold nothing of them, and the older ones do.
+    Where documents went, only the newest stays: it must hold nothing of them, and the older ones do. `hold` is one that
+    stays in any case: a shard's, which the whole still shows.
     """
-    names = {str(g) for g in range(generation - keep + 1, generation + 1)}
+    names = {str(g) for g in (*range(generation - keep + 1, generation + 1), hold)}
     for path in (folder / "derived").iterdir():
         if path.name not in names and _is_own(path, derived_folder(folder, generation)):
             shutil.rmtree(path, ignore_errors=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,8 +21,9 @@ from ragways.index.languages import CURE, document_languages, unread_documents
 from ragways.index.layer import AGAIN, Check, CheckContext, Finding, Layer, findings
 from ragways.index.layers import LAYERS, in_order
 from ragways.index.reader import Index
+from ragways.index.shards import MISSING, SHARDED, ShardList, generation_in
 from ragways.index.store import FILE, PARTS, Store, chunk_texts, derived_folder
-from ragways.index.vectors import arrays
+from ragways.index.vectors import arrays, check_arrays
 from ragways.index.work_cache import CURE as MOVE_AWAY
 from ragways.index.work_cache import FILE as WORK_CACHE
 from ragways.index.work_cache import Spent, damaged_rows, kept_vectors
@@ -116,7 +117,26 @@ def layer_status(folder: Path) -> list[LayerStatus]:
                     spent.get(layer.name, Spent()),
                 )
             )
-    return statuses
+        shards = ShardList.of(folder, meta)
+    return statuses if shards is None else _with_shards(statuses, shards)
+
+
+def _with_shards(statuses: list[LayerStatus], shards: ShardList) -> list[LayerStatus]:
+    """With what lies in the shards: layers of theirs, and what was paid for there."""
+    parts = [layer_status(place) for shard, place in enumerate(shards.places()) if shard not in shards.missing()]
+    joined = []
+    for whole, *some in zip(statuses, *parts, strict=True):
+        here = [part for part in some if part.name in SHARDED]
+        joined.append(
+            replace(
+                whole,
+                rows=whole.rows + sum(part.rows for part in here),
+                bytes=whole.bytes + sum(part.bytes for part in here),
+                failures=whole.failures + sum(part.failures for part in some),
+                spent=sum((part.spent for part in some), whole.spent),
+            )
+        )
+    return joined
 
 
 def _paid_work(path: Path) -> tuple[dict[str, int], dict[str, Spent]]:
@@ -184,17 +204,38 @@ def check(folder: Path) -> Health:
         finally:
             if cache is not None:
                 cache.close()
+        shards = ShardList.of(folder, context.meta)
+    if shards is not None:
+        found += _in_shards(shards)
     return Health(tuple(sorted(found, key=lambda finding: finding.severity)), context.figures)
+
+
+def _in_shards(shards: ShardList) -> Iterator[Finding]:
+    """What is found in each shard, by its number."""
+    for shard, (place, generation) in enumerate(zip(shards.places(), shards.generations, strict=True)):
+        if shard in shards.missing():
+            yield Finding(f"shard {shard}: missing", "error", 1, str(place), MISSING)
+            continue
+        for finding in check(place).findings:
+            yield replace(finding, name=f"shard {shard}: {finding.name}")
+        if generation_in(place) != generation:
+            example = f"generation {generation_in(place)} (the whole has {generation})"
+            yield Finding(f"shard {shard}: changes that the whole does not show yet", "warning", 1, example, AGAIN)
 
 
 def _checks(context: CheckContext) -> Iterator[Check]:
     """Those of the structure, of each layer that is built and whole, and of the work cache."""
     yield from (check_files, check_sums, check_generation, check_parts, check_texts)
-    for layer in in_order(context.layers):
+    sharded = ShardList.of(context.store.folder, context.meta) is not None
+    if sharded and context.layers >= SHARDED:
+        yield check_arrays
+    for layer in in_order(context.layers - SHARDED if sharded else context.layers):
         # Of damaged files all that can be said is that they are, and looking into them may end in anything.
         if not context.derived.is_dir() or not damaged_parts(context.derived, layer.patterns, every=True):
             yield from layer.checks
-    yield from (check_languages, check_failures, check_leftovers)
+    yield from (check_languages, check_failures)
+    if not context.meta.get("apart"):  # which a shard keeps for the whole
+        yield check_leftovers
 
 
 def _carried_out(one: Check, context: CheckContext) -> Iterator[Finding]:

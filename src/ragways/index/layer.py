@@ -251,6 +251,10 @@ def _no_rows(_: Store, __: Path) -> int:
     return 0
 
 
+def no_files(_: BuildContext, __: Path) -> None:
+    """For `Layer.derive`: nothing is written."""
+
+
 @dataclass(frozen=True)
 class Layer:
     """All that ragways must know of a layer, its own or a plug-in's (entry points in the group `ragways.layers`).
@@ -258,7 +262,8 @@ class Layer:
     `needs`: layers that are built before it. `derive` writes its files into the derived folder. `work` does what must
     be paid for. `used` tells which hashes of each kind of work it still needs, so that the rest can be forgotten when
     documents go. `plan` tells what `work` and `derive` would take. `checks` tell what does not hold of a built one.
-    `settings` is what can be set of it. `open` gives what paradigms read of a derived folder (`Index.layer`).
+    `settings` is what can be set of it. `apart` is what a shard does of it for its own documents, as a layer without
+    files: the rest is done once for all shards. `open` gives what paradigms read of a derived folder (`Index.layer`).
     For `ragways status`: `files` are patterns of its derived files (by default all that begin with its name), `rows`
     counts what it is made of, and `kinds` are its kinds of paid work, each as far as the colon.
     """
@@ -276,6 +281,7 @@ class Layer:
     files: tuple[str, ...] = ()
     rows: Callable[[Store, Path], int] = _no_rows
     kinds: frozenset[str] = frozenset()
+    apart: Layer | None = None
 
     @property
     def patterns(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ragways.index.database import connect, store_errors
-from ragways.index.reader import Index
+from ragways.index.reader import ConnectShards, Index
 from ragways.index.store import FILE, generation_of
 
 
@@ -19,9 +19,10 @@ class LiveIndex:
     of its own has ended. All of it belongs to one thread: whoever has several gives their questions to one event loop.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, connect: ConnectShards | None = None) -> None:
         self._folder = folder
-        self._current = Index.open(folder)
+        self._connect = connect
+        self._current = Index.open(folder, connect)
         self._current.pause()
         self._readers: dict[Index, int] = {}
 
@@ -49,11 +50,11 @@ class LiveIndex:
             with store_errors(path), closing(connect(path, write=False)) as db:
                 if generation_of(db) == before.generation:
                     return before
-        elif before.begin():
+        elif before.begin() and not before.shard_note:  # what was missing may be back
             return before
         else:
             before.pause()
-        self._current = Index.open(self._folder)
+        self._current = Index.open(self._folder, self._connect)
         if before not in self._readers:
             before.close()
         return self._current

@@ -18,17 +18,26 @@ from ragways.index.seal import seal_of
 MARK = "ragways-index.txt"
 PAGES = "pages"
 """Where the pages of web sites are kept that were fetched for an index."""
+SHARDS = "shards"
+"""Where the shards of an index are, each an index of its own in a numbered folder."""
 _STORE, _DERIVED = "index.sqlite", "derived"
 _STORE_TABLES = frozenset({"meta", "documents"})
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
 _SEAL = seal_of(Path(_STORE)).name
 _OWN = frozenset(
-    {MARK, _DERIVED, PAGES, _SEAL, *(f"{file}{end}" for file in (_STORE, "work_cache.sqlite") for end in _SUFFIXES)}
+    {
+        MARK,
+        _DERIVED,
+        PAGES,
+        SHARDS,
+        _SEAL,
+        *(f"{file}{end}" for file in (_STORE, "work_cache.sqlite") for end in _SUFFIXES),
+    }
 )
 _ELSEWHERE = "choose another folder with --index"
 _TEXT = """This folder is an index of ragways, which replaces and deletes these things in it:
-index.sqlite and work_cache.sqlite, what is named after them, the numbered folders in derived, and what is in pages.
-It leaves everything else alone.
+index.sqlite and work_cache.sqlite, what is named after them, the numbered folders in derived and shards, and what is in
+pages. It leaves everything else alone.
 """
 
 

@@ -19,6 +19,7 @@ from ragways.corpus.source import Skipped, WebSource
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, Texts
 from ragways.index.layers import in_order
 from ragways.index.place import check_place
+from ragways.index.shards import ShardList
 from ragways.index.store import PARTS, Store
 from ragways.index.update import FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
 from ragways.index.work_cache import FILE, WorkCache
@@ -115,6 +116,8 @@ async def plan(
     planned.left_out, planned.withdrawn = read.left_out, read.withdrawn
     store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})
     work_cache = WorkCache(folder) if (folder / FILE).is_file() else WorkCache.in_memory()
+    for place in shards.places() if (shards := ShardList.of(folder, store.meta())) is not None else ():
+        work_cache.read_also(place)
     model = recipe.model(work_cache)
     embedder = await recipe.embedder() if "vectors" in layers else None
     planned.seconds = time.perf_counter() - started

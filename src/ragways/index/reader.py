@@ -12,15 +12,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from ragways.core.errors import MissingLayer, StoreBusy, StoreDamaged, StoreError
+from ragways.core.errors import MissingLayer, NoIndex, StoreBusy, StoreDamaged, StoreError
 from ragways.core.types import Document, Infobox, Link, Origin, Piece, content_hash
 from ragways.index.folder import damaged_parts, is_current
 from ragways.index.origin import OriginFinder, SectionRow, unpacked
+from ragways.index.shards import MISSING, ShardList, generation_in
 from ragways.index.store import Store, derived_folder, number_of, path_of
 
 if TYPE_CHECKING:
     from ragways.index.communities.reader import Communities
     from ragways.index.graph.reader import Graph
+    from ragways.index.joined import ShardAsker
     from ragways.index.vectors import Vectors
     from ragways.index.windows.reader import Windows
     from ragways.index.words import Words
@@ -48,13 +50,19 @@ class _Article(NamedTuple):
         return len(self.text) + _CHUNK * len(self.chunks)
 
 
+ConnectShards = Callable[[ShardList], "ShardAsker"]
+"""What connects to the shards of an index where they are read elsewhere than in this process."""
+
+
 class Index:
     """Read-only, and whole: what is written after it was opened stays out of sight."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, connect: ConnectShards | None = None) -> None:
         self._store = store
         meta = store.meta()
         self.folder = store.folder
+        self._connect = connect
+        self._shard_list = ShardList.of(store.folder, meta)
         self.generation = int(meta["generation"])
         self.layers = frozenset(meta.get("layers", "").split())
         self.embedder = meta.get("embedder", "")
@@ -69,9 +77,12 @@ class Index:
         """Restricted indexes by their filter (see `filtered.py`)."""
 
     @classmethod
-    def open(cls, folder: Path) -> Index:
-        """The index in a folder, at its last whole commit. Derived files of an older format are made again."""
-        index = cls(Store.open(folder))
+    def open(cls, folder: Path, connect: ConnectShards | None = None) -> Index:
+        """The index in a folder, at its last whole commit. Derived files of an older format are made again.
+
+        `connect` is for an index in shards that are read elsewhere.
+        """
+        index = cls(Store.open(folder), connect)
         if index.generation and not is_current(folder, index.generation):
             index.close()
             from ragways.index.build import rebuild_derived
@@ -82,12 +93,12 @@ class Index:
                 # Files of an older format serve for most things where nothing may be written, or a build is going on.
                 if not derived_folder(folder, index.generation).is_dir():
                     raise
-            index = cls(Store.open(folder))
+            index = cls(Store.open(folder), connect)
         return index
 
     def again(self) -> Index:
         """Another reader of the same, with nothing loaded yet; this one where the index was written to since."""
-        other = Index.open(self.folder)
+        other = Index.open(self.folder, self._connect)
         if other.generation == self.generation:
             return other
         other.close()
@@ -99,7 +110,7 @@ class Index:
     """Whether there is a filter that no document matches."""
 
     def close(self) -> None:
-        for layer in (*self._layers.values(), *map(self.__dict__.get, ("graph", "communities"))):
+        for layer in (*self._layers.values(), *map(self.__dict__.get, ("graph", "communities", "shards"))):
             if layer is not None and hasattr(layer, "close"):
                 layer.close()
         self._store.close()
@@ -141,11 +152,33 @@ class Index:
         return self._layers[name]
 
     @cached_property
+    def shards(self) -> ShardAsker | None:
+        """What asks the shards for vectors and words; None of an index that has them itself."""
+        if self._shard_list is None:
+            return None
+        from ragways.index.joined import ShardsHere
+
+        return ShardsHere(self._shard_list, sound_shard) if self._connect is None else self._connect(self._shard_list)
+
+    @property
+    def shard_note(self) -> str:
+        """What a result must say where shards could not answer: `4 of 5 shards answered: …`; else nothing."""
+        if "shards" not in self.__dict__ or self.shards is None:
+            return ""
+        from ragways.index.joined import note_of
+
+        return note_of(self.shards)
+
+    @cached_property
     def vectors(self) -> Vectors:
         """The vectors of chunks."""
         from ragways.index.vectors import Vectors
 
         self.require(["vectors"])
+        if self.shards is not None:
+            from ragways.index.joined import JoinedVectors
+
+            return JoinedVectors(self.shards)
         with self._whole("vectors") as derived:
             return Vectors.load(derived, "chunks")
 
@@ -197,24 +230,8 @@ class Index:
             ) from error
 
     def derived(self, layer: str) -> Path:
-        """The folder of derived files. Those of this layer are what was written: where they are not, all are made again
-        from the store, and a line says so.
-        """
-        from ragways.index.build import rebuild_derived
-        from ragways.index.layers import LAYERS
-
-        folder, patterns = derived_folder(self.folder, self.generation), LAYERS.find(layer).patterns
-        if folder.is_dir() and (damaged := damaged_parts(folder, patterns)):
-            try:
-                rebuild_derived(self.folder)
-            except StoreError as error:
-                raise StoreDamaged(
-                    f"{folder / damaged[0]} is damaged, and could not be made again ({error.message})", error.cure
-                ) from error
-            logging.getLogger("ragways").warning("ragways: %s was damaged, and is made again", folder / damaged[0])
-        if not folder.is_dir():
-            raise StoreBusy("the index was rebuilt while it was being read", "ask again")
-        return folder
+        """The folder of derived files, once those of this layer are whole (`sound_derived`)."""
+        return sound_derived(self.folder, self.generation, layer)
 
     def pieces(self, ids: Iterable[str]) -> dict[str, Piece]:
         """Chunks by id, each with its text and place. An id that is not in this snapshot is left out."""
@@ -390,3 +407,37 @@ def _place(id: str) -> tuple[int, str]:
     """Number of the document and path of a chunk's id."""
     _, number, path = id.split(":", 2)
     return int(number), path
+
+
+def sound_derived(index: Path, generation: int, layer: str) -> Path:
+    """The folder of derived files of an index. Those of this layer are what was written: where they are not, all are
+    made again from the store, and a line says so.
+    """
+    from ragways.index.build import rebuild_derived
+    from ragways.index.layers import LAYERS
+
+    folder, patterns = derived_folder(index, generation), LAYERS.find(layer).patterns
+    if folder.is_dir() and (damaged := damaged_parts(folder, patterns)):
+        try:
+            rebuild_derived(index)
+        except StoreError as error:
+            raise StoreDamaged(
+                f"{folder / damaged[0]} is damaged, and could not be made again ({error.message})", error.cure
+            ) from error
+        logging.getLogger("ragways").warning("ragways: %s was damaged, and is made again", folder / damaged[0])
+    if not folder.is_dir():
+        raise StoreBusy("the index was rebuilt while it was being read", "ask again")
+    return folder
+
+
+def sound_shard(index: Path, generation: int, layer: str) -> Path:
+    """The same of a shard. It is not opened before it is asked, so files that are gone, or of an older format, are made
+    again here.
+    """
+    from ragways.index.build import rebuild_derived
+
+    if not index.is_dir():
+        raise NoIndex(f"{index} is missing", MISSING)
+    if not is_current(index, generation) and generation_in(index) == generation:
+        rebuild_derived(index)
+    return sound_derived(index, generation, layer)

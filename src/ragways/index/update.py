@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,15 +17,16 @@ from pathlib import Path
 from ragways.core.errors import LoadError, NoText, UsageError
 from ragways.core.runtime import Progress, ProgressCallback
 from ragways.core.trace import Usage
-from ragways.core.types import Document, Structure, content_hash
+from ragways.core.types import Document, Structure, content_hash, document_number
 from ragways.corpus.isolated import IsolatedReader
-from ragways.corpus.load import walk
+from ragways.corpus.load import gives_one, walk
 from ragways.corpus.patterns import Selection
 from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile, WebSource
 from ragways.corpus.structure import PRESETS, Chunking, structure
 from ragways.index.layer import Changes
 from ragways.index.layers import USUAL
 from ragways.index.settings import LayerSettings
+from ragways.index.shards import Deal
 from ragways.index.store import Store, document_hash, number_of, searched_text
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
@@ -85,6 +86,26 @@ class Summary:
     def touched(self) -> bool:
         return bool(self.added or self.changed or self.removed)
 
+    @property
+    def present(self) -> int:
+        """Documents that the files of the run have."""
+        return self.added + self.changed + self.unchanged
+
+    def join(self, shards: Iterable[Summary]) -> None:
+        """Take in what was done for the shards; which documents came or went is told by what is taken over."""
+        for each in shards:
+            self.chunks += each.chunks
+            self.embedded += each.embedded
+            self.undone += each.undone
+            self.why, self.stopped = self.why or each.why, self.stopped or each.stopped
+            self.unerased |= each.unerased
+            self.usage += each.usage
+            for stage, seconds in each.seconds.items():
+                self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+            # A file that may give many documents is read by every shard.
+            self.skipped += [entry for entry in each.skipped if entry.reason and entry not in self.skipped]
+            self.failed += [entry for entry in each.failed if entry not in self.failed]
+
     def leave_out(self, entry: Skipped) -> None:
         """Note what is not read: an empty file is skipped, and with any other reason something went wrong."""
         (self.skipped if entry.reason == NO_TEXT else self.failed).append(entry)
@@ -129,7 +150,9 @@ class ChangeLog:
 
 @dataclass(frozen=True, slots=True)
 class FoundFiles:
-    """The files of a run, each with the root it was found under; `roots` are all that were named."""
+    """The files of a run, each with the root it was found under; `roots` are all that were named. With a `deal`, only
+    documents that are dealt to a shard are read of them.
+    """
 
     files: list[tuple[str, SourceFile]]
     skipped: list[Skipped]
@@ -137,6 +160,7 @@ class FoundFiles:
     roots: tuple[str, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
     failed: Sequence[Skipped] = ()
+    deal: Deal | None = None
 
     def with_pages(self, source: WebSource | None, folder: Path, progress: ProgressCallback) -> FoundFiles:
         """These, and the pages of web sites, which are fetched into the folder."""
@@ -182,6 +206,20 @@ def find_files(paths: Sequence[Path], recipe: Recipe, root: str = "") -> FoundFi
         left_out.update(walked.left_out)
     roots = (root,) if root else tuple(str(path.resolve()) for path in paths)
     return FoundFiles(list(found.values()), skipped, hidden, roots, left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardJob:
+    """A shard to bring up to date: its folder, its files, and the generation that the whole still shows of it."""
+
+    folder: Path
+    found: FoundFiles
+    hold: int
+    rebuild: bool
+
+
+BuildShards = Callable[[Sequence[ShardJob], Recipe, ProgressCallback], Awaitable[list[Summary]]]
+"""What builds shards, here or elsewhere, and gives the summary of each, in order."""
 
 
 # What of them is new
@@ -237,6 +275,7 @@ class FileReader:
         self._chunking = recipe.chunking
         self._options = replace(recipe.options, notice=summary.leave_out)
         self._roots = found.roots
+        self._deal = found.deal
         self._summary = summary
         self._progress = progress
         self._reader = IsolatedReader()
@@ -254,6 +293,18 @@ class FileReader:
         for root, file in found.files:
             place = places.get(os.path.realpath(file.path))
             yield (root, file) if place is None else (place[0], replace(file, key=place[1]))
+
+    def dealt(self, shards: int) -> list[FoundFiles]:
+        """The files of each shard, under the names that they have. One that may give many documents is every shard's:
+        each reads it, and takes those that are dealt to it.
+        """
+        files: list[list[tuple[str, SourceFile]]] = [[] for _ in range(shards)]
+        for root, file in self._files:
+            shard = document_number(file.key) % shards
+            for some in files[shard : shard + 1] if gives_one(file.path.name) else files:
+                some.append((root, file))
+        unread = [Skipped(key, "") for key in sorted(self._unread)]
+        return [FoundFiles(some, unread, 0, self._roots, deal=Deal(shard, shards)) for shard, some in enumerate(files)]
 
     def changes(self) -> Iterator[ReadDocument | ReadFile | EmptyFile]:
         """Every document that is new or changed, and after the documents of a file, the file. What is unchanged is
@@ -296,6 +347,8 @@ class FileReader:
         numbers: set[int] = set()
         for document in self._documents(file):
             number = number_of(document.id)
+            if self._deal is not None and not self._deal.has(number):
+                continue
             numbers.add(number)
             if before.get(number) == document_hash(document):
                 self._summary.unchanged += 1

@@ -98,6 +98,7 @@ class WorkCache:
         self._path = folder / FILE
         check_database(self._path, {"vectors", "replies"})
         self._db = connect(self._path, write=True)
+        self._beside: list[sqlite3.Connection] = []
         self._create()
 
     @classmethod
@@ -105,6 +106,7 @@ class WorkCache:
         """Where nothing was paid for yet, and nothing is to be kept."""
         work_cache = cls.__new__(cls)
         work_cache._path, work_cache._db = Path(FILE), sqlite3.connect(":memory:", isolation_level=None)
+        work_cache._beside = []
         work_cache._create()
         return work_cache
 
@@ -125,13 +127,24 @@ class WorkCache:
             raise StoreDamaged(error.message, CURE) from error
 
     def close(self) -> None:
-        self._db.close()
+        for db in (*self._beside, self._db):
+            db.close()
+
+    def read_also(self, folder: Path) -> None:
+        """Find vectors and results in the work cache of another folder too; what is new is kept here alone."""
+        if (folder / FILE).is_file():
+            with self._errors():
+                self._beside.append(connect(folder / FILE, write=False))
 
     def known(self, embedder: str, hashes: Iterable[str]) -> set[str]:
         """Those of the hashes that have a vector already."""
         query = f"SELECT hash FROM vectors WHERE embedder = {_BY_NAME} AND hash {_AMONG}"  # noqa: S608
+        wanted = set(hashes)
         with self._errors():
-            return {row[0] for row in self._db.execute(query, (embedder, _json(hashes)))}
+            found = {row[0] for row in self._db.execute(query, (embedder, _json(wanted)))}
+            for db in self._beside:
+                found |= {row[0] for row in db.execute(query, (embedder, _json(wanted - found)))}
+        return found
 
     def keep(
         self, embedder: str, vectors: Mapping[str, NDArray[np.float32]], kind: str = "embed", cost: Cost | None = None
@@ -151,15 +164,28 @@ class WorkCache:
             raise StoreDamaged(
                 f"vectors in {self._path} were damaged, and are dropped", "have them made again: ragways index PATH"
             )
-        return {hash: vector for _, hash, vector, _ in rows}
+        return {hash: vector for _, hash, vector, _ in (*rows, *self._rows_beside(query, embedder, hashes, rows))}
 
     def results(self, kind: str, hashes: Iterable[str]) -> dict[str, str]:
         """What work of this kind gave for these hashes, where it has been done."""
         query = f"SELECT kind, hash, CAST(value AS BLOB), sum FROM results WHERE kind = ? AND hash {_AMONG}"  # noqa: S608
+        wanted = set(hashes)
         with self._errors():
-            rows = self._db.execute(query, (kind, _json(hashes))).fetchall()
+            rows = self._db.execute(query, (kind, _json(wanted))).fetchall()
         damaged = self._drop_damaged("results", rows)
-        return {hash: value.decode() for _, hash, value, _ in rows if hash not in damaged}
+        rows = [row for row in rows if row[1] not in damaged]
+        return {hash: value.decode() for _, hash, value, _ in (*rows, *self._rows_beside(query, kind, wanted, rows))}
+
+    def _rows_beside(self, query: str, kind: str, hashes: Iterable[str], known: Iterable[Any]) -> list[Any]:
+        """Rows of other work caches for the hashes that have none here."""
+        found: list[Any] = []
+        missing = set(hashes) - {row[1] for row in known} if self._beside else set()
+        with self._errors():
+            for db in self._beside:
+                rows = [row for row in db.execute(query, (kind, _json(missing))) if is_whole(row)]
+                missing -= {row[1] for row in rows}
+                found += rows
+        return found
 
     def count(self, kind: str) -> int:
         """How many results of this kind there are."""

@@ -19,6 +19,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "paradigm": result.paradigm,
         "settings": dict(result.settings),
         "where": result.where,
+        "shards": result.shards,
         "prompts": result.prompts,
         "prompt_hashes": result.trace.prompts,
         "answer": answer.text,

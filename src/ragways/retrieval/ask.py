@@ -82,6 +82,8 @@ class Result:
     """The preset of prompts it was answered by."""
     where: str = ""
     """The filter of documents it was answered under."""
+    shards: str = ""
+    """Where not all shards of the index could be asked, how many were: `4 of 5 shards answered: …`."""
 
     @property
     def usage(self) -> Usage:
@@ -152,7 +154,7 @@ async def ask(
             answer = await with_support(use.reader, answer)
         if (stream := current_stream()) is not None:
             stream.update(answer.full_text)
-    return Result(question, name, chosen, answer, trace, use.prompts, use.index.where)
+    return Result(question, name, chosen, answer, trace, use.prompts, use.index.where, use.index.shard_note)
 
 
 async def retrieve(
@@ -183,7 +185,7 @@ async def retrieve(
         raise UsageError(f"{name} gives {type(found).__name__}, not Hits", "end it with a step that gives Hits")
     _check_documents(use, name, found)
     spans = [(hit.piece.document, hit.piece.start, hit.piece.end) for hit in found]
-    return replace(found, sources=tuple(use.index.origins(spans)))
+    return replace(found, sources=tuple(use.index.origins(spans)), shards=use.index.shard_note)
 
 
 def _filtered(use: Resources, paradigm: object, where: str | None) -> Resources:

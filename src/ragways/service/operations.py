@@ -116,7 +116,8 @@ async def retrieve(work: Work) -> dict[str, Any]:
         given["question"], given["paradigm"], where=given.get("where"), **(given.get("settings") or {})
     )
     sources = hits.sources or (Origin(),) * len(hits.items)
-    return {"hits": [hit_data(hit, source) for hit, source in zip(hits.items, sources, strict=True)]}
+    data = [hit_data(hit, source) for hit, source in zip(hits.items, sources, strict=True)]
+    return {"hits": data, "shards": hits.shards} if hits.shards else {"hits": data}
 
 
 async def route(work: Work) -> Any:  # noqa: ANN401 - JSON

@@ -18,7 +18,7 @@ from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.resolve import DocumentNames, Merge, near_hashes, near_merges, veto_hash
 from ragways.index.graph.tables import FILE, check_names, check_references, write_graph
-from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, rows_of_table
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files, rows_of_table
 from ragways.index.settings import GraphSettings
 from ragways.index.vectors import save_known
 from ragways.index.work_cache import WorkCache
@@ -123,7 +123,8 @@ def _with_paid(
         )
 
 
-async def _work(context: BuildContext) -> None:
+async def _extract(context: BuildContext) -> None:
+    """Have the facts of each passage, where a model or a file knows them."""
     settings = _settings(context)
     new_settings = context.has_new_settings("graph")
     if new_settings:
@@ -135,6 +136,11 @@ async def _work(context: BuildContext) -> None:
     elif settings.method == "import" and (new_settings or Path(settings.file).is_file()):
         context.store.set_meta({_KIND: import_kind(settings.file)})
         import_facts(context, settings)
+
+
+async def _work(context: BuildContext) -> None:
+    settings = _settings(context)
+    await _extract(context)
     if _with_vectors(context, settings):
         if settings.near:
             context.once(graph_of)
@@ -203,13 +209,16 @@ def _used(context: BuildContext) -> dict[str, set[str]]:
     settings = _settings(context)
     graph = context.once(graph_of)
     used = {VETO: set(graph.proposed)}
-    kind = context.store.meta().get(_KIND, "")
-    if kind:
-        used[kind] = {passage.key for source in sources(context.store) for passage in source.passages}
+    used |= _extracted(context)
     if _with_vectors(context, settings):
         used["vectors"] = {content_hash(text) for text in _embedded(graph, settings).values()}
         used["vectors"] |= near_hashes(context.once(_near_names)).keys()
     return used
+
+
+def _extracted(context: BuildContext) -> dict[str, set[str]]:
+    kind = context.store.meta().get(_KIND, "")
+    return {kind: {p.key for source in sources(context.store) for p in source.passages}} if kind else {}
 
 
 GRAPH = Layer(
@@ -226,4 +235,14 @@ GRAPH = Layer(
     files=(FILE, "graph-*", "entities.*", "relations.*"),
     rows=rows_of_table(FILE, "entities"),
     kinds=frozenset({"facts"}),
+    # What rules find in a text depends on all the others; what a model is asked does not.
+    apart=Layer(
+        "graph",
+        "facts by a model",
+        frozenset(),
+        derive=no_files,
+        work=_extract,
+        used=_extracted,
+        settings=GraphSettings,
+    ),
 )

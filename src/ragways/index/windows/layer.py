@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ragways.core.types import content_hash
-from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, rows_of_array
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files, rows_of_array
 from ragways.index.packed import PackedRows
 from ragways.index.settings import WindowSettings
 from ragways.index.vectors import Vectors
@@ -201,4 +201,8 @@ WINDOWS = Layer(
     files=(FOLDER,),
     rows=rows_of_array(f"{FOLDER}/windows.npy"),
     kinds=frozenset({KIND}),
+    # Windows, sentences and themes are a document's own; only edges lead to others.
+    apart=Layer(
+        "windows", "vectors of windows", frozenset(), derive=no_files, work=_work, used=_used, settings=WindowSettings
+    ),
 )

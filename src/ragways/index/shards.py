@@ -1,0 +1,179 @@
+"""An index in shards: documents are dealt by their key to indexes of their own, which are built apart.
+
+The folder of a sharded index is an index like any other. Its store holds every document, and its derived files are what
+is made of all of them at once: the graph, communities, windows. Vectors and words of chunks, which every question asks
+for, lie in `shards/0`, `shards/1` and so on, each an ordinary index of the documents that were dealt to it. The store
+names the generation of each shard that belongs to its own, so its one commit shows the new state of all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ragways.core.errors import StoreDamaged, UsageError
+from ragways.index.place import MARK, SHARDS
+from ragways.index.store import PARTS, Store
+
+SHARDED = frozenset({"vectors"})
+"""Layers that a sharded index has in its shards; the rest are made of all documents at once."""
+MOST_SHARDS = 1000
+MISSING = "put it back from a copy, or build anew with: ragways index --rebuild PATH"
+"""The cure for a shard that is not there."""
+_META = "shards"
+_AT_ONCE = 500  # documents copied at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """Which documents are a shard's: those whose number, which is made from the key, leaves this rest."""
+
+    shard: int
+    shards: int
+
+    def has(self, number: int) -> bool:
+        """Whether the document of this number is dealt to this shard."""
+        return number % self.shards == self.shard
+
+
+@dataclass(frozen=True, slots=True)
+class ShardList:
+    """The shards of an index: where they are, and at which generation each belongs to this state of the index."""
+
+    folder: Path
+    generations: tuple[int, ...]
+
+    @classmethod
+    def of(cls, folder: Path, meta: Mapping[str, str]) -> ShardList | None:
+        """That of the index in a folder, by what its store says; None where it has no shards."""
+        return cls(folder, tuple(json.loads(meta[_META]))) if _META in meta else None
+
+    @property
+    def meta(self) -> dict[str, str]:
+        """What the store says of it."""
+        return {_META: json.dumps(self.generations)}
+
+    def __len__(self) -> int:
+        return len(self.generations)
+
+    def place(self, shard: int) -> Path:
+        """The folder of a shard, an index of its own."""
+        return self.folder / SHARDS / str(shard)
+
+    def places(self) -> list[Path]:
+        return [self.place(shard) for shard in range(len(self))]
+
+    def now(self) -> ShardList:
+        """The same at the generations that the shards have now."""
+        return ShardList(self.folder, tuple(generation_in(place) for place in self.places()))
+
+    def missing(self) -> list[int]:
+        """Shards that were built once, and are not there."""
+        return [n for n, generation in enumerate(self.generations) if generation and not self.place(n).is_dir()]
+
+
+def generation_in(folder: Path) -> int:
+    """The generation of the index in a folder, as it was last committed."""
+    with closing(Store.open(folder)) as store:
+        return int(store.meta()["generation"])
+
+
+def shards_for(store: Store, asked: int, *, rebuild: bool) -> ShardList | None:
+    """The shards that a run is to build: as many as are asked for, or else as there are. None is none.
+
+    How many there are is settled when an index is built for the first time, or anew.
+    """
+    if asked < 0 or asked > MOST_SHARDS:
+        raise UsageError(f"{asked} shards cannot be", f"choose a number from 1 to {MOST_SHARDS}")
+    known, empty = ShardList.of(store.folder, store.meta()), not store.count("sources")
+    if not asked:
+        return known
+    if known is not None and asked == len(known):
+        return known
+    if not (rebuild or empty):
+        has = f"{len(known)} shards" if known is not None else "no shards"
+        raise UsageError(
+            f"this index has {has}, and {asked} are asked for",
+            "leave --shards as it was, choose another folder with --index, or build anew with --rebuild",
+        )
+    return ShardList(store.folder, (*(known.generations if known else ()), *[0] * asked)[:asked])
+
+
+def check_all_there(shards: ShardList) -> None:
+    """Raise where a shard is missing: a run would take its documents for new, and pay for them again."""
+    if missing := shards.missing():
+        raise StoreDamaged(
+            f"{shards.place(missing[0])} is missing: the index has {len(shards)} shards, and "
+            f"{len(shards) - len(missing)} are there",
+            MISSING,
+        )
+
+
+# The store of the whole, brought up to date with those of the shards
+
+
+class ChangedDocuments(Protocol):
+    """Where it is noted which documents came, changed or went."""
+
+    def put(self, number: int, *, existed: bool) -> None: ...
+
+    def drop(self, numbers: Collection[int]) -> None: ...
+
+
+def take_over(
+    store: Store, before: ShardList, now: ShardList, changed: ChangedDocuments, *, whole: bool = False
+) -> None:
+    """Bring the store up to date with those of the shards; a shard at the generation it was taken over at is left out,
+    unless the `whole` is to be taken over.
+
+    Memory: numbers and hashes of the documents of one shard, and some hundred documents at a time.
+    """
+    for shard, generation in enumerate(now.generations):
+        if whole or before.generations[shard] != generation:
+            with closing(Store.open(now.place(shard))) as part:
+                _take_documents(store, part, Deal(shard, len(now)), changed)
+                _take_sources(store, part)
+
+
+def _take_documents(store: Store, part: Store, deal: Deal, changed: ChangedDocuments) -> None:
+    query = "SELECT number, hash FROM documents"
+    there: dict[int, str] = dict(part.db.execute(query).fetchall())
+    here = {number: hash for number, hash in store.db.execute(query) if deal.has(number)}
+    gone = here.keys() - there.keys()
+    store.remove(gone)
+    changed.drop(gone)
+    new = sorted(number for number, hash in there.items() if here.get(number) != hash)
+    for at in range(0, len(new), _AT_ONCE):
+        some = new[at : at + _AT_ONCE]
+        store.remove(number for number in some if number in here)
+        for table, key in (("documents", "number"), *((table, "document") for table in PARTS)):
+            _copy(part, store, table, key, some)
+    for number in new:
+        changed.put(number, existed=number in here)
+
+
+def _copy(part: Store, store: Store, table: str, key: str, numbers: Sequence[int]) -> None:
+    rows = part.db.execute(
+        f"SELECT * FROM {table} WHERE {key} IN (SELECT value FROM json_each(?)) ORDER BY 1, 2",  # noqa: S608 - our names
+        (json.dumps(numbers),),
+    )
+    marks = ", ".join("?" * len(rows.description))
+    store.db.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
+
+
+def _take_sources(store: Store, part: Store) -> None:
+    """Files are known to the whole as they are to their shards; those that no document is of any more are not."""
+    rows = part.db.execute("SELECT key, root, size, modified FROM sources")
+    store.db.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)", rows)
+
+
+def forget_shards(shards: ShardList) -> None:
+    """Remove shards of an index that was built anew with fewer of them."""
+    for place in (shards.folder / SHARDS).iterdir():
+        if place.name.isdecimal() and int(place.name) >= len(shards) and (place / MARK).is_file():
+            shutil.rmtree(place, ignore_errors=True)
