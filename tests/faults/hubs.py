@@ -69,6 +69,18 @@ def first_question(folder: Path, paradigm: str) -> float:
     return time.process_time() - started
 
 
+def more_questions(folder: Path, paradigm: str, count: int) -> list[float]:
+    """CPU seconds of each further question about the hub, once the index is open."""
+    use = Resources(Index.open(folder), WordHashes(), ModelClient(None))
+    took = []
+    for number in range(count + 1):
+        started = time.process_time()
+        asyncio.run(ask(use, f"Who lives in {HUB} near Person {77 + 13 * number}?", paradigm))
+        took.append(time.process_time() - started)
+    use.index.close()
+    return took[1:]
+
+
 def picture(folder: Path) -> float:
     """CPU seconds of opening an index and drawing the hub's neighbourhood."""
     started = time.process_time()

@@ -7,6 +7,8 @@ proportion to the weights of its edges, the rest goes home to the seeds. A node 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -44,29 +46,74 @@ class Adjacency:
         here = slice(int(self.indptr[node]), int(self.indptr[node + 1]))
         return self.indices[here], self.weights[here]
 
+    @cached_property
     def strengths(self) -> Floats:
         """The sum of the weights at each node."""
         return _row_sums(self.indptr, np.asarray(self.weights, dtype=np.float64))
 
     @cached_property
-    def unweighted(self) -> Adjacency:
-        """The same graph with every edge counting as much as any other. Made once, as its transitions are."""
-        return Adjacency(self.indptr, self.indices, np.ones(len(self.indices), dtype=np.float32))
+    def strength(self) -> float:
+        """That of all nodes together."""
+        return float(self.strengths.sum())
 
     @cached_property
-    def transitions(self) -> Transitions:
-        """Made once for a graph: it takes as long as a few questions."""
-        return Transitions.of(self)
+    def unweighted(self) -> Adjacency:
+        """The same graph with every edge counting as much as any other."""
+        return Adjacency(self.indptr, self.indices, np.broadcast_to(np.float32(1), len(self.indices)))
+
+    def strongest(self, count: int, first: int, end: int) -> Ints:
+        """The nodes from `first` to `end` with the largest strengths; of equals, those of the lower numbers."""
+        asked = count, first, end
+        if asked not in self._strongest:
+            strengths = self.strengths[first:end]
+            border = np.partition(strengths, -count)[-count] if 0 < count < len(strengths) else -1.0
+            above, equal = np.flatnonzero(strengths > border), np.flatnonzero(strengths == border)
+            self._strongest[asked] = np.concatenate([above, equal[: max(0, count - len(above))]]) + first
+        return self._strongest[asked]
+
+    @cached_property
+    def _strongest(self) -> dict[tuple[int, int, int], Ints]:
+        return {}
+
+    @cached_property
+    def _scratch(self) -> list[NDArray[np.int32]]:
+        """Arrays of -1 for each node, which whoever takes one puts back so: a question touches a few nodes of many."""
+        return []
+
+    @contextmanager
+    def scratch(self) -> Iterator[NDArray[np.int32]]:
+        """An array of -1 for each node; the caller puts -1 back wherever it wrote."""
+        try:
+            taken = self._scratch.pop()
+        except IndexError:
+            taken = np.full(len(self), -1, dtype=np.int32)
+        yield taken
+        self._scratch.append(taken)  # after a failure it may not be clean, and is left to go
+
+    def edges(self, nodes: Ints) -> tuple[Ints, Ints]:
+        """The places of all edges of these nodes, and how many each has."""
+        first = self.indptr.take(nodes)
+        counts = self.indptr.take(nodes + 1) - first
+        ends = np.cumsum(counts)
+        places = np.repeat(first - ends + counts, counts)
+        places += np.arange(len(places))
+        return places, counts
 
     def save(self, folder: Path, name: str) -> None:
-        for part in ("indptr", "indices", "weights"):
+        for part in _PARTS:
             np.save(folder / f"{name}-{part}.npy", getattr(self, part))
 
     @classmethod
     def load(cls, folder: Path, name: str) -> Adjacency:
-        parts = (np.load(folder / f"{name}-{part}.npy", mmap_mode="r") for part in ("indptr", "indices", "weights"))
         # Plain views of the mapped files: indexing a memmap costs as much again in bookkeeping.
-        return cls(*map(np.asarray, parts))
+        *parts, strengths = (np.asarray(np.load(folder / f"{name}-{part}.npy", mmap_mode="r")) for part in _PARTS)
+        loaded = cls(*parts)
+        loaded.__dict__["strengths"] = strengths
+        return loaded
+
+
+_PARTS = ("indptr", "indices", "weights", "strengths")
+"""What is kept of a graph: all that a walk reads, so that it reads what it touches and no more."""
 
 
 def pagerank(
@@ -97,40 +144,116 @@ def pagerank(
     return mass
 
 
+@dataclass(frozen=True)
+class Reached:
+    """π near the seeds: the share of each of some `nodes`, in rising order. Any other node has `beyond` for each unit
+    of its strength.
+    """
+
+    links: Adjacency
+    nodes: Ints
+    mass: Floats
+    beyond: float
+
+    def dense(self) -> Floats:
+        """The share of every node."""
+        mass = self.beyond * self.links.strengths
+        mass[self.nodes] = self.mass
+        return mass
+
+    def best(self, count: int, *, minimum: float = 0.0, first: int = 0, end: int | None = None) -> tuple[Ints, Floats]:
+        """The nodes from `first` to `end` that have the largest shares, of at least `minimum`: best first, equals by
+        number.
+        """
+        nodes, mass = self.candidates(count, first=first, end=end)
+        able = np.flatnonzero(mass >= minimum)
+        if count < len(able):
+            able = able[mass[able] >= np.partition(mass[able], -count)[-count]]
+        best = able[np.lexsort((nodes[able], -mass[able]))][:count]
+        return nodes[best], mass[best]
+
+    def candidates(self, count: int, *, first: int = 0, end: int | None = None) -> tuple[Ints, Floats]:
+        """Nodes from `first` to `end` among which the `count` best are, and their shares, in no order.
+
+        A node that was not reached has no more than as many that are stronger, so the strongest are enough of those.
+        """
+        end = len(self.links) if end is None else end
+        here = slice(*np.searchsorted(self.nodes, [first, end]).tolist())
+        others = np.setdiff1d(self.links.strongest(count, first, end), self.nodes[here])
+        nodes = np.concatenate([self.nodes[here], others])
+        return nodes, np.concatenate([self.mass[here], self.beyond * self.links.strengths.take(others)])
+
+    def of(self, nodes: Ints) -> Floats:
+        """The shares of these nodes."""
+        places = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
+        return np.where(self.nodes[places] == nodes, self.mass[places], self.beyond * self.links.strengths[nodes])
+
+
 def push(links: Adjacency, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:
-    """Approximate, near the seeds: work grows with 1 / epsilon and hardly with the graph. The result sums to 1.
+    """As `reach`, from a weight for every node: the share of every node. The result sums to 1."""
+    home = _normalised(start)
+    seeds = np.flatnonzero(home)
+    return reach(links, seeds, home[seeds], damping=damping, epsilon=epsilon).dense() if len(seeds) else home
+
+
+def reach(links: Adjacency, seeds: Ints, weights: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Reached:
+    """Approximate, near the seeds (different nodes, with weights above 0): neither work nor memory grow with the graph,
+    only with 1 / epsilon.
 
     Mass is pushed outwards from the seeds while a node gets more than `epsilon` for each of its edges; that finds the
     nodes that count. Among these π is solved for nearly exactly. What leaves them is lost to sight: it is taken to
     mix, so that every node of the graph gets of it by its strength, as it does in the long run.
     """
-    home = _normalised(start)
-    walk = links.transitions
+    home = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
     steps = _steps(damping, epsilon)
-    seen, near, local = _explore(walk, home, damping, epsilon, max(4, steps - 2))
-    kept = np.flatnonzero((near > epsilon / 10) | (home.take(seen) > 0))
-    kept = kept.take(np.argsort(seen.take(kept)))
-    chosen, near = seen.take(kept), near.take(kept)
-    local[seen] = -1
-    local[chosen] = np.arange(len(chosen))
-    places, counts = walk.edges(chosen)
-    targets = walk.indices.take(places)
-    columns = local.take(targets)
-    # Numbers, not a mask: most edges lead out, and to take some by number costs as much as they are.
-    inside = np.flatnonzero(columns >= 0)
-    part = _Part.of(columns.take(inside), inside, counts, damping * walk.back.take(places.take(inside)))
-    visits = part.solve(home.take(chosen), near, damping, steps)
-    given = walk.shares.take(places)
-    given *= np.repeat(damping * visits, counts)
-    # One more step, over all edges, so that nodes around the chosen ones get their part as well.
-    mass = _totals(targets, given, len(home))
-    mass += home
-    if damping > 0:
-        given[inside] = 0.0
-        mass += (float(given.sum()) * damping / (1.0 - damping)) * walk.stationary
+    with links.scratch() as local:
+        seen, near = _explore(links, seeds, home, local, damping, epsilon, max(4, steps - 2))
+        kept = np.flatnonzero((near > epsilon / 10) | (np.arange(len(seen)) < len(seeds)))
+        kept = kept.take(np.argsort(seen.take(kept)))
+        chosen, near = seen.take(kept), near.take(kept)
+        back = np.zeros(len(seen))
+        back[: len(seeds)] = home
+        at_home = back.take(kept)
+        local[seen] = -1
+        local[chosen] = np.arange(len(chosen))
+        places, counts = links.edges(chosen)
+        targets = links.indices.take(places)
+        columns = local.take(targets)
+        # Numbers, not a mask: most edges lead out, and to take some by number costs as much as they are.
+        inside = np.flatnonzero(columns >= 0)
+        weight = links.weights.take(places).astype(np.float64)
+        coming = damping * weight.take(inside) * _shares(links, targets.take(inside))
+        part = _Part.of(columns.take(inside), inside, counts, coming)
+        visits = part.solve(at_home, near, damping, steps)
+        weight *= np.repeat(damping * visits * _shares(links, chosen), counts)
+        # One more step, over all edges, so that nodes around the chosen ones get their part as well.
+        around = _once(targets.take(np.flatnonzero(columns < 0)), local)
+        nodes = np.concatenate([chosen, around])
+        local[around] = np.arange(len(chosen), len(nodes))
+        mass = _totals(local.take(targets), weight, len(nodes))
+        local[nodes] = -1
+    mass[: len(chosen)] += at_home
+    beyond = 0.0
+    if damping > 0 and links.strength > 0:
+        weight[inside] = 0.0
+        beyond = float(weight.sum()) * damping / (1.0 - damping) / links.strength
+        mass += beyond * links.strengths.take(nodes)
     # Mass at a node without edges goes home; that only makes all of it larger in proportion.
-    mass *= 1.0 / mass.sum()
-    return mass
+    total = float(mass.sum()) + beyond * (links.strength - float(links.strengths.take(nodes).sum()))
+    order = np.argsort(nodes)
+    return Reached(links, nodes[order], mass[order] / total, beyond / total)
+
+
+def seeds_of(weights: Mapping[int, float]) -> tuple[Ints, Floats]:
+    """Nodes and their weights as `reach` takes them, in rising order: sums do not depend on who was named first."""
+    nodes = sorted(weights)
+    return np.array(nodes, dtype=np.int64), np.array([weights[node] for node in nodes], dtype=np.float64)
+
+
+def _shares(links: Adjacency, nodes: NDArray[np.int32] | Ints) -> Floats:
+    """What a unit of weight at an edge of each of these nodes takes of the node's mass."""
+    strengths = links.strengths.take(nodes)
+    return np.divide(1.0, strengths, out=np.zeros_like(strengths), where=strengths > 0)
 
 
 def _steps(damping: float, epsilon: float) -> int:
@@ -140,24 +263,32 @@ def _steps(damping: float, epsilon: float) -> int:
     return max(4, math.ceil(math.log(min(0.1, 1000.0 * epsilon)) / math.log(rate)))
 
 
-def _explore(walk: Transitions, home: Floats, damping: float, epsilon: float, rounds: int) -> tuple[Ints, Floats, Ints]:
+def _explore(
+    links: Adjacency,
+    seeds: Ints,
+    home: Floats,
+    local: NDArray[np.int32],
+    damping: float,
+    epsilon: float,
+    rounds: int,
+) -> tuple[Ints, Floats]:
     """A rough count of visits: mass goes outwards round by round, and ends where there is little of it for an edge.
 
-    The nodes that were seen, how often each was visited, and the place of every node among those seen, or -1.
+    The nodes that were seen, the seeds first, and how often each was visited. `local` is left with the place of each of
+    them among those seen.
     """
-    local = np.full(len(home), -1, dtype=np.int64)
-    seen = front = np.flatnonzero(home)
-    visits = mass = home.take(seen)
+    seen = front = np.asarray(seeds, dtype=np.int64)
+    visits = mass = home
     local[seen] = np.arange(len(seen))
     for _ in range(rounds):
-        going = np.flatnonzero(mass > epsilon * walk.degrees.take(front))
+        going = np.flatnonzero(mass > epsilon * (links.indptr.take(front + 1) - links.indptr.take(front)))
         if not len(going):
             break
         front = front.take(going)
-        places, counts = walk.edges(front)
-        given = walk.shares.take(places)
-        given *= np.repeat(damping * mass.take(going), counts)
-        targets = walk.indices.take(places)
+        places, counts = links.edges(front)
+        given = links.weights.take(places).astype(np.float64)
+        given *= np.repeat(damping * mass.take(going) * _shares(links, front), counts)
+        targets = links.indices.take(places)
         new = _once(targets.take(np.flatnonzero(local.take(targets) < 0)), local)
         local[new] = np.arange(len(seen), len(seen) + len(new))
         seen = np.concatenate([seen, new])
@@ -166,59 +297,27 @@ def _explore(walk: Transitions, home: Floats, damping: float, epsilon: float, ro
         front, mass = seen.take(got), total.take(got)
         total[: len(visits)] += visits
         visits = total
-    return seen, visits, local
+    return seen, visits
 
 
-def _once(nodes: Ints, scratch: Ints) -> Ints:
+def _once(nodes: NDArray[np.int32], scratch: NDArray[np.int32]) -> Ints:
     """Each of these nodes once, without sorting: of those that are equal, one is found where it was written last."""
     turns = np.arange(len(nodes))
     scratch[nodes] = turns
-    return nodes.take(np.flatnonzero(scratch.take(nodes) == turns))
-
-
-@dataclass(frozen=True)
-class Transitions:
-    """A graph made ready for walking, in memory: `shares[e]` of a node's mass goes along its edge e, and `back[e]` of
-    the other end's mass comes back along it. `stationary` is where a walk without end is found.
-    """
-
-    indptr: Ints
-    degrees: Ints
-    indices: Ints
-    shares: Floats
-    back: Floats
-    stationary: Floats
-
-    @classmethod
-    def of(cls, links: Adjacency) -> Transitions:
-        indptr, indices = np.array(links.indptr), np.array(links.indices, dtype=np.int64)
-        weights, degrees = np.array(links.weights, dtype=np.float64), np.diff(links.indptr)
-        strengths = _row_sums(indptr, weights)
-        share = np.divide(1.0, strengths, out=np.zeros_like(strengths), where=strengths > 0)
-        total = max(float(strengths.sum()), 1e-300)
-        shares = weights * np.repeat(share, degrees)
-        return cls(indptr, np.array(degrees), indices, shares, weights * share[indices], strengths / total)
-
-    def edges(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """The places of all edges of these nodes, and how many each has."""
-        counts = self.degrees.take(nodes)
-        ends = np.cumsum(counts)
-        places = np.repeat(self.indptr.take(nodes) - ends + counts, counts)
-        places += np.arange(len(places))
-        return places, counts
+    return nodes.take(np.flatnonzero(scratch.take(nodes) == turns)).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class _Part:
     """Some nodes of a graph and the edges between them, as rows: what each gets from the others."""
 
-    columns: Ints
+    columns: NDArray[np.int32]
     values: Floats
     filled: Ints
     begins: Ints
 
     @classmethod
-    def of(cls, columns: Ints, inside: Ints, counts: Ints, values: Floats) -> _Part:
+    def of(cls, columns: NDArray[np.int32], inside: Ints, counts: Ints, values: Floats) -> _Part:
         """`inside` are its edges, by number among all that its nodes have; `counts` tells how many each has."""
         ends = np.searchsorted(inside, np.cumsum(counts))
         begins = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1]])
@@ -245,7 +344,7 @@ class _Part:
         return got
 
 
-def _totals(places: Ints, values: Floats, size: int) -> Floats:
+def _totals(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
     return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 

@@ -136,20 +136,14 @@ def _strongest(index: Index, seeds: Sequence[tuple[str, float]]) -> list[tuple[s
     """Where the walk over entities and passages leaves its mass among entities: walked again, as answers need not
     know it.
     """
-    import numpy as np
-
-    from ragways.index.pagerank import push
+    from ragways.index.pagerank import reach, seeds_of
 
     graph = index.graph
-    start = np.zeros(len(graph.ids) + len(graph.chunks))
-    for id, weight in seeds:
-        if (node := graph.ordinals.get(id)) is not None:
-            start[node] = weight
-    if not start.any():
+    start = {graph.ordinals[id]: weight for id, weight in seeds if weight > 0 and id in graph.ordinals}
+    if not start:
         return []
-    mass = push(graph.passages, start)[: len(graph.ids)]
-    order = np.argsort(-mass, kind="stable")[: SEEDS + ENTITIES].tolist()
-    return [(graph.ids[node], float(mass[node])) for node in order if mass[node] > 0]
+    nodes, mass = reach(graph.passages, *seeds_of(start)).best(SEEDS + ENTITIES, end=len(graph.ids))
+    return [(graph.ids[node], share) for node, share in zip(nodes.tolist(), mass.tolist(), strict=True) if share > 0]
 
 
 def _links(

@@ -216,24 +216,25 @@ def _kept(
 ) -> dict[str, float]:
     import numpy as np
 
-    from ragways.index.pagerank import pagerank, push
+    from ragways.index.pagerank import Reached, pagerank, reach, seeds_of
 
     if not seeds.nodes:
         return {}
-    start = np.zeros(len(graph.ids))
-    for id, score in seeds.nodes:
-        start[graph.ordinals[id]] = score
-    if len(start) <= EXACT:
+    numbers = {graph.ordinals[id]: score for id, score in seeds.nodes}
+    positive = {node: score for node, score in numbers.items() if score > 0}
+    first, weights = seeds_of(positive or dict.fromkeys(numbers, 1.0))
+    if len(links) <= EXACT:
+        start = np.zeros(len(links))
+        start[first] = weights
         mass = pagerank(links, start, damping=damping, rounds=rounds)
+        reached = Reached(links, np.arange(len(links)), mass, 0.0)
     else:
-        mass = push(links, start, damping=damping, epsilon=NEAR)
-    border = max(minimum, float(np.partition(mass, -keep)[-keep])) if keep < len(mass) else minimum
+        reached = reach(links, first, weights, damping=damping, epsilon=NEAR)
     # Nodes are in the order of their ids, so equals go by id.
-    able = np.flatnonzero(mass >= border)
-    best = able[np.argsort(-mass[able], kind="stable")][:keep]
-    chosen = np.union1d(best, nodes(graph, (id for id, _ in seeds.nodes)))
-    order = chosen[np.argsort(-mass[chosen], kind="stable")]
-    return dict(zip([graph.ids[n] for n in order.tolist()], mass[order].tolist(), strict=True))
+    chosen = np.union1d(reached.best(keep, minimum=minimum)[0], list(numbers))
+    shares = reached.of(chosen)
+    order = np.argsort(-shares, kind="stable")
+    return dict(zip([graph.ids[n] for n in chosen[order].tolist()], shares[order].tolist(), strict=True))
 
 
 def _best(scores: Mapping[str, float], k: int) -> dict[str, float]:

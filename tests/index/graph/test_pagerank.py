@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.index.pagerank import Adjacency, pagerank, push
+from ragways.index.pagerank import Adjacency, pagerank, push, reach
 
 
 @st.composite
@@ -60,6 +60,26 @@ def test_mass_is_one_and_push_comes_near(graph: tuple[Adjacency, np.ndarray]) ->
     assert push(links, start, epsilon=0.5).sum() == pytest.approx(1)
 
 
+@settings(max_examples=80, deadline=None)
+@given(graphs(), st.sampled_from([0.2, 0.02, 1e-4]), st.integers(1, 12), st.data())
+def test_the_best_of_what_was_reached_are_the_best_of_all(graph, epsilon: float, count: int, data) -> None:
+    links, start = graph
+    first = data.draw(st.integers(0, len(links)))
+    end = data.draw(st.integers(first, len(links)))
+    seeds = np.flatnonzero(start)
+    found = reach(links, seeds, start[seeds], epsilon=epsilon)
+    dense = found.dense()
+    assert dense == pytest.approx(push(links, start, epsilon=epsilon))
+    assert dense.sum() == pytest.approx(1)
+    assert found.of(np.arange(len(links))).tolist() == dense.tolist()
+    nodes, mass = found.best(count, first=first, end=end)
+    assert mass.tolist() == sorted(dense[first:end].tolist(), reverse=True)[:count]
+    assert dense[nodes].tolist() == mass.tolist()
+    assert len(set(nodes.tolist())) == len(nodes)
+    with links.scratch() as clean:
+        assert set(clean.tolist()) <= {-1}, "a walk leaves the scratch as it found it"
+
+
 @settings(max_examples=30, deadline=None)
 @given(graphs(), st.randoms(use_true_random=False))
 def test_names_of_nodes_do_not_matter(graph: tuple[Adjacency, np.ndarray], random) -> None:
@@ -87,7 +107,7 @@ def test_edges_add_up_and_loops_go() -> None:
     links = _links(3, [(0, 1, 1.0), (1, 0, 2.0), (2, 2, 5.0), (0, 2, 0.0)])
     assert [x.tolist() for x in links.neighbours(0)] == [[1], [3.0]]
     assert [x.tolist() for x in links.neighbours(2)] == [[], []]
-    assert links.strengths().tolist() == [3.0, 3.0, 0.0]
+    assert links.strengths.tolist() == [3.0, 3.0, 0.0]
     assert len(_links(0, [])) == 0
     assert pagerank(_links(0, []), np.zeros(0)).tolist() == []
 
@@ -101,6 +121,7 @@ def test_saved_and_loaded(tmp_path) -> None:
     links.save(tmp_path, "g")
     loaded = Adjacency.load(tmp_path, "g")
     assert loaded.indices.tolist() == links.indices.tolist()
+    assert loaded.strengths.tolist() == links.strengths.tolist()
     assert push(loaded, np.array([1.0, 0, 0])).sum() == pytest.approx(1)
 
 

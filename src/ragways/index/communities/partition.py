@@ -87,7 +87,7 @@ def connected(links: Adjacency) -> Ints:
 
 def _first(links: Adjacency, ids: Sequence[str], seed: int) -> _Level:
     keys = np.fromiter((int(content_hash(id, str(seed))[:16], 16) for id in ids), np.uint64, len(ids))
-    strength = links.strengths()
+    strength = links.strengths
     parts = connected(links)
     whole = np.bincount(parts, strength, len(links)).astype(np.float64)[parts]
     return _Level(links, strength, whole, keys)

@@ -87,7 +87,7 @@ class FilteredGraph(Graph):
         return self._whole_graph.chunks
 
     @cached_property
-    def places(self) -> dict[str, int]:
+    def places(self) -> Mapping[str, int]:
         first = len(self.ids)
         return {self.chunks[i]: first + i for i in np.flatnonzero(self._chunk_seen).tolist()}
 

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import StoreDamaged
+from ragways.index.columns import TextColumn
 from ragways.index.database import connect, store_errors
 from ragways.index.graph.names import TOKEN, fold, name_spans
 from ragways.index.graph.relations import RelationArrays, RelationTerms
-from ragways.index.graph.tables import FILE
+from ragways.index.graph.tables import CHUNKS, FILE, IDS
 from ragways.index.pagerank import Adjacency
 from ragways.index.vectors import Scored, Vectors
 
@@ -106,6 +107,24 @@ class PlacesInOrder(Mapping[str, int]):
         return len(self._texts)
 
 
+class _ChunkPlaces(Mapping[str, int]):
+    """Node numbers of chunks, looked up one by one: they are in no order of their ids, and many."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def __getitem__(self, id: str) -> int:
+        for (ordinal,) in self._graph._all("SELECT ordinal FROM chunks WHERE id = ?", (id,)):
+            return len(self._graph.ids) + int(ordinal)
+        raise KeyError(id)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._graph.chunks)
+
+    def __len__(self) -> int:
+        return len(self._graph.chunks)
+
+
 class Graph:
     """Read-only. Opened once for an index; arrays are memory-mapped when they are first used."""
 
@@ -129,14 +148,14 @@ class Graph:
     @cached_property
     def ids(self) -> Sequence[str]:
         """Ids of all entities: the node numbers of `adjacency`, and the first of `passages`."""
-        # As one text: a million rows take three times as long.
-        (row,) = self._all("SELECT group_concat(id, char(10)) FROM (SELECT id FROM entities ORDER BY ordinal)")
-        return row[0].split("\n") if row[0] else []
+        with self._whole():
+            return TextColumn.load(self._folder, IDS)
 
     @cached_property
     def chunks(self) -> Sequence[str]:
         """Ids of all chunks: in `passages`, chunk i is node `len(ids) + i`."""
-        return [row[0] for row in self._all("SELECT id FROM chunks ORDER BY ordinal")]
+        with self._whole():
+            return TextColumn.load(self._folder, CHUNKS)
 
     @cached_property
     def ordinals(self) -> Mapping[str, int]:
@@ -144,9 +163,9 @@ class Graph:
         return PlacesInOrder(self.ids)
 
     @cached_property
-    def places(self) -> dict[str, int]:
+    def places(self) -> Mapping[str, int]:
         """Node numbers of chunks in `passages`, by id."""
-        return {id: i for i, id in enumerate(self.chunks, start=len(self.ids))}
+        return _ChunkPlaces(self)
 
     def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out."""

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ragways.index.graph.reader import Graph, NameMatch
-from ragways.index.pagerank import push
+from ragways.index.pagerank import reach, seeds_of
 from ragways.index.vectors import Scored, best
 
 _WORD = re.compile(r"\w+")
@@ -92,15 +92,15 @@ def passages(
     gives nothing.
     """
     chosen = question_seeds(graph, question) if seeds is None else seeds
-    start = np.zeros(len(graph.ids) + len(graph.chunks))
     total = sum(chosen.values())
-    for id, weight in chosen.items():
-        if (node := graph.ordinals.get(id)) is not None:
-            start[node] = weight / total
-    for id, weight in (prior or {}).items():
-        if (node := graph.places.get(id)) is not None:
-            start[node] = weight
-    if not start.any():
+    start = {graph.ordinals[id]: weight / total for id, weight in chosen.items() if weight > 0 and id in graph.ordinals}
+    start |= {graph.places[id]: weight for id, weight in (prior or {}).items() if weight > 0 and id in graph.places}
+    if not start:
         return []
-    mass = push(graph.passages, start, damping=damping, epsilon=epsilon)[len(graph.ids) :]
-    return best(graph.chunks, mass.astype(np.float32), k, minimum=1e-12)
+    reached = reach(graph.passages, *seeds_of(start), damping=damping, epsilon=epsilon)
+    nodes, mass = reached.candidates(k, first=len(graph.ids))
+    scores = mass.astype(np.float32)
+    if k < len(scores):
+        able = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
+        nodes, scores = nodes[able], scores[able]
+    return best([graph.chunks[node] for node in (nodes - len(graph.ids)).tolist()], scores, k, minimum=1e-12)

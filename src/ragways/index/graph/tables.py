@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ragways.index.columns import TextColumn
 from ragways.index.database import connect, new_database
 from ragways.index.graph.data import GraphData
 from ragways.index.graph.names import coarse, fold, split_title
@@ -20,6 +21,8 @@ from ragways.index.pagerank import Adjacency
 from ragways.index.vectors import Vectors
 
 FILE = "graph.sqlite"
+IDS, CHUNKS = "graph-ids", "graph-chunks"
+"""Columns of the ids of entities and chunks, by their numbers."""
 
 _TABLES = """
 CREATE TABLE entities (
@@ -68,6 +71,8 @@ def write_graph(graph: GraphData, folder: Path) -> None:
         _fill(db, graph, entities, chunks)
         for statement in _INDEXES.split(";\n"):
             db.execute(statement)
+    TextColumn.write(folder, IDS, (node.id for node in graph.entities))
+    TextColumn.write(folder, CHUNKS, graph.chunks)
     entity_links(graph, entities).save(folder, "graph-entities")
     passage_links(graph, entities, chunks).save(folder, "graph-passages")
     relation_arrays(graph, entities, chunks).save(folder)
