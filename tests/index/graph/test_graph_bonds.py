@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -64,10 +65,16 @@ def test_a_hub_of_a_hundred_thousand_relations_does_not_stall() -> None:
     assert (time.process_time() - started) / 10 < 0.3
 
 
-@given(st.lists(st.lists(st.text("abcst -é_1", max_size=12), max_size=4), max_size=8), st.text("abcst é", max_size=20))
-def test_terms_that_relations_share_with_a_text(tmp_path_factory, relations, asked) -> None:
+PARTS = st.lists(st.lists(st.text("abcst -é_1", max_size=12), min_size=3, max_size=3), max_size=8)
+
+
+@given(PARTS, PARTS, st.text("abcst é", max_size=20))
+def test_terms_that_relations_share_with_a_text(tmp_path_factory, relations, earlier, asked) -> None:
     folder = tmp_path_factory.mktemp("terms")
-    RelationTerms.of(relations).save(folder)
+    fresh, taken = RelationTerms.of(relations), RelationTerms.of(relations, RelationTerms.of(earlier))
+    for part in fields(fresh):
+        assert getattr(fresh, part.name).tolist() == getattr(taken, part.name).tolist()
+    taken.save(folder)
     wanted = set(terms(asked))
     found = RelationTerms.load(folder).shared(np.arange(len(relations)), wanted)
     assert found.tolist() == [len(wanted & set(terms(" — ".join(parts)))) for parts in relations]

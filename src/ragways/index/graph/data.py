@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from ragways.core.types import content_hash
 from ragways.index.graph.facts import PassageFacts, Relation
@@ -98,7 +99,7 @@ class DocumentFacts:
 class _Gathered:
     names: dict[str, int] = field(default_factory=dict)
     types: dict[str, int] = field(default_factory=dict)
-    guesses: Counter[str] = field(default_factory=Counter)
+    guesses: dict[str, int] = field(default_factory=dict)
     descriptions: dict[str, None] = field(default_factory=dict)
     ways: set[str] = field(default_factory=set)
     count: int = 0
@@ -153,7 +154,7 @@ class _Builder:
         self.resolver = resolver
         self.common = common
         self.nodes: dict[Key, _Gathered] = defaultdict(_Gathered)
-        self.mentions: Counter[tuple[Key, str]] = Counter()
+        self.mentions: dict[tuple[Key, str], int] = {}
         self.about: set[tuple[Key, str]] = set()
         self.edges: dict[tuple[Key, str, Key], list[tuple[Relation, str, str]]] = defaultdict(list)
 
@@ -167,15 +168,13 @@ class _Builder:
                     self.about.add((own, chunk))
         ids = {key: entity_id(key) for key in self.nodes}
         return GraphData(
-            tuple(sorted((self.node(key, ids[key]) for key in self.nodes), key=lambda node: node.id)),
-            tuple(sorted((self.edge(key, said, ids) for key, said in self.edges.items()), key=lambda edge: edge.id)),
+            tuple(self.node(key, ids[key]) for key in sorted(self.nodes, key=ids.__getitem__)),
+            tuple(sorted((self.edge(key, said, ids) for key, said in self.edges.items()), key=attrgetter("id"))),
             tuple(
-                sorted(
-                    (
-                        MentionRow(ids[key], chunk, count, (key, chunk) in self.about)
-                        for (key, chunk), count in self.mentions.items()
-                    ),
-                    key=lambda mention: (mention.entity, mention.chunk),
+                MentionRow(*row)
+                for row in sorted(
+                    (ids[key], chunk, count, (key, chunk) in self.about)
+                    for (key, chunk), count in self.mentions.items()
                 )
             ),
             tuple(
@@ -195,16 +194,16 @@ class _Builder:
 
     def add(self, document: int, chunk: str, way: str, facts: PassageFacts) -> None:
         keys: dict[str, Key] = {}
-        counted: Counter[Key] = Counter()
+        counted: dict[Key, int] = {}
         for entity in facts.entities:
             key = self.resolver.key(document, entity.name, entity.type)
             keys.setdefault(entity.name, key)
-            counted[key] += entity.count
+            counted[key] = counted.get(key, 0) + entity.count
             node = self.nodes[key]
             if entity.type:
                 node.types[entity.type] = node.types.get(entity.type, 0) + entity.count
             if entity.guess:
-                node.guesses[entity.guess] += entity.count
+                node.guesses[entity.guess] = node.guesses.get(entity.guess, 0) + entity.count
             if entity.description:
                 node.descriptions.setdefault(entity.description)
             self.name(document, key, entity.name, way, entity.count)
@@ -213,14 +212,14 @@ class _Builder:
             for name in (relation.subject, relation.object):
                 if name not in keys:
                     keys[name] = key = self.resolver.key(document, name)
-                    counted[key] += 1
+                    counted[key] = counted.get(key, 0) + 1
                     self.name(document, key, name, way, 1)
                 ends.append(keys[name])
             if ends[0] != ends[1]:
                 made = f"{way}:{relation.by}" if relation.by else way
                 self.edges[ends[0], relation.predicate, ends[1]].append((relation, chunk, made))
         for key, count in counted.items():
-            self.mentions[key, chunk] += count
+            self.mentions[key, chunk] = self.mentions.get((key, chunk), 0) + count
 
     def name(self, document: int, key: Key, name: str, way: str, count: int) -> None:
         node = self.nodes[key]
@@ -236,7 +235,10 @@ class _Builder:
         aliases = sorted((other for other in found.names if other != name), key=lambda a: (-found.names[a], a))
         type = min(found.types.items(), key=lambda item: (-item[1], item[0]))[0] if found.types else ""
         if not type and "rules" in found.ways:
-            type = decided(found.guesses + Counter(filter(None, map(kind_of_name, found.names))))
+            guesses = dict(found.guesses)
+            for kind in filter(None, map(kind_of_name, found.names)):
+                guesses[kind] = guesses.get(kind, 0) + 1
+            type = decided(guesses)
         said = " ".join(list(found.descriptions)[:_DESCRIPTIONS])
         return EntityRow(id, name, type, said, tuple(aliases[:_ALIASES]), found.count, "+".join(sorted(found.ways)))
 
@@ -244,9 +246,14 @@ class _Builder:
         self, key: tuple[Key, str, Key], said: list[tuple[Relation, str, str]], ids: dict[Key, str]
     ) -> RelationRow:
         subject, predicate, object = ids[key[0]], key[1], ids[key[2]]
+        id = f"relation:{content_hash(subject, predicate, object)[:16]}"
+        if len(said) == 1:  # as most are
+            ((only, chunk, way),) = said
+            weight = round(only.weight, 6)
+            return RelationRow(id, subject, predicate, object, only.description, weight, only.date, way, (chunk,))
         descriptions = dict.fromkeys(relation.description for relation, _, _ in said if relation.description)
         return RelationRow(
-            f"relation:{content_hash(subject, predicate, object)[:16]}",
+            id,
             subject,
             predicate,
             object,

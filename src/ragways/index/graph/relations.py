@@ -6,6 +6,8 @@ import re
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
+from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +51,7 @@ class RelationArrays:
         """
         ids, subjects, objects, weights = zip(*rows, strict=True) if rows else ((), (), (), ())
         left, right = np.array(subjects, dtype=np.int32), np.array(objects, dtype=np.int32)
-        pairs = np.array(statements, dtype=np.int64).reshape(-1, 2)
+        pairs = np.fromiter(chain.from_iterable(statements), np.int64, 2 * len(statements)).reshape(-1, 2)
         return cls(
             _as_numbers(ids),
             left,
@@ -154,33 +156,58 @@ DESCRIPTION = 240
 
 @dataclass(frozen=True)
 class RelationTerms:
-    """The terms of relation i are `vocabulary[held[begins[i]:begins[i + 1]]]`; the vocabulary is sorted."""
+    """Words of relations by the parts of their texts, many of which are shared: one sentence describes many relations.
+
+    The parts of relation i are `parts[i]`. The terms of part j, whose text has the hash `hashes[j]`, are
+    `vocabulary[held[begins[j]:begins[j + 1]]]`. Hashes and vocabulary are sorted.
+    """
 
     vocabulary: NDArray[np.bytes_]
+    hashes: NDArray[np.uint64]
     begins: Ints
     held: NDArray[np.integer[Any]]
     """As wide as the vocabulary needs."""
+    parts: Small
 
     @classmethod
-    def of(cls, relations: Iterable[Iterable[str]]) -> RelationTerms:
-        """From the parts of each relation's text. No word goes over the border of a part."""
+    def of(cls, relations: Iterable[Sequence[str]], before: RelationTerms | None = None) -> RelationTerms:
+        """From the parts of each relation's text, equally many of each; no word goes over the border of a part. What
+        `before` knows of a part is taken over: to find words is most of the work.
+        """
         numbers: dict[str, int] = {}
-        known: dict[str, tuple[int, ...]] = {}
-        held, ends = array("i"), array("q", [0])
+        rows, count = array("i"), 0
         for parts in relations:
-            here: set[int] = set()
-            for part in parts:
-                # Many relations come from one sentence, and many have an end in common.
-                if part not in known:
-                    known[part] = tuple(numbers.setdefault(term, len(numbers)) for term in terms(part))
-                here.update(known[part])
-            held.extend(here)
-            ends.append(len(held))
-        vocabulary = np.array([term.encode() for term in numbers], dtype=np.bytes_)
-        order = np.argsort(vocabulary)
-        place = np.empty(len(order), dtype=np.min_scalar_type(len(order)))
-        place[order] = np.arange(len(order))
-        return cls(vocabulary[order], np.array(ends, dtype=np.int64), place[np.array(held, dtype=np.int32)])
+            rows.extend([numbers.setdefault(part, len(numbers)) for part in parts])
+            count += 1
+        texts, hashes = list(numbers), np.array([_text_hash(text) for text in numbers], dtype=np.uint64)
+        order = np.argsort(hashes)
+        known = before._terms_of(hashes) if before is not None else {}
+        said = [known[i] if i in known else [term.encode() for term in terms(texts[i])] for i in order.tolist()]
+        vocabulary = np.array(sorted({term for each in said for term in each}), dtype=np.bytes_)
+        place = {term: n for n, term in enumerate(vocabulary.tolist())}
+        held = [n for each in said for n in sorted(place[term] for term in each)]
+        where = np.empty(len(order), dtype=np.int32)
+        where[order] = np.arange(len(order))
+        return cls(
+            vocabulary,
+            hashes[order],
+            np.cumsum([0, *map(len, said)], dtype=np.int64),
+            np.array(held, dtype=np.min_scalar_type(len(vocabulary))),
+            where[np.array(rows, dtype=np.int32)].reshape(count, len(rows) // count if count else 0),
+        )
+
+    def _terms_of(self, hashes: NDArray[np.uint64]) -> dict[int, list[bytes]]:
+        """The terms of those texts that have a part here, by their place in the list of hashes."""
+        if not len(self.hashes):
+            return {}
+        places = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        there = np.flatnonzero(self.hashes[places] == hashes)
+        words, held = self.vocabulary.tolist(), self.held.tolist()
+        begins = self.begins[places[there]].tolist()
+        ends = self.begins[places[there] + 1].tolist()
+        return {
+            i: [words[n] for n in held[begin:end]] for i, begin, end in zip(there.tolist(), begins, ends, strict=True)
+        }
 
     def save(self, folder: Path) -> None:
         for part in fields(self):
@@ -195,9 +222,14 @@ class RelationTerms:
         """How many of the wanted terms each of these relations holds."""
         known = np.zeros(len(self.vocabulary), dtype=np.bool_)
         known[self._places(wanted)] = True
-        places, counts = places_of(self.begins, relations)
-        which = np.repeat(np.arange(len(relations)), counts)
-        return np.bincount(which[known[self.held[places]]], minlength=len(relations)).astype(np.int64)
+        parts = self.parts[relations]
+        places, counts = places_of(self.begins, parts.ravel().astype(np.int64))
+        which = np.repeat(np.repeat(np.arange(len(relations)), parts.shape[1]), counts)
+        here = self.held[places]
+        found = known[here]
+        # A term may stand in several parts, and counts once.
+        pairs = np.unique(which[found] * len(known) + here[found])
+        return np.bincount(pairs // max(1, len(known)), minlength=len(relations)).astype(np.int64)
 
     def _places(self, wanted: Collection[str]) -> Ints:
         # Of the vocabulary's own width: comparing with a wider one would copy all of it.
@@ -208,3 +240,7 @@ class RelationTerms:
         places, words = places[inside], words[inside]
         found: Ints = places[self.vocabulary[places] == words]
         return found
+
+
+def _text_hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")

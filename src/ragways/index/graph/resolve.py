@@ -19,18 +19,18 @@ class NameUse:
     """How a document, or the corpus, uses a name: how often, as what, and under which spellings."""
 
     count: int = 0
-    types: Counter[str] = field(default_factory=Counter)
-    spellings: Counter[str] = field(default_factory=Counter)
+    types: dict[str, int] = field(default_factory=dict)
+    spellings: dict[str, int] = field(default_factory=dict)
     aliases: set[str] = field(default_factory=set)
-    guesses: Counter[str] = field(default_factory=Counter)
+    guesses: dict[str, int] = field(default_factory=dict)
 
     def add(self, entity: Entity) -> None:
         self.count += entity.count
-        self.spellings[entity.name] += entity.count
+        self.spellings[entity.name] = self.spellings.get(entity.name, 0) + entity.count
         if entity.type:
-            self.types[entity.type] += entity.count
+            self.types[entity.type] = self.types.get(entity.type, 0) + entity.count
         if entity.guess:
-            self.guesses[entity.guess] += entity.count
+            self.guesses[entity.guess] = self.guesses.get(entity.guess, 0) + entity.count
         self.aliases.update(entity.aliases)
 
     @property
@@ -73,6 +73,7 @@ university college republic kingdom united american royal national international
 """
 _NO_SURNAME = frozenset(_BEFORE_PLACES.split())
 _PARTICLES = frozenset({"of", "the", "and", "for", "in", "at", "on", "de", "del"})
+_NO_PERSON = _NO_SURNAME | _PARTICLES
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -106,7 +107,8 @@ def proposals(
         *_aliases(documents, titles),
         *_short_forms(documents, titles, common),
     }
-    return sorted(merge for merge in found if merge.name != merge.into and merge.name and merge.into)
+    useful = (merge for merge in found if merge.name != merge.into and merge.name and merge.into)
+    return sorted(useful, key=lambda merge: (merge.document, merge.name, merge.into, merge.reason))
 
 
 def _bases(documents: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> Iterator[Merge]:
@@ -192,7 +194,7 @@ def _by_last_word(document: DocumentNames, common: Callable[[str], bool]) -> dic
     own = fold(split_title(document.title)[0])
     for name, use in [*document.names.items(), (own, document.names.get(fold(document.title), NameUse()))]:
         words = name.split()
-        if not 2 <= len(words) <= 5 or (_NO_SURNAME | _PARTICLES) & set(words) or not words[-1].isalpha():
+        if not 2 <= len(words) <= 5 or not _NO_PERSON.isdisjoint(words) or not words[-1].isalpha():
             continue
         if not _is_person(words, use, common):
             continue
@@ -335,6 +337,8 @@ class Resolver:
     def _see_kinds(self, documents: Mapping[int, DocumentNames]) -> None:
         for number, document in documents.items():
             for use in document.names.values():
+                if not use.types:
+                    continue
                 kinds = {exclusive_kind(type) for type in use.types} - {""}
                 if kinds:
                     final = self._final(number, next(iter(use.spellings)))
@@ -386,10 +390,12 @@ class Resolver:
 
 def spellings(documents: Mapping[int, DocumentNames], titles: Mapping[str, str]) -> dict[str, str]:
     """How each name is shown: as the article writes it, else as most of the corpus does."""
-    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    counted: dict[str, dict[str, int]] = {}
     for document in documents.values():
         for name, use in document.names.items():
-            counted[name].update(use.spellings)
+            known = counted.setdefault(name, {})
+            for spelling, count in use.spellings.items():
+                known[spelling] = known.get(spelling, 0) + count
     shown = {name: min(found.items(), key=lambda item: (-item[1], item[0]))[0] for name, found in counted.items()}
     return shown | {name: title for name, title in titles.items() if fold(title) == name}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -61,31 +61,39 @@ CREATE INDEX merges_by_entity ON merges (entity);
 """
 
 
-def write_graph(graph: GraphData, folder: Path) -> None:
-    """All of the graph's files but its vectors."""
+def write_graph(graph: GraphData, folder: Path, before: Path | None = None) -> None:
+    """All of the graph's files but its vectors. `before`: the derived folder of the generation before, if any."""
     entities = {node.id: i for i, node in enumerate(graph.entities)}
     chunks = {id: i for i, id in enumerate(graph.chunks)}
     with new_database(folder / FILE) as db:
         for statement in _TABLES.split(";\n"):
             db.execute(statement)
-        _fill(db, graph, entities, chunks)
+        statements = _statements(graph, chunks)
+        _fill(db, graph, entities, chunks, statements)
         for statement in _INDEXES.split(";\n"):
             db.execute(statement)
     TextColumn.write(folder, IDS, (node.id for node in graph.entities))
     TextColumn.write(folder, CHUNKS, graph.chunks)
     entity_links(graph, entities).save(folder, "graph-entities")
     passage_links(graph, entities, chunks).save(folder, "graph-passages")
-    relation_arrays(graph, entities, chunks).save(folder)
-    relation_terms(graph).save(folder)
+    relation_arrays(graph, entities, statements).save(folder)
+    known = RelationTerms.load(before) if before is not None and (before / FILE).is_file() else None
+    relation_terms(graph, known).save(folder)
 
 
-def _fill(db: sqlite3.Connection, graph: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> None:
+def _fill(
+    db: sqlite3.Connection,
+    graph: GraphData,
+    entities: dict[str, int],
+    chunks: dict[str, int],
+    statements: Sequence[tuple[int, int]],
+) -> None:
     held = np.bincount([entities[m.entity] for m in graph.mentions], minlength=len(entities)).tolist()
     rows = db.executemany
     rows(
         "INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            (i, n.id, n.name, n.type, n.description, json.dumps(n.aliases, ensure_ascii=False), n.count, held[i], n.way)
+            (i, n.id, n.name, n.type, n.description, _json(n.aliases), n.count, held[i], n.way)
             for i, n in enumerate(graph.entities)
         ),
     )
@@ -114,14 +122,15 @@ def _fill(db: sqlite3.Connection, graph: GraphData, entities: dict[str, int], ch
         "INSERT INTO mentions VALUES (?, ?, ?, ?)",
         sorted((entities[m.entity], chunks[m.chunk], m.count, m.about) for m in graph.mentions),
     )
-    rows(
-        "INSERT INTO relation_chunks VALUES (?, ?)",
-        _statements(graph, chunks),
-    )
+    rows("INSERT INTO relation_chunks VALUES (?, ?)", statements)
     rows(
         "INSERT INTO merges VALUES (?, ?, ?, ?, ?)",
         sorted((entities[m.entity], m.name, m.into, m.reason, m.documents) for m in graph.merges),
     )
+
+
+def _json(names: Sequence[str]) -> str:
+    return json.dumps(names, ensure_ascii=False) if names else "[]"
 
 
 def _statements(graph: GraphData, chunks: dict[str, int]) -> list[tuple[int, int]]:
@@ -140,18 +149,23 @@ def _names(graph: GraphData) -> Iterable[tuple[str, int, int, int]]:
             yield alias, i, 0, alias in graph.everyday
 
 
-def relation_arrays(graph: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> RelationArrays:
+def relation_arrays(
+    graph: GraphData, entities: dict[str, int], statements: Sequence[tuple[int, int]]
+) -> RelationArrays:
     """Relations as numbers, for what a question touches."""
     rows = [(edge.id, entities[edge.subject], entities[edge.object], edge.weight) for edge in graph.relations]
-    return RelationArrays.of(len(entities), rows, _statements(graph, chunks))
+    return RelationArrays.of(len(entities), rows, statements)
 
 
-def relation_terms(graph: GraphData) -> RelationTerms:
+def relation_terms(graph: GraphData, before: RelationTerms | None = None) -> RelationTerms:
     """The words of relations as they are shown: ends, predicate, date and the beginning of the description."""
     names = {node.id: node.name for node in graph.entities}
     return RelationTerms.of(
-        (names[e.subject], e.predicate.replace("_", " "), names[e.object], e.date, e.description[:DESCRIPTION])
-        for e in graph.relations
+        (
+            (names[e.subject], e.predicate.replace("_", " "), names[e.object], e.date, e.description[:DESCRIPTION])
+            for e in graph.relations
+        ),
+        before,
     )
 
 
