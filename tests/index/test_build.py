@@ -389,7 +389,7 @@ def test_a_run_killed_before_it_forgot_is_made_up_for(tmp_path: Path, corpus: Pa
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ragways.index.work_cache.WorkCache.keep_only", killed)
+        patch.setattr("ragways.index.work_cache.WorkCache.forget", killed)
         with pytest.raises(RuntimeError):
             run(index, [corpus])
     run(index, [corpus])

@@ -7,6 +7,7 @@ vectors, is kept as it comes: a run that is killed, or stopped by its budget, fi
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from ragways.core.types import title_name
 from ragways.corpus.source import WebSource
 from ragways.index.embedding import Embedding
 from ragways.index.folder import KEPT, DamagedBefore, clear_old, damaged_parts, derive, is_current, writing
+from ragways.index.forgetting import Forgetting, forget_pages
 from ragways.index.languages import CURE, unread_documents
 from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
@@ -78,7 +80,7 @@ async def build(
                     await run.update_shards(run.shards, reader, recipe, engine or build_in_turn)
                 await run.publish()
                 if not run.summary.stopped:
-                    _forget_pages(store)
+                    forget_pages(store)
             finally:
                 await run.aclose()
         run.summary.usage += meter.spent
@@ -137,7 +139,7 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
                 await _remove_from_shard(place, hold, numbers)
             run.take_over(run.shards)
         await run.publish()
-        _forget_pages(store)
+        forget_pages(store)
         return run.summary
 
 
@@ -148,14 +150,6 @@ async def _remove_from_shard(folder: Path, hold: int, numbers: Collection[int]) 
         store.forget_sources(there)
         run.drop(there)
         await run.publish()
-
-
-def _forget_pages(store: Store) -> None:
-    """Delete fetched pages that are not in the index any more."""
-    if (store.folder / PAGES).is_dir():
-        from ragways.corpus.web import forget_pages
-
-        forget_pages(store.folder / PAGES, {key for root in store.roots() for key in store.sources_of_root(root)})
 
 
 def rebuild_derived(folder: Path) -> None:
@@ -188,6 +182,7 @@ class _Run:
         self.apart = frozenset(self.meta.get("apart", "").split())
         self.shards = ShardList.of(store.folder, self.meta)
         self.builds = False
+        self.forgetting = Forgetting(store, work_cache)
         self.embedding: Embedding | None = None
         self.model = ModelClient(None)
         self.settings: Mapping[str, LayerSettings] = {}
@@ -199,6 +194,7 @@ class _Run:
         only layers that lie in shards, and does what can be done apart for the others.
         """
         self.builds = True
+        self.forgetting.begin()
         self.settings = recipe.settings
         self.layers |= recipe.layers & SHARDED if shard else recipe.layers
         self.apart |= recipe.layers - SHARDED if shard else frozenset()
@@ -207,7 +203,7 @@ class _Run:
         wanted = {"chunking": recipe.chunking.name, "chunk_titles": str(recipe.chunking.title)}
         if self.embedding is not None:
             wanted["embedder"] = self.embedding.embedder.name
-        if self.store.count("sources"):
+        if self.store.has_sources():
             for key in ("embedder", "chunking"):
                 if self.meta.get(key, wanted.get(key)) != wanted.get(key, self.meta.get(key)):
                     raise EmbedderChanged(
@@ -315,9 +311,10 @@ class _Run:
 
     def find(self, name: str) -> set[int]:
         """Documents with this key, id, source file or title."""
+        number = name.removeprefix("article:") if re.fullmatch(r"article:\d{1,18}", name) else None
         rows = self.store.db.execute(
-            "SELECT number FROM documents WHERE key = ?1 OR source = ?1 OR name = ?2 OR 'article:' || number = ?1",
-            (name, title_name(name)),
+            "SELECT number FROM documents WHERE key = ?1 OR source = ?1 OR name = ?2 OR number = ?3",
+            (name, title_name(name), number),
         ).fetchall()
         if not rows:
             raise UsageError(f"no document is called {name!r}", "see them with: ragways status --documents")
@@ -348,6 +345,7 @@ class _Run:
             self.store.commit()
             if self.builds:
                 self.work_cache.forget_failures()
+                self.forgetting.end()
             self.clear_shards()
             return
         self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
@@ -368,17 +366,21 @@ class _Run:
         self.store.set_meta({"unfinished": unfinished, "again": "", "layer_settings": self.layer_settings()})
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
+        if gone:
+            self.forgetting.prepare(context, self.steps(self.layers))
         self.store.commit(settle=not gone)
         clear_old(self.store.folder, generation + 1, keep=1 if gone else KEPT, hold=self.hold)
         self.clear_shards(gone=gone)
         if not unfinished:
             self.work_cache.forget_failures()
         if gone:
-            self.forget(context)
+            self.forgetting.forget(context, self.steps(self.layers))
             self.store.begin()
             self.store.set_meta({"forget": ""})
             self.store.commit()
             self.summary.unerased = not (self.store.settled and self.work_cache.settle())
+        if not unfinished:
+            self.forgetting.end()
 
     async def make_layers(self, generation: int, before: Path | None) -> BuildContext:
         """Do the work of all layers, and derive their files."""
@@ -440,11 +442,3 @@ class _Run:
             changes=self.log.changes() if comparable else None,
             settings=self.settings,
         )
-
-    def forget(self, context: BuildContext) -> None:
-        """Drop all that was made of texts that are gone."""
-        used: dict[str, set[str]] = {}
-        for layer in self.steps(self.layers):
-            for kind, hashes in layer.used(context).items():
-                used.setdefault(kind, set()).update(hashes)
-        self.work_cache.keep_only(used)

@@ -22,7 +22,8 @@ from ragways.index.communities.reader import Communities
 from ragways.index.database import PartOfDatabase
 from ragways.index.graph.filtered import FilteredGraph
 from ragways.index.reader import Index
-from ragways.index.store import PARTS, number_of
+from ragways.index.schema import PARTS
+from ragways.index.store import number_of
 from ragways.index.vectors import Vectors
 from ragways.index.where import OWN_FIELDS, DocumentFilter, read_filter
 from ragways.index.windows.reader import Windows

@@ -21,8 +21,9 @@ from ragways.index.languages import CURE, document_languages, unread_documents
 from ragways.index.layer import AGAIN, Check, CheckContext, Finding, Layer, findings
 from ragways.index.layers import LAYERS, in_order
 from ragways.index.reader import Index
+from ragways.index.schema import PARTS
 from ragways.index.shards import MISSING, SHARDED, ShardList, generation_in
-from ragways.index.store import FILE, PARTS, Store, chunk_texts, derived_folder
+from ragways.index.store import FILE, Store, chunk_texts, derived_folder
 from ragways.index.vectors import arrays, check_arrays
 from ragways.index.work_cache import CURE as MOVE_AWAY
 from ragways.index.work_cache import FILE as WORK_CACHE

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -261,7 +261,9 @@ class Layer:
 
     `needs`: layers that are built before it. `derive` writes its files into the derived folder. `work` does what must
     be paid for. `used` tells which hashes of each kind of work it still needs, so that the rest can be forgotten when
-    documents go. `plan` tells what `work` and `derive` would take. `checks` tell what does not hold of a built one.
+    documents go. A layer that keeps work under the hashes of chunks alone can tell which of some it needs by
+    `still_used`; where all layers can, a removal costs what is removed. `plan` tells what `work` and `derive` would
+    take. `checks` tell what does not hold of a built one.
     `settings` is what can be set of it. `apart` is what a shard does of it for its own documents, as a layer without
     files: the rest is done once for all shards. `open` gives what paradigms read of a derived folder (`Index.layer`).
     For `ragways status`: `files` are patterns of its derived files (by default all that begin with its name), `rows`
@@ -274,6 +276,7 @@ class Layer:
     derive: Callable[[BuildContext, Path], None]
     work: Callable[[BuildContext], Awaitable[None]] = _no_work
     used: Callable[[BuildContext], dict[str, set[str]]] = _nothing_used
+    still_used: Callable[[BuildContext, Set[str]], Set[str]] | None = None
     plan: Callable[[PlanContext], LayerEstimate] = _no_cost
     checks: tuple[Check, ...] = ()
     settings: type[LayerSettings] = LayerSettings
@@ -282,6 +285,11 @@ class Layer:
     rows: Callable[[Store, Path], int] = _no_rows
     kinds: frozenset[str] = frozenset()
     apart: Layer | None = None
+
+    @property
+    def keeps_more(self) -> bool:
+        """Whether it keeps work under other hashes than those of chunks."""
+        return self.used is not _nothing_used and self.still_used is None
 
     @property
     def patterns(self) -> tuple[str, ...]:

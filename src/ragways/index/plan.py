@@ -19,8 +19,9 @@ from ragways.corpus.source import Skipped, WebSource
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, Texts
 from ragways.index.layers import in_order
 from ragways.index.place import check_place
+from ragways.index.schema import PARTS
 from ragways.index.shards import ShardList
-from ragways.index.store import PARTS, Store
+from ragways.index.store import Store
 from ragways.index.update import FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
 from ragways.index.work_cache import FILE, WorkCache
 from ragways.models.client import ModelClient

@@ -18,7 +18,8 @@ from typing import Protocol
 
 from ragways.core.errors import StoreDamaged, UsageError
 from ragways.index.place import MARK, SHARDS
-from ragways.index.store import PARTS, Store
+from ragways.index.schema import PARTS
+from ragways.index.store import Store
 
 SHARDED = frozenset({"vectors"})
 """Layers that a sharded index has in its shards; the rest are made of all documents at once."""

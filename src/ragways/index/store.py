@@ -17,58 +17,13 @@ from ragways.core.types import Document, Part, Structure, content_hash, title_na
 from ragways.index.database import REBUILD, connect, log_size, store_errors
 from ragways.index.origin import packed
 from ragways.index.place import MARK, check_parts, claim
+from ragways.index.schema import PARTS, TABLES, VERSION
 from ragways.index.seal import Seal
 
 FILE = "index.sqlite"
-VERSION = 2
 
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-
--- A file as it was read: equal size and time mean that it need not be read again.
-CREATE TABLE sources (
-    key TEXT PRIMARY KEY, root TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL
-) WITHOUT ROWID;
-
-CREATE TABLE documents (
-    number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, source TEXT NOT NULL, title TEXT NOT NULL, name TEXT NOT NULL,
-    format TEXT NOT NULL, metadata TEXT NOT NULL, redirect TEXT, hash TEXT NOT NULL, places TEXT NOT NULL,
-    text TEXT NOT NULL -- last, so that nothing has to be read past a long one
-);
-CREATE INDEX documents_by_source ON documents (source);
-CREATE INDEX documents_by_name ON documents (name);
-
-CREATE TABLE sections (
-    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
-    end INTEGER NOT NULL, title TEXT NOT NULL, level INTEGER NOT NULL, PRIMARY KEY (document, ordinal)
-) WITHOUT ROWID;
-CREATE TABLE paragraphs (
-    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
-    end INTEGER NOT NULL, PRIMARY KEY (document, ordinal)
-) WITHOUT ROWID;
-CREATE TABLE chunks (
-    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
-    end INTEGER NOT NULL, tokens INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (document, ordinal)
-) WITHOUT ROWID;
-CREATE TABLE sentences (
-    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
-    end INTEGER NOT NULL, PRIMARY KEY (document, ordinal)
-) WITHOUT ROWID;
-
--- `target` is a title, `name` the same title as it is compared: it may lead to no article of the corpus.
-CREATE TABLE links (
-    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
-    target TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (document, ordinal)
-) WITHOUT ROWID;
-CREATE INDEX links_by_name ON links (name);
-CREATE TABLE infoboxes (
-    document INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
-    kind TEXT NOT NULL, fields TEXT NOT NULL, PRIMARY KEY (document, ordinal)
-) WITHOUT ROWID;
-"""
-
-PARTS = ("sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")
-"""Tables whose rows belong to a document and go with it."""
+_WEB = ("http", "httq")
+"""Where addresses begin and end among the keys of files."""
 
 
 class Store:
@@ -80,6 +35,8 @@ class Store:
         self.db = db
         self.seal = Seal(self.path)
         self._file: os.stat_result | None = None
+        self.released: set[str] = set()
+        """Hashes of chunks that were removed; other chunks may have the same."""
         self.settled = True
         """Whether all that was committed has reached the file: until then, what was deleted can still be read in it."""
 
@@ -155,7 +112,7 @@ class Store:
 
     def create(self) -> None:
         """Make the tables of an empty index."""
-        for statement in _TABLES.split(";\n"):
+        for statement in TABLES.split(";\n"):
             if statement.strip():
                 self.db.execute(statement)
         self.set_meta({"version": str(VERSION), "generation": "0"})
@@ -287,6 +244,8 @@ class Store:
     def remove(self, numbers: Iterable[int]) -> None:
         with store_errors(self.path):
             for number in numbers:
+                hashes = self.db.execute("SELECT hash FROM chunks WHERE document = ?", (number,))
+                self.released.update(row[0] for row in hashes)
                 self.db.execute("DELETE FROM documents WHERE number = ?", (number,))
                 for table in PARTS:
                     self.db.execute(f"DELETE FROM {table} WHERE document = ?", (number,))  # noqa: S608
@@ -306,13 +265,14 @@ class Store:
         row = self.db.execute("SELECT root, size, modified FROM sources WHERE key = ?", (key,)).fetchone()
         return None if row is None else (row[0], row[1], row[2])
 
-    def places(self) -> dict[str, tuple[str, str]]:
-        """Root and key of every file that was read, by where it lies."""
-        rows = self.db.execute("SELECT root, key FROM sources")
-        return {
-            str(Path(root).parent / key) if key.startswith(f"{Path(root).name}/") else root: (root, key)
-            for root, key in rows
-        }
+    def place(self, path: Path) -> tuple[str, str] | None:
+        """Root and key of the file that lies here, if it was read: by its own name, or below one of its folders."""
+        for root in (path, *path.parents):
+            key = path.relative_to(root.parent).as_posix()
+            row = self.db.execute("SELECT root FROM sources WHERE key = ?", (key,)).fetchone()
+            if row is not None and row[0] == str(root):
+                return row[0], key
+        return None
 
     def put_source(self, key: str, root: str, size: int, modified: int) -> None:
         self.db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)", (key, root, size, modified))
@@ -331,14 +291,36 @@ class Store:
         return {row[0] for row in self.db.execute("SELECT DISTINCT root FROM sources")}
 
     def sources_of_root(self, root: str) -> set[str]:
-        return {row[0] for row in self.db.execute("SELECT key FROM sources WHERE root = ?", (root,))}
+        """Keys of the files that were read below a folder or address, or under a name."""
+        first, end = "", "\U0010ffff"
+        if os.path.isabs(root):  # the keys begin with the name of the folder, or are that of the file
+            first, end = Path(root).name, f"{Path(root).name}0"  # which follows on a slash
+        elif "://" in root:
+            first, end = _WEB
+        rows = self.db.execute("SELECT key FROM sources WHERE root = ? AND key >= ? AND key < ?", (root, first, end))
+        return {row[0] for row in rows}
+
+    def pages(self) -> set[str]:
+        """Addresses of the pages that were read."""
+        return {row[0] for row in self.db.execute("SELECT key FROM sources WHERE key >= ? AND key < ?", _WEB)}
 
     # Chunks in their one order, which the derived layers share
+
+    def used_hashes(self, hashes: Iterable[str]) -> set[str]:
+        """Those of the hashes that are of a chunk."""
+        # Stores of earlier versions lack it. It is made once, where the next question would read all chunks.
+        self.db.execute("CREATE INDEX IF NOT EXISTS chunks_by_hash ON chunks (hash)")
+        query = "SELECT hash FROM chunks WHERE hash IN (SELECT value FROM json_each(?))"
+        return {row[0] for row in self.db.execute(query, (json.dumps(list(hashes)),))}
 
     def chunk_rows(self) -> Iterator[tuple[str, str]]:
         """Id and hash of every chunk, by document number and place."""
         rows = self.db.execute("SELECT document, path, hash FROM chunks ORDER BY document, ordinal")
         return ((f"article:{number}:{path}", hash) for number, path, hash in rows)
+
+    def has_sources(self) -> bool:
+        """Whether any file was read."""
+        return self.db.execute("SELECT 1 FROM sources LIMIT 1").fetchone() is not None
 
     def count(self, table: str) -> int:
         if table not in ("documents", "sources", *PARTS):

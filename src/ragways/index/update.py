@@ -289,9 +289,8 @@ class FileReader:
 
     def _under_known_names(self, found: FoundFiles) -> Iterator[tuple[str, SourceFile]]:
         """A file that was read before below another folder keeps its name, or it would be there twice."""
-        places = self._store.places()
         for root, file in found.files:
-            place = places.get(os.path.realpath(file.path))
+            place = self._store.place(Path(os.path.realpath(file.path)))
             yield (root, file) if place is None else (place[0], replace(file, key=place[1]))
 
     def dealt(self, shards: int) -> list[FoundFiles]:

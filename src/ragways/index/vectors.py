@@ -95,6 +95,8 @@ def save_known(context: BuildContext, texts: Mapping[str, str], folder: Path, na
 
 async def _embed(context: BuildContext) -> None:
     """Documents bring their vectors with them, except those stored before vectors were asked for."""
+    if context.changes is not None:
+        return  # as the generation before had them, too
     missing = {hash for _, hash in context.store.chunk_rows()}
     if context.embedder is not None:
         missing -= context.work_cache.known(context.embedder.name, missing)
@@ -198,6 +200,7 @@ VECTORS = Layer(
     work=_embed,
     derive=_derive_vectors,
     used=_used,
+    still_used=lambda context, hashes: context.store.used_hashes(hashes),
     checks=(check_chunks, check_arrays),
     open=lambda derived: Vectors.load(derived, "chunks"),
     files=("chunks.*",),

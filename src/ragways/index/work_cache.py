@@ -6,19 +6,18 @@ cannot be written still answers.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import sqlite3
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from ragways.core.errors import BudgetExceeded, ModelRefused, StoreDamaged, StoreError
+from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.trace import Meter, Usage, spending
 from ragways.index.database import Transaction, connect, store_errors
 from ragways.index.place import check_database
@@ -30,10 +29,8 @@ if TYPE_CHECKING:
 
 FILE = "work_cache.sqlite"
 CURE = "move it away: what it kept is made again by ragways index PATH"
-UNITS_AT_ONCE = 64
-"""Units under way: more than any endpoint's concurrency, which the client holds, so that it is never idle."""
-T = TypeVar("T")
-
+_TIDY = 1
+"""SQLite's `user_version` of a work cache that holds nothing but what is used."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS embedders (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 -- `sum` is the CRC-32 of the rest of the row; that of a row of an earlier version is not known.
@@ -112,6 +109,8 @@ class WorkCache:
 
     def _create(self) -> None:
         with self._errors():
+            if not self._db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+                self._db.execute(f"PRAGMA user_version = {_TIDY}")
             _pack_older(self._db)
             self._db.executescript(_TABLES)
             for table in _SUMMED:
@@ -275,6 +274,38 @@ class WorkCache:
                 self._db.execute(f"DELETE FROM {table} WHERE (kind, hash) NOT IN (SELECT kind, hash FROM used)")  # noqa: S608
             self._db.execute("DROP TABLE used")
 
+    def forget(self, hashes: Iterable[str]) -> None:
+        """Forget what was made of texts with these hashes, whatever kind of work it was, and every reply."""
+        gone = sorted(hashes)
+        with self._errors(), Transaction(self._db):
+            self._db.execute("DELETE FROM replies")
+            for table, column in (("vectors", "embedder"), ("results", "kind"), ("failures", "kind")):
+                for first in self._firsts(table, column):
+                    query = f"DELETE FROM {table} WHERE {column} = ? AND hash = ?"  # noqa: S608 - names of our own
+                    self._db.executemany(query, [(first, hash) for hash in gone])
+
+    def _firsts(self, table: str, column: str) -> Iterator[str | int]:
+        """The values that a column, the first of a table's key, has: each is looked up after the one before."""
+        query = f"SELECT min({column}) FROM {table}"  # noqa: S608 - names of our own
+        [value] = self._db.execute(query).fetchone()
+        while value is not None:
+            yield value
+            [value] = self._db.execute(f"{query} WHERE {column} > ?", (value,)).fetchone()
+
+    @property
+    def tidy(self) -> bool:
+        """Whether all that is kept is used. It is not where a run began to keep work here and did not end, and cannot
+        be told of what earlier versions kept.
+        """
+        with self._errors():
+            return bool(self._db.execute("PRAGMA user_version").fetchone()[0] == _TIDY)
+
+    @tidy.setter
+    def tidy(self, tidy: bool) -> None:
+        if self.tidy != tidy:
+            with self._errors():
+                self._db.execute(f"PRAGMA user_version = {_TIDY if tidy else 0}")
+
     def get(self, key: str) -> str | None:
         query = "SELECT key, CAST(reply AS BLOB), sum FROM replies WHERE key = ?"
         with self._errors():
@@ -381,46 +412,3 @@ def damaged_rows(db: sqlite3.Connection) -> Iterator[str]:
 def _json(hashes: Iterable[str]) -> str:
     """A list for `json_each`, sorted so that the database is read from one end to the other."""
     return json.dumps(sorted(set(hashes)))
-
-
-# Work side by side, each unit kept as it comes
-
-
-async def work_through(units: Sequence[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:
-    """Do every unit, and those that `do` returns in the place of one. What stops the work is raised when what is under
-    way has ended: it has been paid for, and is kept.
-
-    A call sets aside the most it can cost, so many at once meet the budget long before it is spent. Then fewer go on;
-    the budget is reached when there is no room for one alone.
-    """
-    workers = _Workers(list(units)[::-1], do)
-    await asyncio.gather(*(workers.work() for _ in range(min(UNITS_AT_ONCE, len(units)))))
-    if workers.stop is not None:
-        raise workers.stop
-
-
-class _Workers(Generic[T]):
-    def __init__(self, waiting: list[T], do: Callable[[T], Awaitable[Iterable[T]]]) -> None:
-        self.waiting = waiting
-        self.do = do
-        self.busy = 0
-        self.stop: BaseException | None = None
-
-    async def work(self) -> None:
-        while self.waiting and self.stop is None:
-            unit = self.waiting.pop()
-            self.busy += 1
-            try:
-                self.waiting += reversed(list(await self.do(unit)))
-            except BudgetExceeded as stop:
-                self.waiting.append(unit)
-                if self.busy > 1:
-                    return
-                self.stop = stop
-            except ModelRefused as stop:
-                self.stop = stop
-            except BaseException as error:
-                self.stop = error
-                raise
-            finally:
-                self.busy -= 1

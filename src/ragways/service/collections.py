@@ -26,7 +26,8 @@ from pathlib import Path
 from ragways.core.errors import RagwaysError
 from ragways.index.database import connect, store_errors
 from ragways.index.layers import USUAL, check_layers
-from ragways.index.store import FILE, VERSION
+from ragways.index.schema import VERSION
+from ragways.index.store import FILE
 from ragways.service.errors import BadRequest, Conflict
 from ragways.service.keys import COLLECTION_NAME, MAIN, Caller
 from ragways.service.state import State

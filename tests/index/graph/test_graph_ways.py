@@ -124,7 +124,7 @@ def test_a_second_look_adds_to_the_first(tmp_path) -> None:
 
 
 def test_a_budget_stops_cleanly_and_keeps_what_is_done(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("ragways.index.work_cache.UNITS_AT_ONCE", 1)
+    monkeypatch.setattr("ragways.index.units.UNITS_AT_ONCE", 1)
     corpus = write(tmp_path / "corpus", TWO)
     with ScriptedModel([say]) as model, spending(Budget(calls=1)):
         summary = run(tmp_path / "index", corpus, recipe({"method": "model", "passage_tokens": 1}, model))

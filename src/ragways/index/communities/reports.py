@@ -25,7 +25,8 @@ from ragways.index.graph.names import fold
 from ragways.index.layer import BuildContext
 from ragways.index.settings import CommunitySettings
 from ragways.index.store import Store, number_of, path_of
-from ragways.index.work_cache import Cost, work_through
+from ragways.index.units import work_through
+from ragways.index.work_cache import Cost
 from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.tasks.graph import REPORT, CommunityReportInput, WrittenReport
 

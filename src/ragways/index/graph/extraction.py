@@ -27,7 +27,8 @@ from ragways.index.graph.facts import Entity, PassageFacts, Relation, Source, So
 from ragways.index.graph.names import fold
 from ragways.index.layer import BuildContext
 from ragways.index.settings import GraphSettings
-from ragways.index.work_cache import Cost, work_through
+from ragways.index.units import work_through
+from ragways.index.work_cache import Cost
 from ragways.models.call import Call
 from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.models.limits import count_call

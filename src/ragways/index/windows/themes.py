@@ -13,9 +13,9 @@ from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.layer import BuildContext
+from ragways.index.units import work_through
 from ragways.index.windows.sliding import WindowedDocument
 from ragways.index.words import terms
-from ragways.index.work_cache import work_through
 from ragways.models.limits import count_call
 from ragways.tasks.themes import THEMES, ThemesInput, keywords, opening
 

@@ -1,0 +1,120 @@
+"""What was made of a text goes with the last document that has it, and costs what goes."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ragways.index.build import build, remove
+from ragways.index.store import Store
+from ragways.index.work_cache import WorkCache
+from tests.fakes import WordHashes, recipe, write
+
+TEXTS = ["The harbour has a light.", "A storm took the tower.", "Fish is sold on Monday."]
+
+
+def run(index: Path, docs: Path, embedder: WordHashes | None = None) -> None:
+    asyncio.run(build(index, [docs], recipe(embedder)))
+
+
+def kept(index: Path) -> list[str]:
+    with closing(sqlite3.connect(index / "work_cache.sqlite")) as db:
+        return [row[0] for row in db.execute("SELECT hash FROM vectors ORDER BY hash")]
+
+
+@pytest.fixture
+def no_looking_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WorkCache, "keep_only", _never)
+
+
+def _never(*_: object) -> None:
+    raise AssertionError("the whole work cache was looked through")
+
+
+@pytest.mark.usefixtures("no_looking_through")
+def test_the_vector_of_a_text_goes_with_the_last_document_that_has_it(tmp_path: Path):
+    # A chunk is searched with its title, so equal texts are chunks of equally named documents.
+    docs = write(tmp_path / "docs", {f"{place}/same.txt": TEXTS[0] for place in "ab"} | {"other.txt": TEXTS[1]})
+    run(tmp_path / "index", docs)
+    assert len(kept(tmp_path / "index")) == 2
+    asyncio.run(remove(tmp_path / "index", ["docs/a/same.txt"]))
+    assert len(kept(tmp_path / "index")) == 2
+    asyncio.run(remove(tmp_path / "index", ["docs/b/same.txt"]))
+    assert len(kept(tmp_path / "index")) == 1
+
+
+ACTIONS = st.lists(
+    st.tuples(st.sampled_from(["a/x.txt", "b/x.txt", "c/x.txt"]), st.sampled_from([*TEXTS, ""])), max_size=6
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ACTIONS)
+@pytest.mark.usefixtures("no_looking_through")
+def test_after_any_changes_as_much_is_kept_as_by_a_fresh_build(actions: list[tuple[str, str]]):
+    with TemporaryDirectory() as home:
+        docs, index = write(Path(home) / "docs", {"always.txt": "Stays."}), Path(home) / "index"
+        run(index, docs)
+        for turn, (name, text) in enumerate(actions):
+            if text:
+                write(docs, {name: text + " And more." * (turn % 2)})
+            else:
+                (docs / name).unlink(missing_ok=True)
+            run(index, docs)
+        run(Path(home) / "fresh", docs)
+        assert kept(index) == kept(Path(home) / "fresh")
+
+
+class _Dying(WordHashes):
+    async def embed(self, texts):
+        if any("dies" in text for text in texts):
+            raise RuntimeError("died")
+        return await super().embed(texts)
+
+
+def test_what_a_run_kept_that_did_not_end_goes_with_the_next_removal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.index.embedding.AT_ONCE", 1)
+    docs, index = write(tmp_path / "docs", {"a.txt": TEXTS[0], "b.txt": TEXTS[1]}), tmp_path / "index"
+    run(index, docs)
+    write(docs, {"c.txt": f"{TEXTS[2]} It is long, so it comes first.", "d.txt": "This dies."})
+    with pytest.raises(RuntimeError, match="died"):
+        run(index, docs, _Dying())
+    assert len(kept(index)) == 3
+    (docs / "c.txt").unlink()
+    (docs / "d.txt").unlink()
+    run(index, docs)
+    assert len(kept(index)) == 3  # nothing was removed
+    (docs / "b.txt").unlink()
+    run(index, docs)
+    assert len(kept(index)) == 1
+    monkeypatch.setattr(WorkCache, "keep_only", _never)
+    asyncio.run(remove(index, ["docs/a.txt"]))
+    assert kept(index) == []
+
+
+def _without_index(index: Path) -> None:
+    with closing(Store.create_or_open(index)) as store:
+        store.db.execute("DROP INDEX chunks_by_hash")
+        store.commit()
+
+
+def _not_tidy(index: Path) -> None:
+    with closing(sqlite3.connect(index / "work_cache.sqlite")) as db:
+        db.execute("PRAGMA user_version = 0")
+
+
+@pytest.mark.parametrize("as_earlier", [_without_index, _not_tidy])
+def test_indexes_of_earlier_versions_forget_too(tmp_path: Path, as_earlier: Callable[[Path], None]):
+    docs, index = write(tmp_path / "docs", {"a.txt": TEXTS[0], "b.txt": TEXTS[1]}), tmp_path / "index"
+    run(index, docs)
+    as_earlier(index)
+    asyncio.run(remove(index, ["docs/a.txt"]))
+    assert len(kept(index)) == 1
