@@ -188,7 +188,7 @@ def _by_script(sample: str) -> str:
 
 def _by_small_words(sample: str) -> str:
     """The language with most small words in the text; English wins unless another has clearly more."""
-    words = Counter(word for word in _WORD.findall(sample.casefold()) if word in _SPEAKERS)
+    words = Counter(filter(_SPEAKERS.__contains__, _WORD.findall(sample.casefold())))
     counts: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     for word, count in words.items():

@@ -1,8 +1,4 @@
-"""The lexical layer: BM25 over chunks with their titles, in segments. Derived from the store, so it can be rebuilt.
-
-A score is the sum of what each word of the question gives, in the question's order, in double precision. It is made of
-numbers of the whole corpus and of the chunk alone: so it is the same to the last bit wherever a chunk lies.
-"""
+"""The lexical layer: BM25 over chunks with their titles, in segments. Derived from the store, so it can be rebuilt."""
 
 from __future__ import annotations
 
@@ -10,8 +6,8 @@ import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import groupby
+from functools import cache
+from itertools import groupby, repeat
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.language import language, unspaced_words
+from ragways.index.bm25 import Places, Ranking, weight_of
 from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
-from ragways.index.postings import LENGTHS, Postings, hash_of, take_postings, write_postings
+from ragways.index.postings import Postings, hash_of, take_postings, write_postings
 from ragways.index.segments import Rows, SegmentDocuments, renew, segments
 from ragways.index.store import chunk_texts, number_of
 from ragways.index.vectors import Scored
@@ -127,11 +124,11 @@ class Words:
         """What scores by these words need of all chunks."""
         return self._statistics(words, self._places(words))
 
-    def _places(self, words: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+    def _places(self, words: Sequence[str]) -> list[Places]:
         hashes = np.array([hash_of(word) for word in words], np.uint64)
         return [segment.find(hashes) for segment in self._segments]
 
-    def _statistics(self, words: Sequence[str], places: Iterable[tuple[list[int], list[int]]]) -> WordStatistics:
+    def _statistics(self, words: Sequence[str], places: Iterable[Places]) -> WordStatistics:
         counts = np.zeros(len(words), np.int64)
         for starts, ends in places:
             counts += np.subtract(ends, starts)
@@ -147,47 +144,12 @@ class Words:
             return []
         places = self._places(words)
         known = self._statistics(words, places) if statistics is None else statistics
-        weights = [_rarity(known.frequencies.get(word, 0), known.chunks) for word in words]
-        table = _table(known.length / max(1, known.chunks))
-        best: Scored = []
-        for at, (segment, (starts, ends)) in enumerate(zip(self._segments, places, strict=True)):
-            scores = np.zeros(len(segment))
-            for weight, start, end in zip(weights, starts, ends, strict=True):
-                if start < end:
-                    # No chunk is twice among the postings of a word; `add.at` is only the fastest way to add to some.
-                    np.add.at(scores, segment.rows[start:end], table.take(segment.codes[start:end]) * weight)
-            if self._kept is not None:
-                scores *= self._kept[at]
-            best += _best(segment, scores, k, best[-1][1] if len(best) == k else 0.0)
-            best = sorted(best, key=lambda pair: (-pair[1], pair[0]))[:k]
-        return best
-
-
-_K1, _B = 1.2, 0.75
-
-
-def _rarity(frequency: int, chunks: int) -> float:
-    """What a word weighs that so many chunks hold."""
-    return float((1 + _K1) * np.log1p((chunks - frequency + 0.5) / (frequency + 0.5)))
-
-
-@lru_cache(maxsize=4)
-def _table(average: float) -> NDArray[np.float64]:
-    """What a posting gives of its word's weight, by its code: more the more often, less the longer the chunk."""
-    times, length = np.arange(256)[:, None], LENGTHS[None, :]
-    return (times / (times + _K1 * (1 - _B + _B * length / (average or 1.0)))).ravel()
-
-
-def _best(segment: Postings, scores: NDArray[np.float64], k: int, least: float) -> Scored:
-    """The k best chunks of a segment that have at least this score; of equal ones the first by id."""
-    rows = np.flatnonzero(scores >= least if least else scores)
-    if len(rows) > k:
-        found = scores[rows]
-        border = np.partition(found, -k)[-k]
-        more, equal = rows[found > border], rows[found == border]
-        first = np.argsort(segment.ranks[equal])[: k - len(more)]
-        rows = np.concatenate([more, equal[first]])
-    return list(zip(segment.ids.take(rows), scores[rows].tolist(), strict=True))
+        weights = [weight_of(known.frequencies.get(word, 0), known.chunks) for word in words]
+        ranking = Ranking(weights, known.length / max(1, known.chunks), k)
+        kept = repeat(None) if self._kept is None else self._kept
+        for segment, where, some in zip(self._segments, places, kept, strict=False):
+            ranking.add(segment, where, some)
+        return ranking.best
 
 
 # The layer
