@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import re
 import statistics
 import subprocess
 import sys
@@ -35,7 +35,8 @@ def main() -> None:
         folder, what = options.child
         cpu = picture(Path(folder)) if what == "picture" else first_question(Path(folder), what)
         more = [] if what == "picture" else more_questions(Path(folder), what, options.questions)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        # Not `getrusage`, which counts what the process had before it became this program.
+        peak = int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0]) / 1024
         print(json.dumps({"cpu": cpu, "more": more, "peak": peak}))
         return
     slow = 0

@@ -179,14 +179,20 @@ class Reached:
         """
         end = len(self.links) if end is None else end
         here = slice(*np.searchsorted(self.nodes, [first, end]).tolist())
-        others = np.setdiff1d(self.links.strongest(count, first, end), self.nodes[here])
+        others = self.links.strongest(count, first, end)
+        others = others[~self._reached(others)]
         nodes = np.concatenate([self.nodes[here], others])
         return nodes, np.concatenate([self.mass[here], self.beyond * self.links.strengths.take(others)])
 
     def of(self, nodes: Ints) -> Floats:
         """The shares of these nodes."""
-        places = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
-        return np.where(self.nodes[places] == nodes, self.mass[places], self.beyond * self.links.strengths[nodes])
+        places = np.searchsorted(self.nodes, nodes).clip(max=len(self.nodes) - 1)
+        others = self.beyond * self.links.strengths.take(nodes)
+        return np.where(self._reached(nodes), self.mass.take(places), others)
+
+    def _reached(self, nodes: Ints) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = self.nodes.take(np.searchsorted(self.nodes, nodes), mode="clip") == nodes
+        return found
 
 
 def push(links: Adjacency, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:

@@ -91,6 +91,9 @@ class FilteredGraph(Graph):
         first = len(self.ids)
         return {self.chunks[i]: first + i for i in np.flatnonzero(self._chunk_seen).tolist()}
 
+    def seen_entities(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
+        return entities[self._entity_seen[entities]]
+
     # What is said of entities and relations
 
     def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:

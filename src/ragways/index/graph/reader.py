@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ragways.core.errors import StoreDamaged
 from ragways.index.columns import TextColumn
 from ragways.index.database import connect, store_errors
+from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.names import TOKEN, fold, name_spans
 from ragways.index.graph.relations import RelationArrays, RelationTerms
 from ragways.index.graph.tables import CHUNKS, FILE, IDS
@@ -198,20 +199,20 @@ class Graph:
         return [row[0] for row in rows]
 
     def with_words(self, words: Collection[str], limit: int = 200) -> list[str]:
-        """Entities with a name or alias that holds all of these words, as names are compared: shortest names first.
+        """Entities with a name or alias that holds all of these words, as names are compared: shortest names first."""
+        found = self.seen_entities(self.name_words.holding(sorted(words)[:_NAME_WORDS]))
+        ids = [self.ids[entity] for entity in found[:limit].tolist()]
+        return list(dict.fromkeys(ids))
 
-        The table of names is read through, which takes half a second for a million of them.
-        """
-        words = sorted(words)[:_NAME_WORDS]
-        # The letters first: most names do not even hold those.
-        held = " AND ".join(["instr(name, ?)"] * len(words) + ["instr(' ' || name || ' ', ?)"] * len(words)) or "0"
-        rows = self._all(
-            f"SELECT e.id FROM (SELECT entity FROM names WHERE {held} "
-            "ORDER BY length(name) - length(replace(name, ' ', '')), entity LIMIT ?) "
-            "JOIN entities e ON e.ordinal = entity",
-            (*words, *(f" {word} " for word in words), limit),
-        )
-        return list(dict.fromkeys(row[0] for row in rows))
+    def seen_entities(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Those of these entities that are there: all, but of a part of a graph."""
+        return entities
+
+    @cached_property
+    def name_words(self) -> NameWords:
+        """The words of names and aliases."""
+        with self._whole():
+            return NameWords.load(self._folder)
 
     def in_question(self, question: str, limit: int = 50) -> list[NameMatch]:
         """Names of entities in a text: the longest from the left, none inside another."""

@@ -14,6 +14,7 @@ import numpy as np
 from ragways.index.columns import TextColumn
 from ragways.index.database import connect, new_database
 from ragways.index.graph.data import GraphData
+from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.names import coarse, fold, split_title
 from ragways.index.graph.relations import DESCRIPTION, RelationArrays, RelationTerms
 from ragways.index.layer import CheckContext, Finding, findings
@@ -72,6 +73,7 @@ def write_graph(graph: GraphData, folder: Path, before: Path | None = None) -> N
         _fill(db, graph, entities, chunks, statements)
         for statement in _INDEXES.split(";\n"):
             db.execute(statement)
+    NameWords.of((name, entity) for name, entity, *_ in sorted(_names(graph))).save(folder)
     TextColumn.write(folder, IDS, (node.id for node in graph.entities))
     TextColumn.write(folder, CHUNKS, graph.chunks)
     entity_links(graph, entities).save(folder, "graph-entities")
