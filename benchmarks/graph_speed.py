@@ -1,4 +1,5 @@
-"""CPU that the graph and its communities cost: by rules and by a model that answers at once; and PageRank.
+"""CPU that the graph and its communities cost: by rules and by a model that answers at once; one more document; and
+PageRank.
 
     python benchmarks/graph_speed.py --corpus FILE [--documents 609] [--json]
 
@@ -56,6 +57,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     rows = [row for way in ("rules", "model") for row in growth(options.corpus, options.documents, way)]
+    rows += [one_more(options.corpus, count) for count in sorted({min(100, options.documents), options.documents})]
     rows += [walks(hub) for hub in (0, 100_000)]
     if options.json:
         print(json.dumps(rows, indent=2))
@@ -120,6 +122,28 @@ def once(corpus: Path, count: int, way: str) -> dict[str, object]:
             row |= {"reports": model.reports.calls, "input_with_reports": round(both.input / tokens, 2)}
         graph.close()
         return row
+
+
+def one_more(corpus: Path, count: int) -> dict[str, object]:
+    """A whole run that builds an index with a graph and nothing else, and one that adds a document to it."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        write(corpus, place / "all.jsonl", count)
+        lines = (place / "all.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        (place / "documents.jsonl").write_text("".join(lines[:-1]), encoding="utf-8")
+        (place / "more.jsonl").write_text(lines[-1], encoding="utf-8")
+        recipe = Recipe(embedder=no_embedder, layers=frozenset({"graph"}))
+        started = time.process_time()
+        asyncio.run(build(place / "index", [place / "documents.jsonl"], recipe))
+        built = time.process_time()
+        asyncio.run(build(place / "index", [place / "more.jsonl"], recipe))
+        added = time.process_time()
+        return {
+            "one more to": count - 1,
+            "build_s": round(built - started, 2),
+            "add_s": round(added - built, 2),
+            "share": round((added - built) / (built - started), 3),
+        }
 
 
 def write(corpus: Path, file: Path, count: int) -> None:

@@ -14,6 +14,7 @@ from ragways.corpus.structure import Chunking, structure
 from ragways.index.graph import kept_facts
 from ragways.index.graph.facts import Source
 from ragways.index.graph.kept_facts import facts_by_rules
+from ragways.index.graph.layer import graph_of
 from ragways.index.layer import BuildContext, Changes, Texts
 from ragways.index.settings import GraphSettings
 from ragways.index.store import Store, number_of
@@ -75,8 +76,10 @@ class _Index:
             self.store.put(made, key, [1] * len(made.chunks), ["h"] * len(made.chunks))
         self.store.set_meta({"generation": str(int(self.store.meta()["generation"]) + 1)})
         told = Changes(frozenset(added), frozenset(changed), frozenset(removed)) if changes else None
-        context = BuildContext(self.store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, changes=told)
-        facts_by_rules(context, GraphSettings())
+        self.context = BuildContext(
+            self.store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, changes=told
+        )
+        facts_by_rules(self.context, GraphSettings())
 
     def rows(self, table: str) -> list[tuple[object, ...]]:
         return sorted(self.store.db.execute(f"SELECT * FROM {table}"))
@@ -131,6 +134,7 @@ def test_any_history_keeps_what_reading_all_anew_would(
         assert index.rows(table) == fresh.rows(table), table
     assert index.facts() == fresh.facts()
     assert index.keys() == fresh.keys()
+    assert graph_of(index.context) == graph_of(fresh.context)  # row by row
 
 
 def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -207,24 +207,31 @@ class _Kept:
         come, gone = _by_block(self._come), _by_block(self._gone)
         for block in sorted(come.keys() | gone.keys()):
             new, old = come.get(block, {}), gone.get(block, {})
+            filled = self._db.execute("SELECT 1 FROM graph_keys WHERE block = ? LIMIT 1", (block,)).fetchone()
+            if not filled and not old:
+                rows = ((block, key, places.tobytes()) for key, places in new.items())
+                self._db.executemany("INSERT INTO graph_keys VALUES (?, ?, ?)", rows)
+                continue
             for key in sorted(new.keys() | old.keys()):
-                if np.array_equal(new.get(key, _NO_PLACES), old.get(key, _NO_PLACES)):
-                    continue
-                places = np.setdiff1d(places_with(self._db, block, key), old.get(key, _NO_PLACES))
-                places = np.union1d(places, new.get(key, _NO_PLACES)).astype(np.uint16)
-                if len(places):
-                    row = (block, key, places.tobytes())
-                    self._db.execute("INSERT OR REPLACE INTO graph_keys VALUES (?, ?, ?)", row)
-                else:
-                    self._db.execute("DELETE FROM graph_keys WHERE block = ? AND key = ?", (block, key))
+                self._change(block, key, new.get(key, _NO_PLACES), old.get(key, _NO_PLACES))
         self._come, self._gone = [], []
+
+    def _change(self, block: int, key: int, new: Places, old: Places) -> None:
+        if np.array_equal(new, old):
+            return
+        places = np.union1d(np.setdiff1d(places_with(self._db, block, key), old), new).astype(np.uint16)
+        if len(places):
+            row = (block, key, places.tobytes())
+            self._db.execute("INSERT OR REPLACE INTO graph_keys VALUES (?, ?, ?)", row)
+        else:
+            self._db.execute("DELETE FROM graph_keys WHERE block = ? AND key = ?", (block, key))
 
 
 _NO_PLACES: Places = np.zeros(0, dtype=np.uint16)
 
 
 def _by_block(documents: Sequence[tuple[int, Keys]]) -> dict[int, dict[int, Places]]:
-    """The places in each block by key."""
+    """The places in each block by key; both in order."""
     found: dict[int, dict[int, Places]] = {}
     for block, some in groupby(sorted(documents, key=lambda item: item[0]), key=lambda item: item[0] // _BLOCK):
         here = list(some)

@@ -198,7 +198,8 @@ def _plan(planning: PlanContext) -> LayerEstimate:
 def _derive(context: BuildContext, folder: Path) -> None:
     settings = _settings(context)
     graph = context.once(graph_of)
-    write_graph(graph, folder, context.before if context.changes is not None else None)
+    with _no_collection():
+        write_graph(graph, folder, context.before if context.changes is not None else None)
     if _with_vectors(context, settings):
         texts = _embedded(graph, settings)
         for name, prefix in (("entities", "entity:"), ("relations", "relation:")):
