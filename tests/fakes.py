@@ -87,7 +87,8 @@ def reseal(index: Path) -> None:
     for derived in (index / "derived").glob("*"):
         seal_files(derived, f"format-{FORMAT}")
     store = Store(index, connect(index / "index.sqlite", write=True))
-    store.settle()
+    store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.seal.write()
     store.close()
 
 

@@ -97,6 +97,26 @@ def test_whoever_does_not_know_what_was_written_reads_all(folder: Path):
     assert is_right(folder)
 
 
+def test_damage_is_not_sealed_in_while_a_commit_waits_to_be_settled(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """Of a large store little is compared, but before its seal is made anew, all that its log did not write is."""
+    monkeypatch.setattr(checksums, "COMPARED", 0)
+    with closing(Store.create_or_open(folder)) as store, closing(Store.open(folder)):
+        store.set_meta({"key 1": "y"})
+        store.commit()
+        assert not store.settled
+        log = (folder / f"{FILE}-wal").read_bytes()
+    looked: list[int] = []
+    monkeypatch.setattr(Store, "_check_integrity", lambda _: looked.append(1))
+    whole = (folder / FILE).read_bytes()
+    data = bytearray(whole)
+    data[data.rindex(b"x" * 500)] = ord("z")
+    for content, expected in ((whole, []), (data, [1])):
+        (folder / FILE).write_bytes(content)
+        (folder / f"{FILE}-wal").write_bytes(log)  # as a process that is killed leaves it
+        with closing(Store.create_or_open(folder)):
+            assert looked == expected
+
+
 def test_two_writers_by_turns_do_not_seal_what_they_do_not_know(folder: Path):
     first, second = (Store.create_or_open(folder), None)
     first.set_meta({"key 1": "a" * 9000})

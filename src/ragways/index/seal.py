@@ -40,6 +40,7 @@ class Seal:
     def __init__(self, database: Path) -> None:
         self._database = database
         self._path = seal_of(database)
+        self._log = database.with_name(f"{database.name}-wal")
         self._name = secrets.token_hex(8)
         self._pages: set[int] | None = None
         """Pages of the file that were written since the seal was whole, where all of them are known."""
@@ -65,6 +66,16 @@ class Seal:
         blocks = drawn([BLOCK] * len(was.crcs), every=every)
         return all(crc_of(descriptor, at * BLOCK, BLOCK) == was.crcs[at] for at in blocks)
 
+    def is_whole_but_for_log(self, was: Sum) -> bool:
+        """Whether all of the file is what it was but for what its log has written, or is about to."""
+        pages = _pages_of_log(self._log)
+        if pages is None:
+            return False
+        descriptor = self._descriptor()
+        written = _blocks_of(pages, descriptor)
+        blocks = (at for at in range(len(was.crcs)) if at not in written)
+        return all(crc_of(descriptor, at * BLOCK, BLOCK) == was.crcs[at] for at in blocks)
+
     def unseal(self) -> None:
         """Before a commit."""
         known = self.read()
@@ -76,7 +87,7 @@ class Seal:
     def note_commit(self) -> None:
         """After a commit, while its log is there: see which pages it has written."""
         if self._pages is not None:
-            written = _pages_of_log(self._database.with_name(f"{self._database.name}-wal"))
+            written = _pages_of_log(self._log)
             self._pages = None if written is None else self._pages | written
 
     def write(self) -> None:
@@ -91,8 +102,8 @@ class Seal:
     def _renewed(self, was: Sum, pages: set[int]) -> Sum:
         """The checksums of the file now, where only these pages are other than they were."""
         descriptor = self._descriptor()
-        size, page = os.fstat(descriptor).st_size, _page_size(descriptor)
-        written = {(number - 1) * page // BLOCK for number in pages}
+        size = os.fstat(descriptor).st_size
+        written = _blocks_of(pages, descriptor)
         blocks = -(-size // BLOCK)
         # What was the last block may be longer now; what is the last may have been longer.
         kept = min(len(was.crcs), blocks) - 1
@@ -125,9 +136,10 @@ def seal_of(database: Path) -> Path:
     return database.with_name(f"{database.name}.sum")
 
 
-def _page_size(descriptor: int) -> int:
+def _blocks_of(pages: set[int], descriptor: int) -> set[int]:
+    """Which blocks of a database hold these pages."""
     size = int.from_bytes(os.pread(descriptor, 2, 16), "big")
-    return 65536 if size == 1 else size
+    return {(number - 1) * (65536 if size == 1 else size) // BLOCK for number in pages}
 
 
 def _pages_of_log(log: Path) -> set[int] | None:

@@ -97,11 +97,11 @@ class Store:
         known = self.seal.read()
         if known is None:
             return False  # made before there were seals, or the seal is lost
-        if self.seal.is_whole(known.was):
-            return True
-        if not known.broken_by:
+        if known.broken_by:  # a run is committing, could not settle, or was killed
+            return self.seal.is_whole(known.was, every=True) or self.seal.is_whole_but_for_log(known.was)
+        if not self.seal.is_whole(known.was):
             raise StoreDamaged(f"{self.path} is not what was written to it: it is damaged", REBUILD)
-        return False  # a run is committing, or was killed while it did
+        return True
 
     def _check_integrity(self) -> None:
         """What can be told of a file that has no seal: whether SQLite finds it whole."""
@@ -152,7 +152,9 @@ class Store:
                     return
                 self.begin()  # so that nobody writes meanwhile
                 if not log_size(self.path):
-                    self.seal.write()
+                    known = self.seal.read()
+                    if known is None or known.broken_by:  # else nothing was committed since
+                        self.seal.write()
                     self.settled = True
         except StoreError:
             pass
