@@ -17,10 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
+from ragways.core.errors import StoreDamaged
 from ragways.index import segments as under_test
+from ragways.index.columns import TextColumn
 from ragways.index.layer import BuildContext, Changes
 from ragways.index.postings import LENGTHS, hash_of, take_postings, write_postings
-from ragways.index.segments import renew
+from ragways.index.segments import renew, segments
 from ragways.index.store import Store, number_of
 from ragways.index.words import Words, all_terms, terms
 from ragways.index.work_cache import WorkCache
@@ -241,6 +243,7 @@ def test_any_changes_give_the_answers_of_plain_counting(data: st.DataObject):
             assert dict(found) == pytest.approx(dict(expected), rel=1e-12)
         words = [word for path in folder.glob("*/words.npy") for word in np.load(path).tolist()]
         assert set(words) == {hash_of(term) for text in texts.values() for term in all_terms(text)}
+        assert sorted(id for path in segments(folder) for id in TextColumn.load(path, "ids")) == sorted(texts)
         rows = sum(len(np.load(path)) for path in folder.glob("*/rows.npy"))
         assert rows == sum(len(set(all_terms(text))) for text in texts.values())
 
@@ -308,6 +311,14 @@ def test_parts_of_a_corpus_with_the_statistics_of_all_answer_as_one(tmp_path: Pa
         assert together == whole.statistics(words)
         found = [hit for part in parts for hit in part.search(question, 20, together)]
         assert sorted(found, key=lambda pair: (-pair[1], pair[0]))[:20] == whole.search(question, 20)
+
+
+def test_damage_that_was_not_seen_at_opening_is_said(tmp_path: Path):
+    Words.build(tmp_path / "words", drawn(4, 50))
+    rows = tmp_path / "words" / "1" / "rows.npy"
+    np.save(rows, np.load(rows) + 60_000)
+    with pytest.raises(StoreDamaged, match=r"words/1 is damaged .*: tell where with: ragways check"):
+        Words(tmp_path / "words").search("w1 w2", 5)
 
 
 def test_lengths_are_rounded_as_lucene_does():

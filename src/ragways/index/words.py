@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.core.errors import StoreDamaged
 from ragways.core.language import language, unspaced_words
 from ragways.index.bm25 import Places, Ranking, weight_of
 from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
@@ -147,8 +148,13 @@ class Words:
         weights = [weight_of(known.frequencies.get(word, 0), known.chunks) for word in words]
         ranking = Ranking(weights, known.length / max(1, known.chunks), k)
         kept = repeat(None) if self._kept is None else self._kept
-        for segment, where, some in zip(self._segments, places, kept, strict=False):
-            ranking.add(segment, where, some)
+        for path, segment, where, some in zip(self._paths, self._segments, places, kept, strict=False):
+            try:
+                ranking.add(segment, where, some)
+            except (IndexError, ValueError) as error:  # of a large index, not every byte is compared when it is opened
+                raise StoreDamaged(
+                    f"a file in {path} is damaged ({error})", "tell where with: ragways check"
+                ) from error
         return ranking.best
 
 
