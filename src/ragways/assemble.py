@@ -6,14 +6,22 @@ import inspect
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragways.core.errors import EmbedderChanged, SettingsError, StoreError, did_you_mean
+from ragways.core.errors import EmbedderChanged, SettingsError, StoreError, UsageError, did_you_mean
 from ragways.core.registry import Registry
 from ragways.corpus.structure import PRESETS, Chunking
 from ragways.models.providers import PROVIDERS
-from ragways.settings import ChunkingSettings, CorpusSettings, EndpointSettings, ModelSettings, Settings
+from ragways.settings import (
+    ChunkingSettings,
+    CorpusSettings,
+    EndpointSettings,
+    ModelSettings,
+    Settings,
+    plain_settings,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,9 +29,9 @@ if TYPE_CHECKING:
 
     from ragways.corpus.source import LoadOptions
     from ragways.evaluation.judges.judge import JudgeResources
-    from ragways.index.reader import Index
+    from ragways.index.reader import ConnectShards, Index
     from ragways.index.settings import GraphSettings
-    from ragways.index.update import Recipe
+    from ragways.index.update import BuildShards, Recipe
     from ragways.index.work_cache import WorkCache
     from ragways.models.adapt import OwnEmbedder, OwnModel
     from ragways.models.call import Model, ReplyCache
@@ -244,6 +252,33 @@ def _load_options(settings: CorpusSettings) -> LoadOptions:
     )
 
 
+def recipe_from(plain: dict[str, Any], layers: frozenset[str]) -> Recipe:
+    """The recipe of settings that came to another process as plain data."""
+    return recipe_of(Settings.model_validate(plain), layers)
+
+
+def engine_of(settings: Settings, embedder: OwnEmbedder | None, model: OwnModel | None) -> BuildShards | None:
+    """What builds the shards of an index; None is this process."""
+    if settings.cluster.engine == "local":
+        return None
+    if embedder is not None or model is not None:
+        raise UsageError(
+            "an embedder or a model of your own stays in this process, and shards are built on a cluster",
+            "name it in the settings (embedder.kind, model.kind: docs/python.md), or set cluster.engine to local",
+        )
+    from ragways.cluster.build import build_on_ray
+
+    return partial(build_on_ray, address=settings.cluster.address, make=partial(recipe_from, plain_settings(settings)))
+
+
+def _connect_shards(settings: Settings) -> ConnectShards | None:
+    if settings.cluster.engine == "local":
+        return None
+    from ragways.cluster.asking import on_ray
+
+    return on_ray(settings.cluster.address, settings.cluster.replicas, settings.cluster.seconds)
+
+
 @asynccontextmanager
 async def opened(
     settings: Settings, *, embedder: OwnEmbedder | None = None, model: OwnModel | None = None
@@ -267,7 +302,7 @@ async def opened_live(
     from ragways.tasks.answers import AnswerWishes
 
     async with AsyncExitStack() as stack:
-        live = stack.enter_context(closing(LiveIndex(settings.index)))
+        live = stack.enter_context(closing(LiveIndex(settings.index, _connect_shards(settings))))
         chosen = await stack.enter_async_context(_embedder(settings, embedder))
         work_cache = _kept_replies(settings.index, stack) if model is not None or settings.model.name else None
         client = await stack.enter_async_context(

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragways.assemble import opened_live, recipe_of
+from ragways.assemble import engine_of, opened_live, recipe_of
 from ragways.core.errors import RagwaysError, StoreBusy, UsageError
 from ragways.core.runtime import ProgressCallback, limit_threads, silent
 from ragways.core.stream import OnText
@@ -76,9 +76,10 @@ async def abuild(
     chosen = settings_for(settings, index).selecting(include, exclude)
     files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
     recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
+    engine = engine_of(chosen, embedder, model)
     with spending(Budget(usd=budget)):
         return await build_index(
-            chosen.index, files, recipe, rebuild=rebuild, progress=progress, web=web, shards=shards
+            chosen.index, files, recipe, rebuild=rebuild, progress=progress, web=web, shards=shards, engine=engine
         )
 
 

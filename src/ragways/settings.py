@@ -15,7 +15,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from ragways.core.errors import SettingsError
 from ragways.core.section import Section, settings_error
@@ -213,6 +213,15 @@ class ServeSettings(Section):
         return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
 
+class ClusterSettings(Section):
+    """Where the shards of an index are built and asked (docs/scale.md)."""
+
+    engine: Literal["local", "ray"] = Field("local", description="local is this process; ray is a cluster (extra ray)")
+    address: str = Field("", description="of ray: host:port, ray://host:port or auto; unset starts one on this machine")
+    replicas: int = Field(2, ge=1, le=16, description="of ray: actors that answer for each shard")
+    seconds: float = Field(30.0, gt=0, description="of ray: time for an actor to answer, before a replica is asked")
+
+
 class Settings(Section):
     """Every setting of ragways, section by section; frozen, and checked when it is made."""
 
@@ -226,6 +235,7 @@ class Settings(Section):
     corpus: CorpusSettings = CorpusSettings()
     answer: AnswerSettings = AnswerSettings()
     guard: GuardSettings = GuardSettings()
+    cluster: ClusterSettings = ClusterSettings()
     mcp: McpSettings = McpSettings()
     serve: ServeSettings = ServeSettings()
     graph: GraphSettings = GraphSettings()
@@ -399,3 +409,21 @@ def _user_cache(environment: Mapping[str, str]) -> Path:
         return (Path(base) if base else Path.home() / ".cache") / "ragways"
     except RuntimeError:
         raise SettingsError("this user has no home folder", "set RAGWAYS_CACHE to a folder for the model") from None
+
+
+def plain_settings(settings: Settings) -> dict[str, Any]:
+    """Settings as JSON data, secrets and all, for a process that does a part of the work."""
+    plain: dict[str, Any] = _plain(settings)
+    return plain
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401 - whatever a setting is
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    if isinstance(value, BaseModel):
+        return {name: _plain(getattr(value, name)) for name in type(value).model_fields}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, tuple | list | frozenset | set):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, Path) else value

@@ -19,14 +19,14 @@ import pytest
 from ragways.assemble import recipe_of
 from ragways.core.errors import UsageError
 from ragways.index.build import build
-from ragways.service.config import Limits, ServiceConfig, config_of, plain_settings
+from ragways.service.config import Limits, ServiceConfig, config_of
 from ragways.service.errors import ServiceError
 from ragways.service.keys import Keys
 from ragways.service.ledger import Account, Held, Ledger
 from ragways.service.state import State
 from ragways.service.wire import error_data, error_of
 from ragways.service.workers import WorkerPool
-from ragways.settings import Settings, read_settings
+from ragways.settings import Settings, plain_settings, read_settings
 from ragways.testing import LoopbackServer
 from tests.fakes import write
 from tests.service.conftest import RunningServer, Serve

@@ -78,6 +78,12 @@ def index(
     shards: Annotated[
         int, typer.Option("--shards", help="Shards to deal documents to, by key; 0: as many as there are.", min=0)
     ] = 0,
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="What builds shards: local, or ray (docs/scale.md).")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", help="The Ray cluster, HOST:PORT; unset, one on this machine.")
+    ] = None,
     settings: SettingsOption = None,
     provider: ProviderOption = None,
     model: ModelOption = None,
@@ -85,7 +91,7 @@ def index(
     json: JsonOption = False,
 ) -> None:
     """Index files and folders, or bring an index up to date with them."""
-    from ragways.assemble import recipe_of
+    from ragways.assemble import engine_of, recipe_of
     from ragways.core.trace import Budget, spending
     from ragways.corpus.source import WebSource
     from ragways.index.build import build
@@ -94,6 +100,7 @@ def index(
     chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
     chosen = chosen.selecting(include, exclude, no_gitignore=no_gitignore)
     names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
+    chosen = _on_cluster(chosen, engine, address)
     recipe = recipe_of(chosen, check_layers(names))
     if not paths and not url:
         raise UsageError("nothing to index is named", "give files, folders, or a --url")
@@ -103,7 +110,16 @@ def index(
         return
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
         summary = asyncio.run(
-            build(chosen.index, paths or [], recipe, rebuild=rebuild, progress=progress, web=web, shards=shards)
+            build(
+                chosen.index,
+                paths or [],
+                recipe,
+                rebuild=rebuild,
+                progress=progress,
+                web=web,
+                shards=shards,
+                engine=engine_of(chosen, None, None),
+            )
         )
     for stage, seconds in summary.seconds.items():
         ROOT.info("%s", stage, extra={"fields": {"seconds": round(seconds, 3)}})
@@ -115,6 +131,15 @@ def index(
         raise typer.Exit(OVERSPENT)
     if summary.failed or summary.undone or summary.unerased:
         raise typer.Exit(PARTLY)
+
+
+def _on_cluster(chosen: Settings, engine: str | None, address: str | None) -> Settings:
+    from ragways.core.section import parse_section
+    from ragways.settings import ClusterSettings
+
+    given = {name: value for name, value in (("engine", engine), ("address", address)) if value is not None}
+    cluster = parse_section("cluster", ClusterSettings, chosen.cluster.model_dump() | given)
+    return chosen.model_copy(update={"cluster": cluster})
 
 
 def _plan(chosen: Settings, paths: list[Path], recipe: Recipe, web: WebSource | None, json: bool) -> None:

@@ -21,8 +21,11 @@ def limit_threads() -> None:
 
 
 def no_telemetry() -> None:
-    """Tell onnxruntime to report nothing: from 1.31 on it would leave a device id and send events to its vendor."""
+    """Tell libraries to report nothing: from 1.31 on, onnxruntime would leave a device id and send events to its
+    vendor, and Ray would tell its own what it is used for.
+    """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 
 _PLAIN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH")

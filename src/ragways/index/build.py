@@ -70,7 +70,7 @@ async def build(
         run = _Run(store, work_cache, progress, anew=rebuild)
         with spending() as meter:
             try:
-                run.shards = shards_for(store, shards, rebuild=rebuild)
+                run.shards = shards_for(store, shards, rebuild=rebuild, elsewhere=engine is not None)
                 await run.prepare(recipe)
                 found = found.with_pages(web, folder / PAGES, progress)
                 reader = FileReader(store, recipe, found, run.summary, progress)

@@ -127,12 +127,12 @@ def _with_shards(statuses: list[LayerStatus], shards: ShardList) -> list[LayerSt
     parts = [layer_status(place) for shard, place in enumerate(shards.places()) if shard not in shards.missing()]
     joined = []
     for whole, *some in zip(statuses, *parts, strict=True):
-        here = [part for part in some if part.name in SHARDED]
+        there = whole.name in SHARDED
         joined.append(
             replace(
                 whole,
-                rows=whole.rows + sum(part.rows for part in here),
-                bytes=whole.bytes + sum(part.bytes for part in here),
+                rows=sum(part.rows for part in some) if there else whole.rows,
+                bytes=sum(part.bytes for part in some) if there else whole.bytes,
                 failures=whole.failures + sum(part.failures for part in some),
                 spent=sum((part.spent for part in some), whole.spent),
             )
@@ -228,7 +228,7 @@ def _checks(context: CheckContext) -> Iterator[Check]:
     """Those of the structure, of each layer that is built and whole, and of the work cache."""
     yield from (check_files, check_sums, check_generation, check_parts, check_texts)
     sharded = ShardList.of(context.store.folder, context.meta) is not None
-    if sharded and context.layers >= SHARDED:
+    if sharded and "vectors" in context.layers:
         yield check_arrays
     for layer in in_order(context.layers - SHARDED if sharded else context.layers):
         # Of damaged files all that can be said is that they are, and looking into them may end in anything.

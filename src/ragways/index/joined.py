@@ -1,15 +1,19 @@
-"""Vectors of an index that lie in shards: asked of each, and joined to what one index of all would say.
+"""Vectors and words of an index that lie in shards: asked of each, and joined to what one index of all would say.
 
-A score does not depend on where a chunk lies, so the best of all are the best of the shards' best.
+A score does not depend on where a chunk lies: how rare a word is, and how long chunks are, is told by all shards
+together before any of them is searched, and the product of two vectors is the same wherever it is made. So the best of
+all are the best of the shards' best.
 """
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from heapq import merge
 from itertools import islice
+from operator import add
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -21,6 +25,7 @@ from ragways.index.packed import PackedRows
 from ragways.index.shards import ShardList
 from ragways.index.store import number_of
 from ragways.index.vectors import Scored, Vectors
+from ragways.index.words import Words, WordStatistics, terms
 
 SoundFolder = Callable[[Path, int, str], Path]
 """The derived folder of an index (its folder, a generation, a layer), once the files of that layer are whole."""
@@ -37,6 +42,10 @@ class ShardReader:
     def vectors(self) -> Vectors:
         return Vectors.load(self._derived("vectors"), "chunks")
 
+    @cached_property
+    def words(self) -> Words:
+        return Words(self._derived("words") / "words")
+
     def nearest(self, vector: NDArray[np.float32], k: int, minimum: float) -> Scored:
         """The k nearest chunks."""
         return self.vectors.search(vector, k, minimum=minimum)
@@ -51,6 +60,15 @@ class ShardReader:
     def packed(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         """Rows as they are kept."""
         return self.vectors.matrix.packed[rows]
+
+    def statistics(self, words: Sequence[str]) -> WordStatistics:
+        """How often these words are here, among how much."""
+        return self.words.statistics(words)
+
+    def lexical(self, question: str, k: int, statistics: WordStatistics, documents: frozenset[int] | None) -> Scored:
+        """The k best chunks by words (of these documents), scored by what all shards say of the words."""
+        words = self.words if documents is None else self.words.only(documents)
+        return words.search(question, k, statistics)
 
 
 class ShardAsker(Protocol):
@@ -206,3 +224,30 @@ class JoinedRows(PackedRows):
             here = self._shard_of == shard
             found[here] = products[self._row_of[here]]
         return found
+
+
+class JoinedWords(Words):
+    """The lexical index of all shards."""
+
+    def __init__(self, shards: ShardAsker) -> None:
+        self._shards = shards
+        self._among: frozenset[int] | None = None
+
+    def __len__(self) -> int:
+        return self.statistics(()).chunks
+
+    def statistics(self, words: Sequence[str]) -> WordStatistics:
+        told: list[WordStatistics] = list(self._shards.ask("statistics", words).values())
+        return reduce(add, told)
+
+    def search(self, question: str, k: int, statistics: WordStatistics | None = None) -> Scored:
+        words = terms(question)
+        if not words or k <= 0:
+            return []
+        by = statistics or self.statistics(words)
+        return _best(self._shards.ask("lexical", question, k, by, self._among).values(), k)
+
+    def only(self, documents: frozenset[int]) -> Words:
+        part = copy.copy(self)
+        part._among = documents
+        return part

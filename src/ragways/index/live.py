@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 from ragways.index.database import connect, store_errors
 from ragways.index.reader import ConnectShards, Index
 from ragways.index.store import FILE, generation_of
+
+LOOK_AGAIN = 10.0
+"""Seconds between looks whether a shard that could not answer is back."""
 
 
 class LiveIndex:
@@ -25,6 +29,7 @@ class LiveIndex:
         self._current = Index.open(folder, connect)
         self._current.pause()
         self._readers: dict[Index, int] = {}
+        self._look_again = 0.0
 
     @contextmanager
     def snapshot(self) -> Iterator[Index]:
@@ -50,11 +55,12 @@ class LiveIndex:
             with store_errors(path), closing(connect(path, write=False)) as db:
                 if generation_of(db) == before.generation:
                     return before
-        elif before.begin() and not before.shard_note:  # what was missing may be back
+        elif before.begin() and not (before.shard_note and time.monotonic() > self._look_again):
             return before
         else:
             before.pause()
         self._current = Index.open(self._folder, self._connect)
+        self._look_again = time.monotonic() + LOOK_AGAIN
         if before not in self._readers:
             before.close()
         return self._current

@@ -187,6 +187,10 @@ class Index:
         from ragways.index.words import Words
 
         self.require(["words"])
+        if self.shards is not None:
+            from ragways.index.joined import JoinedWords
+
+            return JoinedWords(self.shards)
         with self._whole("words") as derived:
             return Words(derived / "words")
 

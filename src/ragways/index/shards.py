@@ -21,7 +21,7 @@ from ragways.index.place import MARK, SHARDS
 from ragways.index.schema import PARTS
 from ragways.index.store import Store
 
-SHARDED = frozenset({"vectors"})
+SHARDED = frozenset({"vectors", "words"})
 """Layers that a sharded index has in its shards; the rest are made of all documents at once."""
 MOST_SHARDS = 1000
 MISSING = "put it back from a copy, or build anew with: ragways index --rebuild PATH"
@@ -84,8 +84,9 @@ def generation_in(folder: Path) -> int:
         return int(store.meta()["generation"])
 
 
-def shards_for(store: Store, asked: int, *, rebuild: bool) -> ShardList | None:
-    """The shards that a run is to build: as many as are asked for, or else as there are. None is none.
+def shards_for(store: Store, asked: int, *, rebuild: bool, elsewhere: bool = False) -> ShardList | None:
+    """The shards that a run is to build: as many as are asked for, or else as there are. None is none, which cannot be
+    built `elsewhere` than in this process.
 
     How many there are is settled when an index is built for the first time, or anew.
     """
@@ -93,6 +94,8 @@ def shards_for(store: Store, asked: int, *, rebuild: bool) -> ShardList | None:
         raise UsageError(f"{asked} shards cannot be", f"choose a number from 1 to {MOST_SHARDS}")
     known, empty = ShardList.of(store.folder, store.meta()), not store.count("sources")
     if not asked:
+        if known is None and elsewhere:
+            raise UsageError("an index without shards is built by one process", "say how many: --shards N")
         return known
     if known is not None and asked == len(known):
         return known

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel, SecretStr
 
 from ragways.core.errors import UsageError
 from ragways.settings import Settings
@@ -131,21 +127,3 @@ def check_place(config: ServiceConfig, keys: int) -> None:
             f"{config.host} is open to other machines, and there is no key yet",
             "make one first: ragways key add NAME --scope read; or leave out --host",
         )
-
-
-def plain_settings(settings: Settings) -> dict[str, Any]:
-    """Settings as JSON data, secrets and all, for a child process: only ever sent over a pipe to it."""
-    plain: dict[str, Any] = _plain(settings)
-    return plain
-
-
-def _plain(value: object) -> Any:  # noqa: ANN401 - whatever a setting is
-    if isinstance(value, SecretStr):
-        return value.get_secret_value()
-    if isinstance(value, BaseModel):
-        return {name: _plain(getattr(value, name)) for name in type(value).model_fields}
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, tuple | list | frozenset | set):
-        return [_plain(one) for one in value]
-    return str(value) if isinstance(value, Path) else value

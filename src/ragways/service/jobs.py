@@ -27,7 +27,7 @@ from typing import Any
 from ragways.core.errors import RagwaysError, StoreBusy
 from ragways.core.runtime import plain_environment
 from ragways.service.collections import Collection, Collections
-from ragways.service.config import ServiceConfig, plain_settings
+from ragways.service.config import ServiceConfig
 from ragways.service.errors import Conflict, Forbidden, NotFound, ServiceError, TooMany, from_ragways
 from ragways.service.job_table import COLUMNS, ENDED, TABLE, Job, JobKind, JobState, caller_data, job_of, now
 from ragways.service.keys import Caller, Keys
@@ -35,6 +35,7 @@ from ragways.service.ledger import Held, Ledger
 from ragways.service.state import State
 from ragways.service.uploads import Uploads
 from ragways.service.wire import error_of
+from ragways.settings import plain_settings
 
 MOST_WAITING = 32
 """Jobs of a tenant that wait or run."""

@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragways.core.runtime import plain_environment
-from ragways.service.config import ServiceConfig, plain_settings
+from ragways.service.config import ServiceConfig
 from ragways.service.errors import Full, ServiceError
 from ragways.service.wire import Message, error_of, packed, receive
+from ragways.settings import plain_settings
 
 if TYPE_CHECKING:
     from ragways.service.collections import Collection

@@ -1,0 +1,110 @@
+"""Shards asked in actors of Ray, each with replicas on other nodes.
+
+A question goes to one replica of every shard. Where that is lost, or does not answer in time, the next is asked; where
+none answers, the others' results stand, and the result says how many shards it is of.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ragways.cluster.connection import connected
+from ragways.core.errors import RagwaysError
+from ragways.index.joined import ShardReader, checked, note_missing
+from ragways.index.reader import ConnectShards, sound_shard
+from ragways.index.shards import ShardList
+
+_ASKED = frozenset({"nearest", "ids", "products", "packed", "statistics", "lexical"})
+
+
+def on_ray(address: str, replicas: int, seconds: float) -> ConnectShards:
+    """What connects an index to its shards on a Ray cluster: so many actors a shard, which have so long to answer."""
+    return lambda shards: RayShards(shards, address, replicas, seconds)
+
+
+class ShardActor:
+    """One shard, read on the node where the actor lives."""
+
+    def __init__(self, folder: str, generation: int) -> None:
+        self._reader = ShardReader(Path(folder), generation, sound_shard)
+
+    def ask(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - what the method gives, or why it cannot
+        """What a method of `ShardReader` gives; where files cannot be read, the error."""
+        if method not in _ASKED:
+            raise ValueError(method)
+        try:
+            return getattr(self._reader, method)(*arguments)
+        except (RagwaysError, OSError, EOFError) as error:
+            return UnreadShard(str(error))
+
+
+class UnreadShard:
+    """Why an actor could not answer."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
+class RayShards:
+    """Asks shards in actors. They are this reader's own, and end with it."""
+
+    def __init__(self, shards: ShardList, address: str, replicas: int, seconds: float) -> None:
+        self.missing: dict[int, str] = {}
+        self._ray = ray = connected(address)
+        self._seconds = seconds
+        self._turn = itertools.count()
+        # Spread, so that a lost node takes one replica of a shard; restarted by Ray, so that the next question has two.
+        actor = ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy="SPREAD")(ShardActor)
+        self._actors = {
+            shard: [actor.remote(str(shards.place(shard).resolve()), generation) for _ in range(replicas)]
+            for shard, generation in enumerate(shards.generations)
+        }
+
+    def __len__(self) -> int:
+        return len(self._actors)
+
+    def ask(self, method: str, *arguments: object, each: Sequence[object] | None = None) -> dict[int, Any]:
+        turn = next(self._turn)
+        answers: dict[int, Any] = {}
+        waiting = [shard for shard in self._actors if shard not in self.missing]
+        why = ""
+        for replica in range(max(map(len, self._actors.values()), default=0)):
+            # All shards at once, then again those that did not answer.
+            refs = {
+                shard: self._replica(shard, turn + replica).ask.remote(
+                    method, *arguments, *(() if each is None else (each[shard],))
+                )
+                for shard in waiting
+            }
+            waiting = []
+            for shard, ref in refs.items():
+                answer = self._answer(ref)
+                if isinstance(answer, UnreadShard):
+                    why = answer.why
+                    waiting.append(shard)
+                else:
+                    answers[shard] = answer
+            if not waiting:
+                break
+        for shard in waiting:
+            note_missing(self, shard, why)
+        return checked(self, dict(sorted(answers.items())))
+
+    def _replica(self, shard: int, turn: int) -> Any:  # noqa: ANN401
+        actors = self._actors[shard]
+        return actors[turn % len(actors)]
+
+    def _answer(self, ref: Any) -> Any:  # noqa: ANN401
+        try:
+            return self._ray.get(ref, timeout=self._seconds)
+        except self._ray.exceptions.RayError as error:
+            return UnreadShard(" ".join(str(error).split())[:200])
+
+    def close(self) -> None:
+        """End the actors."""
+        if self._ray.is_initialized():
+            for actor in itertools.chain.from_iterable(self._actors.values()):
+                self._ray.kill(actor)

@@ -1,0 +1,71 @@
+"""Ray: a cluster of three nodes that lose each other, and what is said where there is no Ray."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ragways
+from ragways.core.errors import MissingPart, UsageError
+from ragways.settings import Settings
+from ragways.testing.embedder import HashingEmbedder
+from tests.fakes import write
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parent.parent / "src"
+PATIENT = {"RAY_agent_register_timeout_ms": "120000", "RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0"}
+
+
+def python_with_ray() -> str:
+    if not (Path(sys.prefix) / "ray" / "ready").exists():
+        pytest.skip("ray is not installed: run `make clients`")
+    return str(Path(sys.prefix) / "ray" / "bin" / "python")
+
+
+def test_nodes_die_and_come_and_nothing_is_lost(tmp_path: Path):
+    done = subprocess.run(
+        [python_with_ray(), "-W", "ignore", str(HERE / "three_nodes.py"), str(tmp_path)],
+        capture_output=True, text=True, check=False, timeout=400, cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), **PATIENT},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-4000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["twice"] <= 64
+
+
+def test_an_address_that_does_not_answer_is_told_of(tmp_path: Path):
+    write(tmp_path / "corpus", {"a.txt": "A light."})
+    program = "import ragways.apps.cli as cli; cli.main()"
+    command = ["index", "corpus", "--index", "index", "--engine", "ray", "--address", "127.0.0.1:9", "--shards", "2"]
+    done = subprocess.run(
+        [python_with_ray(), "-c", program, *command], capture_output=True, text=True, check=False, timeout=120,
+        cwd=tmp_path, env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)},
+    )  # fmt: skip
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert "no Ray cluster answers at 127.0.0.1:9" in said
+    assert "ray start --head" in said
+
+
+def on_ray(tmp_path: Path) -> Settings:
+    return Settings.model_validate({"index": tmp_path / "index", "cluster": {"engine": "ray"}})
+
+
+def test_without_ray_the_cure_is_said(tmp_path: Path):
+    corpus = write(tmp_path / "corpus", {"a.txt": "A light."})
+    with pytest.raises(MissingPart, match=r"Ray is not installed: pip install 'ragways\[ray\]'"):
+        ragways.build(corpus, settings=on_ray(tmp_path), shards=2)
+    with pytest.raises(UsageError, match="say how many: --shards N"):
+        ragways.build(corpus, settings=on_ray(tmp_path))
+
+
+def test_an_embedder_of_ones_own_stays_here(tmp_path: Path):
+    corpus = write(tmp_path / "corpus", {"a.txt": "A light."})
+    with pytest.raises(UsageError, match=r"name it in the settings"):
+        ragways.build(corpus, embedder=HashingEmbedder(), settings=on_ray(tmp_path), shards=2)
+    assert not (tmp_path / "index").exists()
