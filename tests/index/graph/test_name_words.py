@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragways.index.graph.ids import EntityIds, EntityPlaces
 from ragways.index.graph.name_words import NameWords
 
 WORDS = ("ness", "light", "the", "of", "ferry", "é", "5")
@@ -26,3 +27,14 @@ def test_names_that_hold_all_words_the_shortest_first(named: list[tuple[str, int
     with tempfile.TemporaryDirectory() as folder:
         made.save(Path(folder))
         assert NameWords.load(Path(folder)).holding(wanted).tolist() == [entity for _, entity in by_hand]
+
+
+@given(st.sets(st.integers(0, 2**64 - 1), max_size=30), st.integers(0, 2**64 - 1))
+def test_ids_of_entities_as_numbers(numbers: set[int], other: int) -> None:
+    ids = [f"entity:{number:016x}" for number in sorted(numbers)]
+    kept = EntityIds.of(ids)
+    places = EntityPlaces(kept)
+    assert list(kept) == kept[:] == [kept[place] for place in range(len(kept))] == ids
+    assert [places[id] for id in ids] == list(range(len(ids)))
+    for strange in (f"entity:{other:016x}", "entity:", "entity:zz", "chunk:0000000000000000", f"entity:{other:017x}"):
+        assert (strange in places) == (strange in ids)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.database import PartOfDatabase
+from ragways.index.graph.ids import EntityIds
 from ragways.index.graph.names import fold, split_title
 from ragways.index.graph.reader import Graph, GraphEntity, Triplet
 from ragways.index.graph.relations import Ints, RelationArrays, Small
@@ -79,7 +80,7 @@ class FilteredGraph(Graph):
     # Numbers are those of the whole graph.
 
     @cached_property
-    def ids(self) -> Sequence[str]:
+    def ids(self) -> EntityIds:
         return self._whole_graph.ids
 
     @cached_property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,10 +16,11 @@ from numpy.typing import NDArray
 from ragways.core.errors import StoreDamaged
 from ragways.index.columns import TextColumn
 from ragways.index.database import connect, store_errors
+from ragways.index.graph.ids import EntityIds, EntityPlaces
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.names import TOKEN, fold, name_spans
 from ragways.index.graph.relations import RelationArrays, RelationTerms
-from ragways.index.graph.tables import CHUNKS, FILE, IDS
+from ragways.index.graph.tables import CHUNKS, FILE
 from ragways.index.pagerank import Adjacency
 from ragways.index.vectors import Scored, Vectors
 
@@ -89,25 +89,6 @@ _TRIPLET = (
 )
 
 
-class PlacesInOrder(Mapping[str, int]):
-    """The place of each text of a sorted list, found by halving: a dictionary of a million takes a second to make."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
-
-    def __getitem__(self, text: str) -> int:
-        place = bisect_left(self._texts, text)
-        if place == len(self._texts) or self._texts[place] != text:
-            raise KeyError(text)
-        return place
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-
 class _ChunkPlaces(Mapping[str, int]):
     """Node numbers of chunks, looked up one by one: they are in no order of their ids, and many."""
 
@@ -147,10 +128,10 @@ class Graph:
     # Entities
 
     @cached_property
-    def ids(self) -> Sequence[str]:
+    def ids(self) -> EntityIds:
         """Ids of all entities: the node numbers of `adjacency`, and the first of `passages`."""
         with self._whole():
-            return TextColumn.load(self._folder, IDS)
+            return EntityIds.load(self._folder)
 
     @cached_property
     def chunks(self) -> Sequence[str]:
@@ -161,7 +142,7 @@ class Graph:
     @cached_property
     def ordinals(self) -> Mapping[str, int]:
         """Node numbers of entities by id."""
-        return PlacesInOrder(self.ids)
+        return EntityPlaces(self.ids)
 
     @cached_property
     def places(self) -> Mapping[str, int]:

@@ -14,6 +14,7 @@ import numpy as np
 from ragways.index.columns import TextColumn
 from ragways.index.database import connect, new_database
 from ragways.index.graph.data import GraphData
+from ragways.index.graph.ids import EntityIds
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.names import coarse, fold, split_title
 from ragways.index.graph.relations import DESCRIPTION, RelationArrays, RelationTerms
@@ -22,8 +23,8 @@ from ragways.index.pagerank import Adjacency
 from ragways.index.vectors import Vectors
 
 FILE = "graph.sqlite"
-IDS, CHUNKS = "graph-ids", "graph-chunks"
-"""Columns of the ids of entities and chunks, by their numbers."""
+CHUNKS = "graph-chunks"
+"""The column of the ids of chunks, by their numbers."""
 
 _TABLES = """
 CREATE TABLE entities (
@@ -74,7 +75,7 @@ def write_graph(graph: GraphData, folder: Path, before: Path | None = None) -> N
         for statement in _INDEXES.split(";\n"):
             db.execute(statement)
     NameWords.of((name, entity) for name, entity, *_ in sorted(_names(graph))).save(folder)
-    TextColumn.write(folder, IDS, (node.id for node in graph.entities))
+    EntityIds.of(node.id for node in graph.entities).save(folder)
     TextColumn.write(folder, CHUNKS, graph.chunks)
     entity_links(graph, entities).save(folder, "graph-entities")
     passage_links(graph, entities, chunks).save(folder, "graph-passages")

@@ -1,0 +1,188 @@
+"""What an index of a made corpus costs as it grows: to build, to change, to open and to ask.
+
+    python benchmarks/scale.py --sizes 10000 100000 [--layers vectors,words] [--questions 40] [--keep FOLDER] [--json]
+
+A size is a number of documents; about 1.1 chunks come of each. The corpus is that of `corpus_maker.py` and the embedder
+that of `stand_in.py`, so that embedding is told apart. Each step is a process of its own: CPU seconds are those of all
+its threads from the imports on, memory is the highest it had, which counts pages of mapped files that it touched. Disk
+is all of the index but its texts and its work cache. Exponents are those of the growth from one size to the next.
+Questions name one or two titles; retrieval is timed, answering is not. `--keep` leaves the indexes there, and takes up
+those that it finds.
+"""
+
+# ruff: noqa: E402
+from __future__ import annotations
+
+from ragways.core.runtime import limit_threads
+
+limit_threads()  # before numpy is there
+
+import argparse
+import asyncio
+import json
+import math
+import random
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from corpus_maker import title_of, write_jsonl
+from disk import layer_bytes
+from stand_in import StandIn, stand_in
+
+from ragways.index.build import build, remove
+from ragways.index.layers import layer_settings
+from ragways.index.reader import Index
+from ragways.index.update import Recipe
+from ragways.models.client import ModelClient
+from ragways.retrieval.ask import PARADIGMS, retrieve
+from ragways.retrieval.resources import Resources
+
+ASKED = ("words", "naive", "graph-ppr", "fused")
+FURTHER = 10
+"""Documents that a change adds beside one, to tell what each further one costs."""
+NO_GRAPH_VECTORS = {"graph": {"vectors": "none"}}
+Row = dict[str, Any]
+
+
+# Steps, each in a process of its own
+
+
+@contextmanager
+def measured(row: Row, name: str) -> Iterator[None]:
+    cpu, wall = time.process_time(), time.perf_counter()
+    yield
+    row[f"{name}_cpu_s"], row[f"{name}_s"] = time.process_time() - cpu, time.perf_counter() - wall
+
+
+def built(home: Path, size: int, layers: frozenset[str]) -> Row:
+    """All documents into a new index."""
+    row: Row = {}
+    with measured(row, "build"):
+        done = asyncio.run(build(home / "index", [home / "corpus.jsonl"], recipe(layers)))
+    with closing(sqlite3.connect(home / "index" / "index.sqlite")) as db:
+        text = db.execute("SELECT sum(length(CAST(text AS BLOB))) FROM documents").fetchone()[0]
+    sizes = layer_bytes(home / "index")
+    disk = sum(sizes.values()) - sizes["work cache"] - text
+    ms = 1000 * row["build_cpu_s"] / done.chunks
+    stages = {name: round(took, 1) for name, took in done.seconds.items()}
+    return row | {"documents": size, "chunks": done.chunks, "ms_a_chunk": ms, "disk": disk / done.chunks, "in": stages}
+
+
+def changed(home: Path, size: int, layers: frozenset[str]) -> Row:
+    """One document more, as the first thing a process does; one more, and then several; and the first again less."""
+    row: Row = {}
+    for name, first, count in (("add", size, 1), ("add_warm", size + 1, 1), ("add_more", size + 2, FURTHER + 1)):
+        file = home / f"{name}.jsonl"
+        write_jsonl(file, count, first=first)
+        with measured(row, name):
+            asyncio.run(build(home / "index", [file], recipe(layers)))
+    with measured(row, "remove"):
+        asyncio.run(remove(home / "index", [str(home / "add.jsonl").rpartition("/")[2]]))
+    row["each_further_cpu_s"] = (row["add_more_cpu_s"] - row["add_warm_cpu_s"]) / FURTHER
+    return row
+
+
+def asked(home: Path, size: int, paradigm: str, count: int) -> Row:
+    """A cold start with its first question, and then more of them."""
+    row: Row = {}
+    dice = random.Random(size)
+    titles = [[title_of(dice.randrange(size)) for _ in range(1 + number % 2)] for number in range(count + 1)]
+    questions = [f"When did {' meet '.join(each)}?" if len(each) > 1 else f"Who is {each[0]}?" for each in titles]
+    embedder = StandIn()
+    with measured(row, "first"):
+        use = Resources(Index.open(home / "index"), embedder, ModelClient(None))
+        asyncio.run(retrieve(use, questions[0], paradigm))
+    took = []
+    for question in questions[1:]:
+        began = time.process_time()
+        asyncio.run(retrieve(use, question, paradigm))
+        took.append(1000 * (time.process_time() - began))
+    use.index.close()
+    cuts = statistics.quantiles(took, n=20)
+    return row | {"p50_ms": cuts[9], "p95_ms": cuts[18]}
+
+
+def recipe(layers: frozenset[str]) -> Recipe:
+    return Recipe(embedder=stand_in, layers=layers, settings=layer_settings(NO_GRAPH_VECTORS))
+
+
+# All of them
+
+
+def measure(home: Path, size: int, layers: frozenset[str], count: int) -> Iterator[Row]:
+    """Every step at one size."""
+    if not (home / "index").exists():
+        home.mkdir(parents=True, exist_ok=True)
+        write_jsonl(home / "corpus.jsonl", size)
+        yield child(home, "build", size, layers, count)
+    for paradigm in ASKED:
+        if PARADIGMS[paradigm].needs <= layers:
+            yield child(home, paradigm, size, layers, count)
+    yield child(home, "change", size, layers, count)
+
+
+def child(home: Path, step: str, size: int, layers: frozenset[str], count: int) -> Row:
+    command = [sys.executable, __file__, "--child", str(home), step, "--sizes", str(size)]
+    command += ["--layers", ",".join(sorted(layers)), "--questions", str(count)]
+    row: Row = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return {"size": size, "step": step} | row
+
+
+def run_child(home: Path, step: str, size: int, layers: frozenset[str], count: int) -> Row:
+    if step == "build":
+        row = built(home, size, layers)
+    else:
+        row = changed(home, size, layers) if step == "change" else asked(home, size, step, count)
+    return row | {"peak_mb": peak()}
+
+
+def peak() -> float:
+    """The most megabytes that this program had; `getrusage` counts what the process had before it became this one."""
+    return int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0]) / 1024
+
+
+def exponents(before: Row, row: Row) -> Row:
+    """How each time grew from the size before to this one."""
+    times = [key for key in row if key.endswith(("cpu_s", "_ms")) and min(row[key], before.get(key, 0)) > 0]
+    return {key: round(math.log(row[key] / before[key]) / math.log(row["size"] / before["size"]), 2) for key in times}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--layers", default="vectors,words")
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    layers = frozenset(options.layers.split(","))
+    if options.child:
+        home, step = options.child
+        print(json.dumps(run_child(Path(home), step, options.sizes[0], layers, options.questions)))
+        return
+    before: dict[str, Row] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for size in options.sizes:
+            home = (options.keep or Path(folder)) / f"{size}-{'-'.join(sorted(layers))}"
+            for row in measure(home, size, layers, options.questions):
+                if row["step"] in before:
+                    row["exponents"] = exponents(before[row["step"]], row)
+                before[row["step"]] = row
+                shown = {key: round(value, 3) if isinstance(value, float) else value for key, value in row.items()}
+                print(
+                    json.dumps(shown) if options.json else "  ".join(f"{k} {v}" for k, v in shown.items()), flush=True
+                )
+
+
+if __name__ == "__main__":
+    main()
