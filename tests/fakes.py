@@ -105,7 +105,7 @@ def contents(folder: Path) -> dict[str, list[tuple[object, ...]]]:
     }
     db.close()
     index = Index.open(folder)
-    held["vectors"] = [(id, index.vectors.matrix[n].tobytes()) for n, id in enumerate(index.vectors.ids)]
+    held["vectors"] = sorted((id, index.vectors.matrix[n].tobytes()) for n, id in enumerate(index.vectors.ids))
     probe = "harbour light storm ship tower keeper"
     held["words"] = [*index.words.search(probe, 1000)]
     index.close()

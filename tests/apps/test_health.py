@@ -52,6 +52,13 @@ def test_a_sound_index_is_fit(index: Path):
     assert data["figures"]["entities"] > 0
 
 
+def test_check_prints_how_many_of_the_nearest_a_search_finds(index: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ragways.index.chunk_vectors.recall", lambda _: 0.9931)
+    assert (
+        "recall@10 of a search by meaning against an exact one: 0.993\n" in run("check", "--index", str(index)).output
+    )
+
+
 def test_an_index_that_is_not_fit_exits_with_3(index: Path):
     db = sqlite3.connect(index / "index.sqlite")
     db.execute("UPDATE sentences SET end = 99999")

@@ -74,17 +74,17 @@ def test_no_damage_of_any_file_changes_an_answer_unnoticed(whole: Path, tmp_path
 
 def test_damaged_derived_files_are_made_again_and_one_line_says_so(index: Path, caplog: pytest.LogCaptureFixture):
     before = contents(index)
-    flip(index / "derived" / "1" / "chunks.npy", -3)
+    flip(index / "derived" / "1" / "vectors" / "1" / "rows.npy", -3)
     with caplog.at_level(logging.WARNING):
         assert contents(index) == before
     [line] = caplog.messages
-    assert "chunks.npy was damaged, and is made again" in line
+    assert "rows.npy was damaged, and is made again" in line
     assert check(index).fit
 
 
 def test_damaged_derived_files_of_an_index_that_cannot_be_written(index: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ragways.index.database.WAIT_SECONDS", 0.05)
-    flip(index / "derived" / "1" / "chunks.npy", -3)
+    flip(index / "derived" / "1" / "vectors" / "1" / "rows.npy", -3)
     cure = pytest.raises(StoreDamaged, match=r"could not be made again .*: wait for it to end")
     with closing(Store.create_or_open(index)), closing(Index.open(index)) as opened, cure:
         opened.vectors  # noqa: B018
@@ -152,7 +152,7 @@ def test_nothing_is_made_of_large_files_that_are_damaged(
     index: Path, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Of large files not all is compared when a run begins; what it has read is compared when it has."""
-    flip(index / "derived" / "1" / "chunks.npy", -3)
+    flip(index / "derived" / "1" / "vectors" / "1" / "rows.npy", -3)
     write(docs, {"more.md": "# More\n\nAnother light.\n"})
     told: list[Path | None] = []
 
@@ -170,7 +170,7 @@ def test_nothing_is_made_of_large_files_that_are_damaged(
 
 
 def test_a_run_makes_damaged_files_again_even_if_no_document_changed(index: Path, docs: Path):
-    flip(index / "derived" / "1" / "chunks.ids", 3)
+    flip(index / "derived" / "1" / "vectors" / "1" / "chunks.text", 3)
     assert not check(index).fit
     run(index, docs)
     assert check(index).fit

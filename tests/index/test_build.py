@@ -334,12 +334,12 @@ def test_derived_files_of_another_format_are_made_again(tmp_path: Path, corpus: 
     before = contents(index)
     derived = index / "derived" / "1"
     for other in (None, "format-1"):
-        (derived / "chunks.npy").unlink()
+        (derived / "vectors" / "1" / "rows.npy").unlink()
         (derived / f"format-{FORMAT}").unlink()
         if other is not None:
             (derived / other).touch()
         assert contents(index) == before
-        assert (derived / "chunks.npy").is_file()
+        assert (derived / "vectors" / "1" / "rows.npy").is_file()
         assert [file.name for file in derived.glob("format*")] == [f"format-{FORMAT}"]
     [only] = (index / "derived").iterdir()
     assert only == derived
@@ -496,7 +496,7 @@ def test_derived_files_that_are_written_wrong_are_named_with_their_cure(tmp_path
     index = tmp_path / "index"
     run(index, [corpus])
     before = contents(index)
-    (index / "derived" / "1" / "chunks.npy").write_bytes(b"junk")
+    (index / "derived" / "1" / "vectors" / "1" / "rows.npy").write_bytes(b"junk")
     reseal(index)
     opened = Index.open(index)
     with pytest.raises(StoreFailed, match="remove the folder"):

@@ -13,6 +13,7 @@ import pytest
 
 from ragways.core.errors import NoIndex
 from ragways.index.build import build, remove
+from ragways.index.columns import TextColumn
 from ragways.index.health import Health
 from ragways.index.health import check as look
 from ragways.index.layer import Finding
@@ -187,23 +188,52 @@ def change(path: Path, how: Callable[[np.ndarray], np.ndarray]) -> None:
     np.save(path, how(np.load(path)))
 
 
+def vectors(index: Path) -> Path:
+    """The one segment of vectors."""
+    return derived(index) / "vectors" / "1"
+
+
+def rename(index: Path, how: Callable[[list[str]], list[str]]) -> list[str]:
+    """Change the ids of vectors; gives those that were."""
+    ids = list(TextColumn.load(vectors(index), "chunks"))
+    for file in vectors(index).glob("chunks.*"):
+        file.unlink()
+    TextColumn.write(vectors(index), "chunks", how(ids))
+    return ids
+
+
 def test_a_chunk_without_its_vector(index: Path):
-    file = derived(index) / "chunks.ids"
-    ids = file.read_text().split("\n")
-    file.write_text("\n".join(ids[:-1]))
-    change(derived(index) / "chunks.npy", lambda rows: rows[:-1])
+    ids = rename(index, lambda ids: ids[:-1])
     assert the(index, "chunks without a vector").example == ids[-1]
 
 
 def test_rows_and_ids_that_differ(index: Path):
-    change(derived(index) / "chunks.npy", lambda rows: rows[:-1])
-    assert the(index, "chunks: rows and ids differ").severity == "error"
+    change(vectors(index) / "rows.npy", lambda rows: rows[:-1])
+    assert the(index, "segment 1: rows and ids differ").severity == "error"
 
 
-def test_vectors_in_another_order(index: Path):
-    file = derived(index) / "chunks.ids"
-    file.write_text("\n".join(reversed(file.read_text().split("\n"))))
-    assert the(index, "vectors in another order than their chunks").severity == "error"
+def test_vectors_with_the_ids_of_others(index: Path):
+    ids = rename(index, lambda ids: list(reversed(ids)))
+    assert the(index, "vectors that lie with another document than theirs").count >= len(ids) - 2
+
+
+def test_two_vectors_of_a_chunk(index: Path):
+    ids = rename(index, lambda ids: [ids[1], *ids[1:]])
+    assert the(index, "chunks with two vectors").example == ids[1]
+
+
+def test_sketches_of_other_vectors(index: Path):
+    def spoil(words: np.ndarray) -> np.ndarray:
+        words[0, 2] ^= np.uint64(1)
+        return words
+
+    change(vectors(index) / "sketches.npy", spoil)
+    finding = the(index, "sketches of other vectors")
+    assert (finding.count, finding.example) == (1, TextColumn.load(vectors(index), "chunks")[2])
+
+
+def test_recall_is_among_the_figures(index: Path):
+    assert look(index).figures["recall_at_10"] == 1
 
 
 def test_vectors_that_are_no_numbers_or_too_long(index: Path):
@@ -214,15 +244,14 @@ def test_vectors_that_are_no_numbers_or_too_long(index: Path):
         rows[:, -4:] = scales.view(np.int8)
         return rows
 
-    change(derived(index) / "chunks.npy", spoil)
-    assert the(index, "chunks: vectors that are no numbers").count == 1
-    assert the(index, "chunks: vectors not of length 1").count == 1
+    change(vectors(index) / "rows.npy", spoil)
+    assert the(index, "vectors: vectors that are no numbers").count == 1
+    assert the(index, "vectors: vectors not of length 1").count == 1
 
 
 def test_vectors_of_a_document_that_is_gone(index: Path):
-    file = derived(index) / "chunks.ids"
-    file.write_text("article:3:s0:p0:c0\n" + file.read_text().split("\n", 1)[1])
-    assert {"vectors of chunks that are not there", "chunks: vectors of documents that are gone"} <= set(errors(index))
+    rename(index, lambda ids: ["article:3:s0:p0:c0", *ids[1:]])
+    assert {"vectors of chunks that are not there", "vectors: vectors of documents that are gone"} <= set(errors(index))
 
 
 def test_a_vector_that_is_not_kept(index: Path):
@@ -300,12 +329,12 @@ def test_a_damaged_file_is_a_finding_and_the_rest_is_still_checked(index: Path):
 
 
 def test_a_layer_whose_files_are_gone(index: Path):
-    (derived(index) / "chunks.npy").unlink()
+    (vectors(index) / "rows.npy").unlink()
     assert any(name.startswith("cannot be checked: vectors of chunks") for name in errors(index))
 
 
 def test_the_cure_for_derived_files_cures(index: Path):
-    change(derived(index) / "chunks.npy", lambda rows: rows[:-1])
+    change(vectors(index) / "rows.npy", lambda rows: rows[:-1])
     sql(derived(index) / "graph.sqlite", BROKEN_GRAPH["relations of entities that are not there"])
     sql(derived(index) / "communities.sqlite", BROKEN_COMMUNITIES["vectors of communities that are not there"])
     assert {finding.cure for finding in check(index).findings if finding.severity == "error"} == {

@@ -64,8 +64,8 @@ def test_bytes_a_chunk_with_all_layers(index: Path):
         return sum(path.stat().st_size for path in index.rglob(pattern) if path.is_file()) / chunks
 
     kept = sqlite3.connect(index / "work_cache.sqlite").execute("SELECT count(*) FROM vectors").fetchone()[0] / chunks
-    # A vector of 384 numbers and its factor are 388 bytes, in the work cache with its key and page some 600.
-    assert weight("chunks.*") < 388 + 60
+    # A vector of 384 numbers and its factor are 388 bytes, its sketch 64; in the work cache, with its key, some 600.
+    assert weight("derived/*/vectors/*/*") < 388 + 64 + 80
     assert weight("work_cache*") < 700 * kept + 1500
     assert weight("*") - weight("work_cache*") < 15_500
     assert weight("*") < 22_000

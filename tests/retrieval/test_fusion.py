@@ -20,7 +20,7 @@ from ragways.core.types import Hits, Query
 from ragways.index.graph.retrieve import question_seeds, sureness
 from ragways.index.reader import Index
 from ragways.retrieval.fused import LINKED, LINKED_READ, PLAIN, PLAIN_READ, Fusion, Weights, chance, mixed, weighed
-from ragways.retrieval.fused_features import FEATURES, PARTNERS, RANK, Bridge, Candidates, Cover, places
+from ragways.retrieval.fused_features import FEATURES, PARTNERS, RANK, Bridge, Candidates, Cover
 from ragways.retrieval.pagerank import linked
 from ragways.retrieval.retrieve import dense, words
 from tests.retrieval.graph_corpus import HOPS, TEXTS, TWO, indexed, resources
@@ -147,7 +147,7 @@ def long_article(folder: Path) -> Index:
 
 def test_parts_of_long_articles_are_told_from_whole_ones(tmp_path: Path):
     index = long_article(tmp_path)
-    size = places(index.vectors).sizes
+    size = index.vectors.sizes({id.rsplit(":", 3)[0] for id in index.vectors.ids})
     (long,) = (id for id, count in size.items() if count > 1)
     assert size[long] >= 20
     assert sum(size.values()) == len(index.vectors.ids)

@@ -363,6 +363,10 @@ def _show_health(folder: Path, health: Health) -> None:
     if "entities" in health.figures:
         entities, alone = int(health.figures["entities"]), health.figures["isolated_share"]
         out.print(f"{entities:,} entities, {alone:.1%} of them in no relation", style="dim")
+    if "recall_at_10" in health.figures:
+        out.print(
+            f"recall@10 of a search by meaning against an exact one: {health.figures['recall_at_10']:.3f}", style="dim"
+        )
     errors = sum(finding.severity == "error" for finding in health.findings)
     warnings = len(health.findings) - errors
     verdict = "fit" if health.fit else "not fit"

@@ -17,7 +17,8 @@ from ragways.index.joined import ShardReader, checked, note_missing
 from ragways.index.reader import ConnectShards, sound_shard
 from ragways.index.shards import ShardList
 
-_ASKED = frozenset({"nearest", "ids", "products", "packed", "statistics", "lexical"})
+_OF_VECTORS = {"reach", "nearest", "ids", "owners", "size", "places", "sizes", "part", "products", "packed"}
+_ASKED = frozenset(_OF_VECTORS | {"statistics", "lexical"})
 
 
 def on_ray(address: str, replicas: int, seconds: float) -> ConnectShards:

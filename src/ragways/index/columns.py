@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import overload
 
@@ -82,6 +83,31 @@ class TextColumn(Sequence[str]):
         ends = self._ends[wanted].tolist()
         starts = np.where(wanted > 0, self._ends[np.maximum(wanted - 1, 0)], 0).tolist() if len(wanted) else []
         return [self._text[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+
+
+class JoinedTexts(Sequence[str]):
+    """Several columns, or other sequences of texts, of which one follows on the other."""
+
+    def __init__(self, parts: Sequence[Sequence[str]]) -> None:
+        self._parts = parts
+        self._ends = np.cumsum([0, *map(len, parts)])
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[str]: ...
+    def __getitem__(self, row: int | slice) -> str | list[str]:
+        if isinstance(row, slice):
+            return [self[each] for each in range(*row.indices(len(self)))]
+        row = range(len(self))[row]
+        part = int(np.searchsorted(self._ends, row, side="right")) - 1
+        return self._parts[part][row - int(self._ends[part])]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self._parts)
 
 
 def _ends(lengths: array[int]) -> NDArray[np.unsignedinteger]:

@@ -47,6 +47,7 @@ _ROWS_OF_CENTROID = 8192
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
+Order = NDArray[np.int64] | None
 
 
 # The figures
@@ -166,9 +167,9 @@ def diagnose(index: Index, *, seed: int = 0, quick: bool = False) -> Diagnosis:
     structure = _structure(index, seed, wedges) if graph and not index.where else None
     meaning = few = None
     if vectors and (quick or len(index.vectors) > FEW_POINTS):
-        few = semantic(index.vectors.matrix, limit=FEW_POINTS, all_centred=False)
+        few = semantic(index.vectors.matrix, index.vectors.in_order(), limit=FEW_POINTS, centre=False)
     if vectors:
-        meaning = few if quick else semantic(index.vectors.matrix, seed=seed)
+        meaning = few if quick else semantic(index.vectors.matrix, index.vectors.in_order(), seed=seed)
     parts = {"structure": (structure, FILTERED if graph else NO_GRAPH), "meaning": (meaning, NO_VECTORS)}
     missing = {name: why for name, (part, why) in parts.items() if part is None}
     return Diagnosis(index.generation, seed, structure, meaning, missing, textual(index), None if quick else few)
@@ -370,11 +371,14 @@ def _drawn_clustering(links: Adjacency, seed: int) -> tuple[float, SampledPart]:
 # How vectors lie: how many dimensions they fill, whether some are near everything, how far apart
 
 
-def semantic(vectors: Matrix, *, k: int = 10, limit: int = POINTS, seed: int = 0, all_centred: bool = True) -> Semantic:
-    """`all_centred`: the distances to the centroid are of all vectors, not of those whose neighbours are sought."""
+def semantic(
+    vectors: Matrix, order: Order = None, *, limit: int = POINTS, seed: int = 0, centre: bool = True
+) -> Semantic:
+    """Of vectors in an order of rows, by default their own. `centre`: distances to the centroid are of them all."""
+    order = np.arange(len(vectors)) if order is None else order
     rows, sample = take(len(vectors), limit, seed)
-    points = np.asarray(vectors if sample.whole else vectors[rows], dtype=np.float32)
-    near, distances = nearest(points, k)
+    points = np.asarray(vectors[order if sample.whole else order[rows]], dtype=np.float32)
+    near, distances = nearest(points, 10)
     dimension, duplicates = intrinsic_dimension(distances)
     return Semantic(
         chunks=len(vectors),
@@ -383,7 +387,7 @@ def semantic(vectors: Matrix, *, k: int = 10, limit: int = POINTS, seed: int = 0
         duplicates=duplicates,
         hubness=hubness(near, len(points)),
         hubness_k=near.shape[1],
-        centroid_distance=centroid_distance(vectors if all_centred else points),
+        centroid_distance=centroid_distance(vectors, order) if centre else centroid_distance(points),
         neighbours_of=sample,
     )
 
@@ -428,19 +432,19 @@ def hubness(near: NDArray[np.int64], size: int) -> float | None:
     return float((((counts - counts.mean()) / counts.std()) ** 3).mean())
 
 
-def centroid_distance(vectors: Matrix) -> CentroidDistance | None:
+def centroid_distance(vectors: Matrix, order: Order = None) -> CentroidDistance | None:
     """Of all vectors, a slice at a time, so that they need not fit into memory."""
+    order = np.arange(len(vectors)) if order is None else order
     slices = range(0, len(vectors), _ROWS_OF_CENTROID)
-    total = np.zeros(vectors.shape[1])
-    for at in slices:
-        total += vectors[at : at + _ROWS_OF_CENTROID].sum(axis=0, dtype=np.float64)
+    sums = (vectors[order[at : at + _ROWS_OF_CENTROID]].sum(axis=0, dtype=np.float64) for at in slices)
+    total = sum(sums, np.zeros(vectors.shape[1]))
     length = float(np.linalg.norm(total))
     if not length:
         return None
     centre = (total / length).astype(np.float32)
     found = np.empty(len(vectors))
     for at in slices:
-        rows = np.asarray(vectors[at : at + _ROWS_OF_CENTROID])
+        rows = np.asarray(vectors[order[at : at + _ROWS_OF_CENTROID]])
         lengths = np.linalg.norm(rows, axis=1)
         found[at : at + len(rows)] = 1 - (rows @ centre) / np.where(lengths, lengths, 1)
     return CentroidDistance(float(found.mean()), float(found.std()), float(found.min()), float(found.max()))

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError, did_you_mean
+from ragways.index.chunk_vectors import ChunkVectors
 from ragways.index.communities.reader import Communities
 from ragways.index.database import PartOfDatabase
 from ragways.index.graph.filtered import FilteredGraph
 from ragways.index.reader import Index
 from ragways.index.schema import PARTS
 from ragways.index.store import number_of
-from ragways.index.vectors import Vectors
 from ragways.index.where import OWN_FIELDS, DocumentFilter, read_filter
 from ragways.index.windows.reader import Windows
 from ragways.index.words import Words
@@ -131,9 +131,8 @@ class FilteredIndex(Index):
         return self._layers[name]
 
     @cached_property
-    def vectors(self) -> Vectors:
-        whole = self._whole_index.vectors
-        return whole.only(self._rows_of(whole.ids))
+    def vectors(self) -> ChunkVectors:
+        return self._whole_index.vectors.of_documents(self.numbers)
 
     @cached_property
     def words(self) -> Words:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.types import content_hash
+from ragways.index.chunk_vectors import arrays, check_arrays
 from ragways.index.database import REBUILD, connect, store_errors
 from ragways.index.folder import damaged_parts
 from ragways.index.languages import CURE, document_languages, unread_documents
@@ -24,7 +25,6 @@ from ragways.index.reader import Index
 from ragways.index.schema import PARTS
 from ragways.index.shards import MISSING, SHARDED, ShardList, generation_in
 from ragways.index.store import FILE, Store, chunk_texts, derived_folder
-from ragways.index.vectors import arrays, check_arrays
 from ragways.index.work_cache import CURE as MOVE_AWAY
 from ragways.index.work_cache import FILE as WORK_CACHE
 from ragways.index.work_cache import Spent, damaged_rows, kept_vectors
@@ -372,7 +372,9 @@ def check_leftovers(context: CheckContext) -> Iterator[Finding]:
     # Every row of a derived array is a kept vector, whichever layer made it, and `*.hashes` name those that edges were
     # made from: so what neither holds, nobody uses.
     named = {text for file in context.derived.rglob("*.hashes") for text in file.read_text().split()}
-    used = {hash(row.tobytes()) for _, vectors in arrays(context.derived) for row in vectors.matrix.packed}
+    used = {
+        hash(row.tobytes()) for _, vectors in arrays(context.derived) for part in vectors.matrix.parts for row in part
+    }
     embedder = context.meta.get("embedder", "")
     unused = (
         text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, reduce
 from heapq import merge
 from itertools import islice
@@ -21,10 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import RagwaysError, StoreDamaged
+from ragways.index.chunk_vectors import ChunkVectors, VectorSegment
+from ragways.index.columns import JoinedTexts
 from ragways.index.packed import PackedRows
 from ragways.index.shards import ShardList
-from ragways.index.store import number_of
-from ragways.index.vectors import Scored, Vectors
+from ragways.index.sketches import SketchReach, is_exact
+from ragways.index.vectors import Scored
 from ragways.index.words import Words, WordStatistics, terms
 
 SoundFolder = Callable[[Path, int, str], Path]
@@ -39,19 +41,41 @@ class ShardReader:
         self.folder = folder
 
     @cached_property
-    def vectors(self) -> Vectors:
-        return Vectors.load(self._derived("vectors"), "chunks")
+    def vectors(self) -> ChunkVectors:
+        return ChunkVectors.open(self._derived("vectors"))
 
     @cached_property
     def words(self) -> Words:
         return Words(self._derived("words") / "words")
 
-    def nearest(self, vector: NDArray[np.float32], k: int, minimum: float) -> Scored:
+    def reach(self, vector: NDArray[np.float32]) -> SketchReach:
+        """How far from a vector the chunks lie."""
+        return self.vectors.reach(vector)
+
+    def nearest(self, vector: NDArray[np.float32], k: int, minimum: float, reach: SketchReach | None) -> Scored:
         """The k nearest chunks."""
-        return self.vectors.search(vector, k, minimum=minimum)
+        return self.vectors.search(vector, k, minimum=minimum, reach=reach)
 
     def ids(self) -> list[str]:
         return list(self.vectors.ids)
+
+    def owners(self) -> NDArray[np.int64]:
+        """The number of the document of every row."""
+        return self.vectors.owners()
+
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.vectors)
+
+    def places(self, ids: Collection[str]) -> dict[str, int]:
+        return self.vectors.places(ids)
+
+    def sizes(self, documents: Collection[str]) -> dict[str, int]:
+        return self.vectors.sizes(documents)
+
+    def part(self, numbers: Collection[int]) -> list[VectorSegment]:
+        """The rows of some documents, to be sent."""
+        return self.vectors.of_documents(numbers).in_memory()
 
     def products(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """Of every row with a vector."""
@@ -59,7 +83,7 @@ class ShardReader:
 
     def packed(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         """Rows as they are kept."""
-        return self.vectors.matrix.packed[rows]
+        return self.vectors.matrix.take(rows).packed
 
     def statistics(self, words: Sequence[str]) -> WordStatistics:
         """How often these words are here, among how much."""
@@ -143,74 +167,91 @@ def _best(lists: Iterable[Scored], k: int) -> Scored:
     return list(islice(merge(*lists, key=lambda pair: (-pair[1], pair[0])), k))
 
 
-class JoinedVectors(Vectors):
-    """The vectors of all shards. Rows are in the order of one index: by document, and in it by place."""
+class JoinedVectors(ChunkVectors):
+    """The vectors of all shards, of which the rows of one follow on those of the other."""
 
     def __init__(self, shards: ShardAsker) -> None:
         self._shards = shards
 
-    def search(self, vector: NDArray[np.float32], k: int, *, minimum: float = -1.0) -> Scored:
-        return _best(self._shards.ask("nearest", vector, k, minimum).values(), k) if k > 0 else []
+    @cached_property
+    def _firsts(self) -> NDArray[np.int64]:
+        """The first row of each shard, and how many rows there are."""
+        sizes = self._shards.ask("size")
+        return np.cumsum([0, *(sizes.get(shard, 0) for shard in range(len(self._shards)))], dtype=np.int64)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return int(self._firsts[-1])
+
+    def search(
+        self, vector: NDArray[np.float32], k: int, *, minimum: float = -1.0, reach: SketchReach | None = None
+    ) -> Scored:
+        if k <= 0:
+            return []
+        if reach is None and not is_exact(len(self), k):
+            reach = self.reach(vector)
+        return _best(self._shards.ask("nearest", vector, k, minimum, reach).values(), k)
+
+    def reach(self, vector: NDArray[np.float32]) -> SketchReach:
+        reaches: dict[int, SketchReach] = self._shards.ask("reach", vector)
+        return reduce(add, reaches.values())
 
     @cached_property
-    def _rows(self) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-        """Ids in order; and the shard, and the row in it, of each."""
-        ids: list[str] = []
-        shards: list[NDArray[np.int64]] = []
-        rows: list[NDArray[np.int64]] = []
-        for shard, some in self._shards.ask("ids").items():
-            ids += some
-            shards.append(np.full(len(some), shard, np.int64))
-            rows.append(np.arange(len(some), dtype=np.int64))
-        order = np.argsort(np.fromiter(map(number_of, ids), np.int64, len(ids)), kind="stable")
-        return [ids[row] for row in order.tolist()], np.concatenate(shards)[order], np.concatenate(rows)[order]
-
-    @property
     def ids(self) -> Sequence[str]:  # type: ignore[override]
-        return self._rows[0]
+        found: dict[int, list[str]] = self._shards.ask("ids")
+        sizes = np.diff(self._firsts).tolist()
+        return JoinedTexts([found.get(shard, [""] * size) for shard, size in enumerate(sizes)])
 
     @cached_property
     def matrix(self) -> PackedRows:  # type: ignore[override]
-        _, shards, rows = self._rows
-        return JoinedRows(self._shards, shards, rows)
+        return JoinedRows(self._shards, self._firsts)
 
-    def only(self, kept: NDArray[np.bool_]) -> Vectors:
-        rows = np.flatnonzero(kept)
-        return Vectors([self.ids[row] for row in rows.tolist()], self.matrix.take(rows))
+    def places(self, ids: Collection[str]) -> dict[str, int]:
+        found: dict[int, dict[str, int]] = self._shards.ask("places", list(ids))
+        return {id: row + int(self._firsts[shard]) for shard, rows in found.items() for id, row in rows.items()}
+
+    def sizes(self, documents: Collection[str]) -> dict[str, int]:
+        found: dict[int, dict[str, int]] = self._shards.ask("sizes", list(documents))
+        return {id: size for sizes in found.values() for id, size in sizes.items()}
+
+    def owners(self) -> NDArray[np.int64]:
+        found: dict[int, NDArray[np.int64]] = self._shards.ask("owners")
+        gone = [np.full(size, -1, np.int64) for size in np.diff(self._firsts).tolist()]
+        return np.concatenate([found.get(shard, rows) for shard, rows in enumerate(gone)])
+
+    def of_documents(self, numbers: Collection[int]) -> ChunkVectors:
+        parts: dict[int, list[VectorSegment]] = self._shards.ask("part", frozenset(numbers))
+        return ChunkVectors([part for some in parts.values() for part in some])
 
 
 class JoinedRows(PackedRows):
     """The rows of all shards, fetched as they are asked for."""
 
-    def __init__(self, asker: ShardAsker, shards: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    def __init__(self, asker: ShardAsker, firsts: NDArray[np.int64]) -> None:
         self._asker = asker
-        self._shard_of = shards
-        self._row_of = rows
+        self._firsts = firsts
 
     def __len__(self) -> int:
-        return len(self._row_of)
+        return int(self._firsts[-1])
 
     @property
     def shape(self) -> tuple[int, int]:
         return len(self), self.take([0] if len(self) else []).shape[1]
 
     @property
-    def packed(self) -> NDArray[np.int8]:  # type: ignore[override]
+    def packed(self) -> NDArray[np.int8]:
         return self.take(np.arange(len(self))).packed
 
     def take(self, rows: Sequence[int] | NDArray[np.integer]) -> PackedRows:
-        wanted = np.asarray(rows, dtype=np.intp)
-        found: NDArray[np.int8] | None = None
-        shards, inside = self._shard_of[wanted], self._row_of[wanted]
-        each = [inside[shards == shard] for shard in range(len(self._asker))]
-        for shard, some in self._asker.ask("packed", each=each).items():
-            if found is None:
-                found = np.zeros((len(wanted), some.shape[1]), np.int8)
-            found[shards == shard] = some
-        return PackedRows(cast(NDArray[np.int8], found))
+        wanted = np.asarray(rows, dtype=np.int64)
+        shards = np.searchsorted(self._firsts, wanted, side="right") - 1
+        each = [wanted[shards == shard] - self._firsts[shard] for shard in range(len(self._asker))]
+        answers: dict[int, NDArray[np.int8]] = self._asker.ask("packed", each=each)
+        # An empty shard does not know how long a row is.
+        found = np.zeros((len(wanted), max(some.shape[1] for some in answers.values())), np.int8)
+        for shard, some in answers.items():
+            if len(some):
+                found[shards == shard] = some
+        return PackedRows(found)
 
     def __getitem__(self, rows: Any) -> NDArray[np.float32]:  # noqa: ANN401 - whatever NumPy takes for rows
         chosen = np.arange(len(self))[rows]
@@ -221,8 +262,7 @@ class JoinedRows(PackedRows):
         # A shard that has gone since is nothing like anything.
         found = np.full((len(self), *other.shape[1:]), -1, np.float32)
         for shard, products in self._asker.ask("products", other).items():
-            here = self._shard_of == shard
-            found[here] = products[self._row_of[here]]
+            found[self._firsts[shard] : self._firsts[shard + 1]] = products
         return found
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from ragways.core.registry import Registry
 from ragways.core.section import parse_section
+from ragways.index.chunk_vectors import VECTORS
 from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.graph.layer import GRAPH
 from ragways.index.layer import Layer
 from ragways.index.settings import LayerSettings
-from ragways.index.vectors import VECTORS
 from ragways.index.windows.layer import WINDOWS
 from ragways.index.words import WORDS
 

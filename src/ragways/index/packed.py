@@ -23,7 +23,7 @@ Floats = NDArray[np.float32]
 
 _SCALE = np.dtype("<f4")
 _LARGEST = np.float32(127)
-_STEPS = 254  # so many of the lower half of an integer make one of the upper half
+STEPS = 254  # so many of the lower half of an integer make one of the upper half
 _AT_ONCE = 256  # rows made float32 at a time: they stay in the processor's cache, which is worth a factor of three
 _TOGETHER = 65_536  # rows whose products are scaled together
 _EXACT = 1040  # numbers whose products of two bytes, up to 127 * 127 each, add up to less than 2**24: exact in float32
@@ -42,13 +42,16 @@ def pack(vectors: Floats) -> NDArray[np.int8]:
 
 
 class PackedRows:
-    """Packed vectors, read as if they were an array of float32: rows are unpacked as they are asked for."""
+    """Packed vectors, read as if they were an array of float32: rows are unpacked as they are asked for.
 
-    def __init__(self, packed: NDArray[np.int8]) -> None:
-        if packed.dtype != np.int8 or packed.ndim != 2 or packed.shape[1] < _SCALE.itemsize:
+    The rows may lie in several arrays, of which one follows on the other.
+    """
+
+    def __init__(self, *parts: NDArray[np.int8]) -> None:
+        if any(part.dtype != np.int8 or part.ndim != 2 or part.shape[1] < _SCALE.itemsize for part in parts):
             raise StoreDamaged("vectors are not kept as this version keeps them", "ragways index --rebuild PATH")
-        self.packed = packed
-        self._numbers = packed[:, : -_SCALE.itemsize]
+        self.parts = parts
+        self._ends = np.cumsum([len(part) for part in parts])
 
     @classmethod
     def of(cls, vectors: Floats) -> PackedRows:
@@ -56,58 +59,85 @@ class PackedRows:
         return cls(pack(vectors))
 
     @property
+    def packed(self) -> NDArray[np.int8]:
+        """All rows with their factors; copied, where they lie in several arrays."""
+        return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
+
+    @property
     def shape(self) -> tuple[int, int]:
-        return len(self._numbers), self._numbers.shape[1]
+        return len(self), self.parts[0].shape[1] - _SCALE.itemsize
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return int(self._ends[-1])
 
     def __iter__(self) -> Iterator[Floats]:
         return (self[row] for row in range(len(self)))
 
     def __getitem__(self, rows: Any) -> Floats:  # noqa: ANN401 - whatever NumPy takes for rows
-        unpacked: Floats = self._numbers[rows].astype(np.float32) * self._scales(rows)
-        return unpacked
+        if isinstance(rows, int | np.integer):
+            one: Floats = unpacked(self.take([int(rows)]).packed)[0]
+            return one
+        if len(self.parts) == 1:
+            return unpacked(self.packed[rows])
+        numbers = range(len(self))[rows] if isinstance(rows, slice) else np.arange(len(self))[rows]
+        return unpacked(self.take(numbers).packed)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401
         return self[:] if dtype is None else self[:].astype(dtype)
 
     def take(self, rows: Sequence[int] | NDArray[np.integer]) -> PackedRows:
         """These rows, copied."""
-        return PackedRows(self.packed[np.asarray(rows, dtype=np.intp)])
+        wanted = np.asarray(rows, dtype=np.int64)
+        if len(self.parts) == 1:
+            return PackedRows(self.parts[0][wanted])
+        wanted = np.where(wanted < 0, wanted + len(self), wanted)
+        taken = np.empty((len(wanted), self.parts[0].shape[1]), np.int8)
+        of_parts = np.searchsorted(self._ends, wanted, side="right")
+        for part in np.unique(of_parts).tolist():
+            here = of_parts == part
+            taken[here] = self.parts[part][wanted[here] - (self._ends[part - 1] if part else 0)]
+        return PackedRows(taken)
 
     def __matmul__(self, other: Floats) -> Floats:
         """Products with a vector, or with the columns of an array: exact, so that equal rows have equal products
         wherever they stand.
         """
         columns = other.reshape(len(other), -1)
-        integers, factors = _integers(columns)
+        upper, lower, factors = integers(columns)
+        both = np.hstack([upper, lower]).astype(np.float32)
         found = np.empty((len(self), columns.shape[1]), np.float32)
-        for at in range(0, len(self), _TOGETHER):
-            some = slice(at, at + _TOGETHER)
-            upper, lower = np.split(_sums(self._numbers[some], integers), 2, axis=1)
-            found[some] = (upper * np.float64(_STEPS) + lower) * factors * self._scales(some)
+        for part, end in zip(self.parts, self._ends.tolist(), strict=True):
+            for at in range(0, len(part), _TOGETHER):
+                rows = part[at : at + _TOGETHER]
+                more, less = np.split(products(rows[:, : -_SCALE.itemsize], both), 2, axis=1)
+                first = end - len(part) + at
+                found[first : first + len(rows)] = (more * np.float64(STEPS) + less) * factors * _scales(rows)
         return found.reshape(len(self), *other.shape[1:])
 
-    def _scales(self, rows: Any) -> Floats:  # noqa: ANN401
-        """The factors of rows, read from the packed rows as they are asked for."""
-        factors: Floats = np.ascontiguousarray(self.packed[rows, -_SCALE.itemsize :]).view(_SCALE)
-        return factors
+
+def _scales(packed: NDArray[np.int8]) -> Floats:
+    """The factor of each packed row."""
+    factors: Floats = np.ascontiguousarray(packed[:, -_SCALE.itemsize :]).view(_SCALE)
+    return factors
 
 
-def _integers(columns: Floats) -> tuple[Floats, NDArray[np.float64]]:
-    """Columns of numbers as integers: first the upper halves of all columns and then the lower ones, each within 127,
-    and for each column the factor that makes numbers of the integers `_STEPS` * upper + lower.
+def unpacked(packed: NDArray[np.int8]) -> Floats:
+    """Packed rows as numbers."""
+    return packed[:, : -_SCALE.itemsize].astype(np.float32) * _scales(packed)
+
+
+def integers(columns: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Columns of numbers as integers: their upper and their lower halves, each within 127, and for each column the
+    factor that makes its numbers of `STEPS` * upper + lower.
     """
     peaks = np.abs(columns).max(axis=0, initial=0.0).astype(np.float64)
     scaled = columns * np.divide(_LARGEST, peaks, out=np.zeros_like(peaks), where=peaks > 0)
     upper = np.rint(scaled)
-    lower = np.rint((scaled - upper) * _STEPS)
-    return np.hstack([upper, lower]).astype(np.float32), peaks / (float(_LARGEST) * _STEPS)
+    return upper, np.rint((scaled - upper) * STEPS), peaks / (float(_LARGEST) * STEPS)
 
 
-def _sums(numbers: NDArray[np.int8], integers: Floats) -> NDArray[np.floating]:
-    """Products of rows of bytes with columns of integers of their size."""
+def products(numbers: NDArray[np.int8], integers: Floats) -> NDArray[np.floating]:
+    """Products of rows of bytes with columns of integers that are within 127: exact, for no sum has too many bits."""
     found = np.zeros((len(numbers), integers.shape[1]), np.float32 if len(integers) <= _EXACT else np.float64)
     for first in range(0, len(integers), _EXACT):
         factors = integers[first : first + _EXACT]
@@ -125,4 +155,5 @@ Matrix = Floats | PackedRows
 
 def unpack(row: bytes) -> Floats:
     """One packed vector as numbers."""
-    return PackedRows(np.frombuffer(row, dtype=np.int8)[None, :])[0]
+    vector: Floats = unpacked(np.frombuffer(row, dtype=np.int8)[None, :])[0]
+    return vector

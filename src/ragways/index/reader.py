@@ -20,10 +20,10 @@ from ragways.index.shards import MISSING, ShardList, generation_in
 from ragways.index.store import Store, derived_folder, number_of, path_of
 
 if TYPE_CHECKING:
+    from ragways.index.chunk_vectors import ChunkVectors
     from ragways.index.communities.reader import Communities
     from ragways.index.graph.reader import Graph
     from ragways.index.joined import ShardAsker
-    from ragways.index.vectors import Vectors
     from ragways.index.windows.reader import Windows
     from ragways.index.words import Words
 
@@ -170,9 +170,9 @@ class Index:
         return note_of(self.shards)
 
     @cached_property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> ChunkVectors:
         """The vectors of chunks."""
-        from ragways.index.vectors import Vectors
+        from ragways.index.chunk_vectors import ChunkVectors
 
         self.require(["vectors"])
         if self.shards is not None:
@@ -180,7 +180,7 @@ class Index:
 
             return JoinedVectors(self.shards)
         with self._whole("vectors") as derived:
-            return Vectors.load(derived, "chunks")
+            return ChunkVectors.open(derived)
 
     @cached_property
     def words(self) -> Words:

@@ -1,49 +1,70 @@
-"""Vectors of one kind of thing as one array, memory-mapped and searched exactly."""
+"""Vectors of one kind of thing, memory-mapped and searched: exactly, or by sketches where they are many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.errors import StoreFailed
 from ragways.core.types import content_hash
-from ragways.index.layer import (
-    AGAIN,
-    BuildContext,
-    CheckContext,
-    Finding,
-    Layer,
-    LayerEstimate,
-    PlanContext,
-    findings,
-    rows_of_array,
-)
+from ragways.index.layer import BuildContext
 from ragways.index.packed import PackedRows
-from ragways.index.store import chunk_texts, number_of
-from ragways.index.work_cache import kept_vectors
+from ragways.index.sketches import SketchReach, SketchWords, differing, is_exact, sketch
 
 Scored = list[tuple[str, float]]
 """Ids with scores: best first, equal scores by id."""
 
 
 class Vectors:
-    """`matrix[i]`, of length 1, belongs to `ids[i]`."""
+    """`matrix[i]`, of length 1, belongs to `ids[i]`.
 
-    def __init__(self, ids: Sequence[str], matrix: PackedRows | NDArray[np.float32]) -> None:
+    A search is exact, except in more rows than are soon multiplied, if they have sketches: there it is exact among
+    the rows that are nearest by their sketches (`sketches.py`).
+    """
+
+    def __init__(
+        self, ids: Sequence[str], matrix: PackedRows | NDArray[np.float32], sketches: Sequence[SketchWords] = ()
+    ) -> None:
         self.ids = ids
         self.matrix = matrix if isinstance(matrix, PackedRows) else PackedRows.of(matrix)
+        self._sketches = sketches
+        self._last: tuple[bytes, NDArray[np.uint16]] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def search(self, vector: NDArray[np.float32], k: int, *, minimum: float = -1.0) -> Scored:
-        """The k nearest by cosine that are at least `minimum` similar."""
+    def search(
+        self, vector: NDArray[np.float32], k: int, *, minimum: float = -1.0, reach: SketchReach | None = None
+    ) -> Scored:
+        """The k nearest by cosine that are at least `minimum` similar.
+
+        Where these are a part of a corpus, `reach` is the sum of what `reach` gives for all its parts: then the k best
+        of what the parts find are what the whole would find.
+        """
         if not len(self) or k <= 0:
             return []
-        return best(self.ids, self.matrix @ vector, k, minimum)
+        if reach is None and self._sketches and not is_exact(len(self), k):
+            reach = self.reach(vector)
+        bits = None if reach is None else reach.bits(k)
+        if bits is None:
+            return best(self.ids, self.matrix @ vector, k, minimum)
+        rows = np.flatnonzero(self._differing(vector) <= bits)
+        scores = self.matrix.take(rows) @ vector
+        near = _at_the_top(scores, k, minimum)
+        return _sorted([self.ids[row] for row in rows[near].tolist()], scores[near])[:k]
+
+    def reach(self, vector: NDArray[np.float32]) -> SketchReach:
+        """How far from a vector these rows lie by their sketches, for a search in parts of a corpus."""
+        return SketchReach(len(self), np.bincount(self._differing(vector)).astype(np.int64))
+
+    def _differing(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
+        """In how many bits the sketch of each row differs from a vector's; kept for the step that comes next."""
+        last, key = self._last, vector.tobytes()
+        if last is None or last[0] != key:
+            last = self._last = key, differing(self._sketches, sketch(vector))
+        return last[1]
 
     def only(self, kept: NDArray[np.bool_]) -> Vectors:
         """Those of the rows that are kept, copied: so each search is exact among them, and takes less."""
@@ -71,13 +92,20 @@ class Vectors:
 
 def best(ids: Sequence[str], scores: NDArray[np.float32], k: int, minimum: float = -np.inf) -> Scored:
     """The k best scores; where several are equal at the border, the smallest ids are kept."""
+    chosen = _at_the_top(scores, k, minimum)
+    return _sorted([ids[i] for i in chosen.tolist()], scores[chosen])[:k]
+
+
+def _at_the_top(scores: NDArray[np.float32], k: int, minimum: float) -> NDArray[np.intp]:
+    """The rows of the k best scores, and of those that equal the last of these."""
     if k < len(scores):
         border = np.partition(scores, -k)[-k]
-        chosen = np.flatnonzero(scores >= max(border, np.float32(minimum)))
-    else:
-        chosen = np.flatnonzero(scores >= minimum)
-    found = sorted(((ids[i], float(scores[i])) for i in chosen.tolist()), key=lambda pair: (-pair[1], pair[0]))
-    return found[:k]
+        return np.flatnonzero(scores >= max(border, np.float32(minimum)))
+    return np.flatnonzero(scores >= minimum)
+
+
+def _sorted(ids: Sequence[str], scores: NDArray[np.float32]) -> Scored:
+    return sorted(zip(ids, scores.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
 
 def save_known(context: BuildContext, texts: Mapping[str, str], folder: Path, name: str) -> None:
@@ -88,121 +116,3 @@ def save_known(context: BuildContext, texts: Mapping[str, str], folder: Path, na
     ids = [id for id in sorted(hashes) if hashes[id] in known]
     if ids:
         Vectors.stack(ids, [known[hashes[id]] for id in ids], int(meta["dimension"])).save(folder, name)
-
-
-# The layer
-
-
-async def _embed(context: BuildContext) -> None:
-    """Documents bring their vectors with them, except those stored before vectors were asked for."""
-    if context.changes is not None:
-        return  # as the generation before had them, too
-    missing = {hash for _, hash in context.store.chunk_rows()}
-    if context.embedder is not None:
-        missing -= context.work_cache.known(context.embedder.name, missing)
-    if missing:
-        await context.embed({content_hash(text): text for _, text in chunk_texts(context.store)})
-
-
-def _plan_vectors(planning: PlanContext) -> LayerEstimate:
-    store = planning.context.store
-    return LayerEstimate(store.count("chunks"), texts=(text for _, text in chunk_texts(store)))
-
-
-def _derive_vectors(context: BuildContext, folder: Path) -> None:
-    meta = context.store.meta()
-    rows = list(context.store.chunk_rows())
-    vectors = context.work_cache.vectors(meta["embedder"], [hash for _, hash in rows])
-    missing = [id for id, hash in rows if hash not in vectors]
-    if missing:
-        raise StoreFailed(
-            f"{len(missing)} chunks have no vector ({missing[0]} is the first)",
-            "build again with: ragways index --rebuild PATH",
-        )
-    stacked = Vectors.stack([id for id, _ in rows], [vectors[hash] for _, hash in rows], int(meta["dimension"]))
-    stacked.save(folder, "chunks")
-
-
-def _used(context: BuildContext) -> dict[str, set[str]]:
-    return {"vectors": {hash for _, hash in context.store.chunk_rows()}}
-
-
-# Its checks
-
-ROWS = 8192
-_LENGTH = 1e-3
-"""How far from 1 the length of a vector may be."""
-
-
-def arrays(folder: Path) -> Iterator[tuple[str, Vectors]]:
-    """Every array of vectors under a derived folder, by its name there; one that has no ids is no array of vectors."""
-    for path in sorted(folder.rglob("*.ids")):
-        yield str(path.relative_to(folder).with_suffix("")), Vectors.load(path.parent, path.stem)
-
-
-def slices(matrix: PackedRows) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """The rows, some at a time, each time with the number of the first."""
-    return ((at, matrix[at : at + ROWS]) for at in range(0, len(matrix), ROWS))
-
-
-def check_chunks(context: CheckContext) -> Iterator[Finding]:
-    """Vectors of chunks."""
-    known: set[str] = set()
-    if context.work_cache is not None:
-        known = {hash for by, hash, _ in kept_vectors(context.work_cache) if by == context.meta.get("embedder", "")}
-    missing = (id for id, hash in context.store.chunk_rows() if hash not in known)
-    yield from findings("chunks whose vector is not kept", "error", missing, AGAIN)
-    if context.derived.is_dir():
-        there = list(Vectors.load(context.derived, "chunks").ids)
-        lacking, extra = sorted(set(context.chunks) - set(there)), sorted(set(there) - set(context.chunks))
-        yield from findings("chunks without a vector", "error", lacking, context.cure_of_derived)
-        yield from findings("vectors of chunks that are not there", "error", extra, context.cure_of_derived)
-        if not lacking and not extra and there != context.chunks:
-            yield Finding("vectors in another order than their chunks", "error", 1, there[0], context.cure_of_derived)
-
-
-def check_arrays(context: CheckContext) -> Iterator[Finding]:
-    """Arrays of vectors."""
-    for name, vectors in arrays(context.derived):
-        if len(vectors.ids) != len(vectors.matrix):
-            example = f"{len(vectors.matrix):,} rows, {len(vectors.ids):,} ids"
-            yield Finding(f"{name}: rows and ids differ", "error", 1, example, context.cure_of_derived)
-            continue
-        yield from findings(
-            f"{name}: vectors that are no numbers", "error", _faulty(vectors, finite=False), context.cure_of_derived
-        )
-        yield from findings(
-            f"{name}: vectors not of length 1", "error", _faulty(vectors, finite=True), context.cure_of_derived
-        )
-        yield from findings(
-            f"{name}: vectors of documents that are gone", "error", _gone(context, vectors), context.cure_of_derived
-        )
-
-
-def _faulty(vectors: Vectors, *, finite: bool) -> Iterator[str]:
-    """Ids of rows that are not finite, or of those that are but have another length than 1."""
-    for at, some in slices(vectors.matrix):
-        with np.errstate(over="ignore", invalid="ignore"):  # damaged numbers may be any
-            lengths = np.linalg.norm(some, axis=1)
-        bad = np.abs(lengths - 1) > _LENGTH if finite else ~np.isfinite(lengths)
-        yield from (vectors.ids[at + row] for row in np.flatnonzero(bad).tolist())
-
-
-def _gone(context: CheckContext, vectors: Vectors) -> Iterator[str]:
-    return (id for id in vectors.ids if id.startswith("article:") and number_of(id) not in context.documents)
-
-
-VECTORS = Layer(
-    name="vectors",
-    summary="a vector of each chunk, for search by meaning",
-    needs=frozenset(),
-    plan=_plan_vectors,
-    work=_embed,
-    derive=_derive_vectors,
-    used=_used,
-    still_used=lambda context, hashes: context.store.used_hashes(hashes),
-    checks=(check_chunks, check_arrays),
-    open=lambda derived: Vectors.load(derived, "chunks"),
-    files=("chunks.*",),
-    rows=rows_of_array("chunks.npy"),
-)

@@ -25,12 +25,10 @@ surroundings hold most of what the question asks, then those that come first.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from ragways.core.language import folded_words, unspaced_words
 from ragways.core.types import Hit, Hits, Piece
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragways.index.graph.reader import Graph, GraphEntity
-    from ragways.index.vectors import Vectors
 
 
 _WORD = re.compile(r"\w+")
@@ -173,27 +170,6 @@ def _span(text: str, entity: GraphEntity) -> tuple[int, int] | None:
     return min(found, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """`rows` by the id of a passage, `sizes` by the id of its article."""
-
-    rows: Mapping[str, int]
-    sizes: Counter[str]
-
-
-_kept: WeakKeyDictionary[Vectors, Places] = WeakKeyDictionary()
-
-
-def places(vectors: Vectors) -> Places:
-    if vectors not in _kept:
-        _kept[vectors] = Places(
-            {id: row for row, id in enumerate(vectors.ids)},
-            # `article:12:s8:p2:c0` is of `article:12`.
-            Counter(":".join(id.split(":", 2)[:2]) for id in vectors.ids),
-        )
-    return _kept[vectors]
-
-
 FEATURES = ("walk", "meaning", "bridge", "named", "pair", "joined", "title", "agreed", "text", "read")
 SOURCES = 6
 """The best hits from which bridges are followed."""
@@ -277,8 +253,8 @@ class Candidates:
         """1 where every passage is an article by itself: the mean of 1 / (passages of its article), pushed towards both
         ends, so that an article in two parts among many in one changes little.
         """
-        sizes = places(self._use.index.vectors).sizes
-        parts = [1 / max(sizes[piece.document], 1) for piece in self.pieces.values()]
+        sizes = self._use.index.vectors.sizes({piece.document for piece in self.pieces.values()})
+        parts = [1 / sizes.get(piece.document, 1) for piece in self.pieces.values()]
         mean = sum(parts) / len(parts) if parts else 1.0
         return mean * mean * (3 - 2 * mean)
 
@@ -339,7 +315,7 @@ class Candidates:
         import numpy as np
 
         vectors = self._use.index.vectors
-        rows = places(vectors).rows
+        rows = vectors.places(ids)
         near = np.zeros(len(ids))
         if not reads(self._use.embedder, self._hits.query.text):
             return near

@@ -164,7 +164,7 @@ def pair(source: QuestionSource, random: Random) -> tuple[SupportingChunk, ...]:
     """A random chunk and the one nearest to it of another document."""
     first = source.chunk(random)
     vectors = source.index.vectors
-    at = vectors.ids.index(first.id)
+    at = vectors.places([first.id])[first.id]
     for id, _ in vectors.search(vectors.matrix[at], 20):
         other = source.index.pieces([id]).get(id)
         if other is not None and other.document != first.document:

@@ -59,20 +59,18 @@ class CorpusView:
         return ArticleLinks(self.queries, self.catalogue)
 
     @cached_property
-    def _openings(self) -> tuple[list[str], NDArray[np.int64]]:
+    def _openings(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Articles, and where among the vectors of chunks the first chunk of each stands."""
-        first: dict[str, int] = {}
-        for row, id in enumerate(self.index.vectors.ids):
-            first.setdefault(f"article:{number_of(id)}", row)
-        return list(first), np.fromiter(first.values(), dtype=np.int64, count=len(first))
+        return self.index.vectors.openings()
 
     def opening_like(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
         """The k articles whose first chunk is nearest a vector: it says what the article is about, and as chunks are
         usually made its title stands before it. So a search by meaning needs no vectors of its own.
         """
-        ids, rows = self._openings
-        scores = (self.index.vectors.matrix @ vector)[rows]
-        return [(number_of(id), round(score, 4)) for id, score in best(ids, scores, k, 0.0)]
+        numbers, rows = self._openings
+        scores = self.index.vectors.matrix.take(rows) @ vector
+        found = best([f"article:{number}" for number in numbers.tolist()], scores, k, 0.0)
+        return [(number_of(id), round(score, 4)) for id, score in found]
 
     def listed(self, article: int, **more: object) -> Listed:
         return Listed(f"article:{article}", self.catalogue.titles[article], **more)  # type: ignore[arg-type]
