@@ -165,7 +165,7 @@ class _Segments:
 
     def take(self, target: Path, sources: Sequence[Path], rows: Rows) -> None:
         parts = [VectorSegment.load(source) for source in sources]
-        ids = JoinedTexts([part.ids for part in parts])
+        ids = list(JoinedTexts([part.ids for part in parts]))  # all at once: one by one takes ten times as long
         packed = PackedRows(*(part.packed for part in parts)).take(rows).packed
         words = np.concatenate([part.sketches for part in parts], axis=1)[:, rows]
         VectorSegment.write(target, (ids[row] for row in rows.tolist()), packed, words)
