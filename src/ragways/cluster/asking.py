@@ -14,8 +14,9 @@ from typing import Any
 from ragways.cluster.connection import connected
 from ragways.core.errors import RagwaysError
 from ragways.index.joined import ShardReader, checked, note_missing
-from ragways.index.reader import ConnectShards, sound_shard
+from ragways.index.reader import ConnectShards
 from ragways.index.shards import ShardList
+from ragways.index.sound import sound_shard
 
 _OF_VECTORS = {"reach", "nearest", "ids", "owners", "size", "places", "sizes", "part", "products", "packed"}
 _ASKED = frozenset(_OF_VECTORS | {"statistics", "lexical"})

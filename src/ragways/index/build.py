@@ -7,17 +7,15 @@ vectors, is kept as it comes: a run that is killed, or stopped by its budget, fi
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ragways.core.errors import BudgetExceeded, EmbedderChanged, StoreDamaged, UsageError, WrongVersion
+from ragways.core.errors import BudgetExceeded, EmbedderChanged, StoreDamaged, WrongVersion
 from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, spending
-from ragways.core.types import title_name
-from ragways.corpus.source import WebSource
+from ragways.corpus.source import NO_TEXT, WebSource
 from ragways.index.embedding import Embedding
 from ragways.index.folder import KEPT, DamagedBefore, clear_old, damaged_parts, derive, is_current, writing
 from ragways.index.forgetting import Forgetting, forget_pages
@@ -26,7 +24,7 @@ from ragways.index.layer import BuildContext, Layer, Texts
 from ragways.index.layers import in_order
 from ragways.index.place import PAGES
 from ragways.index.settings import LayerSettings
-from ragways.index.shards import SHARDED, ShardList, check_all_there, forget_shards, shards_for, take_over
+from ragways.index.shards import SHARDED, Deal, ShardList, check_there, clear_shards, new_state, shards_for, take_over
 from ragways.index.store import Store, derived_folder
 from ragways.index.update import (
     BuildShards,
@@ -37,6 +35,7 @@ from ragways.index.update import (
     Recipe,
     ShardJob,
     Summary,
+    find_documents,
     find_files,
 )
 from ragways.index.work_cache import WorkCache
@@ -94,12 +93,19 @@ async def build_in_turn(jobs: Sequence[ShardJob], recipe: Recipe, progress: Prog
 
 
 async def build_shard(job: ShardJob, recipe: Recipe, progress: ProgressCallback) -> Summary:
-    """Bring one shard up to date. What it costs is metered where it is built."""
+    """Bring one shard up to date. What it costs is metered where it is built.
+
+    A run with another number of shards may have been killed here: what it stored is not what is dealt now.
+    """
     with writing(job.folder, job.rebuild) as (store, work_cache):
-        run = _Run(store, work_cache, progress, anew=job.rebuild, hold=job.hold)
+        anew = job.rebuild or not job.deal.is_of(store.meta())
+        if anew:
+            store.clear()
+            store.set_meta(job.deal.meta)
+        run = _Run(store, work_cache, progress, anew=anew, hold=job.hold)
         try:
             await run.prepare(recipe, shard=True)
-            await run.update(FileReader(store, recipe, job.found, run.summary, progress))
+            await run.update(FileReader(store, recipe, job.found, run.summary, progress, job.deal))
             await run.publish()
         finally:
             await run.aclose()
@@ -129,27 +135,29 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
     Store.open(folder).close()
     with writing(folder, rebuild=False) as (store, work_cache):
         run = _Run(store, work_cache, silent)
-        numbers = {number for name in names for number in run.find(name)}
+        numbers = {number for name in names for number in find_documents(store, name)}
         store.forget_sources(numbers)
         if run.shards is None:
             run.drop(numbers)
         else:
-            check_all_there(run.shards)
-            for place, hold in zip(run.shards.places(), run.shards.generations, strict=True):
-                await _remove_from_shard(place, hold, numbers)
+            check_there(run.shards)
+            for shard in range(len(run.shards)):
+                run.summary.join([await _remove_from_shard(run.shards, shard, numbers)])
             run.take_over(run.shards)
         await run.publish()
         forget_pages(store)
         return run.summary
 
 
-async def _remove_from_shard(folder: Path, hold: int, numbers: Collection[int]) -> None:
-    with writing(folder, rebuild=False) as (store, work_cache):
-        run = _Run(store, work_cache, silent, hold=hold)
+async def _remove_from_shard(shards: ShardList, shard: int, numbers: Collection[int]) -> Summary:
+    with writing(shards.place(shard), rebuild=False) as (store, work_cache):
+        Deal(shard, len(shards)).check(store)
+        run = _Run(store, work_cache, silent, hold=shards.generations[shard])
         there = [number for number in numbers if store.has(number)]
         store.forget_sources(there)
         run.drop(there)
         await run.publish()
+        return run.summary
 
 
 def rebuild_derived(folder: Path) -> None:
@@ -181,6 +189,7 @@ class _Run:
         self.layers = self.built = frozenset(self.meta.get("layers", "").split())
         self.apart = frozenset(self.meta.get("apart", "").split())
         self.shards = ShardList.of(store.folder, self.meta)
+        self.read_shards()
         self.builds = False
         self.forgetting = Forgetting(store, work_cache)
         self.embedding: Embedding | None = None
@@ -242,9 +251,9 @@ class _Run:
     async def update_shards(self, shards: ShardList, reader: FileReader, recipe: Recipe, engine: BuildShards) -> None:
         """Have every shard brought up to date with its files, and take over what came of it."""
         if not self.anew:
-            check_all_there(shards)
+            check_there(shards)
         jobs = [
-            ShardJob(shards.place(shard), found, shards.generations[shard], self.anew)
+            ShardJob(shards.place(shard), found, Deal(shard, len(shards)), shards.generations[shard], self.anew)
             for shard, found in enumerate(reader.dealt(len(shards)))
         ]
         with self.summary.timed("shards"):
@@ -254,10 +263,13 @@ class _Run:
             for key in reader.vanished():
                 self.store.remove_source(key)
         self.take_over(shards)
+        for entry in self.summary.skipped:
+            if entry.reason == NO_TEXT:  # and so no shard has it any more
+                self.store.remove_source(entry.key)
         self.summary.unchanged = sum(each.present for each in done) - self.summary.added - self.summary.changed
 
     def take_over(self, shards: ShardList) -> None:
-        """Bring the whole up to date with its shards, and name the generations that belong to it now."""
+        """Bring the whole up to date with its shards, and name their states that belong to it now."""
         self.progress(Progress("merging", 0))
         self.shards = shards.now()
         with self.summary.timed("merging"):
@@ -266,7 +278,11 @@ class _Run:
         self.summary.added, self.summary.changed = len(changes.added), len(changes.changed)
         self.summary.removed = len(changes.removed)
         self.store.set_meta(self.shards.meta)
-        for place in self.shards.places():
+        self.read_shards()
+
+    def read_shards(self) -> None:
+        """Find what was worked and paid for in the shards too."""
+        for place in self.shards.places() if self.shards is not None else ():
             self.work_cache.read_also(place)
 
     # Documents
@@ -309,17 +325,6 @@ class _Run:
             with self.summary.timed("embedding"):
                 await self.embedding.see_to(texts, self.summary, self.progress, layer=self.working)
 
-    def find(self, name: str) -> set[int]:
-        """Documents with this key, id, source file or title."""
-        number = name.removeprefix("article:") if re.fullmatch(r"article:\d{1,18}", name) else None
-        rows = self.store.db.execute(
-            "SELECT number FROM documents WHERE key = ?1 OR source = ?1 OR name = ?2 OR number = ?3",
-            (name, title_name(name), number),
-        ).fetchall()
-        if not rows:
-            raise UsageError(f"no document is called {name!r}", "see them with: ragways status --documents")
-        return {row[0] for row in rows}
-
     def drop_source(self, key: str) -> None:
         self.drop(set(self.store.hashes_of_source(key)))
         self.store.remove_source(key)
@@ -341,14 +346,16 @@ class _Run:
         gone = bool(self.anew or self.summary.changed or self.summary.removed or self.meta.get("forget"))
         undone = bool(self.meta.get("unfinished") or self.meta.get("again"))
         undone |= self.meta.get("layer_settings", "{}") != self.layer_settings()
-        if not (self.summary.touched or grown or lost or gone or undone):
+        # Readers know by the generation that the shards have others too.
+        moved = self.shards != ShardList.of(self.store.folder, self.meta)
+        if not (self.summary.touched or grown or lost or gone or undone or moved):
             self.store.commit()
-            if self.builds:
+            if self.builds and not self.summary.stopped:
                 self.work_cache.forget_failures()
                 self.forgetting.end()
-            self.clear_shards()
+            clear_shards(self.store.folder, self.shards, KEPT)
             return
-        self.store.set_meta({"layers": " ".join(sorted(self.layers)), "generation": str(generation + 1)})
+        self.store.set_meta({"layers": " ".join(sorted(self.layers)), **new_state(generation + 1)})
         if self.embedding is not None:
             self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
         if self.apart:
@@ -369,8 +376,9 @@ class _Run:
         if gone:
             self.forgetting.prepare(context, self.steps(self.layers))
         self.store.commit(settle=not gone)
-        clear_old(self.store.folder, generation + 1, keep=1 if gone else KEPT, hold=self.hold)
-        self.clear_shards(gone=gone)
+        keep = 1 if gone else KEPT
+        clear_old(self.store.folder, generation + 1, keep, hold=self.hold)
+        clear_shards(self.store.folder, self.shards, keep)
         if not unfinished:
             self.work_cache.forget_failures()
         if gone:
@@ -378,7 +386,7 @@ class _Run:
             self.store.begin()
             self.store.set_meta({"forget": ""})
             self.store.commit()
-            self.summary.unerased = not (self.store.settled and self.work_cache.settle())
+            self.summary.unerased |= not (self.store.settled and self.work_cache.settle())
         if not unfinished:
             self.forgetting.end()
 
@@ -402,13 +410,6 @@ class _Run:
             *in_order(layers if self.shards is None else layers - SHARDED),
             *(layer for layer in apart if layer is not None),
         ]
-
-    def clear_shards(self, *, gone: bool = False) -> None:
-        """Remove what shards held for the state before: from here on nobody begins with it."""
-        if self.shards is not None:
-            for place, generation in zip(self.shards.places(), self.shards.generations, strict=True):
-                clear_old(place, generation, keep=1 if gone else KEPT)
-            forget_shards(self.shards)
 
     async def work(self, layer: Layer, context: BuildContext) -> None:
         """Do a layer's work. Once the budget has ended something, no layer after it spends what is left: it would pay

@@ -23,7 +23,7 @@ from ragways.index.layer import AGAIN, Check, CheckContext, Finding, Layer, find
 from ragways.index.layers import LAYERS, in_order
 from ragways.index.reader import Index
 from ragways.index.schema import PARTS
-from ragways.index.shards import MISSING, SHARDED, ShardList, generation_in
+from ragways.index.shards import MISSING, SHARDED, ShardList, state_in
 from ragways.index.store import FILE, Store, chunk_texts, derived_folder
 from ragways.index.work_cache import CURE as MOVE_AWAY
 from ragways.index.work_cache import FILE as WORK_CACHE
@@ -213,15 +213,18 @@ def check(folder: Path) -> Health:
 
 def _in_shards(shards: ShardList) -> Iterator[Finding]:
     """What is found in each shard, by its number."""
-    for shard, (place, generation) in enumerate(zip(shards.places(), shards.generations, strict=True)):
+    for shard, (place, state) in enumerate(zip(shards.places(), shards.states, strict=True)):
         if shard in shards.missing():
             yield Finding(f"shard {shard}: missing", "error", 1, str(place), MISSING)
             continue
         for finding in check(place).findings:
             yield replace(finding, name=f"shard {shard}: {finding.name}")
-        if generation_in(place) != generation:
-            example = f"generation {generation_in(place)} (the whole has {generation})"
+        if state_in(place) != state:
+            held = derived_folder(place, state[0])
+            example = f"generation {state_in(place)[0]} (the whole has {state[0]})"
             yield Finding(f"shard {shard}: changes that the whole does not show yet", "warning", 1, example, AGAIN)
+            for finding in findings("damaged derived files", "error", damaged_parts(held, every=True), AGAIN):
+                yield replace(finding, name=f"shard {shard}: {finding.name} that the whole shows")
 
 
 def _checks(context: CheckContext) -> Iterator[Check]:

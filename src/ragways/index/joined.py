@@ -20,7 +20,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.errors import RagwaysError, StoreDamaged
+from ragways.core.errors import RagwaysError, StoreBusy, StoreDamaged
 from ragways.index.chunk_vectors import ChunkVectors, VectorSegment
 from ragways.index.columns import JoinedTexts
 from ragways.index.packed import PackedRows
@@ -132,6 +132,8 @@ class ShardsHere:
             try:
                 own = () if each is None else (each[shard],)
                 answers[shard] = getattr(reader, method)(*arguments, *own)
+            except StoreBusy:
+                raise  # overtaken by a commit: the index is to be opened anew, and nothing is missing
             except (RagwaysError, OSError, ValueError, EOFError) as error:
                 note_missing(self, shard, f"{reader.folder} cannot be read ({error})")
         return checked(self, answers)

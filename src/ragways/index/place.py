@@ -62,8 +62,9 @@ def check_place(folder: Path) -> None:
 def check_parts(folder: Path) -> None:
     """Raise where a part of the index is a link, for what it leads to may be anybody's, or the store is not ours."""
     parts = [folder / name for name in sorted(_OWN)]
-    if not (folder / _DERIVED).is_symlink():
-        parts += sorted((folder / _DERIVED).glob("*"))
+    for inside in (folder / _DERIVED, folder / SHARDS):
+        if not inside.is_symlink():
+            parts += sorted(inside.glob("*"))
     for path in parts:
         if path.is_symlink():
             raise StoreFailed(

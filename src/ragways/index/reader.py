@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from ragways.core.errors import MissingLayer, NoIndex, StoreBusy, StoreDamaged, StoreError
+from ragways.core.errors import MissingLayer, StoreDamaged, StoreError
 from ragways.core.types import Document, Infobox, Link, Origin, Piece, content_hash
-from ragways.index.folder import damaged_parts, is_current
+from ragways.index.folder import is_current
 from ragways.index.origin import OriginFinder, SectionRow, unpacked
-from ragways.index.shards import MISSING, ShardList, generation_in
-from ragways.index.store import Store, derived_folder, number_of, path_of
+from ragways.index.shards import ShardList
+from ragways.index.sound import sound_derived, sound_shard
+from ragways.index.store import Store, derived_folder, finish, number_of, path_of
 
 if TYPE_CHECKING:
     from ragways.index.chunk_vectors import ChunkVectors
@@ -83,6 +83,7 @@ class Index:
         `connect` is for an index in shards that are read elsewhere.
         """
         index = cls(Store.open(folder), connect)
+        index._settle_shards()
         if index.generation and not is_current(folder, index.generation):
             index.close()
             from ragways.index.build import rebuild_derived
@@ -95,6 +96,12 @@ class Index:
                     raise
             index = cls(Store.open(folder), connect)
         return index
+
+    def _settle_shards(self) -> None:
+        """As opening a store does: bring into its file what a run had to leave beside it."""
+        for place in self._shard_list.places() if self._shard_list is not None else ():
+            with suppress(StoreError):  # what is wrong with a shard is told when it is asked
+                finish(place)
 
     def again(self) -> Index:
         """Another reader of the same, with nothing loaded yet; this one where the index was written to since."""
@@ -411,37 +418,3 @@ def _place(id: str) -> tuple[int, str]:
     """Number of the document and path of a chunk's id."""
     _, number, path = id.split(":", 2)
     return int(number), path
-
-
-def sound_derived(index: Path, generation: int, layer: str) -> Path:
-    """The folder of derived files of an index. Those of this layer are what was written: where they are not, all are
-    made again from the store, and a line says so.
-    """
-    from ragways.index.build import rebuild_derived
-    from ragways.index.layers import LAYERS
-
-    folder, patterns = derived_folder(index, generation), LAYERS.find(layer).patterns
-    if folder.is_dir() and (damaged := damaged_parts(folder, patterns)):
-        try:
-            rebuild_derived(index)
-        except StoreError as error:
-            raise StoreDamaged(
-                f"{folder / damaged[0]} is damaged, and could not be made again ({error.message})", error.cure
-            ) from error
-        logging.getLogger("ragways").warning("ragways: %s was damaged, and is made again", folder / damaged[0])
-    if not folder.is_dir():
-        raise StoreBusy("the index was rebuilt while it was being read", "ask again")
-    return folder
-
-
-def sound_shard(index: Path, generation: int, layer: str) -> Path:
-    """The same of a shard. It is not opened before it is asked, so files that are gone, or of an older format, are made
-    again here.
-    """
-    from ragways.index.build import rebuild_derived
-
-    if not index.is_dir():
-        raise NoIndex(f"{index} is missing", MISSING)
-    if not is_current(index, generation) and generation_in(index) == generation:
-        rebuild_derived(index)
-    return sound_derived(index, generation, layer)

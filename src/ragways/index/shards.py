@@ -3,7 +3,7 @@
 The folder of a sharded index is an index like any other. Its store holds every document, and its derived files are what
 is made of all of them at once: the graph, communities, windows. Vectors and words of chunks, which every question asks
 for, lie in `shards/0`, `shards/1` and so on, each an ordinary index of the documents that were dealt to it. The store
-names the generation of each shard that belongs to its own, so its one commit shows the new state of all of them.
+names the state of each shard that belongs to its own, so its one commit shows the new state of all of them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Protocol
 
 from ragways.core.errors import StoreDamaged, UsageError
+from ragways.index.folder import clear_old
 from ragways.index.place import MARK, SHARDS
 from ragways.index.schema import PARTS
 from ragways.index.store import Store
@@ -26,7 +28,7 @@ SHARDED = frozenset({"vectors", "words"})
 MOST_SHARDS = 1000
 MISSING = "put it back from a copy, or build anew with: ragways index --rebuild PATH"
 """The cure for a shard that is not there."""
-_META = "shards"
+_META, _DEAL, _STATE = "shards", "deal", "state"
 _AT_ONCE = 500  # documents copied at a time
 
 
@@ -41,26 +43,53 @@ class Deal:
         """Whether the document of this number is dealt to this shard."""
         return number % self.shards == self.shard
 
+    def __str__(self) -> str:
+        return f"{self.shard} of {self.shards}"
+
+    @property
+    def meta(self) -> dict[str, str]:
+        """What the store of the shard says of it."""
+        return {_DEAL: str(self)}
+
+    def is_of(self, meta: Mapping[str, str]) -> bool:
+        """Whether a store holds what was dealt so, and not among another number of shards."""
+        return meta.get(_DEAL) == str(self)
+
+    def check(self, part: Store) -> None:
+        """Raise where the store of the shard was dealt otherwise."""
+        if not self.is_of(part.meta()):
+            raise StoreDamaged(
+                f"{part.folder} is not shard {self}: a run that was to change the number of shards did not end",
+                "run ragways index PATH, with --rebuild and --shards or without",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class ShardList:
-    """The shards of an index: where they are, and at which generation each belongs to this state of the index."""
+    """The shards of an index: where they are, and at which state each belongs to this state of the index.
+
+    A state is a generation and a name drawn for it: an older copy that was put back counts on to the same generations.
+    """
 
     folder: Path
-    generations: tuple[int, ...]
+    states: tuple[tuple[int, str], ...]
 
     @classmethod
     def of(cls, folder: Path, meta: Mapping[str, str]) -> ShardList | None:
         """That of the index in a folder, by what its store says; None where it has no shards."""
-        return cls(folder, tuple(json.loads(meta[_META]))) if _META in meta else None
+        return cls(folder, tuple((int(g), str(n)) for g, n in json.loads(meta[_META]))) if _META in meta else None
 
     @property
     def meta(self) -> dict[str, str]:
         """What the store says of it."""
-        return {_META: json.dumps(self.generations)}
+        return {_META: json.dumps(self.states)}
+
+    @property
+    def generations(self) -> tuple[int, ...]:
+        return tuple(generation for generation, _ in self.states)
 
     def __len__(self) -> int:
-        return len(self.generations)
+        return len(self.states)
 
     def place(self, shard: int) -> Path:
         """The folder of a shard, an index of its own."""
@@ -70,29 +99,38 @@ class ShardList:
         return [self.place(shard) for shard in range(len(self))]
 
     def now(self) -> ShardList:
-        """The same at the generations that the shards have now."""
-        return ShardList(self.folder, tuple(generation_in(place) for place in self.places()))
+        """The same at the states that the shards have now."""
+        return ShardList(self.folder, tuple(state_in(place) for place in self.places()))
 
     def missing(self) -> list[int]:
         """Shards that were built once, and are not there."""
         return [n for n, generation in enumerate(self.generations) if generation and not self.place(n).is_dir()]
 
 
-def generation_in(folder: Path) -> int:
-    """The generation of the index in a folder, as it was last committed."""
+def state_in(folder: Path) -> tuple[int, str]:
+    """The generation of the index in a folder, as it was last committed, and the name that was drawn for it."""
     with closing(Store.open(folder)) as store:
-        return int(store.meta()["generation"])
+        meta = store.meta()
+        return int(meta["generation"]), meta.get(_STATE, "")
+
+
+def new_state(generation: int) -> dict[str, str]:
+    """What a store says of a generation that it is about to commit."""
+    return {"generation": str(generation), _STATE: token_hex(8)}
 
 
 def shards_for(store: Store, asked: int, *, rebuild: bool, elsewhere: bool = False) -> ShardList | None:
     """The shards that a run is to build: as many as are asked for, or else as there are. None is none, which cannot be
     built `elsewhere` than in this process.
 
-    How many there are is settled when an index is built for the first time, or anew.
+    How many there are is settled when an index is built for the first time, or anew. A store that was lost has as many
+    as lie in its folder.
     """
     if asked < 0 or asked > MOST_SHARDS:
         raise UsageError(f"{asked} shards cannot be", f"choose a number from 1 to {MOST_SHARDS}")
     known, empty = ShardList.of(store.folder, store.meta()), not store.count("sources")
+    if not asked and known is None and store.meta()["generation"] == "0":
+        asked = len(_numbered(store.folder))
     if not asked:
         if known is None and elsewhere:
             raise UsageError("an index without shards is built by one process", "say how many: --shards N")
@@ -105,10 +143,10 @@ def shards_for(store: Store, asked: int, *, rebuild: bool, elsewhere: bool = Fal
             f"this index has {has}, and {asked} are asked for",
             "leave --shards as it was, choose another folder with --index, or build anew with --rebuild",
         )
-    return ShardList(store.folder, (*(known.generations if known else ()), *[0] * asked)[:asked])
+    return ShardList(store.folder, (*(known.states if known else ()), *[(0, "")] * asked)[:asked])
 
 
-def check_all_there(shards: ShardList) -> None:
+def check_there(shards: ShardList) -> None:
     """Raise where a shard is missing: a run would take its documents for new, and pay for them again."""
     if missing := shards.missing():
         raise StoreDamaged(
@@ -132,15 +170,17 @@ class ChangedDocuments(Protocol):
 def take_over(
     store: Store, before: ShardList, now: ShardList, changed: ChangedDocuments, *, whole: bool = False
 ) -> None:
-    """Bring the store up to date with those of the shards; a shard at the generation it was taken over at is left out,
+    """Bring the store up to date with those of the shards; a shard at the state it was taken over at is left out,
     unless the `whole` is to be taken over.
 
     Memory: numbers and hashes of the documents of one shard, and some hundred documents at a time.
     """
-    for shard, generation in enumerate(now.generations):
-        if whole or before.generations[shard] != generation:
+    for shard, state in enumerate(now.states):
+        if whole or before.states[shard] != state:
             with closing(Store.open(now.place(shard))) as part:
-                _take_documents(store, part, Deal(shard, len(now)), changed)
+                deal = Deal(shard, len(now))
+                deal.check(part)
+                _take_documents(store, part, deal, changed)
                 _take_sources(store, part)
 
 
@@ -176,8 +216,18 @@ def _take_sources(store: Store, part: Store) -> None:
     store.db.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)", rows)
 
 
-def forget_shards(shards: ShardList) -> None:
-    """Remove shards of an index that was built anew with fewer of them."""
-    for place in (shards.folder / SHARDS).iterdir():
-        if place.name.isdecimal() and int(place.name) >= len(shards) and (place / MARK).is_file():
+def clear_shards(folder: Path, shards: ShardList | None, keep: int) -> None:
+    """Remove what shards held for the state before, which nobody begins with any more, but so many generations; and
+    shards of an index that was built anew with fewer of them, or none.
+    """
+    for place, generation in zip(shards.places(), shards.generations, strict=True) if shards is not None else ():
+        clear_old(place, generation, keep)
+    for place in _numbered(folder):
+        if shards is None or int(place.name) >= len(shards):
             shutil.rmtree(place, ignore_errors=True)
+
+
+def _numbered(folder: Path) -> list[Path]:
+    """Folders that are shards of the index in this folder, or were."""
+    places = (folder / SHARDS).glob("*")
+    return [place for place in places if place.name.isdecimal() and (place / MARK).is_file()]

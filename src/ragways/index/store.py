@@ -66,7 +66,7 @@ class Store:
         if not (folder / FILE).is_file():
             raise NoIndex(f"there is no index in {folder}", "build one with: ragways index PATH")
         check_parts(folder)
-        _finish(folder)
+        finish(folder)
         store = cls(folder, connect(folder / FILE, write=False))
         try:
             with store_errors(store.path):
@@ -335,7 +335,7 @@ def generation_of(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
 
 
-def _finish(folder: Path) -> None:
+def finish(folder: Path) -> None:
     """Settle what a run had to leave unsettled, if nobody is writing now and this folder can be written to."""
     path = folder / FILE
     known = Seal(path).read()

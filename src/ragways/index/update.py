@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from pathlib import Path
 from ragways.core.errors import LoadError, NoText, UsageError
 from ragways.core.runtime import Progress, ProgressCallback
 from ragways.core.trace import Usage
-from ragways.core.types import Document, Structure, content_hash, document_number
+from ragways.core.types import Document, Structure, content_hash, document_number, title_name
 from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.load import gives_one, walk
 from ragways.corpus.patterns import Selection
@@ -160,7 +161,6 @@ class FoundFiles:
     roots: tuple[str, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
     failed: Sequence[Skipped] = ()
-    deal: Deal | None = None
 
     def with_pages(self, source: WebSource | None, folder: Path, progress: ProgressCallback) -> FoundFiles:
         """These, and the pages of web sites, which are fetched into the folder."""
@@ -208,12 +208,27 @@ def find_files(paths: Sequence[Path], recipe: Recipe, root: str = "") -> FoundFi
     return FoundFiles(list(found.values()), skipped, hidden, roots, left_out)
 
 
+def find_documents(store: Store, name: str) -> set[int]:
+    """Documents with this key, id, source file or title."""
+    number = name.removeprefix("article:") if re.fullmatch(r"article:\d{1,18}", name) else None
+    rows = store.db.execute(
+        "SELECT number FROM documents WHERE key = ?1 OR source = ?1 OR name = ?2 OR number = ?3",
+        (name, title_name(name), number),
+    ).fetchall()
+    if not rows:
+        raise UsageError(f"no document is called {name!r}", "see them with: ragways status --documents")
+    return {row[0] for row in rows}
+
+
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """A shard to bring up to date: its folder, its files, and the generation that the whole still shows of it."""
+    """A shard to bring up to date: its folder, its files, which of their documents are its own, and the generation that
+    the whole still shows of it.
+    """
 
     folder: Path
     found: FoundFiles
+    deal: Deal
     hold: int
     rebuild: bool
 
@@ -269,13 +284,19 @@ class FileReader:
     """Compares the files of a run with what a store holds. What is to be done about it is left to whoever reads."""
 
     def __init__(
-        self, store: Store, recipe: Recipe, found: FoundFiles, summary: Summary, progress: ProgressCallback
+        self,
+        store: Store,
+        recipe: Recipe,
+        found: FoundFiles,
+        summary: Summary,
+        progress: ProgressCallback,
+        deal: Deal | None = None,
     ) -> None:
         self._store = store
         self._chunking = recipe.chunking
         self._options = replace(recipe.options, notice=summary.leave_out)
         self._roots = found.roots
-        self._deal = found.deal
+        self._deal = deal
         self._summary = summary
         self._progress = progress
         self._reader = IsolatedReader()
@@ -303,7 +324,7 @@ class FileReader:
             for some in files[shard : shard + 1] if gives_one(file.path.name) else files:
                 some.append((root, file))
         unread = [Skipped(key, "") for key in sorted(self._unread)]
-        return [FoundFiles(some, unread, 0, self._roots, deal=Deal(shard, shards)) for shard, some in enumerate(files)]
+        return [FoundFiles(some, unread, 0, self._roots) for some in files]
 
     def changes(self) -> Iterator[ReadDocument | ReadFile | EmptyFile]:
         """Every document that is new or changed, and after the documents of a file, the file. What is unchanged is

@@ -12,7 +12,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FILE = "work_cache.sqlite"
 CURE = "move it away: what it kept is made again by ragways index PATH"
+_MOST_OPEN = 64  # work caches of others that are kept open
 _TIDY = 1
 """SQLite's `user_version` of a work cache that holds nothing but what is used."""
 _TABLES = """
@@ -95,7 +96,7 @@ class WorkCache:
         self._path = folder / FILE
         check_database(self._path, {"vectors", "replies"})
         self._db = connect(self._path, write=True)
-        self._beside: list[sqlite3.Connection] = []
+        self._beside: dict[Path, sqlite3.Connection | None] = {}
         self._create()
 
     @classmethod
@@ -103,7 +104,7 @@ class WorkCache:
         """Where nothing was paid for yet, and nothing is to be kept."""
         work_cache = cls.__new__(cls)
         work_cache._path, work_cache._db = Path(FILE), sqlite3.connect(":memory:", isolation_level=None)
-        work_cache._beside = []
+        work_cache._beside = {}
         work_cache._create()
         return work_cache
 
@@ -126,14 +127,27 @@ class WorkCache:
             raise StoreDamaged(error.message, CURE) from error
 
     def close(self) -> None:
-        for db in (*self._beside, self._db):
-            db.close()
+        for db in (*self._beside.values(), self._db):
+            if db is not None:
+                db.close()
 
     def read_also(self, folder: Path) -> None:
         """Find vectors and results in the work cache of another folder too; what is new is kept here alone."""
-        if (folder / FILE).is_file():
-            with self._errors():
-                self._beside.append(connect(folder / FILE, write=False))
+        self._beside.setdefault(folder / FILE, None)
+
+    def _others(self) -> Iterator[sqlite3.Connection]:
+        """Those work caches, opened when they are first read. Of many, some stay open: each takes three descriptors."""
+        for path, db in list(self._beside.items()):
+            if db is not None:
+                yield db
+            elif path.is_file():
+                opened = connect(path, write=False)
+                if sum(kept is not None for kept in self._beside.values()) < _MOST_OPEN:
+                    self._beside[path] = opened
+                    yield opened
+                else:
+                    with closing(opened):
+                        yield opened
 
     def known(self, embedder: str, hashes: Iterable[str]) -> set[str]:
         """Those of the hashes that have a vector already."""
@@ -141,7 +155,7 @@ class WorkCache:
         wanted = set(hashes)
         with self._errors():
             found = {row[0] for row in self._db.execute(query, (embedder, _json(wanted)))}
-            for db in self._beside:
+            for db in self._others() if wanted - found else ():
                 found |= {row[0] for row in db.execute(query, (embedder, _json(wanted - found)))}
         return found
 
@@ -180,7 +194,7 @@ class WorkCache:
         found: list[Any] = []
         missing = set(hashes) - {row[1] for row in known} if self._beside else set()
         with self._errors():
-            for db in self._beside:
+            for db in self._others() if missing else ():
                 rows = [row for row in db.execute(query, (kind, _json(missing))) if is_whole(row)]
                 missing -= {row[1] for row in rows}
                 found += rows
