@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragways.cluster.connection import connected
-from ragways.core.errors import RagwaysError
+from ragways.core.errors import RagwaysError, StoreBusy
 from ragways.index.joined import ShardReader, checked, note_missing
 from ragways.index.reader import ConnectShards
 from ragways.index.shards import ShardList
@@ -39,6 +39,8 @@ class ShardActor:
             raise ValueError(method)
         try:
             return getattr(self._reader, method)(*arguments)
+        except StoreBusy as error:
+            return error  # the index was written to since: that is no fault of the shard's
         except (RagwaysError, OSError, EOFError) as error:
             return UnreadShard(str(error))
 
@@ -82,8 +84,12 @@ class RayShards:
                 for shard in waiting
             }
             waiting = []
+            # One deadline for all: shards that hang one after the other would add up.
+            self._ray.wait(list(refs.values()), num_returns=len(refs), timeout=self._seconds)
             for shard, ref in refs.items():
                 answer = self._answer(ref)
+                if isinstance(answer, StoreBusy):
+                    raise answer
                 if isinstance(answer, UnreadShard):
                     why = answer.why
                     waiting.append(shard)
@@ -101,7 +107,7 @@ class RayShards:
 
     def _answer(self, ref: Any) -> Any:  # noqa: ANN401
         try:
-            return self._ray.get(ref, timeout=self._seconds)
+            return self._ray.get(ref, timeout=0)
         except self._ray.exceptions.RayError as error:
             return UnreadShard(" ".join(str(error).split())[:200])
 

@@ -56,6 +56,8 @@ def _share(jobs: int) -> Budget:
 def _summary(ray: Any, ref: Any, job: ShardJob) -> Summary:  # noqa: ANN401
     try:
         done = ray.get(ref)
+    except ray.exceptions.RayTaskError:
+        raise  # the task was not lost: something in it is wrong, and this tells what
     except ray.exceptions.RayError as error:
         said = " ".join(str(error).split())[:200]
         raise StoreFailed(
