@@ -76,6 +76,8 @@ class RayShards:
         waiting = [shard for shard in self._actors if shard not in self.missing]
         why = ""
         for replica in range(max(map(len, self._actors.values()), default=0)):
+            if not waiting:
+                break
             # All shards at once, then again those that did not answer.
             refs = {
                 shard: self._replica(shard, turn + replica).ask.remote(
@@ -95,8 +97,6 @@ class RayShards:
                     waiting.append(shard)
                 else:
                     answers[shard] = answer
-            if not waiting:
-                break
         for shard in waiting:
             note_missing(self, shard, why)
         return checked(self, dict(sorted(answers.items())))
