@@ -355,7 +355,7 @@ class _Run:
                 self.forgetting.end()
             clear_shards(self.store.folder, self.shards, KEPT)
             return
-        self.store.set_meta({"layers": " ".join(sorted(self.layers)), **new_state(generation + 1)})
+        self.store.set_meta({"layers": " ".join(sorted(self.layers)), **new_state(generation + 1, self.meta)})
         if self.embedding is not None:
             self.store.set_meta({"dimension": str(self.embedding.embedder.dimension)})
         if self.apart:

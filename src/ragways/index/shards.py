@@ -114,9 +114,11 @@ def state_in(folder: Path) -> tuple[int, str]:
         return int(meta["generation"]), meta.get(_STATE, "")
 
 
-def new_state(generation: int) -> dict[str, str]:
-    """What a store says of a generation that it is about to commit."""
-    return {"generation": str(generation), _STATE: token_hex(8)}
+def new_state(generation: int, before: Mapping[str, str]) -> dict[str, str]:
+    """What a store that said this before says of a generation which it is about to commit. A shard's has a name too; of
+    another nobody asks for it, and without one two builds of the same files are the same.
+    """
+    return {"generation": str(generation)} | ({_STATE: token_hex(8)} if _DEAL in before else {})
 
 
 def shards_for(store: Store, asked: int, *, rebuild: bool, elsewhere: bool = False) -> ShardList | None:
