@@ -163,6 +163,15 @@ def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatc
     assert sorted(read) == ["Oriel Tamsett", "Pier Hotel"]
 
 
+def test_documents_that_ask_nothing_leave_no_key() -> None:
+    """As where a file or a model tells all facts."""
+    index = _Index()
+    index.run({"a": Document("a", "Tide", "The tide rises.", "text")}, changes=False)
+    facts_by_rules(index.context, GraphSettings(method="import", structure=False))
+    assert index.rows("graph_keys") == []
+    assert len(index.rows("graph_facts")) == 1
+
+
 def test_nothing_of_a_removed_document_is_kept() -> None:
     index = _Index()
     index.run({"a": Document("a", "Tide", "The tide rises.", "text")}, changes=False)

@@ -239,7 +239,9 @@ def _by_block(documents: Sequence[tuple[int, Keys]]) -> dict[int, dict[int, Plac
         places = np.repeat([place % _BLOCK for place, _ in here], [len(keys) for _, keys in here]).astype(np.uint16)
         order = np.argsort(keys, kind="stable")
         unique, begins = np.unique(keys[order], return_index=True)
-        found[block] = dict(zip(unique.tolist(), np.split(places[order], begins[1:]), strict=True))
+        # Of nothing, `split` makes one part: documents that asked nothing have no keys.
+        parts = np.split(places[order], begins[1:]) if len(unique) else []
+        found[block] = dict(zip(unique.tolist(), parts, strict=True))
     return found
 
 
