@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
+from ragways.index.chunk_vectors import VectorSegment
+from ragways.index.segments import segments
 from ragways.index.words import Words
 
 _COUNTED = ("generation",)
@@ -24,17 +27,28 @@ def whole(folder: Path) -> dict[str, object]:
     for file in sorted(derived.rglob("*")):
         name = str(file.relative_to(derived))
         # The list of files has their checksums, and which chunks lie in one segment tells of the order they came in.
-        if file.is_dir() or name.startswith(("words/", "format-")) or file.suffix in (".sqlite-wal", ".sqlite-shm"):
+        if file.is_dir() or name.startswith(("vectors/", "words/", "format-")):
+            continue
+        if file.suffix in (".sqlite-wal", ".sqlite-shm"):
             continue
         if file.suffix == ".sqlite":
             held |= {f"derived/{key}": rows for key, rows in _tables(file).items()}
         else:
             held[name] = hashlib.sha256(file.read_bytes()).hexdigest()
+    if (derived / "vectors").is_dir():
+        held["vectors"] = sorted(_rows(derived / "vectors"))
     if (derived / "words").is_dir():
         held["words"] = Words(derived / "words").search(
             "the light ship storm harbour tower keeper was of 1 2 3", 10_000
         )
     return held
+
+
+def _rows(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:
+    """Id, vector and sketch of every chunk."""
+    for segment in map(VectorSegment.load, segments(folder)):
+        for row, id in enumerate(segment.ids):
+            yield id, segment.packed[row].tobytes(), segment.sketches[:, row].tobytes()
 
 
 def unlike(one: dict[str, object], other: dict[str, object]) -> list[str]:

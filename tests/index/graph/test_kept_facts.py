@@ -167,7 +167,7 @@ def test_documents_that_ask_nothing_leave_no_key() -> None:
     """As where a file or a model tells all facts."""
     index = _Index()
     index.run({"a": Document("a", "Tide", "The tide rises.", "text")}, changes=False)
-    facts_by_rules(index.context, GraphSettings(method="import", structure=False))
+    facts_by_rules(index.context, GraphSettings(method="model", structure=False))
     assert index.rows("graph_keys") == []
     assert len(index.rows("graph_facts")) == 1
 
