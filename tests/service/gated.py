@@ -216,14 +216,14 @@ def served(app: Any, limits: Any, *, most: int = 50) -> Iterator[int]:
 def raw(port: int, *pieces: bytes, end: bool = False) -> bytes:
     """What a server answers to these bytes until it closes the connection (or says nothing for long)."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
-        for piece in pieces:
-            connection.sendall(piece)
-        if end:
-            connection.shutdown(socket.SHUT_WR)
         found = b""
         try:
+            for piece in pieces:
+                connection.sendall(piece)
+            if end:
+                connection.shutdown(socket.SHUT_WR)
             while data := connection.recv(65536):
                 found += data
-        except (TimeoutError, ConnectionResetError):
-            pass
+        except (TimeoutError, ConnectionResetError, BrokenPipeError):
+            pass  # a server may close while we are still sending
         return found

@@ -173,6 +173,7 @@ def test_a_job_is_watched_to_its_end_over_a_restart_of_the_server(
             server.client.put("/api/v1/collections/slow/files/light.md", content=TEXTS["light.md"].encode())
             for page in checked(page_browser, server.url):
                 page.open("library/slow")
+                page.see("light.md", ".list")  # which moves what is below
                 hold(model)
                 page.press("Index now")
                 until_held(model, 1)
