@@ -51,7 +51,7 @@ clients: $(VENV)/langchain/ready $(VENV)/llamaindex/ready $(VENV)/ray/ready
 $(VENV)/%/ready: requirements-%.lock $(VENV)/base
 	@test -x $(VENV)/$*/bin/python || $(PYTHON) -m venv $(VENV)/$*
 	@$(VENV)/$*/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --require-hashes -r $<
-	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+	@$(BIN)/python -c 'import os, sysconfig; print("import site; site.addsitedir(%r)" % os.path.realpath(sysconfig.get_path("purelib")))' \
 		> $$($(VENV)/$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ragways-base.pth
 	@touch $@
 

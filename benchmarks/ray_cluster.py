@@ -2,31 +2,41 @@
 
     .venv/ray/bin/python benchmarks/ray_cluster.py --documents 2000 --texts 1536
 
-The first part builds one index, the same in shards in this process, and the same on a Ray of one node, all with a
-stand-in embedder behind an endpoint on this machine, and prints CPU seconds: of this process and the processes of Ray's
-tasks. The second has an endpoint that takes a second for every call, and builds with one and with three workers.
+The first part builds one index, the same in shards in this process, and the same on a Ray of one node, all with the
+stand-in embedder, and prints CPU seconds: of this process and the processes of Ray's tasks; apart, those of Ray's own
+processes. The second has an endpoint that takes a second for every call, and builds with one and with three workers.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import os
 import resource
+import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import ray
 from corpus_maker import write_jsonl
 from ray.cluster_utils import Cluster
+from stand_in import stand_in
 
 import ragways
+from ragways.cluster.build import build_on_ray
+from ragways.index.build import build
+from ragways.index.layers import USUAL
+from ragways.index.update import Recipe
 from ragways.settings import Settings
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
 
 SMALL = {"object_store_memory": 80 * 1024**2}
+TASKS, OWN = "ray::", ("raylet", "gcs_server")
 
 
 def settings(index: Path, server: LoopbackServer, **cluster: object) -> Settings:
@@ -42,15 +52,15 @@ def cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def cpu_of_tasks() -> float:
-    """CPU seconds of the processes that Ray runs tasks in, so far."""
+def cpu_of(*names: str) -> float:
+    """CPU seconds so far of the processes whose names begin so."""
     total, tick = 0.0, 100
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             name, _, rest = stat.read_text().partition("(")[2].rpartition(")")
         except OSError:
             continue
-        if name.startswith("ray::"):
+        if name.startswith(names):
             total += sum(map(int, rest.split()[11:13])) / tick
     return total
 
@@ -60,16 +70,33 @@ def overhead(home: Path, documents: int, shards: int) -> dict[str, Any]:
     corpus = home / "corpus.jsonl"
     write_jsonl(corpus, documents)
     told: dict[str, Any] = {}
-    with LoopbackServer(dimension=16) as server:
-        for name, count, cluster in (("one", 0, {}), ("shards", shards, {}), ("ray", shards, {"engine": "ray"})):
-            if cluster:
-                ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, **SMALL)
-            before, tasks = cpu(), cpu_of_tasks()
-            summary = ragways.build(corpus, settings=settings(home / name, server, **cluster), shards=count)
-            told[name] = round(cpu() - before + cpu_of_tasks() - tasks, 2)
-            told["chunks"] = summary.chunks
+    asyncio.run(stand_in())
+    for name, count in (("one", 0), ("shards", shards), ("ray", shards)):
+        engine = None
+        if name == "ray":
+            environment = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}
+            ray.init(
+                address="local",
+                num_cpus=1,
+                include_dashboard=False,
+                log_to_driver=False,
+                runtime_env=environment,
+                **SMALL,
+            )
+            engine = partial(build_on_ray, address="", make=recipe)
+        before, tasks, own = cpu(), cpu_of(TASKS), cpu_of(*OWN)
+        summary = asyncio.run(build(home / name, [corpus], recipe(USUAL), shards=count, engine=engine))
+        told[name] = round(cpu() - before + cpu_of(TASKS) - tasks, 2)
+        told["chunks"] = summary.chunks
+        told[f"{name}, by stage"] = {stage: round(seconds, 2) for stage, seconds in summary.seconds.items()}
+    told["Ray's own processes"] = round(cpu_of(*OWN) - own, 2)
     ray.shutdown()
     return told
+
+
+def recipe(layers: frozenset[str]) -> Recipe:
+    """For this process and for tasks of Ray."""
+    return Recipe(embedder=stand_in, layers=layers)
 
 
 def waiting(home: Path, texts: int, shards: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -70,7 +71,12 @@ class StandIn:
 
 
 async def stand_in() -> StandIn:
-    """For `Recipe.embedder`."""
+    """For `Recipe.embedder`; a process makes it once."""
+    return _stand_in()
+
+
+@cache
+def _stand_in() -> StandIn:
     return StandIn()
 
 

@@ -146,6 +146,22 @@ def test_a_run_that_dies_between_shards_and_whole_shows_what_there_was(tmp_path:
     assert shown(tmp_path / "three") == shown(tmp_path / "one")
 
 
+def test_taking_over_costs_what_changed(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch):
+    run(tmp_path / "three", [corpus], shards=3)
+    write(corpus, {"ship.txt": "Anna Holm found it."})
+
+    def compare(*_: object, **__: object) -> None:
+        raise AssertionError("all documents of a shard were compared")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ragways.index.shards._compared", compare)
+        assert run(tmp_path / "three", [corpus]).changed == 1
+        assert asyncio.run(remove(tmp_path / "three", ["market"])).removed == 1
+    (corpus / "market.md").unlink()
+    run(tmp_path / "one", [corpus])
+    assert shown(tmp_path / "three") == shown(tmp_path / "one")
+
+
 def test_a_missing_shard_is_told_of(tmp_path: Path, corpus: Path):
     run(tmp_path / "five", [corpus], shards=5)
     lost = tmp_path / "five" / "shards" / "2"

@@ -17,7 +17,7 @@ from ragways.core.errors import RagwaysError, StoreBusy, StoreFailed
 from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Budget, current_meter, spending
 from ragways.index.build import build_shard
-from ragways.index.update import Recipe, ShardJob, Summary
+from ragways.index.update import BuiltShard, Recipe, ShardJob
 
 TRIES = 5
 """How often a task is begun again that was lost with its node or its process."""
@@ -30,7 +30,7 @@ MakeRecipe = Callable[[frozenset[str]], Recipe]
 
 async def build_on_ray(
     jobs: Sequence[ShardJob], recipe: Recipe, progress: ProgressCallback, *, address: str, make: MakeRecipe
-) -> list[Summary]:
+) -> list[BuiltShard]:
     """Build shards on a Ray cluster; `make` goes to the nodes, where embedders and models are made. For `build`."""
     ray = connected(address)
     build_one = ray.remote(num_cpus=1, max_retries=TRIES)(_build)
@@ -41,7 +41,7 @@ async def build_on_ray(
         while waiting:
             progress(Progress("shards", len(refs) - len(waiting), len(refs)))
             _, waiting = await asyncio.to_thread(ray.wait, waiting, num_returns=1, timeout=1.0)
-        return [_summary(ray, ref, job) for ref, job in zip(refs, jobs, strict=True)]
+        return [_built(ray, ref, job) for ref, job in zip(refs, jobs, strict=True)]
     finally:
         for ref in waiting:
             ray.cancel(ref, force=True)
@@ -53,7 +53,7 @@ def _share(jobs: int) -> Budget:
     return Budget(usd=max(0.0, min(left)) / max(1, jobs)) if left else Budget()
 
 
-def _summary(ray: Any, ref: Any, job: ShardJob) -> Summary:  # noqa: ANN401
+def _built(ray: Any, ref: Any, job: ShardJob) -> BuiltShard:  # noqa: ANN401
     try:
         done = ray.get(ref)
     except ray.exceptions.RayTaskError:
@@ -66,12 +66,12 @@ def _summary(ray: Any, ref: Any, job: ShardJob) -> Summary:  # noqa: ANN401
         ) from error
     if isinstance(done, RagwaysError):
         raise done
-    if not isinstance(done, Summary):
+    if not isinstance(done, BuiltShard):
         raise TypeError(f"a task gave {type(done).__name__}")
     return done
 
 
-def _build(job: ShardJob, make: MakeRecipe, layers: frozenset[str], budget: Budget) -> Summary | RagwaysError:
+def _build(job: ShardJob, make: MakeRecipe, layers: frozenset[str], budget: Budget) -> BuiltShard | RagwaysError:
     """The task. An error with a cure is a result: Ray would wrap it beyond recognition."""
     until = time.monotonic() + PATIENCE
     while True:
@@ -85,8 +85,8 @@ def _build(job: ShardJob, make: MakeRecipe, layers: frozenset[str], budget: Budg
             return type(error)(f"{job.folder}: {error.message}", error.cure)
 
 
-async def _metered(job: ShardJob, recipe: Recipe, budget: Budget) -> Summary:
+async def _metered(job: ShardJob, recipe: Recipe, budget: Budget) -> BuiltShard:
     with spending(budget) as meter:
-        summary = await build_shard(job, recipe, silent)
-        summary.usage = meter.spent
-        return summary
+        built = await build_shard(job, recipe, silent)
+        built.summary.usage = meter.spent
+        return built

@@ -24,7 +24,7 @@ from typing import IO, Any, NoReturn
 from ragways.core.errors import LoadError, NoText
 from ragways.core.types import Document, Heading, Infobox, Link, Place
 from ragways.corpus.load import load, loader_of
-from ragways.corpus.source import MIB, Fields, LoadOptions, Skipped, SourceFile
+from ragways.corpus.source import MIB, Fields, LoadOptions, Share, Skipped, SourceFile
 
 _LONGEST_LINE = 1 << 30
 _TOO_MUCH_MEMORY = 77
@@ -127,8 +127,9 @@ def _line(value: object) -> bytes:
 
 
 def _plain_options(options: LoadOptions) -> dict[str, Any]:
-    plain = {each.name: getattr(options, each.name) for each in fields(options) if each.name != "notice"}
-    return {**plain, "fields": asdict(options.fields)}
+    told = ("notice", "passed")
+    plain = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in told}
+    return {**plain, "fields": asdict(options.fields), "share": asdict(options.share)}
 
 
 def _document(said: dict[str, Any]) -> Document:
@@ -156,6 +157,7 @@ def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
         wanted = json.loads(line)
         limits = wanted["options"]
         limits["fields"] = Fields(**{name: tuple(names) for name, names in limits["fields"].items()})
+        limits["share"] = Share(**limits["share"])
         if _limit(limits["max_memory"], limits["max_cpu"]) and not watched:
             threading.Thread(target=_watch, args=(limits["max_memory"],), daemon=True).start()
             watched = True

@@ -137,11 +137,16 @@ def _clash(suffix: str, one: Loader, other: Loader) -> PluginClash:
 
 def load(file: SourceFile, options: LoadOptions | None = None) -> Iterator[Document]:
     """The documents of a file. Whatever is wrong with it becomes a LoadError that names its key."""
-    options = options or LoadOptions()
+    found, empty = False, list[Skipped]()
+
+    def passed() -> None:
+        nonlocal found
+        found = True  # there are documents, though not for this share
+
+    options = replace(options or LoadOptions(), passed=passed)
     loader = loader_of(file.path.name)
     if loader is None:
         raise LoadError(f"{file.key} has no loader", "see the list of formats")
-    found, empty = False, []
     try:
         if file.path.is_file() and not file.path.stat().st_size:
             raise NoText(NO_TEXT)

@@ -17,6 +17,7 @@ from typing import IO
 from urllib.parse import unquote
 
 from ragways.core.errors import LoadError
+from ragways.core.types import document_number
 
 MIB = 1024 * 1024
 NO_TEXT = "holds no text"
@@ -64,6 +65,18 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """Which documents are one of `shards`' own: those whose number, which is made from the key, leaves this rest."""
+
+    shard: int = 0
+    shards: int = 1
+
+    def has(self, number: int) -> bool:
+        """Whether the document of this number is dealt to this shard."""
+        return number % self.shards == self.shard
+
+
+@dataclass(frozen=True, slots=True)
 class LoadOptions:
     """How far reading may go, so that no file can use up the machine. Sizes are bytes unless named otherwise."""
 
@@ -87,6 +100,17 @@ class LoadOptions:
     fields: Fields = Fields()
     notice: Callable[[Skipped], None] = lambda _: None
     """Told of every page or record inside a file that was left out."""
+    share: Share = Share()
+    """Of a file of many documents, only these are wanted."""
+    passed: Callable[[], None] = lambda: None
+    """Told of every document that was passed over because it is not of the share."""
+
+    def passes_over(self, key: str) -> bool:
+        """Whether a document of this key is not of the share: a loader of many asks before it makes one."""
+        if self.share.shards == 1 or self.share.has(document_number(key)):
+            return False
+        self.passed()
+        return True
 
 
 @dataclass(frozen=True, slots=True)

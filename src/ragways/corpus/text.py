@@ -84,26 +84,27 @@ def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
             unlike = unlike or tuple(record)[:8]
             options.notice(Skipped(f"{file.key}#{ordinal}", "record without a text field"))
             continue
-        name, title = _names(record, options.fields, ordinal, used)
+        own = _short(_first(record, options.fields.id), 300)
+        name = _unique(own or _short(_first(record, options.fields.title), 300), ordinal, used)
+        if text and options.passes_over(f"{file.key}#{name}"):
+            continue
         builder = TextBuilder(options.max_text)
         builder.at(line=line)
         write_plain(builder, text)
-        title = title or f"{file.stem} {ordinal}"
+        title = _short(_first(record, options.fields.title), 300) or own or f"{file.stem} {ordinal}"
         yield builder.document(f"{file.key}#{name}", title, "json", _facts(record, options.fields))
     if not used and unlike:
         fields = ", ".join(one_line(name, 40) for name in unlike)
         raise LoadError(f"has no record with a text field (its fields: {fields})", "name the field that holds the text")
 
 
-def _names(record: Record, fields: Fields, ordinal: int, used: set[str]) -> tuple[str, str]:
-    """A name that is unique in the file (id, else title, else ordinal), and a title where there is one."""
-    title = _short(_first(record, fields.title), 300)
-    own = _short(_first(record, fields.id), 300) or title
-    name = own or str(ordinal)
+def _unique(name: str, ordinal: int, used: set[str]) -> str:
+    """A name that is unique in the file: the record's own, else its ordinal."""
+    name = name or str(ordinal)
     while name in used:
         name = f"{name}#{ordinal}"
     used.add(name)
-    return name, title or own
+    return name
 
 
 def _facts(record: Record, fields: Fields) -> dict[str, str]:
@@ -143,7 +144,7 @@ def _lines(file: SourceFile, options: LoadOptions) -> Iterator[tuple[int, Record
             if not line.strip():
                 continue
             try:
-                value = json.loads(line.decode("utf-8-sig"))
+                value = json.loads(line.decode().removeprefix("\ufeff"))
             except ValueError as error:
                 raise LoadError(f"has no valid JSON in line {number} ({error})", "check that it is whole") from error
             yield number, _record(value)

@@ -28,6 +28,7 @@ from ragways.index.shards import SHARDED, Deal, ShardList, check_there, clear_sh
 from ragways.index.store import Store, derived_folder
 from ragways.index.update import (
     BuildShards,
+    BuiltShard,
     ChangeLog,
     FileReader,
     ReadDocument,
@@ -87,12 +88,12 @@ async def build(
         return run.summary
 
 
-async def build_in_turn(jobs: Sequence[ShardJob], recipe: Recipe, progress: ProgressCallback) -> list[Summary]:
+async def build_in_turn(jobs: Sequence[ShardJob], recipe: Recipe, progress: ProgressCallback) -> list[BuiltShard]:
     """Build shards in this process, one after the other."""
     return [await build_shard(job, recipe, progress) for job in jobs]
 
 
-async def build_shard(job: ShardJob, recipe: Recipe, progress: ProgressCallback) -> Summary:
+async def build_shard(job: ShardJob, recipe: Recipe, progress: ProgressCallback) -> BuiltShard:
     """Bring one shard up to date. What it costs is metered where it is built.
 
     A run with another number of shards may have been killed here: what it stored is not what is dealt now.
@@ -109,7 +110,7 @@ async def build_shard(job: ShardJob, recipe: Recipe, progress: ProgressCallback)
             await run.publish()
         finally:
             await run.aclose()
-        return run.summary
+        return run.built_shard()
 
 
 async def build_own(
@@ -141,15 +142,15 @@ async def remove(folder: Path, names: Sequence[str]) -> Summary:
             run.drop(numbers)
         else:
             check_there(run.shards)
-            for shard in range(len(run.shards)):
-                run.summary.join([await _remove_from_shard(run.shards, shard, numbers)])
-            run.take_over(run.shards)
+            done = [await _remove_from_shard(run.shards, shard, numbers) for shard in range(len(run.shards))]
+            run.summary.join(each.summary for each in done)
+            run.take_over(run.shards, done)
         await run.publish()
         forget_pages(store)
         return run.summary
 
 
-async def _remove_from_shard(shards: ShardList, shard: int, numbers: Collection[int]) -> Summary:
+async def _remove_from_shard(shards: ShardList, shard: int, numbers: Collection[int]) -> BuiltShard:
     with writing(shards.place(shard), rebuild=False) as (store, work_cache):
         Deal(shard, len(shards)).check(store)
         run = _Run(store, work_cache, silent, hold=shards.generations[shard])
@@ -157,15 +158,14 @@ async def _remove_from_shard(shards: ShardList, shard: int, numbers: Collection[
         store.forget_sources(there)
         run.drop(there)
         await run.publish()
-        return run.summary
+        return run.built_shard()
 
 
 def rebuild_derived(folder: Path) -> None:
     """Make the derived files again where they were deleted or damaged."""
     with writing(folder, rebuild=False) as (store, work_cache):
         run = _Run(store, work_cache, silent)
-        generation = int(run.meta["generation"])
-        derive(run.context(None), generation, run.steps(run.built))
+        derive(run.context(None), int(run.meta["generation"]), run.steps(run.built))
 
 
 class _Run:
@@ -258,22 +258,26 @@ class _Run:
         ]
         with self.summary.timed("shards"):
             done = await engine(jobs, replace(recipe, layers=self.layers), self.progress)
-        self.summary.join(done)
+        self.summary.join(each.summary for each in done)
         if not self.summary.stopped:
             for key in reader.vanished():
                 self.store.remove_source(key)
-        self.take_over(shards)
+        self.take_over(shards, done)
         for entry in self.summary.skipped:
             if entry.reason == NO_TEXT:  # and so no shard has it any more
                 self.store.remove_source(entry.key)
-        self.summary.unchanged = sum(each.present for each in done) - self.summary.added - self.summary.changed
+        self.summary.unchanged = sum(each.summary.present for each in done) - self.summary.added - self.summary.changed
 
-    def take_over(self, shards: ShardList) -> None:
+    def built_shard(self) -> BuiltShard:
+        """What this run did for the shard that its store is of."""
+        return BuiltShard(self.summary, None if self.anew else self.log.in_shard(self.meta, self.store.meta()))
+
+    def take_over(self, shards: ShardList, done: Sequence[BuiltShard]) -> None:
         """Bring the whole up to date with its shards, and name their states that belong to it now."""
         self.progress(Progress("merging", 0))
         self.shards = shards.now()
         with self.summary.timed("merging"):
-            take_over(self.store, shards, self.shards, self.log, whole=self.anew)
+            take_over(self.store, shards, self.shards, self.log, [each.changes for each in done], whole=self.anew)
         changes = self.log.changes()
         self.summary.added, self.summary.changed = len(changes.added), len(changes.changed)
         self.summary.removed = len(changes.removed)
@@ -311,6 +315,7 @@ class _Run:
         for file in self.finished:
             self.drop(file.gone)
             self.store.put_source(file.key, file.root, file.size, file.modified)
+            self.log.files.add(file.key)
         self.pending, self.finished, self.waiting = [], [], 0
 
     def leave_incomplete(self, texts: Texts) -> None:

@@ -18,6 +18,7 @@ from secrets import token_hex
 from typing import Protocol
 
 from ragways.core.errors import StoreDamaged, UsageError
+from ragways.corpus.source import Share
 from ragways.index.folder import clear_old
 from ragways.index.place import MARK, SHARDS
 from ragways.index.schema import PARTS
@@ -31,17 +32,13 @@ MISSING = "put it back from a copy, or build anew with: ragways index --rebuild 
 _META, _DEAL, _STATE = "shards", "deal", "state"
 _AT_ONCE = 500  # documents copied at a time
 
+State = tuple[int, str]
+"""A generation of a shard, and the name that was drawn for it."""
+
 
 @dataclass(frozen=True, slots=True)
-class Deal:
-    """Which documents are a shard's: those whose number, which is made from the key, leaves this rest."""
-
-    shard: int
-    shards: int
-
-    def has(self, number: int) -> bool:
-        """Whether the document of this number is dealt to this shard."""
-        return number % self.shards == self.shard
+class Deal(Share):
+    """Which documents are a shard's, and how its store says so."""
 
     def __str__(self) -> str:
         return f"{self.shard} of {self.shards}"
@@ -68,11 +65,11 @@ class Deal:
 class ShardList:
     """The shards of an index: where they are, and at which state each belongs to this state of the index.
 
-    A state is a generation and a name drawn for it: an older copy that was put back counts on to the same generations.
+    A state has a name drawn for it: an older copy that was put back counts on to the same generations.
     """
 
     folder: Path
-    states: tuple[tuple[int, str], ...]
+    states: tuple[State, ...]
 
     @classmethod
     def of(cls, folder: Path, meta: Mapping[str, str]) -> ShardList | None:
@@ -107,11 +104,15 @@ class ShardList:
         return [n for n, generation in enumerate(self.generations) if generation and not self.place(n).is_dir()]
 
 
-def state_in(folder: Path) -> tuple[int, str]:
+def state_in(folder: Path) -> State:
     """The generation of the index in a folder, as it was last committed, and the name that was drawn for it."""
     with closing(Store.open(folder)) as store:
-        meta = store.meta()
-        return int(meta["generation"]), meta.get(_STATE, "")
+        return state_of(store.meta())
+
+
+def state_of(meta: Mapping[str, str]) -> State:
+    """The state of an index by what its store says."""
+    return int(meta["generation"]), meta.get(_STATE, "")
 
 
 def new_state(generation: int, before: Mapping[str, str]) -> dict[str, str]:
@@ -169,38 +170,74 @@ class ChangedDocuments(Protocol):
     def drop(self, numbers: Collection[int]) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class ShardChanges:
+    """What a run changed in a shard: from which state to which, documents that are new or other, documents that went,
+    and files that were read.
+    """
+
+    before: State
+    now: State
+    put: frozenset[int]
+    gone: frozenset[int]
+    files: frozenset[str]
+
+
 def take_over(
-    store: Store, before: ShardList, now: ShardList, changed: ChangedDocuments, *, whole: bool = False
+    store: Store,
+    before: ShardList,
+    now: ShardList,
+    changed: ChangedDocuments,
+    told: Sequence[ShardChanges | None],
+    *,
+    whole: bool = False,
 ) -> None:
     """Bring the store up to date with those of the shards; a shard at the state it was taken over at is left out,
-    unless the `whole` is to be taken over.
+    unless the `whole` is to be taken over. Where the run that made a state is `told` of, and it began with what was
+    taken over, that is all there is to do; else the documents of the shard are compared.
 
     Memory: numbers and hashes of the documents of one shard, and some hundred documents at a time.
     """
+    empty = not store.count("documents")
     for shard, state in enumerate(now.states):
-        if whole or before.states[shard] != state:
-            with closing(Store.open(now.place(shard))) as part:
-                deal = Deal(shard, len(now))
-                deal.check(part)
-                _take_documents(store, part, deal, changed)
-                _take_sources(store, part)
+        if not whole and before.states[shard] == state:
+            continue
+        with closing(Store.open(now.place(shard))) as part:
+            deal = Deal(shard, len(now))
+            deal.check(part)
+            said = told[shard]
+            if whole or said is None or (said.before, said.now) != (before.states[shard], state):
+                said = _compared(store, part, deal, empty=empty)
+            store.remove(said.gone)
+            changed.drop(said.gone)
+            _take_documents(store, part, sorted(said.put), changed)
+            _take_sources(store, part, said.files)
 
 
-def _take_documents(store: Store, part: Store, deal: Deal, changed: ChangedDocuments) -> None:
+def _compared(store: Store, part: Store, deal: Deal, *, empty: bool) -> ShardChanges:
+    """What is other in the store of a shard than in that of the whole."""
     query = "SELECT number, hash FROM documents"
     there: dict[int, str] = dict(part.db.execute(query).fetchall())
-    here = {number: hash for number, hash in store.db.execute(query) if deal.has(number)}
-    gone = here.keys() - there.keys()
-    store.remove(gone)
-    changed.drop(gone)
-    new = sorted(number for number, hash in there.items() if here.get(number) != hash)
-    for at in range(0, len(new), _AT_ONCE):
-        some = new[at : at + _AT_ONCE]
-        store.remove(number for number in some if number in here)
+    rows = () if empty else store.db.execute(f"{query} WHERE number % ? = ?", (deal.shards, deal.shard))
+    here: dict[int, str] = dict(rows)
+    return ShardChanges(
+        (0, ""),
+        (0, ""),
+        frozenset(number for number, hash in there.items() if here.get(number) != hash),
+        frozenset(here.keys() - there.keys()),
+        frozenset(key for (key,) in part.db.execute("SELECT key FROM sources")),
+    )
+
+
+def _take_documents(store: Store, part: Store, numbers: Sequence[int], changed: ChangedDocuments) -> None:
+    for at in range(0, len(numbers), _AT_ONCE):
+        some = numbers[at : at + _AT_ONCE]
+        here = {number for number in some if store.has(number)}
+        store.remove(here)
         for table, key in (("documents", "number"), *((table, "document") for table in PARTS)):
             _copy(part, store, table, key, some)
-    for number in new:
-        changed.put(number, existed=number in here)
+        for number in some:
+            changed.put(number, existed=number in here)
 
 
 def _copy(part: Store, store: Store, table: str, key: str, numbers: Sequence[int]) -> None:
@@ -212,9 +249,10 @@ def _copy(part: Store, store: Store, table: str, key: str, numbers: Sequence[int
     store.db.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
 
 
-def _take_sources(store: Store, part: Store) -> None:
+def _take_sources(store: Store, part: Store, keys: Collection[str]) -> None:
     """Files are known to the whole as they are to their shards; those that no document is of any more are not."""
-    rows = part.db.execute("SELECT key, root, size, modified FROM sources")
+    query = "SELECT key, root, size, modified FROM sources WHERE key IN (SELECT value FROM json_each(?))"
+    rows = part.db.execute(query, (json.dumps(list(keys)),))
     store.db.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)", rows)
 
 

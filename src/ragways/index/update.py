@@ -22,12 +22,12 @@ from ragways.core.types import Document, Structure, content_hash, document_numbe
 from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.load import gives_one, walk
 from ragways.corpus.patterns import Selection
-from ragways.corpus.source import NO_TEXT, LoadOptions, Skipped, SourceFile, WebSource
+from ragways.corpus.source import NO_TEXT, LoadOptions, Share, Skipped, SourceFile, WebSource
 from ragways.corpus.structure import PRESETS, Chunking, structure
 from ragways.index.layer import Changes
 from ragways.index.layers import USUAL
 from ragways.index.settings import LayerSettings
-from ragways.index.shards import Deal
+from ragways.index.shards import Deal, ShardChanges, state_of
 from ragways.index.store import Store, document_hash, number_of, searched_text
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
@@ -127,6 +127,8 @@ class ChangeLog:
         self._added: set[int] = set()
         self._changed: set[int] = set()
         self._removed: set[int] = set()
+        self.files: set[str] = set()
+        """Those that were read."""
 
     def put(self, number: int, *, existed: bool) -> None:
         if number in self._removed:
@@ -144,6 +146,11 @@ class ChangeLog:
 
     def changes(self) -> Changes:
         return Changes(frozenset(self._added), frozenset(self._changed), frozenset(self._removed))
+
+    def in_shard(self, before: Mapping[str, str], now: Mapping[str, str]) -> ShardChanges:
+        """The same for whoever takes over a shard, whose store said this before the run, and says that now."""
+        put, gone = frozenset(self._added | self._changed), frozenset(self._removed)
+        return ShardChanges(state_of(before), state_of(now), put, gone, frozenset(self.files))
 
 
 # Which files
@@ -233,8 +240,16 @@ class ShardJob:
     rebuild: bool
 
 
-BuildShards = Callable[[Sequence[ShardJob], Recipe, ProgressCallback], Awaitable[list[Summary]]]
-"""What builds shards, here or elsewhere, and gives the summary of each, in order."""
+@dataclass(frozen=True, slots=True)
+class BuiltShard:
+    """What a run did for a shard, and what it changed there; None where it began anew."""
+
+    summary: Summary
+    changes: ShardChanges | None
+
+
+BuildShards = Callable[[Sequence[ShardJob], Recipe, ProgressCallback], Awaitable[list[BuiltShard]]]
+"""What builds shards, here or elsewhere, and tells of each, in order."""
 
 
 # What of them is new
@@ -294,7 +309,7 @@ class FileReader:
     ) -> None:
         self._store = store
         self._chunking = recipe.chunking
-        self._options = replace(recipe.options, notice=summary.leave_out)
+        self._options = replace(recipe.options, notice=summary.leave_out, share=deal or Share())
         self._roots = found.roots
         self._deal = deal
         self._summary = summary
