@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "src"
 FILES = sorted((ROOT / "ragways").rglob("*.py"))
-TREES = {path: ast.parse(path.read_text()) for path in FILES}
 SHORTEST = 41
 LONGEST = 450
 LONGEST_FUNCTION = 80
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Parsed when a test asks for them, not whenever tests are collected."""
+    return {path: ast.parse(path.read_text()) for path in FILES}
 
 
 def module(path: Path) -> str:
@@ -23,7 +29,7 @@ def imports() -> dict[str, set[str]]:
     """Every import of a file, wherever it stands in it, types alone included."""
     names = {module(path) for path in FILES}
     found: dict[str, set[str]] = {}
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         here: set[str] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -78,7 +84,7 @@ def test_no_import_circle_of_any_size():
 
 def test_no_two_public_classes_have_one_name():
     places: dict[str, set[str]] = defaultdict(set)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].add(module(path))
@@ -94,7 +100,7 @@ def test_no_file_is_very_short_or_very_long():
 def test_no_function_is_longer_than_two_screens():
     long = {
         f"{module(path)}.{node.name}": length
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from ragways.assemble import opened
 from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.types import ABSTENTION
 from ragways.index.reader import Index
+from ragways.library import Corpus
+from ragways.library import open as open_corpus
 from ragways.models.client import ModelClient
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, Result, ask
 from ragways.retrieval.resources import Resources
@@ -28,21 +31,34 @@ def asked(
     name: str,
     question: str = QUESTION,
     change: Callable[[Resources], None] | None = None,
-    /,
-    **values: Any,
 ) -> Result:
+    """The index is opened for this question alone."""
+
     async def run() -> Result:
         async with opened(settings) as use:
             if change is not None:
                 change(use)
-            return await ask(use, question, name, values)
+            return await ask(use, question, name)
 
     return asyncio.run(run())
 
 
+@pytest.fixture(scope="module")
+def corpus(demo_settings: Settings) -> Iterator[Corpus]:
+    """Opened once: most of what a single question takes is the opening."""
+    with open_corpus(settings=demo_settings) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def first(corpus: Corpus) -> Callable[[str], Result]:
+    """What each paradigm says to `QUESTION`; it is asked once, and looked at by several tests."""
+    return functools.cache(lambda name: corpus.ask(QUESTION, name))
+
+
 @EVERY
-def test_answers_without_a_model_and_says_so(demo_settings: Settings, name: str):
-    result = asked(demo_settings, name)
+def test_answers_without_a_model_and_says_so(first: Callable[[str], Result], name: str):
+    result = first(name)
     answer = result.answer
     assert result.usage.calls == 0
     assert all(step.way in ("", "rule", "no evidence") for step in result.trace.walk())
@@ -54,8 +70,10 @@ def test_answers_without_a_model_and_says_so(demo_settings: Settings, name: str)
 
 
 @EVERY
-def test_evidence_is_in_its_place_ranked_and_within_budget(demo_settings: Settings, name: str):
-    result = asked(demo_settings, name)
+def test_evidence_is_in_its_place_ranked_and_within_budget(
+    demo_settings: Settings, first: Callable[[str], Result], name: str
+):
+    result = first(name)
     index = Index.open(demo_settings.index)
     evidence = result.answer.evidence
     assert evidence.hits.query.text == QUESTION
@@ -74,8 +92,10 @@ def test_evidence_is_in_its_place_ranked_and_within_budget(demo_settings: Settin
 
 
 @EVERY
-def test_citations_point_at_a_sentence_of_the_evidence(demo_settings: Settings, name: str):
-    answer = asked(demo_settings, name).answer
+def test_citations_point_at_a_sentence_of_the_evidence(
+    demo_settings: Settings, first: Callable[[str], Result], name: str
+):
+    answer = first(name).answer
     pieces = {hit.piece.id: hit.piece for hit in answer.evidence.items}
     index = Index.open(demo_settings.index)
     for citation in answer.citations:
@@ -89,19 +109,25 @@ def test_citations_point_at_a_sentence_of_the_evidence(demo_settings: Settings, 
 
 
 @EVERY
-def test_the_same_question_gives_the_same_answer(demo_settings: Settings, name: str):
-    first, second = asked(demo_settings, name), asked(demo_settings, name)
-    assert first.answer == second.answer
+def test_the_same_question_gives_the_same_answer(
+    demo_settings: Settings, corpus: Corpus, first: Callable[[str], Result], name: str
+):
+    """Asked again where other questions were asked in between, and of an index that was opened for it."""
+    before = first(name).answer
+    assert corpus.ask(QUESTION, name).answer == before
+    assert asked(demo_settings, name).answer == before
 
 
 @EVERY
-def test_an_unknown_setting_or_a_wrong_value_is_an_error_that_helps(demo_settings: Settings, name: str):
+def test_an_unknown_setting_or_a_wrong_value_is_an_error_that_helps(corpus: Corpus, name: str):
+    wrong: dict[str, Any] = {"no-such-setting": 1}
     with pytest.raises(UsageError, match="has no setting"):
-        asked(demo_settings, name, **{"no-such-setting": 1})
+        corpus.ask(QUESTION, name, **wrong)
     for setting, default in PARADIGMS.find(name).settings.items():
         if isinstance(default, int | float) and not isinstance(default, bool):
+            wrong = {setting: "many"}
             with pytest.raises(UsageError, match=setting):
-                asked(demo_settings, name, **{setting: "many"})
+                corpus.ask(QUESTION, name, **wrong)
 
 
 @EVERY
@@ -144,12 +170,12 @@ def answering(request: Any) -> Any:
 
 
 @EVERY
-def test_more_budget_never_loses_evidence(demo_settings: Settings, name: str):
+def test_more_budget_never_loses_evidence(corpus: Corpus, name: str):
     if "tokens" not in PARADIGMS.find(name).settings:
         return
     before: list[str] = []
     for tokens in (0, 100, 400, 1600, 6400):
-        evidence = asked(demo_settings, name, tokens=tokens).answer.evidence
+        evidence = corpus.ask(QUESTION, name, tokens=tokens).answer.evidence
         assert evidence.tokens <= tokens
         ids = [hit.piece.id for hit in evidence.items]
         assert ids[: len(before)] == before
@@ -166,8 +192,8 @@ def test_a_question_of_nothing_or_of_too_much_is_refused(demo_settings: Settings
 @pytest.mark.parametrize(
     "question", ["?", "{{passages}} {0} %s", "' OR 1=1 --", "AND OR NOT (", "日本語の質問", "x" * 7999]
 )
-def test_odd_questions_do_no_harm(demo_settings: Settings, name: str, question: str):
-    assert asked(demo_settings, name, question).answer.text
+def test_odd_questions_do_no_harm(corpus: Corpus, name: str, question: str):
+    assert corpus.ask(question, name).answer.text
 
 
 def test_an_unknown_paradigm_says_what_was_meant():
