@@ -106,6 +106,28 @@ def test_files_are_dragged_in_priced_indexed_asked_and_removed(page: ShownPage, 
     page.see("eleven metres", "dialog .document")
 
 
+def test_no_button_moves_away_from_under_the_pointer(page: ShownPage, server: RunningServer):
+    """The list of files comes late, and makes room for itself: what is below it comes after it."""
+    server.client.post("/api/v1/collections", json={"name": "late"})
+    server.client.put("/api/v1/collections/late/files/light.md", content=TEXTS["light.md"].encode())
+    late = """const get = window.fetch, held = new Promise((go) => { window.go = go; });
+      window.fetch = async (...given) => {
+        if (given[0].includes("/files?")) await held;
+        return get.apply(window, given);
+      };
+      window.seen = new Set();
+      setInterval(() => document.querySelectorAll(".indexing .main").forEach((one) =>
+        seen.add(Math.round(one.getBoundingClientRect().top + scrollY))), 2);"""
+    script = page.browser.send("Page.addScriptToEvaluateOnNewDocument", source=late)["identifier"]
+    page.open("library/late")
+    page.browser.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    page.see("What you index appears here.")  # all but the list is there
+    page.ask("go()")
+    page.see("light.md", ".list")
+    page.wait("seen.size")
+    assert page.count(".indexing .main") == page.ask("seen.size") == 1
+
+
 def test_a_collection_is_deleted_only_by_typing_its_name(page: ShownPage, server: RunningServer):
     made(page, "old-notes")
     page.press("Delete")
@@ -173,7 +195,6 @@ def test_a_job_is_watched_to_its_end_over_a_restart_of_the_server(
             server.client.put("/api/v1/collections/slow/files/light.md", content=TEXTS["light.md"].encode())
             for page in checked(page_browser, server.url):
                 page.open("library/slow")
-                page.see("light.md", ".list")  # which moves what is below
                 hold(model)
                 page.press("Index now")
                 until_held(model, 1)

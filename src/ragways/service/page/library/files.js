@@ -29,7 +29,7 @@ async function dropped(items) {
 
 const visible = ([name]) => !name.split("/").some((part) => part.startsWith("."));
 
-export function Files({ collection, writes, changes, changed }) {
+export function Files({ collection, writes, changes, changed, stands }) {
   const [queue, setQueue] = useState([]), [over, hover] = useState(false), [note, tell] = useState("");
   const waiting = useRef([]), running = useRef(0), abort = useRef(new AbortController()), chosen = useRef(null), folder = useRef(null);
   useEffect(() => () => abort.current.abort(), []);
@@ -83,7 +83,7 @@ export function Files({ collection, writes, changes, changed }) {
     </div>`}
     ${note && html`<p class="soft small">${note}</p>`}
     <${Queue} queue=${queue} clear=${() => setQueue([])} again=${(one) => { waiting.current.push(one); change(one.name, { state: "waits", problem: null }); next(); }} />
-    <${List} collection=${collection} writes=${writes} changes=${changes} changed=${changed} />
+    <${List} collection=${collection} writes=${writes} changes=${changes} changed=${changed} stands=${stands} />
   </section>`;
 }
 
@@ -103,11 +103,13 @@ function Queue({ queue, clear, again }) {
 }
 const order = (one) => ["failed", "sends", "waits", "sent"].indexOf(one.state);
 
-function List({ collection, writes, changes, changed }) {
+// `stands` is called when it is drawn for the first time.
+function List({ collection, writes, changes, changed, stands }) {
   const [search, find] = useState(""), [offset, turn] = useState(0), [problem, fail] = useState(null);
-  const { value, problem: unread, again } = useLoaded(
+  const { value, problem: unread, busy, again } = useLoaded(
     (signal) => api.get(path`/collections/${collection}/files` + query({ offset, limit: PAGE, search }), signal), [collection, offset, search, changes],
   );
+  useEffect(() => { if (!busy) stands(); }, [busy]);
   const last = useRef(null);
   if (value) last.current = value;
   const page = value ?? last.current;

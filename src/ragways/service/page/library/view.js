@@ -1,5 +1,5 @@
 // Library: the collections there are, and what is in one of them.
-import { html, useLoaded, useState } from "../parts/html.js";
+import { html, useEffect, useLoaded, useState } from "../parts/html.js";
 import { api, path } from "../parts/api.js";
 import { count, shown } from "../parts/figures.js";
 import { may, refresh, useHome } from "../parts/home.js";
@@ -55,6 +55,8 @@ function Create({ first }) {
 
 function One({ one }) {
   const [asked, ask] = useState(false), [changes, changed] = useState(0), bump = () => changed((n) => n + 1);
+  // What has buttons comes when all above it stands: else these would move away from under the pointer.
+  const [told, tell] = useState(false), [listed, list] = useState(!one.managed);
   // Files and documents are fetched again after each change.
   const ended = async () => { await refresh(); bump(); };
   const remove = async () => {
@@ -74,18 +76,19 @@ function One({ one }) {
       </div>
     </div>
     ${one.trouble && html`<${Trouble} problem=${{ message: "This collection cannot be asked", cure: one.trouble }} />`}
-    <${Facts} one=${one} changes=${changes} />
+    <${Facts} one=${one} changes=${changes} stands=${() => tell(true)} />
     ${!one.managed && html`<p class="soft">Its index was given to the server by <code>--index</code> and is only read: its files are kept where it was made.</p>`}
-    ${one.managed && html`<${Files} collection=${one.name} writes=${writes} changes=${changes} changed=${bump} />`}
-    ${writes && html`<${Indexing} one=${one} ended=${ended} />`}
+    ${one.managed && html`<${Files} collection=${one.name} writes=${writes} changes=${changes} changed=${bump} stands=${() => list(true)} />`}
+    ${writes && told && listed && html`<${Indexing} one=${one} ended=${ended} />`}
     <${Documents} collection=${one.name} changes=${changes} />
     ${asked && html`<${Confirm} title=${`Delete ${shown(one.name)}?`} word=${one.name} verb="Delete for good" close=${() => ask(false)} act=${remove}>
       <p>${count(one.documents, "document")}, the files they came from, the index, its runs and its feedback are deleted. This cannot be taken back.</p>
     <//>`}`;
 }
 
-function Facts({ one, changes }) {
-  const { value } = useLoaded((signal) => one.generation && !one.trouble ? api.get(path`/collections/${one.name}`, signal) : null, [one.name, one.generation, changes]);
+function Facts({ one, changes, stands }) {
+  const { value, busy } = useLoaded((signal) => one.generation && !one.trouble ? api.get(path`/collections/${one.name}`, signal) : null, [one.name, one.generation, changes]);
+  useEffect(() => { if (!busy) stands(); }, [busy]);
   const status = value?.status ?? {};
   const facts = [
     ["documents", one.documents.toLocaleString("en")], ["passages", one.chunks.toLocaleString("en")], ["sentences", status.counts?.sentences?.toLocaleString("en")], ["layers", one.layers.join(", ") || "none yet"],
