@@ -46,7 +46,7 @@ $(VENV)/dev: $(VENV)/base requirements-dev.lock
 	@touch $@
 
 # The libraries that ragways has retrievers for, each in an environment of its own beside the base one, for tests.
-clients: $(VENV)/langchain/ready $(VENV)/llamaindex/ready $(VENV)/ray/ready
+clients: $(VENV)/langchain/ready $(VENV)/llamaindex/ready $(VENV)/ray/ready $(VENV)/cloud/ready
 
 $(VENV)/%/ready: requirements-%.lock $(VENV)/base
 	@test -x $(VENV)/$*/bin/python || $(PYTHON) -m venv $(VENV)/$*
@@ -65,6 +65,7 @@ lock:
 	$(COMPILE) --group langchain --constraint requirements.lock --output-file requirements-langchain.lock
 	$(COMPILE) --group llamaindex --constraint requirements.lock --output-file requirements-llamaindex.lock
 	$(COMPILE) --group ray --constraint requirements.lock --output-file requirements-ray.lock
+	$(COMPILE) --group cloud --constraint requirements.lock --output-file requirements-cloud.lock
 
 # Wheel and source archive, checked as the package index would, and the list of what ships (CycloneDX), under dist/.
 dist: $(VENV)/dev $(VENV)/release/ready

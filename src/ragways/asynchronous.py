@@ -27,6 +27,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragways.assemble import engine_of, opened_live, recipe_of
+from ragways.cloud.copies import readable, written
 from ragways.core.errors import RagwaysError, StoreBusy, UsageError
 from ragways.core.runtime import ProgressCallback, limit_threads, silent
 from ragways.core.stream import OnText
@@ -77,10 +78,11 @@ async def abuild(
     files = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
     recipe = recipe_of(chosen, check_layers(layers), embedder=embedder, model=model)
     engine = engine_of(chosen, embedder, model)
-    with spending(Budget(usd=budget)):
-        return await build_index(
-            chosen.index, files, recipe, rebuild=rebuild, progress=progress, web=web, shards=shards, engine=engine
+    with spending(Budget(usd=budget)), written(chosen.index, chosen.cache) as place:
+        place.summary = await build_index(
+            place.folder, files, recipe, rebuild=rebuild, progress=progress, web=web, shards=shards, engine=engine
         )
+    return place.summary
 
 
 class AsyncCorpus:
@@ -97,6 +99,8 @@ class AsyncCorpus:
     async def open(self) -> AsyncCorpus:
         """Open the index; `aopen` does this."""
         embedder, model = self._own
+        folder = await asyncio.to_thread(readable, self.settings.index, self.settings.cache)
+        self.settings = self.settings.model_copy(update={"index": folder})
         live = opened_live(self.settings, embedder=embedder, model=model)
         self._live = await self._stack.enter_async_context(live)
         return self

@@ -225,7 +225,10 @@ class ClusterSettings(Section):
 class Settings(Section):
     """Every setting of ragways, section by section; frozen, and checked when it is made."""
 
-    index: Path = Field(Path(".ragways"), description="folder of the index")
+    index: Path = Field(
+        Path(".ragways"),
+        description="folder of the index, or its URL: s3://bucket/path, gs://, az://, file:// (extra cloud)",
+    )
     cache: Path = Field(Path(), description="folder for what all indexes share; unset is the user's cache folder")
     data: Path | None = Field(None, description="folder of public data sets, for ragways eval --dataset")
     model: ModelSettings = ModelSettings()

@@ -28,7 +28,7 @@ def backup(
     """
     from ragways.service.backup import backup as write
 
-    folder = data or chosen_settings(settings, trust=True).serve.data
+    folder = data or chosen_settings(settings, trust=True, copy=False).serve.data
     _tell(write(folder, file), f"{folder} → {file}", json)
 
 
@@ -44,7 +44,7 @@ def restore(
     """
     from ragways.service.backup import restore as read
 
-    folder = data or chosen_settings(settings, trust=True).serve.data
+    folder = data or chosen_settings(settings, trust=True, copy=False).serve.data
     _tell(read(file, folder), f"{file} → {folder}", json)
 
 

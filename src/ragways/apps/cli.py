@@ -144,7 +144,7 @@ def demo(
     """Index the bundled corpus and ask it a few questions in several ways."""
     from ragways.apps.demo import run_demo
 
-    run_demo(chosen_settings(settings, trust=trust), index)
+    run_demo(chosen_settings(settings, trust=trust, copy=False), index)
 
 
 for command in (index, watch, status, remove, check, diagnose, ask, show, paradigms):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, index_folder
+from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, chosen_settings, index_folder
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
 from ragways.core.text import printable
@@ -125,10 +125,12 @@ def split(
     settings: SettingsOption = None,
 ) -> None:
     """Undo a merge of two names for good, from the next run of `ragways index` on."""
+    from ragways.cloud.copies import no_url
     from ragways.core.errors import UsageError
     from ragways.index.graph.layer import split as undo
     from ragways.index.graph.resolve import veto_hash
 
+    no_url(chosen_settings(settings, index, trust=True, copy=False).index, "ragways graph split")
     with _opened(settings, index) as opened:
         merged = {veto_hash(one, into) for _, one, into, _, _ in opened.graph.merges(limit=_ALL)}
         folder = opened.folder

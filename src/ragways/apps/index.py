@@ -92,12 +92,13 @@ def index(
 ) -> None:
     """Index files and folders, or bring an index up to date with them."""
     from ragways.assemble import engine_of, recipe_of
+    from ragways.cloud.copies import written
     from ragways.core.trace import Budget, spending
     from ragways.corpus.source import WebSource
     from ragways.index.build import build
     from ragways.index.layers import check_layers
 
-    chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model)
+    chosen = chosen_settings(settings, index, trust=trust, provider=provider, model=model, copy=False)
     chosen = chosen.selecting(include, exclude, no_gitignore=no_gitignore)
     names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
     chosen = _on_cluster(chosen, engine, address)
@@ -108,25 +109,18 @@ def index(
     if plan:
         _plan(chosen, paths or [], recipe, web, json)
         return
-    with progress_bar(not json) as progress, spending(Budget(usd=budget)):
-        summary = asyncio.run(
-            build(
-                chosen.index,
-                paths or [],
-                recipe,
-                rebuild=rebuild,
-                progress=progress,
-                web=web,
-                shards=shards,
-                engine=engine_of(chosen, None, None),
-            )
+    on, most = engine_of(chosen, None, None), Budget(usd=budget)
+    with written(chosen.index, chosen.cache) as place, progress_bar(not json) as progress, spending(most):
+        run = build(
+            place.folder, paths or [], recipe, rebuild=rebuild, progress=progress, web=web, shards=shards, engine=on
         )
+        place.summary = summary = asyncio.run(run)
     for stage, seconds in summary.seconds.items():
         ROOT.info("%s", stage, extra={"fields": {"seconds": round(seconds, 3)}})
     if json:
-        print_json({"index": str(chosen.index), **_summary_data(summary)})
+        print_json({"index": place.name, **_summary_data(summary)})
     else:
-        show_summary(summary, str(chosen.index))
+        show_summary(summary, place.name)
     if summary.stopped:
         raise typer.Exit(OVERSPENT)
     if summary.failed or summary.undone or summary.unerased:
@@ -143,10 +137,11 @@ def _on_cluster(chosen: Settings, engine: str | None, address: str | None) -> Se
 
 
 def _plan(chosen: Settings, paths: list[Path], recipe: Recipe, web: WebSource | None, json: bool) -> None:
+    from ragways.cloud.copies import no_url
     from ragways.index.plan import plan
 
     with progress_bar(not json) as progress:
-        planned = asyncio.run(plan(chosen.index, paths, recipe, progress=progress, web=web))
+        planned = asyncio.run(plan(no_url(chosen.index, "a plan"), paths, recipe, progress=progress, web=web))
     if json:
         print_json({"index": str(chosen.index), "documents": planned.documents, **to_plain(planned)})
     else:
@@ -182,14 +177,16 @@ def remove(
 
     An index mirrors its folders: a file that is still there comes back when its folder is indexed again.
     """
+    from ragways.cloud.copies import written
     from ragways.index.build import remove as remove_documents
 
-    folder = index_folder(settings, index)
-    summary = asyncio.run(remove_documents(folder, names))
+    chosen = chosen_settings(settings, index, trust=True, copy=False)
+    with written(chosen.index, chosen.cache) as place:
+        place.summary = summary = asyncio.run(remove_documents(place.folder, names))
     if json:
-        print_json({"index": str(folder), **_summary_data(summary)})
+        print_json({"index": place.name, **_summary_data(summary)})
     else:
-        typer.echo(f"{folder}: {summary.removed} removed")
+        typer.echo(f"{place.name}: {summary.removed} removed")
         if summary.unerased:
             console(error=True).print(UNERASED, style="yellow")
     if summary.unerased:

@@ -53,7 +53,7 @@ def check(
     json: JsonOption = False,
 ) -> None:
     """Make one small call of each kind to the model, and tell what works and what it cost."""
-    chosen = chosen_settings(settings, trust=trust, provider=provider, model=model)
+    chosen = chosen_settings(settings, trust=trust, provider=provider, model=model, copy=False)
     if not chosen.model.name and not chosen.model.base_url:
         typer.echo("\n".join(HOW_TO_SET_ONE), err=True)
         raise typer.Exit(NoModel.exit_code)

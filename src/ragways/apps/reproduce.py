@@ -40,7 +40,7 @@ def reproduce(
     from ragways.reproduce.reproduce import reproduce as run_again
     from ragways.reproduce.sources import find_experiment
 
-    chosen, wanted = chosen_settings(settings, trust=trust), find_experiment(experiment)
+    chosen, wanted = chosen_settings(settings, trust=trust, copy=False), find_experiment(experiment)
     found, folder = locate(wanted, data), out or Path("reproduced")
     with progress_bar(not json) as progress, spending(Budget(usd=budget)):
         results = [

@@ -53,10 +53,11 @@ def serve(
     """
     if missing := [name for name in PARTS if find_spec(name) is None]:
         raise MissingPart(f"the package {missing[0]} is not installed", "pip install 'ragways[serve]'")
+    from ragways.cloud.copies import readable
     from ragways.service.config import config_of
 
-    chosen = chosen_settings(settings, trust=trust, provider=provider, model=model)
-    folders = tuple(index or ())
+    chosen = chosen_settings(settings, trust=trust, provider=provider, model=model, copy=False)
+    folders = tuple(readable(folder, chosen.cache) for folder in index or ())
     if demo:
         folders += (_demo(chosen),)
     run(config_of(chosen, data=data, indexes=folders, host=host, port=port))

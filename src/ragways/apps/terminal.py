@@ -31,7 +31,9 @@ SELDOM = 30.0
 NAME_WIDTH = 21
 """Columns that the longest name of a paradigm takes."""
 
-IndexOption = Annotated[Path | None, typer.Option("--index", help="Folder of the index.", show_default=".ragways")]
+IndexOption = Annotated[
+    Path | None, typer.Option("--index", help="Folder of the index, or its URL (s3://…).", show_default=".ragways")
+]
 SettingsOption = Annotated[Path | None, typer.Option("--settings", help="Settings file.", show_default="ragways.toml")]
 TrustOption = Annotated[
     bool, typer.Option("--trust", help="Send your key also to a base URL that only the settings file names.")
@@ -89,11 +91,15 @@ def chosen_settings(
     trust: bool = False,
     provider: str | None = None,
     model: str | None = None,
+    copy: bool = True,
 ) -> Settings:
+    """The settings; of an index at a URL they name a copy to read, unless the command writes, or reads none."""
+    from ragways.cloud.copies import readable
     from ragways.settings import read_settings
 
     given = {name: value for name, value in (("provider", provider), ("name", model)) if value is not None}
-    return read_settings(file, trust=trust, index=index, model=given or None)
+    chosen = read_settings(file, trust=trust, index=index, model=given or None)
+    return chosen.model_copy(update={"index": readable(chosen.index, chosen.cache)}) if copy else chosen
 
 
 def index_folder(file: Path | None, index: Path | None) -> Path:

@@ -53,16 +53,19 @@ def watch(
 ) -> None:
     """Index files and folders, and again whenever they change, until it is stopped (Ctrl-C, SIGTERM)."""
     from ragways.assemble import recipe_of
+    from ragways.cloud.copies import no_url
     from ragways.core.trace import Budget, spending
     from ragways.index.layers import check_layers
 
-    chosen = chosen_settings(settings, index, trust=trust).selecting(include, exclude, no_gitignore=no_gitignore)
+    chosen = chosen_settings(settings, index, trust=trust, copy=False).selecting(
+        include, exclude, no_gitignore=no_gitignore
+    )
     names = [name.strip() for some in layers or ["vectors,words"] for name in some.split(",") if name.strip()]
     recipe = recipe_of(chosen, check_layers(names))
     told = _as_json if as_json else _as_text
     try:
         with spending(Budget(usd=budget)):
-            asyncio.run(_until_stopped(follow(chosen.index, paths, recipe, told, every=every)))
+            asyncio.run(_until_stopped(follow(no_url(chosen.index, "ragways watch"), paths, recipe, told, every=every)))
     except (KeyboardInterrupt, asyncio.CancelledError):
         console(error=True).print("stopped; the index holds what was read last", style="dim")
 

@@ -72,7 +72,7 @@ def duel(
     from ragways.evaluation.duel.trials import plan_duel
     from ragways.evaluation.record import Records, locked
 
-    chosen, records = chosen_settings(settings, trust=trust), list(Records(run))
+    chosen, records = chosen_settings(settings, trust=trust, copy=False), list(Records(run))
     by, rules = _judge_and_rules(chosen, run, trials, samples, differential, anyway, seed)
     names = [name.strip() for name in paradigms.split(",") if name.strip()]
     entries = duel_entries(records, rules, names, limit=limit)

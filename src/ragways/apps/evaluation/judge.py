@@ -58,7 +58,7 @@ def judge(
 
     names = [name.strip() for name in (metrics or "").split(",") if name.strip()]
     wanted = tuple(dict.fromkeys(map(find_judge, names)))
-    chosen, records = chosen_settings(settings, trust=trust), list(Records(run))
+    chosen, records = chosen_settings(settings, trust=trust, copy=False), list(Records(run))
     with progress_bar(not json) as progress, locked(run):
         summary = asyncio.run(_judge(chosen, run, records, wanted, at_once, budget, progress))
     if json:
