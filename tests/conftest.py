@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -24,6 +25,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Where all tests must run (`.ci/run`), a missing browser is an error and not a reason to skip."""
     if BROWSER is None and os.environ.get("TEST_BROWSER") == "required":
         raise pytest.UsageError(MISSING)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: the garbage collector need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -21,7 +22,7 @@ from ragways.library import Corpus
 from ragways.library import open as open_corpus
 from ragways.retrieval.answer import answer
 from ragways.retrieval.as_plain import result_data
-from ragways.retrieval.ask import PARADIGMS, ask
+from ragways.retrieval.ask import PARADIGMS, Result, ask
 from ragways.retrieval.paradigm import Paradigm, Strategy
 from ragways.retrieval.resources import Resources
 from ragways.retrieval.retrieve import dense, pack
@@ -76,9 +77,17 @@ def allowed(demo_settings: Settings) -> set[str]:
     return ids
 
 
+@pytest.fixture(scope="module")
+def unfiltered(corpus: Corpus) -> Callable[[str], Result]:
+    """What each paradigm says without a filter; it is asked once."""
+    return functools.cache(lambda name: corpus.ask(QUESTION, name))
+
+
 @EVERY
-def test_nothing_of_other_documents_is_found_said_or_traced(corpus: Corpus, allowed: set[str], name: str):
-    unfiltered = corpus.ask(QUESTION, name)
+def test_nothing_of_other_documents_is_found_said_or_traced(
+    corpus: Corpus, unfiltered: Callable[[str], Result], allowed: set[str], name: str
+):
+    before = unfiltered(name)
     result = corpus.ask(QUESTION, name, where=WHERE)
     data = result_data(result)
     assert SECRET not in json.dumps(data)
@@ -87,7 +96,7 @@ def test_nothing_of_other_documents_is_found_said_or_traced(corpus: Corpus, allo
     assert {citation.document for citation in result.answer.citations} <= allowed
     check(allowed, corpus.retrieve(QUESTION, name, where=WHERE))
     if name not in ("llm-only", "community-global"):
-        assert SECRET in json.dumps(result_data(unfiltered)), "without the filter it is found"
+        assert SECRET in json.dumps(result_data(before)), "without the filter it is found"
         assert result.answer.evidence.items, "and with it, other things are"
 
 
@@ -97,8 +106,10 @@ def check(allowed: set[str], hits: Hits) -> None:
 
 
 @EVERY
-def test_a_filter_that_all_documents_match_changes_nothing(corpus: Corpus, name: str):
-    before = corpus.ask(QUESTION, name)
+def test_a_filter_that_all_documents_match_changes_nothing(
+    corpus: Corpus, unfiltered: Callable[[str], Result], name: str
+):
+    before = unfiltered(name)
     assert corpus.ask(QUESTION, name, where="has path").answer == before.answer
     after = corpus.ask(QUESTION, name)
     assert after.answer == before.answer

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from ragways.settings import Settings
@@ -192,6 +193,8 @@ def test_stopping_calls_the_model_off_and_a_way_that_fails_hides_no_other(
     until(lambda: held_back.count > 1)
     page.press("New conversation")  # which leaves, and so stops, the other
     page.wait("document.querySelectorAll('.turn').length === 0")
+    # Called off before the model goes on: a reply that came to its end would leave its connection open for the next.
+    until(lambda: "ragways_worker_calls 0.0" in httpx2.get(f"{page.url}/metrics").text)
     held_back.go_on.set()  # type: ignore[attr-defined]
     until(lambda: not held_back._open)
     page.write("Question", "Who built the harbour light?")
