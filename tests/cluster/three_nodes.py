@@ -21,7 +21,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 import ragways
-from ragways.settings import Settings
+from ragways.settings import Settings, plain_settings
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
 
@@ -36,6 +36,20 @@ def settings(index: Path, server: LoopbackServer, **cluster: object) -> Settings
     embedder = {"kind": "endpoint", "base_url": server.base_url, "name": "loopback", "dimension": 16}
     plain = {"index": index, "embedder": embedder, "model": {"concurrency": 1}, "cluster": cluster}
     return Settings.model_validate(plain)
+
+
+def by_model(chosen: Settings, index: Path, server: LoopbackServer) -> Settings:
+    """The same for another index, whose facts a model finds, a passage a call."""
+    model = {"base_url": server.base_url, "name": "loopback", "key": "any"}
+    graph = {"method": "model", "passage_tokens": 1}
+    return Settings.model_validate({**plain_settings(chosen), "index": index, "model": model, "graph": graph})
+
+
+def questions_to_model(server: LoopbackServer) -> Counter[str]:
+    """How often the model was asked what."""
+    return Counter(
+        json.dumps(request.body["messages"]) for request in list(server.requests) if "messages" in request.body
+    )
 
 
 def found(corpus: ragways.Corpus) -> tuple[dict[str, Any], set[str]]:
@@ -131,6 +145,26 @@ def main(home: Path) -> dict[str, object]:
             ragways.build(corpus, layers=layers, settings=one)
             with ragways.open(settings=one) as corpus_of_one:
                 expected, _ = found(corpus_of_one)
+
+            # A model finds facts in the tasks of the shards, which is all that it is asked: no passage twice.
+            few = home / "few"
+            few.mkdir()
+            for n in range(6):
+                (few / f"{n}.md").write_text(f"# Keeper {n}\n\nKeeper {n} kept the light of Port Elm in {1800 + n}.\n")
+            asked_by: list[Counter[str]] = []
+            found_by: list[object] = []
+            for chosen, shards in ((three, 3), (one, 0)):
+                before = questions_to_model(server)
+                extracting = by_model(chosen, home / f"model-{shards}", server)
+                done = ragways.build(few, layers=layers, settings=extracting, shards=shards)
+                asked_by.append(questions_to_model(server) - before)
+                assert (done.added, done.undone, done.usage.calls >= 6) == (6, 0, True), done
+                with ragways.open(settings=extracting) as opened:
+                    found_by.append(found(opened))
+            assert found_by[0] == found_by[1]
+            assert asked_by[0] == asked_by[1]
+            assert max(asked_by[0].values()) == 1
+            told["by model"] = seconds(began)
 
             # A node dies in mid-question.
             with ragways.open(settings=three) as asked:

@@ -82,7 +82,8 @@ def _build(job: ShardJob, make: MakeRecipe, layers: frozenset[str], budget: Budg
                 return error
             time.sleep(1.0)
         except RagwaysError as error:
-            return type(error)(f"{job.folder}: {error.message}", error.cure)
+            where = "" if str(job.folder) in error.message else f"{job.folder}: "
+            return type(error)(f"{where}{error.message}", error.cure)
 
 
 async def _metered(job: ShardJob, recipe: Recipe, budget: Budget) -> BuiltShard:

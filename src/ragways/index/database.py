@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from urllib.parse import quote
 from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 
 WAIT_SECONDS = 5.0
+_SHARED = 1 << 16
 REBUILD = "build it again with: ragways index --rebuild PATH"
 _TOO_MANY = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
 
@@ -103,6 +105,14 @@ def _can_write(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
+def _has_room(folder: Path) -> bool:
+    """Whether a disk has room for the file that processes share, without which SQLite speaks of an I/O error."""
+    try:
+        return shutil.disk_usage(folder).free >= _SHARED
+    except OSError:
+        return True
+
+
 @contextmanager
 def store_errors(place: Path) -> Iterator[None]:
     """Turn what the disk or SQLite says into an error with a cure."""
@@ -140,7 +150,7 @@ class Transaction:
 def _meaning(place: Path, said: str) -> StoreError:
     if "locked" in said or "busy" in said:
         return StoreBusy(f"another process is writing to {place.parent}", "wait for it to end, then run again")
-    if "full" in said:
+    if "full" in said or ("I/O" in said and not _has_room(place.parent)):
         return _disk_full(place)
     if "readonly" in said or ("unable to open" in said and not _can_write(place.parent)):
         return _no_access(place)

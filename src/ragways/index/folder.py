@@ -41,7 +41,10 @@ def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, WorkCache]]:
                 store.clear()
             yield store, work_cache
     except StoreFailed as error:
-        raise type(error)(error.message, f"{error.cure}; {_what_stands(folder, before)}") from error
+        stands = _what_stands(folder, before)
+        if stands in error.cure:  # as a shard has said already
+            raise
+        raise type(error)(error.message, f"{error.cure}; {stands}") from error
 
 
 def _what_stands(folder: Path, before: str) -> str:
