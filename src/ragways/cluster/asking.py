@@ -7,6 +7,7 @@ none answers, the others' results stand, and the result says how many shards it 
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from ragways.index.shards import ShardList
 from ragways.index.sound import sound_shard
 
 _OF_VECTORS = {"reach", "nearest", "ids", "owners", "size", "places", "sizes", "part", "products", "packed"}
+_LOST = "lost: "
+_PAUSE = 0.5
+"""Seconds between looks whether a lost actor is back."""
 _ASKED = frozenset(_OF_VECTORS | {"statistics", "lexical"})
 
 
@@ -59,13 +63,27 @@ class RayShards:
         self.missing: dict[int, str] = {}
         self._ray = ray = connected(address)
         self._seconds = seconds
+        self._replicas = replicas
         self._turn = itertools.count()
-        # Spread, so that a lost node takes one replica of a shard; restarted by Ray, so that the next question has two.
-        actor = ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy="SPREAD")(ShardActor)
+        # Restarted by Ray, so that the next question has all of them again.
+        actor = ray.remote(num_cpus=0, max_restarts=-1)(ShardActor)
         self._actors = {
-            shard: [actor.remote(str(shards.place(shard).resolve()), generation) for _ in range(replicas)]
+            shard: [
+                actor.options(scheduling_strategy=where).remote(str(shards.place(shard).resolve()), generation)
+                for where in self._nodes(shard, replicas)
+            ]
             for shard, generation in enumerate(shards.generations)
         }
+
+    def _nodes(self, shard: int, replicas: int) -> list[Any]:
+        """A node for each replica of a shard, each another as far as there are: a lost one takes one replica."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        alive = sorted(node["NodeID"] for node in self._ray.nodes() if node["Alive"])
+        return [
+            NodeAffinitySchedulingStrategy(alive[(shard + replica) % len(alive)], soft=True)
+            for replica in range(replicas)
+        ]
 
     def __len__(self) -> int:
         return len(self._actors)
@@ -74,10 +92,13 @@ class RayShards:
         turn = next(self._turn)
         answers: dict[int, Any] = {}
         waiting = [shard for shard in self._actors if shard not in self.missing]
-        why = ""
-        for replica in range(max(map(len, self._actors.values()), default=0)):
-            if not waiting:
-                break
+        why: dict[int, str] = {}
+        until, replica = time.monotonic() + self._seconds, 0
+        while waiting:
+            if replica >= self._replicas:  # all of a shard were asked: those that are lost are being started again
+                if time.monotonic() > until or not any(why[shard].startswith(_LOST) for shard in waiting):
+                    break
+                time.sleep(_PAUSE)
             # All shards at once, then again those that did not answer.
             refs = {
                 shard: self._replica(shard, turn + replica).ask.remote(
@@ -85,6 +106,7 @@ class RayShards:
                 )
                 for shard in waiting
             }
+            replica += 1
             waiting = []
             # One deadline for all: shards that hang one after the other would add up.
             self._ray.wait(list(refs.values()), num_returns=len(refs), timeout=self._seconds)
@@ -93,12 +115,12 @@ class RayShards:
                 if isinstance(answer, StoreBusy):
                     raise answer
                 if isinstance(answer, UnreadShard):
-                    why = answer.why
+                    why[shard] = answer.why
                     waiting.append(shard)
                 else:
                     answers[shard] = answer
         for shard in waiting:
-            note_missing(self, shard, why)
+            note_missing(self, shard, why[shard])
         return checked(self, dict(sorted(answers.items())))
 
     def _replica(self, shard: int, turn: int) -> Any:  # noqa: ANN401
@@ -109,7 +131,8 @@ class RayShards:
         try:
             return self._ray.get(ref, timeout=0)
         except self._ray.exceptions.RayError as error:
-            return UnreadShard(" ".join(str(error).split())[:200])
+            lost = isinstance(error, self._ray.exceptions.RayActorError)
+            return UnreadShard((_LOST if lost else "") + " ".join(str(error).split())[:200])
 
     def close(self) -> None:
         """End the actors."""
