@@ -17,13 +17,14 @@ from ragways.index.graph.corpus_names import (
     TYPE,
     WORD,
     called_so,
+    end_row,
     head_of,
     key_of,
     stored_phrases,
     type_of_title,
 )
 from ragways.index.graph.facts import Source
-from ragways.index.graph.names import STOP, WordUse, is_common, stem_of
+from ragways.index.graph.names import STOP, WordUse, fold, is_common, stem_of
 from ragways.index.graph.rule_names import Called, Phrases, names_of_title, title_words, uncased
 from ragways.index.graph.rules import small_title, type_of
 
@@ -42,6 +43,8 @@ class Changed:
     """
 
     keys: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    """Names, as they are compared, that lead to another title than before, or are the base of another."""
     tokens: set[frozenset[tuple[str, bool]]] = field(default_factory=set)
 
 
@@ -57,6 +60,7 @@ class TitleRow:
     type: str
     small: bool
     uncased: bool
+    folded: str
 
     @classmethod
     def of(cls, source: Source) -> TitleRow:
@@ -70,6 +74,7 @@ class TitleRow:
             "" if redirect else type_of(source) or ("term" if small else ""),
             small,
             not redirect and uncased(source.text),
+            fold(title_name(source.title)),
         )
 
     @property
@@ -113,6 +118,8 @@ def fill_corpus(db: sqlite3.Connection, documents: Iterable[Source], text_of: Te
             words.put(db, Changed())
             words = _Words()
     words.put(db, Changed())
+    folded = [row[0] for row in db.execute("SELECT DISTINCT folded FROM graph_titles WHERE folded != ''")]
+    _see_ends(db, folded, Changed())
     if without_capitals:
         _see_phrases(db, text_of, Changed())
 
@@ -190,8 +197,8 @@ def _count(db: sqlite3.Connection, table: str, column: str, more: Counter[str], 
 
 def _title_rows(db: sqlite3.Connection, where: str, value: object) -> Iterator[TitleRow]:
     for row in db.execute(f"SELECT * FROM graph_titles WHERE {where}", (value,)).fetchall():  # noqa: S608 - our own words
-        number, title, name, redirect, leads, type, small, without_capitals = row
-        yield TitleRow(number, title, name, redirect, leads, type, bool(small), bool(without_capitals))
+        *texts, small, without_capitals, folded = row
+        yield TitleRow(*texts, bool(small), bool(without_capitals), folded)
 
 
 def _remove_title(db: sqlite3.Connection, row: TitleRow) -> None:
@@ -202,8 +209,8 @@ def _remove_title(db: sqlite3.Connection, row: TitleRow) -> None:
 
 def _put_title(db: sqlite3.Connection, row: TitleRow) -> None:
     db.execute(
-        "INSERT INTO graph_titles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (row.document, row.title, row.name, row.redirect, row.leads, row.type, row.small, row.uncased),
+        "INSERT INTO graph_titles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (row.document, row.title, row.name, row.redirect, row.leads, row.type, row.small, row.uncased, row.folded),
     )
     for word in row.first_words:
         db.execute("INSERT INTO graph_first_words VALUES (?, ?)", (word, row.document))
@@ -223,6 +230,7 @@ class _Titles:
                 if row.name not in reached:
                     reached.add(row.name)
                     waiting.append(row.name)
+        self._folded = {fold(name) for name in reached} - {""}
         self._titles = {row.title for row in rows}
         self._heads, self._types, self._called = self._answers(db)
 
@@ -244,6 +252,21 @@ class _Titles:
             before, after = self._called.get(words, []), called.get(words, [])
             if before != after:
                 changed.tokens.add(_needed(words, [*before, *after]))
+        _see_ends(db, self._folded, changed)
+
+
+def _see_ends(db: sqlite3.Connection, folded: Iterable[str], changed: Changed) -> None:
+    """Look again where titles that are compared so lead."""
+    for name in folded:
+        before = db.execute("SELECT title, base FROM graph_ends WHERE folded = ?", (name,)).fetchone()
+        after = end_row(db, name)
+        if before == after:
+            continue
+        changed.names |= {name} | {base for _, base in filter(None, (before, after))} - {""}
+        if after is None:
+            db.execute("DELETE FROM graph_ends WHERE folded = ?", (name,))
+        else:
+            db.execute("INSERT OR REPLACE INTO graph_ends VALUES (?, ?, ?)", (name, *after))
 
 
 def _needed(words: tuple[str, ...], called: Sequence[Called]) -> frozenset[tuple[str, bool]]:

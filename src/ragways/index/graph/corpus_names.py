@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from re import Match
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import title_name
-from ragways.index.graph.names import STOP, Lexicon
+from ragways.index.graph.names import STOP, Lexicon, fold, plain_name
 from ragways.index.graph.rule_names import Called, Phrases, TitleTree, named_so
 
 TABLES = """
@@ -32,9 +32,15 @@ CREATE TABLE IF NOT EXISTS graph_pairs (pair TEXT PRIMARY KEY, count INTEGER NOT
 -- title of one word that its article writes small, `uncased` 1 for a script without capitals.
 CREATE TABLE IF NOT EXISTS graph_titles (
     document INTEGER PRIMARY KEY, title TEXT NOT NULL, name TEXT NOT NULL, redirect TEXT NOT NULL, leads TEXT NOT NULL,
-    type TEXT NOT NULL, small INTEGER NOT NULL, uncased INTEGER NOT NULL
+    type TEXT NOT NULL, small INTEGER NOT NULL, uncased INTEGER NOT NULL, folded TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS graph_titles_by_name ON graph_titles (name);
+CREATE INDEX IF NOT EXISTS graph_titles_by_folded ON graph_titles (folded);
+-- Titles and redirects as names are compared, with the title they lead to, and the name of that without its ending.
+CREATE TABLE IF NOT EXISTS graph_ends (
+    folded TEXT PRIMARY KEY, title TEXT NOT NULL, base TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS graph_ends_by_base ON graph_ends (base) WHERE base != '';
 CREATE INDEX IF NOT EXISTS graph_titles_by_leads ON graph_titles (leads) WHERE leads != '';
 CREATE INDEX IF NOT EXISTS graph_titles_uncased ON graph_titles (document) WHERE uncased;
 CREATE TABLE IF NOT EXISTS graph_first_words (
@@ -94,11 +100,6 @@ class CorpusNames:
             self._types[title] = type_of_title(self._db, title)
         return self._types[title]
 
-    def titles(self) -> Iterator[tuple[str, str]]:
-        """Every title and redirect as titles are compared, in order, with the title it leads to."""
-        names = self._db.execute("SELECT DISTINCT name FROM graph_titles ORDER BY name").fetchall()
-        return ((name, end_of(self._db, name)) for (name,) in names)
-
 
 def head_of(db: sqlite3.Connection, name: str) -> tuple[str | None, str]:
     """How a title is written, None where there is none, and what it redirects to, if it does."""
@@ -124,6 +125,16 @@ def end_of(db: sqlite3.Connection, name: str, way: list[str] | None = None) -> s
             return redirect
         redirect = leads_on
     return title or ""
+
+
+def end_row(db: sqlite3.Connection, folded: str) -> tuple[str, str] | None:
+    """Where the first title leads that is compared so as a name, and the name of that without its ending."""
+    (name,) = db.execute("SELECT min(name) FROM graph_titles WHERE folded = ?", (folded,)).fetchone()
+    if name is None:
+        return None
+    title = end_of(db, name)
+    base = fold(plain_name(title))
+    return title, "" if base.isdecimal() else base
 
 
 def type_of_title(db: sqlite3.Connection, title: str) -> str:

@@ -127,7 +127,7 @@ def document_graph(
     """Gather what a document says of each entity. `key` tells which one it means by a name and type, `merged` what a
     name was taken for, and why, where a person should see that.
     """
-    found = _Share(facts.number, key, merged)
+    found = _Share(key, merged)
     own = key(facts.title, "") if fold(facts.title) else None
     chunks = []
     for chunk, said in facts.chunks:
@@ -142,7 +142,7 @@ class _Share:
     """A document's part of the graph while it is gathered."""
 
     def __init__(
-        self, number: int, key: Callable[[str, str], Key], merged: Callable[[str, Key], tuple[str, str] | None]
+        self, key: Callable[[str, str], Key], merged: Callable[[str, Key], tuple[str, str] | None]
     ) -> None:
         self._key, self._merged = key, merged
         self.entities: dict[Key, EntityShare] = {}

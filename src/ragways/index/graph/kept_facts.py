@@ -1,8 +1,7 @@
 """What the documents say, kept in the store: a document is read again when it has changed, or when something of the
 corpus that it asked for has.
 
-With its facts a document leaves the keys of what it asked (`CorpusNames.keys`). Which documents left a key is found by
-the key, block by block: documents have places, in the order in which they came, and so many places are a block.
+With its facts a document leaves the keys of what it asked (`CorpusNames.keys`), by which it is found (`asked_keys`).
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ragways.index.graph.asked_keys import NO_PLACES, AskedKeys, Keys, Places, blocks, documents_at, table_of_keys
 from ragways.index.graph.corpus_changes import TABLES as USE_TABLES
 from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus
 from ragways.index.graph.corpus_names import CAPITAL, SMALL, CorpusNames, create_tables, key_of
@@ -27,41 +26,49 @@ from ragways.index.layer import BuildContext
 from ragways.index.settings import GraphSettings
 from ragways.index.store import Store
 
+KEYS = "graph_keys"
 _TABLES = f"""
 -- How the rest was made, and for which generation.
 CREATE TABLE IF NOT EXISTS graph_state (made TEXT NOT NULL, generation TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS graph_facts (
     document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, keys BLOB NOT NULL, facts BLOB NOT NULL
 );
-CREATE TABLE IF NOT EXISTS graph_keys (
-    block INTEGER NOT NULL, key INTEGER NOT NULL, places BLOB NOT NULL, PRIMARY KEY (block, key)
-) WITHOUT ROWID;
-{CORPUS_TABLES}{USE_TABLES}"""
-_FORMAT = "1"
+{table_of_keys(KEYS)}{CORPUS_TABLES}{USE_TABLES}"""
+_FORMAT = "2"
 """Changes when what is kept, or what the rules find in a text, does."""
-_BLOCK = 1 << 14
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
 
-Places = NDArray[np.uint16]
-Keys = NDArray[np.uint32]
+
+@dataclass
+class FactsRun:
+    """What a run did to the facts that are kept. `whole`: all were read, and what was before is not known."""
+
+    corpus: CorpusNames
+    whole: bool = False
+    changed: Changed = field(default_factory=Changed)
+    before: dict[int, bytes] = field(default_factory=dict)
+    """Facts as they were, of documents that went or were read again."""
+    read: frozenset[int] = frozenset()
+    """Documents that were read."""
 
 
-def facts_by_rules(context: BuildContext, settings: GraphSettings) -> CorpusNames:
-    """See to it that the facts of all documents are kept, as the rules find them; the corpus they were found in."""
+
+def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
+    """See to it that the facts of all documents are kept, as the rules find them; what that changed."""
     store = context.store
     create_tables(store.db, _TABLES)
     made = f"{_FORMAT} {settings.method == 'rules'} {settings.structure}"
     generation = store.meta()["generation"]
     state = store.db.execute("SELECT made, generation FROM graph_state").fetchone()
     if state == (made, generation):
-        return CorpusNames(store.db)
+        return FactsRun(CorpusNames(store.db))
     changes = context.changes
     if changes is None or state != (made, str(int(generation) - 1)):
-        return _read_all(store, settings, made, generation)
+        return FactsRun(_read_all(store, settings, made, generation), whole=True)
     touched = changes.added | changes.changed | changes.removed
     if _MUCH * len(touched) > store.count("documents"):
-        return _read_all(store, settings, made, generation)
+        return FactsRun(_read_all(store, settings, made, generation), whole=True)
     changed = change_corpus(store.db, sorted(touched), sources(store, sorted(changes.fresh)), _texts(store))
     again = documents_concerned(store.db, changed) - touched
     corpus = CorpusNames(store.db)
@@ -70,7 +77,7 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> CorpusName
         kept.drop(number)
     kept.put_all(_read(source, corpus, settings) for source in sources(store, sorted(again | changes.fresh)))
     store.db.execute("UPDATE graph_state SET generation = ?", (generation,))
-    return corpus
+    return FactsRun(corpus, False, changed, kept.before, frozenset(again | changes.fresh))
 
 
 def _read_all(store: Store, settings: GraphSettings, made: str, generation: str) -> CorpusNames:
@@ -122,8 +129,19 @@ def _read(source: Source, corpus: CorpusNames, settings: GraphSettings) -> tuple
 def kept_facts(db: sqlite3.Connection) -> Iterator[DocumentFacts]:
     """The facts of all documents, by number."""
     for number, packed in db.execute("SELECT document, facts FROM graph_facts ORDER BY document"):
-        title, chunks = _unpacked(packed)
-        yield DocumentFacts(number, title, [(id, [("rules", facts) for facts in said]) for id, said in chunks])
+        yield unpacked_facts(number, packed)
+
+
+def facts_of(db: sqlite3.Connection, number: int) -> DocumentFacts | None:
+    """The facts of one document."""
+    row = db.execute("SELECT facts FROM graph_facts WHERE document = ?", (number,)).fetchone()
+    return None if row is None else unpacked_facts(number, row[0])
+
+
+def unpacked_facts(number: int, packed: bytes) -> DocumentFacts:
+    """Facts as they are kept."""
+    title, chunks = _unpacked(packed)
+    return DocumentFacts(number, title, [(id, [("rules", facts) for facts in said]) for id, said in chunks])
 
 
 def _packed(title: str, chunks: Iterable[tuple[str, Sequence[PassageFacts]]]) -> bytes:
@@ -168,7 +186,7 @@ def _unpacked(packed: bytes) -> tuple[str, list[tuple[str, list[PassageFacts]]]]
     ]
 
 
-# Keys
+# Keeping
 
 
 class _Kept:
@@ -176,8 +194,8 @@ class _Kept:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._come: list[tuple[int, Keys]] = []
-        self._gone: list[tuple[int, Keys]] = []
+        self._keys = AskedKeys(db, KEYS)
+        self.before: dict[int, bytes] = {}
 
     def put_all(self, read: Iterable[tuple[int, Keys, bytes | None]]) -> None:
         for number, keys, facts in read:
@@ -188,93 +206,40 @@ class _Kept:
                     (number, place, keys.tobytes(), facts),
                 )
                 (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
-                self._come.append((place, keys))
-            if len(self._come) >= _BLOCK:
-                self._move()
-        self._move()
+                self._keys.put(place, keys)
+        self._keys.flush()
 
     def drop(self, number: int) -> int | None:
         """Drop a document's facts; its place, if it had one."""
-        row = self._db.execute("SELECT place, keys FROM graph_facts WHERE document = ?", (number,)).fetchone()
+        row = self._db.execute("SELECT place, keys, facts FROM graph_facts WHERE document = ?", (number,)).fetchone()
         if row is None:
             return None
-        self._gone.append((row[0], np.frombuffer(row[1], dtype=np.uint32)))
+        self._keys.drop(row[0], np.frombuffer(row[1], dtype=np.uint32))
+        self.before[number] = row[2]
         self._db.execute("DELETE FROM graph_facts WHERE document = ?", (number,))
         return int(row[0])
-
-    def _move(self) -> None:
-        """Bring the keys up to date with the documents that came and went."""
-        come, gone = _by_block(self._come), _by_block(self._gone)
-        for block in sorted(come.keys() | gone.keys()):
-            new, old = come.get(block, {}), gone.get(block, {})
-            filled = self._db.execute("SELECT 1 FROM graph_keys WHERE block = ? LIMIT 1", (block,)).fetchone()
-            if not filled and not old:
-                rows = ((block, key, places.tobytes()) for key, places in new.items())
-                self._db.executemany("INSERT INTO graph_keys VALUES (?, ?, ?)", rows)
-                continue
-            for key in sorted(new.keys() | old.keys()):
-                self._change(block, key, new.get(key, _NO_PLACES), old.get(key, _NO_PLACES))
-        self._come, self._gone = [], []
-
-    def _change(self, block: int, key: int, new: Places, old: Places) -> None:
-        if np.array_equal(new, old):
-            return
-        places = np.union1d(np.setdiff1d(places_with(self._db, block, key), old), new).astype(np.uint16)
-        if len(places):
-            row = (block, key, places.tobytes())
-            self._db.execute("INSERT OR REPLACE INTO graph_keys VALUES (?, ?, ?)", row)
-        else:
-            self._db.execute("DELETE FROM graph_keys WHERE block = ? AND key = ?", (block, key))
-
-
-_NO_PLACES: Places = np.zeros(0, dtype=np.uint16)
-
-
-def _by_block(documents: Sequence[tuple[int, Keys]]) -> dict[int, dict[int, Places]]:
-    """The places in each block by key; both in order."""
-    found: dict[int, dict[int, Places]] = {}
-    for block, some in groupby(sorted(documents, key=lambda item: item[0]), key=lambda item: item[0] // _BLOCK):
-        here = list(some)
-        keys = np.concatenate([keys for _, keys in here])
-        places = np.repeat([place % _BLOCK for place, _ in here], [len(keys) for _, keys in here]).astype(np.uint16)
-        order = np.argsort(keys, kind="stable")
-        unique, begins = np.unique(keys[order], return_index=True)
-        # Of nothing, `split` makes one part: documents that asked nothing have no keys.
-        parts = np.split(places[order], begins[1:]) if len(unique) else []
-        found[block] = dict(zip(unique.tolist(), parts, strict=True))
-    return found
-
-
-def places_with(db: sqlite3.Connection, block: int, key: int) -> Places:
-    """The places of a block whose documents left this key."""
-    row = db.execute("SELECT places FROM graph_keys WHERE block = ? AND key = ?", (block, key)).fetchone()
-    return _NO_PLACES if row is None else np.frombuffer(row[0], dtype=np.uint16)
 
 
 def documents_concerned(db: sqlite3.Connection, changed: Changed) -> set[int]:
     """Documents that asked for something that has changed."""
     if frozenset() in changed.tokens:
         return {row[0] for row in db.execute("SELECT document FROM graph_facts")}
-    (last,) = db.execute("SELECT max(place) FROM graph_facts").fetchone()
-    found: set[int] = set()
-    for block in range((last or 0) // _BLOCK + 1):
-        here = {place for key in changed.keys for place in places_with(db, block, key).tolist()}
-        for tokens in changed.tokens:
-            here.update(_holding(db, block, tokens).tolist())
-        for place in here:
-            row = db.execute("SELECT document FROM graph_facts WHERE place = ?", (block * _BLOCK + place,)).fetchone()
-            found.add(row[0])
+    keys = AskedKeys(db, KEYS)
+    found = keys.documents(changed.keys)
+    for block in blocks(db) if changed.tokens else ():
+        here = {place for tokens in changed.tokens for place in _holding(keys, block, tokens).tolist()}
+        found.update(documents_at(db, block, here))
     return found
 
 
-def _holding(db: sqlite3.Connection, block: int, tokens: Collection[tuple[str, bool]]) -> Places:
+def _holding(keys: AskedKeys, block: int, tokens: Collection[tuple[str, bool]]) -> Places:
     """The places of a block whose documents hold all of these tokens."""
     found: Places | None = None
     for token, capital in tokens:
-        places = places_with(db, block, key_of(CAPITAL, token))
+        places = keys.places(block, key_of(CAPITAL, token))
         if not capital:
-            places = np.union1d(places, places_with(db, block, key_of(SMALL, token)))
+            places = np.union1d(places, keys.places(block, key_of(SMALL, token)))
         found = places if found is None else np.intersect1d(found, places)
         if not len(found):
             break
-    return _NO_PLACES if found is None else found
+    return NO_PLACES if found is None else found
