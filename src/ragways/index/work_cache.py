@@ -200,6 +200,12 @@ class WorkCache:
                 found += rows
         return found
 
+    def all_results(self, kind: str) -> dict[str, str]:
+        """All that work of a kind gave, of which there is little."""
+        with self._errors():
+            hashes = [row[0] for row in self._db.execute("SELECT hash FROM results WHERE kind = ?", (kind,))]
+        return self.results(kind, hashes)
+
     def count(self, kind: str) -> int:
         """How many results of this kind there are."""
         with self._errors():

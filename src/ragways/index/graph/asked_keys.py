@@ -93,9 +93,12 @@ def blocks(db: sqlite3.Connection) -> range:
 
 
 def documents_at(db: sqlite3.Connection, block: int, places: Iterable[int]) -> Iterator[int]:
-    """The documents at these places of a block."""
+    """The documents at these places of a block, as far as they are still there."""
     for place in places:
-        yield db.execute("SELECT document FROM graph_facts WHERE place = ?", (block * BLOCK + place,)).fetchone()[0]
+        yield from (row[0] for row in db.execute(_AT_PLACE, (block * BLOCK + place,)))
+
+
+_AT_PLACE = "SELECT document FROM graph_facts WHERE place = ?"
 
 
 def _by_block(documents: Sequence[tuple[int, Keys]]) -> dict[int, dict[int, Places]]:

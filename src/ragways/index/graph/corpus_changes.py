@@ -45,6 +45,8 @@ class Changed:
     keys: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     """Names, as they are compared, that lead to another title than before, or are the base of another."""
+    words: set[str] = field(default_factory=set)
+    """Words whose standing is another."""
     tokens: set[frozenset[tuple[str, bool]]] = field(default_factory=set)
 
 
@@ -172,6 +174,7 @@ class _Words:
                 db.execute("INSERT OR REPLACE INTO graph_words VALUES (?, ?, ?)", (word, *new))
             if word not in STOP and (is_common(*row), row[1] > 0) != (is_common(*new), new[1] > 0):
                 changed.keys.add(key_of(WORD, word))
+                changed.words.add(word)
             if (row[0] > 0) != (new[0] > 0) and (stem := stem_of(word)):
                 stems[stem] += 1 if new[0] else -1
         _count(db, "graph_stems", "stem", stems, STEM, changed)

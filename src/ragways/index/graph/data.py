@@ -141,9 +141,7 @@ def document_graph(
 class _Share:
     """A document's part of the graph while it is gathered."""
 
-    def __init__(
-        self, key: Callable[[str, str], Key], merged: Callable[[str, Key], tuple[str, str] | None]
-    ) -> None:
+    def __init__(self, key: Callable[[str, str], Key], merged: Callable[[str, Key], tuple[str, str] | None]) -> None:
         self._key, self._merged = key, merged
         self.entities: dict[Key, EntityShare] = {}
         self.statements: list[tuple[Key, str, Key, Relation, str, str]] = []

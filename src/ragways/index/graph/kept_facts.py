@@ -53,7 +53,6 @@ class FactsRun:
     """Documents that were read."""
 
 
-
 def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
     """See to it that the facts of all documents are kept, as the rules find them; what that changed."""
     store = context.store
@@ -132,10 +131,15 @@ def kept_facts(db: sqlite3.Connection) -> Iterator[DocumentFacts]:
         yield unpacked_facts(number, packed)
 
 
-def facts_of(db: sqlite3.Connection, number: int) -> DocumentFacts | None:
-    """The facts of one document."""
+def has_facts(db: sqlite3.Connection, number: int) -> bool:
+    """Whether a document has facts: a redirect has none."""
+    return db.execute("SELECT 1 FROM graph_facts WHERE document = ?", (number,)).fetchone() is not None
+
+
+def facts_of(db: sqlite3.Connection, number: int) -> DocumentFacts:
+    """The facts of one document that has some."""
     row = db.execute("SELECT facts FROM graph_facts WHERE document = ?", (number,)).fetchone()
-    return None if row is None else unpacked_facts(number, row[0])
+    return unpacked_facts(number, row[0])
 
 
 def unpacked_facts(number: int, packed: bytes) -> DocumentFacts:

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.folder import writing
-from ragways.index.graph.data import DocumentFacts, EntityRow, GraphData, make_graph
+from ragways.index.graph.data import DocumentFacts, EntityRow, GraphData
+from ragways.index.graph.graph_tables import GraphTables
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
 from ragways.index.graph.facts import PassageFacts, sources
 from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
-from ragways.index.graph.resolve import DocumentNames, Merge, near_hashes, near_merges, veto_hash
+from ragways.index.graph.resolve import near_hashes, near_merges, veto_hash
 from ragways.index.graph.tables import FILE, check_names, check_references, write_graph
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files, rows_of_table
 from ragways.index.settings import GraphSettings
 from ragways.index.vectors import save_known
 from ragways.index.work_cache import WorkCache
+
+if TYPE_CHECKING:
+    from ragways.index.graph.claims import NameAnswers
 
 VETO = "merge-veto"
 """The kind of result that holds merges which a person undid."""
@@ -44,10 +49,15 @@ def split(folder: Path, name: str, other: str) -> None:
         store.commit()
 
 
-def graph_of(context: BuildContext) -> GraphData:
-    """The graph of the documents. Ask for it by `context.once`: several layers do."""
+def tables_of(context: BuildContext) -> GraphTables:
+    """The rows of the graph in the store, as the documents are. Ask for it by `context.once`."""
     with _no_collection():
-        return _graph(context, _settings(context))
+        return _see_to(context, _settings(context))
+
+
+def graph_of(context: BuildContext) -> GraphData:
+    """All rows of the graph, in memory. Ask for it by `context.once`: several layers do."""
+    return context.once(tables_of).read()
 
 
 @contextmanager
@@ -66,31 +76,53 @@ def _settings(context: BuildContext) -> GraphSettings:
     return context.settings_of("graph", GraphSettings)
 
 
-def _graph(context: BuildContext, settings: GraphSettings) -> GraphData:
+_MEANT = "graph_meant"
+"""Where the store keeps how the meaning of names was found, and for which generation."""
+
+
+def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
+    from ragways.index.graph.claims import NameAnswers
     from ragways.index.graph.kept_facts import facts_by_rules, kept_facts
+    from ragways.index.graph.updates import change_graph, fill_graph
 
-    corpus = facts_by_rules(context, settings)
-    titles: dict[str, str] = {}
-    for name, title in corpus.titles():
-        if folded := fold(name):
-            titles.setdefault(folded, title)
-    apart = {veto_hash(one, other) for one, other in settings.apart}
+    store, db = context.store, context.store.db
+    run = facts_by_rules(context, settings)
+    forbidden = {veto_hash(one, other) for one, other in settings.apart} | context.work_cache.all_results(VETO).keys()
+    answers = NameAnswers(db, run.corpus.lexicon.common, forbidden)
+    # Facts of a model or a file, and names that are alike, are gone through as a whole at each run.
+    by_itself = settings.method == "rules" and not settings.near
+    made = content_hash(settings.method, str(settings.near), *sorted(forbidden))
+    meta = store.meta()
+    known, _, generation = meta.get(_MEANT, "").partition(" ")
+    run_before = str(int(meta["generation"]) - 1)
+    if by_itself and known == made and not run.whole and generation == meta["generation"]:
+        return GraphTables(db)
+    if by_itself and known == made and not run.whole and generation == run_before:
+        change_graph(db, run, answers, run.corpus.asked)
+    else:
 
-    def vetoes(hashes: Iterable[str]) -> set[str]:
-        wanted = set(hashes)
-        return (apart & wanted) | context.work_cache.results(VETO, wanted).keys()
+        def chapters() -> Iterable[DocumentFacts]:
+            found = kept_facts(db)
+            return found if settings.method == "rules" else _with_paid(context, settings, found)
 
-    def near(names: Mapping[int, DocumentNames]) -> Iterable[Merge]:
-        if not settings.near:
-            return ()
-        return near_merges(
-            context, names, titles, settings.near_string, settings.near_cosine, context.once(_near_names)
-        )
+        fill_graph(db, chapters, answers, run.corpus.asked, lambda: _near(context, settings, answers))
+    store.set_meta({_MEANT: f"{made} {meta['generation']}"})
+    return GraphTables(db)
 
-    chapters = kept_facts(context.store.db)
-    if settings.method != "rules":
-        chapters = _with_paid(context, settings, chapters)
-    return make_graph(chapters, titles, corpus.lexicon.common, vetoes, near)
+
+def _near(context: BuildContext, settings: GraphSettings, answers: NameAnswers) -> dict[str, tuple[str, str]]:
+    """Names that are alike, by the name that is used less."""
+    if not settings.near:
+        return {}
+    db = context.store.db
+    counts = dict(db.execute("SELECT name, sum(count) FROM graph_claims WHERE claim = 's' GROUP BY name").fetchall())
+    titles = {row[0] for row in db.execute("SELECT folded FROM graph_ends")}
+    asked = context.once(_near_names)
+    found: dict[str, tuple[str, str]] = {}
+    for merge in near_merges(context, counts, titles, settings.near_string, settings.near_cosine, asked):
+        if answers.allowed(merge.name, merge.into):
+            found.setdefault(merge.name, (merge.into, merge.reason))
+    return found
 
 
 def _near_names(_: BuildContext) -> set[str]:
@@ -143,8 +175,9 @@ async def _work(context: BuildContext) -> None:
     await _extract(context)
     if _with_vectors(context, settings):
         if settings.near:
-            context.once(graph_of)
+            context.once(tables_of)
             await context.embed(near_hashes(context.once(_near_names)))
+            context.forget(tables_of)
             context.forget(graph_of)
         graph = context.once(graph_of)
         await context.embed({content_hash(text): text for text in _embedded(graph, settings).values()})
@@ -209,12 +242,25 @@ def _derive(context: BuildContext, folder: Path) -> None:
 def _used(context: BuildContext) -> dict[str, set[str]]:
     settings = _settings(context)
     graph = context.once(graph_of)
-    used = {VETO: set(graph.proposed)}
+    used = {VETO: _used_vetoes(context)}
     used |= _extracted(context)
     if _with_vectors(context, settings):
         used["vectors"] = {content_hash(text) for text in _embedded(graph, settings).values()}
         used["vectors"] |= near_hashes(context.once(_near_names)).keys()
     return used
+
+
+def _used_vetoes(context: BuildContext) -> set[str]:
+    """Vetoes of names both of which the corpus still has: the others must not keep what was removed."""
+    query = (
+        "SELECT 1 FROM graph_claims WHERE claim = 's' AND name = ?1 UNION SELECT 1 FROM graph_ends WHERE folded = ?1"
+    )
+
+    def there(name: str) -> bool:
+        return context.store.db.execute(query, (fold(name),)).fetchone() is not None
+
+    vetoes = context.work_cache.all_results(VETO)
+    return {hash for hash, names in vetoes.items() if all(map(there, names.split("\n")))}
 
 
 def _extracted(context: BuildContext) -> dict[str, set[str]]:

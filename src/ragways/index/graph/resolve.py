@@ -163,7 +163,7 @@ def _short_forms(
         firsts = {name.partition(" ")[0] for name in document.names if " " in name}
         alone |= {name for name in document.names if " " not in name} - firsts
     for number, document in documents.items():
-        long = _by_last_word(document, lambda word: word in alone or common(word))
+        long = people_by_word(document, lambda word: word in alone or common(word))
         for name, use in document.names.items():
             if " " in name or len(name) < 3 or name in titles or not name.isalpha() or common(name):
                 continue
@@ -171,7 +171,7 @@ def _short_forms(
             into = long.get(name, set())
             if len(into) > 1 and (title := fold(split_title(document.title)[0])) in into:
                 into = {title}
-            if len(into) == 1 and use.kind in ("", "person") and any(map(_alone, use.spellings)):
+            if len(into) == 1 and use.kind in ("", "person") and any(map(is_called, use.spellings)):
                 inside[name][number] = next(iter(into))
     own = {number: fold(split_title(document.title)[0]) for number, document in documents.items()}
     for name, places in inside.items():
@@ -183,12 +183,12 @@ def _short_forms(
                 yield Merge(number, name, full, "short form")
 
 
-def _alone(spelling: str) -> bool:
+def is_called(spelling: str) -> bool:
     """Whether a person is called so: `The Liang` are many, and `AVA` is an acronym."""
     return not spelling.startswith("The ") and not spelling.isupper()
 
 
-def _by_last_word(document: DocumentNames, common: Callable[[str], bool]) -> dict[str, set[str]]:
+def people_by_word(document: DocumentNames, common: Callable[[str], bool]) -> dict[str, set[str]]:
     """Names of a document's people by their last word; the article's own person by the first word too."""
     found: dict[str, set[str]] = defaultdict(set)
     own = fold(split_title(document.title)[0])
@@ -254,7 +254,7 @@ def _digits(name: str) -> str:
 
 def near_merges(
     context: BuildContext,
-    documents: Mapping[int, DocumentNames],
+    counts: Mapping[str, int],
     titles: Collection[str],
     minimum: float,
     cosine: float,
@@ -263,10 +263,6 @@ def near_merges(
     """Merges of pairs that both measures call near. `asked` takes up the names whose vectors are looked at."""
     from ragways.index.packed import unpack
 
-    counts: Counter[str] = Counter()
-    for document in documents.values():
-        for name, use in document.names.items():
-            counts[name] += use.count
     pairs = alike(counts, titles, minimum)
     asked |= {name for few, many, _ in pairs for name in (few, many)}
     hashes = near_hashes(asked)

@@ -1,0 +1,152 @@
+"""What a document means by its names: which entity each of them leads to.
+
+It depends on the document's own names and on what the corpus tells of them (`claims`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from ragways.index.graph.claims import ACRONYM, ALONE, KIND, SHORT, SPELLING, USED, Claim, Into, NameAnswers
+from ragways.index.graph.data import DocumentFacts
+from ragways.index.graph.names import coarse, fold, letters_of, split_title
+from ragways.index.graph.resolve import DocumentNames, Key, exclusive_kind, is_called, people_by_word
+
+_STEPS = 8
+"""Merges that lead on from one another, at most: a circle must end."""
+
+
+class DocumentMeaning:
+    """Asks for no more of the corpus than each of its parts needs, so that claims of one kind can rest on others."""
+
+    def __init__(self, facts: DocumentFacts, answers: NameAnswers) -> None:
+        self._answers = answers
+        self._title = facts.title
+        self._own = fold(split_title(facts.title)[0])
+        self._heard = DocumentNames(facts.title)
+        for _, said in facts.chunks:
+            for _, each in said:
+                self._heard.hear(each)
+        self._names = self._heard.names
+
+    def heard(self) -> Iterator[tuple[Claim, int]]:
+        """What it claims whatever the corpus tells: spellings, and names of one word."""
+        firsts = {name.partition(" ")[0] for name in self._names if " " in name}
+        for name, use in self._names.items():
+            for spelling, count in use.spellings.items():
+                yield (SPELLING, name, spelling), count
+            if " " not in name:
+                yield (USED, name, ""), 1
+                if name not in firsts:
+                    yield (ALONE, name, ""), 1
+
+    def taken(self) -> Iterator[tuple[Claim, int]]:
+        """What it takes for short forms and acronyms."""
+        for name in self._short_forms:
+            yield (SHORT, name, ""), 1
+        for short, name in {(short, name) for short, name, reason in self._aliases if reason == "acronym"}:
+            yield (ACRONYM, short, name), 1
+
+    def kinds(self) -> Iterator[tuple[Claim, int]]:
+        """Of which kinds the things are that its names lead to."""
+        for final, kinds in self._known.items():
+            for kind in kinds:
+                yield (KIND, final, kind), 1
+
+    @cached_property
+    def _aliases(self) -> list[tuple[str, str, str]]:
+        """Other names that it gives: name, what it is a name of, reason."""
+        found = []
+        for name, use in self._names.items():
+            for alias in use.aliases:
+                short = fold(alias)
+                if self._answers.titled(short) and short != self._own:
+                    continue
+                acronym = any(alias.rstrip("s").replace(".", "") == letters_of(s) for s in use.spellings)
+                found.append((short, name, "acronym" if acronym else "alias"))
+        return found
+
+    @cached_property
+    def _short_forms(self) -> dict[str, str]:
+        """`Tamsett` is `Oriel Tamsett` in a document that says both, and calls nobody else so."""
+        answers, found = self._answers, {}
+        # `Python Memcached` is no person: elsewhere Python is something by itself.
+        people = people_by_word(self._heard, lambda word: answers.alone(word) or answers.common(word))
+        for name, use in self._names.items():
+            if " " in name or len(name) < 3 or not name.isalpha():
+                continue
+            if not (into := people.get(name, set())):
+                continue
+            if answers.titled(name) or answers.common(name):
+                continue
+            if len(into) > 1 and self._own in into:
+                into = {self._own}
+            if len(into) == 1 and use.kind in ("", "person") and any(map(is_called, use.spellings)):
+                found[name] = next(iter(into))
+        return found
+
+    @cached_property
+    def _merges(self) -> dict[str, Into]:
+        """What names are taken for in this document."""
+        said: dict[str, list[Into]] = {}
+        for base in self._names:
+            if title := self._answers.only(base):
+                ending = split_title(title)[1]
+                kind, meant = coarse(ending), self._names[base].kind
+                told = meant == kind if meant and kind else bool(kind) and " " in base
+                if told or fold(ending) in self._names:
+                    said.setdefault(base, []).append((fold(title), "the only article of this name"))
+        for short, name, reason in self._aliases:
+            said.setdefault(short, []).append((name, reason))
+        for name, full in self._short_forms.items():
+            if full == self._own:
+                said.setdefault(name, []).append((fold(self._title), "short form"))
+            elif self._answers.usual(name):  # `Germany`, beside one `Nazi Germany`, is a name of its own
+                said.setdefault(name, []).append((full, "short form"))
+        allowed = ((name, [i for i in into if self._answers.allowed(name, i[0])]) for name, into in said.items())
+        return {name: min(into) for name, into in allowed if into}
+
+    def _merge(self, name: str) -> Into | None:
+        return self._merges.get(name) or self._answers.everywhere(name)
+
+    def _final(self, name: str) -> str:
+        here = fold(name)
+        if self._answers.apart(name, here):
+            here = f"{here}\x1f{name}"
+        for _ in range(_STEPS):
+            merge = self._merge(here)
+            if merge is None:
+                break
+            here = merge[0]
+        return here
+
+    @cached_property
+    def _known(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for use in self._names.values():
+            if kinds := {exclusive_kind(type) for type in use.types} - {""}:
+                found.setdefault(self._final(next(iter(use.spellings))), set()).update(kinds)
+        return found
+
+    def key(self, name: str, type: str) -> Key:
+        """The entity that is meant by a name, with a type where it has one."""
+        final = self._final(name)
+        kinds = self._answers.kinds(final)
+        if not kinds:
+            return final, ""
+        kind = exclusive_kind(type)
+        if kind in kinds:
+            return final, kind
+        here = self._known.get(final, set())
+        return final, next(iter(here)) if len(here) == 1 else ""
+
+    def merged(self, name: str, key: Key) -> Into | None:
+        """What a name was taken for, and why, for a person to see and undo."""
+        main = self._answers.shown(key[0]) or name
+        if name in (main, ""):
+            return None
+        merge = self._merge(fold(name))
+        if merge is not None:
+            return self._answers.shown(merge[0]) or main, merge[1]
+        return (main, "same name") if name.casefold() != main.casefold() else None

@@ -1,0 +1,251 @@
+"""The tables of the graph brought up to date with the documents.
+
+With its meaning a document leaves the keys of what it asked of the corpus, as it does with its facts, and it is thought
+over again only when an answer has changed. That goes in three steps, because what a document takes for a short form
+tells something to others, and so do the kinds of the things that its names lead to.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
+from ragways.index.graph.claims import NAMED, TABLE, Claim, Into, NameAnswers, fill_claims
+from ragways.index.graph.corpus_names import create_tables, key_of
+from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
+from ragways.index.graph.graph_tables import TABLES as ROW_TABLES
+from ragways.index.graph.graph_tables import GraphTables
+from ragways.index.graph.kept_facts import FactsRun, facts_of, has_facts, unpacked_facts
+from ragways.index.graph.meanings import DocumentMeaning
+from ragways.index.graph.names import fold
+from ragways.index.graph.resolve import Key
+
+_KEYS = "graph_meaning_keys"
+_OWN_TABLES = f"""
+-- What each document means: its place among the keys, the keys of what it asked, and its claims and names.
+CREATE TABLE IF NOT EXISTS graph_meanings (
+    document INTEGER PRIMARY KEY, place INTEGER NOT NULL, keys BLOB NOT NULL, meaning BLOB NOT NULL
+);
+{TABLE}{table_of_keys(_KEYS)}"""
+TABLES = f"{_OWN_TABLES}{ROW_TABLES}"
+_AT_ONCE = 1000
+"""Documents whose shares of the graph are held at once."""
+
+Chapters = Callable[[], Iterable[DocumentFacts]]
+
+
+def fill_graph(
+    db: sqlite3.Connection,
+    chapters: Chapters,
+    answers: NameAnswers,
+    asked: set[int],
+    near: Callable[[], Mapping[str, Into]],
+) -> None:
+    """Make the tables anew, of the facts of all documents, which are gone through four times. `asked` takes up the
+    keys of words that `answers.common` was asked for. `near` tells what names are taken for that are alike, when all
+    names are known.
+    """
+    for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        if f"TABLE IF NOT EXISTS {table} " in TABLES:
+            db.execute(f"DROP TABLE {table}")
+    create_tables(db, TABLES)
+    for claimed in (DocumentMeaning.heard, DocumentMeaning.taken, DocumentMeaning.kinds):
+        fill_claims(db, (claimed(DocumentMeaning(facts, answers)) for facts in chapters()))
+        answers.forget()
+        if claimed is DocumentMeaning.heard:
+            answers.near = near()
+    kept = _Meanings(db)
+
+    def documents() -> Iterator[DocumentGraph]:
+        for facts in chapters():
+            thought = _Thought.of(facts, answers, asked)
+            kept.put(facts.number, thought)
+            yield thought.graph
+
+    GraphTables(db).fill(documents(), shown=answers.shown, common=answers.common)
+    kept.flush()
+
+
+def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers, asked: set[int]) -> None:
+    """Change what the changed facts of a run change."""
+    kept = _Meanings(db)
+    before = {number: unpacked_facts(number, packed) for number, packed in run.before.items()}
+    read = {number: facts_of(db, number) for number in sorted(run.read) if has_facts(db, number)}
+    gone = before.keys() - read.keys()
+
+    def now(number: int) -> DocumentFacts:
+        return read.get(number) or facts_of(db, number)
+
+    claims: Counter[Claim] = Counter()
+    for facts in read.values():
+        _add(claims, DocumentMeaning(facts, answers).heard(), 1)
+    for facts in before.values():
+        _add(claims, DocumentMeaning(facts, answers).heard(), -1)
+    changed = run.changed.names | answers.change(claims)
+    concerned = read.keys() | (kept.concerned(changed, run.changed.keys) - gone)
+    for claimed, letters in ((DocumentMeaning.taken, "iy"), (DocumentMeaning.kinds, "k")):
+        claims = Counter()
+        for number in concerned:
+            _add(claims, claimed(DocumentMeaning(now(number), answers)), 1)
+        for number in concerned | gone:
+            _add(claims, ((claim, 1) for claim in kept.meaning(number).claims if claim[0] in letters), -1)
+        more = answers.change(claims)
+        changed |= more
+        concerned |= kept.concerned(more, ()) - gone
+    tables = GraphTables(db)
+    rest = iter(sorted(concerned | gone))
+    renamed, words = changed, run.changed.words
+    while some := list(islice(rest, _AT_ONCE)):
+        old, new = [], []
+        for number in some:
+            if kept.has(number):
+                facts = before[number] if number in before else now(number)
+                old.append(kept.meaning(number).graph(facts))
+            if number in gone:
+                kept.drop(number)
+                continue
+            thought = _Thought.of(now(number), answers, asked)
+            kept.put(number, thought)
+            new.append(thought.graph)
+        same = _same(old, new)
+        tables.change(
+            [graph for graph in old if graph.number not in same],
+            [graph for graph in new if graph.number not in same],
+            shown=answers.shown,
+            common=answers.common,
+            renamed=renamed,
+            words=words,
+        )
+        renamed, words = set(), set()
+    if renamed or words:
+        tables.change([], [], shown=answers.shown, common=answers.common, renamed=renamed, words=words)
+    kept.flush()
+
+
+def _add(claims: Counter[Claim], more: Iterable[tuple[Claim, int]], sign: int) -> None:
+    for claim, count in more:
+        claims[claim] += sign * count
+
+
+def _same(old: Sequence[DocumentGraph], new: Sequence[DocumentGraph]) -> set[int]:
+    """Documents that add what they added before."""
+    known = {graph.number: graph for graph in old}
+    return {graph.number for graph in new if known.get(graph.number) == graph}
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """A document's meaning as it is kept: what it claims after the first step, the entities that its names and types
+    lead to where that is not the name itself, and what names were taken for.
+    """
+
+    claims: Sequence[Claim]
+    keys: dict[tuple[str, str], Key]
+    merges: dict[tuple[str, Key], Into]
+
+    def graph(self, facts: DocumentFacts) -> DocumentGraph:
+        """What the document adds to the graph."""
+        return document_graph(
+            facts,
+            lambda name, type: self.keys.get((name, type)) or (fold(name), ""),
+            lambda name, key: self.merges.get((name, key)),
+        )
+
+    def packed(self) -> bytes:
+        plain = [
+            self.claims,
+            [[*asked, *key] for asked, key in self.keys.items()],
+            [[name, *key, *into] for (name, key), into in self.merges.items()],
+        ]
+        return zlib.compress(json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> _Meaning:
+        claims, keys, merges = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
+        return cls(
+            [(a, b, c) for a, b, c in claims],
+            {(name, type): (first, second) for name, type, first, second in keys},
+            {(name, (first, second)): (into, why) for name, first, second, into, why in merges},
+        )
+
+
+@dataclass(frozen=True)
+class _Thought:
+    """A document that was thought over: the keys of what it asked for that, its meaning, and its share of the graph."""
+
+    keys: Keys
+    meaning: _Meaning
+    graph: DocumentGraph
+
+    @classmethod
+    def of(cls, facts: DocumentFacts, answers: NameAnswers, asked: set[int]) -> _Thought:
+        answers.asked.clear()
+        asked.clear()
+        document = DocumentMeaning(facts, answers)
+        keys: dict[tuple[str, str], Key] = {}
+        merges: dict[tuple[str, Key], Into | None] = {}
+
+        def key(name: str, type: str) -> Key:
+            if (name, type) not in keys:
+                keys[name, type] = document.key(name, type)
+            return keys[name, type]
+
+        def merged(name: str, key: Key) -> Into | None:
+            if (name, key) not in merges:
+                merges[name, key] = document.merged(name, key)
+            return merges[name, key]
+
+        graph = document_graph(facts, key, merged)
+        claims = [claim for claim, _ in (*document.taken(), *document.kinds())]
+        meaning = _Meaning(
+            sorted(claims),
+            {asked: key for asked, key in keys.items() if key != (fold(asked[0]), "")},
+            {taken: into for taken, into in merges.items() if into is not None},
+        )
+        return cls(np.array(sorted(answers.asked | asked), dtype=np.uint32), meaning, graph)
+
+
+class _Meanings:
+    """The table of meanings, and that of the keys that lead to their documents."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._keys = AskedKeys(db, _KEYS)
+
+    def has(self, number: int) -> bool:
+        return self._db.execute("SELECT 1 FROM graph_meanings WHERE document = ?", (number,)).fetchone() is not None
+
+    def meaning(self, number: int) -> _Meaning:
+        """What a document means, as it is kept; nothing of one that is new."""
+        row = self._db.execute("SELECT meaning FROM graph_meanings WHERE document = ?", (number,)).fetchone()
+        return _Meaning((), {}, {}) if row is None else _Meaning.unpacked(row[0])
+
+    def concerned(self, names: Collection[str], keys: Collection[int]) -> set[int]:
+        """Documents that asked for one of these names, or left one of these keys."""
+        return self._keys.documents({*keys, *(key_of(NAMED, name) for name in names)})
+
+    def put(self, number: int, thought: _Thought) -> None:
+        self.drop(number)
+        (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
+        self._db.execute(
+            "INSERT INTO graph_meanings VALUES (?, ?, ?, ?)",
+            (number, place, thought.keys.tobytes(), thought.meaning.packed()),
+        )
+        self._keys.put(place, thought.keys)
+
+    def drop(self, number: int) -> None:
+        row = self._db.execute("SELECT place, keys FROM graph_meanings WHERE document = ?", (number,)).fetchone()
+        if row is not None:
+            self._keys.drop(row[0], np.frombuffer(row[1], dtype=np.uint32))
+            self._db.execute("DELETE FROM graph_meanings WHERE document = ?", (number,))
+
+    def flush(self) -> None:
+        self._keys.flush()
