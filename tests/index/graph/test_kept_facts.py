@@ -12,14 +12,19 @@ from hypothesis import strategies as st
 from ragways.core.types import Document, Link
 from ragways.corpus.structure import Chunking, structure
 from ragways.index.graph import kept_facts
+from ragways.index.graph.asked_keys import AskedKeys
+from ragways.index.graph.corpus_names import CorpusNames, end_of
+from ragways.index.graph.data import GraphData
 from ragways.index.graph.facts import Source
 from ragways.index.graph.kept_facts import facts_by_rules
 from ragways.index.graph.layer import graph_of
+from ragways.index.graph.names import fold
 from ragways.index.layer import BuildContext, Changes, Texts
 from ragways.index.settings import GraphSettings
 from ragways.index.store import Store, number_of
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
+from tests.index.graph.reference_graph import make_graph
 
 TITLES = [
     "Corran", "Ilsabet Corran", "Ilsabet Corran (ship)", "Ilsabet Corran (queen)", "The Lantern", "Lantern", "LANTERN",
@@ -79,7 +84,16 @@ class _Index:
         self.context = BuildContext(
             self.store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, changes=told
         )
-        facts_by_rules(self.context, GraphSettings())
+        self.graph = graph_of(self.context)
+
+    def reference(self) -> GraphData:
+        """The graph of the facts that are kept, made in the plainest way."""
+        titles: dict[str, str] = {}
+        for (name,) in self.store.db.execute("SELECT DISTINCT name FROM graph_titles ORDER BY name").fetchall():
+            if folded := fold(name):
+                titles.setdefault(folded, end_of(self.store.db, name))
+        common = CorpusNames(self.store.db).lexicon.common
+        return make_graph(kept_facts.kept_facts(self.store.db), titles, common)
 
     def rows(self, table: str) -> list[tuple[object, ...]]:
         return sorted(self.store.db.execute(f"SELECT * FROM {table}"))
@@ -87,12 +101,12 @@ class _Index:
     def facts(self) -> list[object]:
         return list(kept_facts.kept_facts(self.store.db))
 
-    def keys(self) -> dict[tuple[int, int], set[int]]:
+    def keys(self, table: str) -> dict[tuple[int, int], set[int]]:
         """Documents by key, as the blocks have it."""
         of = dict(self.store.db.execute("SELECT place, document FROM graph_facts"))
         return {
-            (0, key): {of[place] for place in kept_facts.places_with(self.store.db, block, key).tolist()}
-            for block, key in self.store.db.execute("SELECT block, key FROM graph_keys").fetchall()
+            (0, key): {of[place] for place in AskedKeys(self.store.db, table).places(block, key).tolist()}
+            for block, key in self.store.db.execute(f"SELECT block, key FROM {table}").fetchall()
         }
 
 
@@ -100,6 +114,7 @@ async def _embed_nothing(_: Texts) -> None:
     raise AssertionError("nothing is embedded here")
 
 
+MEANT = ("graph_claims", "graph_ends", "graph_entities", "graph_names", "graph_relations", "graph_merges")
 TOLD = ("graph_words", "graph_stems", "graph_pairs", "graph_titles", "graph_first_words", "graph_phrases")
 
 
@@ -128,13 +143,17 @@ def test_any_history_keeps_what_reading_all_anew_would(
             else:
                 present[key] = document
         index.run(dict(come), changes=True)
+        assert index.graph == index.reference()
     fresh = _Index()
     fresh.run(dict(present), changes=False)
     for table in TOLD:
         assert index.rows(table) == fresh.rows(table), table
     assert index.facts() == fresh.facts()
-    assert index.keys() == fresh.keys()
-    assert graph_of(index.context) == graph_of(fresh.context)  # row by row
+    for table in ("graph_keys", "graph_meaning_keys"):
+        assert index.keys(table) == fresh.keys(table)
+    assert index.graph == fresh.graph  # row by row
+    for table in MEANT:
+        assert index.rows(table) == fresh.rows(table), table
 
 
 def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:

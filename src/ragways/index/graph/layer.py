@@ -13,9 +13,9 @@ from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.folder import writing
 from ragways.index.graph.data import DocumentFacts, EntityRow, GraphData
-from ragways.index.graph.graph_tables import GraphTables
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
 from ragways.index.graph.facts import PassageFacts, sources
+from ragways.index.graph.graph_tables import GraphTables
 from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.resolve import near_hashes, near_merges, veto_hash
