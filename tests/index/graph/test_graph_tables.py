@@ -1,0 +1,228 @@
+"""Tables that change by document hold what tables made of the documents anew would, and that is what they say."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragways.core.types import content_hash
+from ragways.index.graph.data import (
+    DocumentGraph,
+    EntityRow,
+    EntityShare,
+    GraphData,
+    MentionRow,
+    MergeRow,
+    RelationRow,
+    entity_id,
+)
+from ragways.index.graph.facts import Relation
+from ragways.index.graph.graph_tables import TABLES, GraphTables, digits, number_of_id
+from ragways.index.graph.kinds import decided, kind_of_name
+from ragways.index.graph.names import fold, split_title
+
+KEYS = [("tide", ""), ("tide", "person"), ("harbour board", ""), ("saltrey", "place"), ("a\x1fA", ""), ("corran", "")]
+NAMES = ["Tide", "tide", "Harbour Board", "HB", "Saltrey", "Saltrey, Isle of", "Ilsabet Corran (ship)", "Queen Corran"]
+TEXTS = ["", "The tide rises.", "Corran built it.", "It sank.", "A board."]
+WEIGHTS = [0.5, 1.0, 0.1, 0.2, 0.3333333, 7.25]
+WORDS = ["tide", "hb", "saltrey", "corran", "board"]
+
+
+def counted(names: list[str]) -> st.SearchStrategy[dict[str, int]]:
+    return st.dictionaries(st.sampled_from(names), st.integers(1, 3), max_size=2)
+
+
+@st.composite
+def documents(draw: st.DrawFn, number: int) -> DocumentGraph:
+    entities = {}
+    for key in draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=4, unique=True)):
+        names = draw(st.dictionaries(st.sampled_from(NAMES), st.integers(1, 3), min_size=1, max_size=3))
+        entities[key] = EntityShare(
+            names,
+            draw(counted(["place", "date"])),
+            draw(counted(["person", "place"])),
+            draw(st.dictionaries(st.sampled_from(["rules", "model"]), st.integers(1, 3), min_size=1, max_size=2)),
+            sum(names.values()),
+            tuple(draw(st.lists(st.sampled_from(TEXTS[1:]), max_size=2, unique=True))),
+        )
+    keys = list(entities)
+    chunks = tuple(
+        (
+            f"article:{number}:s0:p{place}:c0",
+            {key: (draw(st.integers(1, 5)), draw(st.booleans())) for key in draw(st.sets(st.sampled_from(keys)))},
+        )
+        for place in range(draw(st.integers(0, 3)))
+    )
+    statements = []
+    for chunk, _ in chunks:
+        for _ in range(draw(st.integers(0, 3))):
+            subject, object = draw(st.sampled_from(keys)), draw(st.sampled_from(keys))
+            relation = Relation(
+                "", "", "", draw(st.sampled_from(TEXTS)), draw(st.sampled_from(WEIGHTS)),
+                draw(st.sampled_from(["", "1883", "1901"])),
+            )  # fmt: skip
+            way = draw(st.sampled_from(["rules", "rules:infobox", "model"]))
+            if subject != object:
+                statements.append((subject, draw(st.sampled_from(["knows", "is_in"])), object, relation, chunk, way))
+    merges = {
+        (key, draw(st.sampled_from(NAMES)), draw(st.sampled_from(NAMES)), draw(st.sampled_from(["alias", "title"]))): n
+        for key in keys
+        for n in range(1, draw(st.integers(1, 3)))
+    }
+    return DocumentGraph(number, entities, chunks, tuple(statements), merges)
+
+
+def reference(held: list[DocumentGraph], shown: dict[str, str], common: set[str]) -> GraphData:
+    """The rows as their definition has them, all documents at once."""
+    held = sorted(held, key=lambda document: document.number)
+    shares: dict[tuple[str, str], list[EntityShare]] = {}
+    said: dict[tuple[str, str, str], list[tuple[Relation, str, str]]] = {}
+    merges: Counter[tuple[str, str, str, str]] = Counter()
+    for document in held:
+        for key, share in document.entities.items():
+            shares.setdefault(key, []).append(share)
+        for subject, predicate, object, relation, chunk, way in document.statements:
+            ends = entity_id(subject), predicate, entity_id(object)
+            said.setdefault(ends, []).append((relation, chunk, way))
+        for (key, name, into, reason), count in document.merges.items():
+            merges[entity_id(key), name, reason, into] += count
+    entities, everyday = [], set()
+    for key, some in shares.items():
+        names, types, guesses, ways = (
+            sum((Counter(getattr(share, part)) for share in some), Counter())
+            for part in ("names", "types", "guesses", "ways")
+        )
+        main = min(names, key=lambda name: (-names[name], name))
+        name = main if "\x1f" in key[0] else shown.get(key[0], main)
+        aliases = sorted((other for other in names if other != name), key=lambda other: (-names[other], other))
+        type = min(types, key=lambda type: (-types[type], type), default="")
+        if not type and "rules" in ways:
+            type = decided(guesses + Counter(filter(None, map(kind_of_name, names))))
+        texts = dict.fromkeys(text for share in some for text in share.descriptions)
+        entities.append(
+            EntityRow(
+                entity_id(key), name, type, " ".join(list(texts)[:3]), tuple(aliases[:50]),
+                sum(share.count for share in some), "+".join(sorted(ways)),
+            )
+        )  # fmt: skip
+        forms = {fold(form) for form in (name, *aliases, split_title(name)[0].partition(",")[0])}
+        everyday |= {form for form in forms if form and " " not in form and form in common}
+    relations = [
+        RelationRow(
+            f"relation:{content_hash(subject, predicate, object)[:16]}", subject, predicate, object,
+            " ".join(list(dict.fromkeys(relation.description for relation, *_ in some if relation.description))[:3]),
+            sum(round(relation.weight * 1e6) for relation, *_ in some) / 1e6,
+            next((relation.date for relation, *_ in some if relation.date), ""),
+            "+".join(sorted({way for *_, way in some})),
+            tuple(dict.fromkeys(chunk for _, chunk, _ in some)),
+        )
+        for (subject, predicate, object), some in said.items()
+    ]  # fmt: skip
+    return GraphData(
+        entities=tuple(sorted(entities, key=lambda row: row.id)),
+        relations=tuple(sorted(relations, key=lambda row: row.id)),
+        mentions=tuple(
+            sorted(
+                (
+                    MentionRow(entity_id(key), chunk, count, about)
+                    for document in held
+                    for chunk, mentions in document.chunks
+                    for key, (count, about) in mentions.items()
+                ),
+                key=lambda row: (row.entity, row.chunk),
+            )
+        ),
+        merges=tuple(
+            MergeRow(entity, name, into, reason, count)
+            for (entity, name, reason, into), count in sorted(merges.items())
+        ),
+        chunks=tuple(chunk for document in held for chunk, _ in document.chunks),
+        everyday=frozenset(everyday),
+    )
+
+
+def tables() -> tuple[sqlite3.Connection, GraphTables]:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    return db, GraphTables(db)
+
+
+def rows(db: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
+    names = [line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE")]
+    return {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+
+
+NUMBERS = st.sampled_from([3, 10**17, 10**15, 4])
+SHOWN = st.dictionaries(st.sampled_from([key for key, _ in KEYS]), st.sampled_from(NAMES), max_size=3)
+COMMON = st.sets(st.sampled_from(WORDS))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_history_leaves_what_a_fresh_fill_would(data: st.DataObject) -> None:
+    held = {number: data.draw(documents(number)) for number in data.draw(st.sets(NUMBERS))}
+    shown, common = data.draw(SHOWN), data.draw(COMMON)
+    db, graph = tables()
+    graph.fill(held.values(), shown=shown.get, common=common.__contains__)
+    assert graph.read() == reference(list(held.values()), shown, common)
+    for _ in range(data.draw(st.integers(1, 3))):
+        touched = sorted(data.draw(st.sets(NUMBERS, min_size=1, max_size=2)))
+        after = [data.draw(documents(number)) for number in touched if data.draw(st.booleans())]
+        before = [held.pop(number) for number in touched if number in held]
+        held |= {document.number: document for document in after}
+        was_shown, was_common = shown, common
+        shown, common = data.draw(SHOWN), data.draw(COMMON)
+        graph.change(
+            before,
+            after,
+            shown=shown.get,
+            common=common.__contains__,
+            renamed={name for name in shown.keys() | was_shown.keys() if shown.get(name) != was_shown.get(name)},
+            words=common ^ was_common,
+        )
+    fresh_db, fresh = tables()
+    fresh.fill(reversed(held.values()), shown=shown.get, common=common.__contains__)
+    assert rows(db) == rows(fresh_db)  # not only the same graph: whatever was there before has left nothing
+    assert graph.read() == fresh.read() == reference(list(held.values()), shown, common)
+
+
+def test_numbers_of_ids_are_in_the_order_of_ids() -> None:
+    ids = [f"entity:{digit}{'0' * 15}" for digit in "012789abcdef"]
+    numbers = [number_of_id(id) for id in ids]
+    assert numbers == sorted(numbers)
+    assert [f"entity:{digits(number)}" for number in numbers] == ids
+
+
+TIDE, CORRAN = ("tide", ""), ("corran", "")
+
+
+def stating(number: int, *texts: str) -> DocumentGraph:
+    """A document with a statement of the same relation for each text."""
+    share = EntityShare({"Tide": 1}, {}, {}, {"rules": 1}, 1, ("What rises.",))
+    chunk = f"article:{number}:s0:p0:c0"
+    said = tuple((TIDE, "knows", CORRAN, Relation("", "", "", text), chunk, "rules") for text in texts)
+    return DocumentGraph(number, {TIDE: share, CORRAN: share}, ((chunk, {TIDE: (1, True)}),), said, {})
+
+
+def nothing(_: str) -> None:
+    """No name is shown otherwise than it is written."""
+
+
+def test_nothing_of_a_document_is_left_when_it_goes() -> None:
+    db, graph = tables()
+    document = stating(1, "Secret words.")
+    graph.fill([document], shown=nothing, common=bool)
+    assert all(rows(db)[table] for table in ("graph_entities", "graph_relations", "graph_texts", "graph_names"))
+    graph.change([document], [], shown=nothing, common=bool)
+    assert not any(rows(db).values())
+
+
+def test_a_text_that_changes_in_its_place_changes_what_it_describes() -> None:
+    _, graph = tables()
+    before, after = stating(1, "It sank."), stating(1, "It rose.")
+    graph.fill([before, stating(2, "It is lost.")], shown=nothing, common=bool)
+    assert graph.read().relations[0].description == "It sank. It is lost."
+    graph.change([before], [after], shown=nothing, common=bool)
+    assert graph.read().relations[0].description == "It rose. It is lost."
