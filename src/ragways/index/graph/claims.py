@@ -75,8 +75,10 @@ class NameAnswers:
         return "" if self.titled(base) else self._answer("only", base, self._only)
 
     def _only(self, base: str) -> str:
-        rows = self._db.execute("SELECT DISTINCT title FROM graph_ends WHERE base = ? LIMIT 2", (base,)).fetchall()
-        return rows[0][0] if len(rows) == 1 and base else ""
+        rows = self._db.execute(
+            "SELECT DISTINCT title FROM graph_ends WHERE base = ? AND base != '' LIMIT 2", (base,)
+        ).fetchall()
+        return rows[0][0] if len(rows) == 1 else ""
 
     def alone(self, word: str) -> bool:
         """Whether a word is something by itself."""
