@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.folder import writing
-from ragways.index.graph.data import DocumentFacts, EntityRow, GraphData
+from ragways.index.graph.data import DocumentFacts, GraphData
+from ragways.index.graph.embedded import embedded_texts
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
 from ragways.index.graph.facts import PassageFacts, sources
 from ragways.index.graph.graph_tables import GraphTables
@@ -178,46 +179,35 @@ async def _work(context: BuildContext) -> None:
             context.once(tables_of)
             await context.embed(near_hashes(context.once(_near_names)))
             context.forget(tables_of)
-            context.forget(graph_of)
-        graph = context.once(graph_of)
-        await context.embed({content_hash(text): text for text in _embedded(graph, settings).values()})
+        await context.embed({content_hash(text): text for text in context.once(texts_of).values()})
 
 
 def _with_vectors(context: BuildContext, settings: GraphSettings) -> bool:
     return settings.vectors != "none" and context.has_layer("vectors")
 
 
-def _embedded(graph: GraphData, settings: GraphSettings) -> dict[str, str]:
-    """Texts to embed, by id of entity or relation."""
-    shared: dict[str, int] = {}
-    for mention in graph.mentions:
-        shared[mention.entity] = shared.get(mention.entity, 0) + (2 if mention.about else 1)
-
-    def chosen(node: EntityRow) -> bool:
-        return node.type not in ("date", "quantity") and (settings.vectors == "all" or shared.get(node.id, 0) > 1)
-
-    texts = {node.id: node.text for node in graph.entities if chosen(node)}
-    if settings.relation_vectors:
-        names = {node.id: node.name for node in graph.entities}
-        for edge in graph.relations:
-            said = edge.description or f"{names[edge.subject]} {edge.predicate.replace('_', ' ')} {names[edge.object]}"
-            texts[edge.id] = said
-    return texts
+def texts_of(context: BuildContext) -> dict[str, str]:
+    """Texts to embed, by id of entity or relation. Ask for it by `context.once`."""
+    settings = _settings(context)
+    context.once(tables_of)
+    every = settings.vectors == "all"
+    return embedded_texts(context.store.db, every=every, relations=settings.relation_vectors)
 
 
 def _plan(planning: PlanContext) -> LayerEstimate:
     """Entities are not known before they are found: those of the sample, by rules, tell how many there will be."""
     context, sample, settings = planning.context, planning.sample, _settings(planning.context)
     began = time.perf_counter()
-    graph = sample.once(graph_of)
+    sample.once(tables_of)
+    (entities,) = sample.store.db.execute("SELECT count(*) FROM graph_entities").fetchone()
     seconds = (time.perf_counter() - began) / planning.share
     usage, kind = Usage(), ""
     if settings.method == "model":
         usage, kind = expected_usage(context, settings), model_kind(context.model, settings)
-    texts = list(_embedded(graph, settings).values()) if _with_vectors(sample, settings) else []
+    texts = list(sample.once(texts_of).values()) if _with_vectors(sample, settings) else []
     exact = planning.share == 1.0 and settings.method == "rules"
     return LayerEstimate(
-        round(len(graph.entities) / planning.share**_GROWTH),
+        round(entities / planning.share**_GROWTH),
         texts=texts if exact else (),
         like=() if exact else texts,
         times=planning.fresh / planning.share,
@@ -234,18 +224,18 @@ def _derive(context: BuildContext, folder: Path) -> None:
     with _no_collection():
         write_graph(graph, folder, context.before if context.changes is not None else None)
     if _with_vectors(context, settings):
-        texts = _embedded(graph, settings)
+        texts = context.once(texts_of)
         for name, prefix in (("entities", "entity:"), ("relations", "relation:")):
             save_known(context, {id: text for id, text in texts.items() if id.startswith(prefix)}, folder, name)
 
 
 def _used(context: BuildContext) -> dict[str, set[str]]:
     settings = _settings(context)
-    graph = context.once(graph_of)
+    context.once(tables_of)
     used = {VETO: _used_vetoes(context)}
     used |= _extracted(context)
     if _with_vectors(context, settings):
-        used["vectors"] = {content_hash(text) for text in _embedded(graph, settings).values()}
+        used["vectors"] = {content_hash(text) for text in context.once(texts_of).values()}
         used["vectors"] |= near_hashes(context.once(_near_names)).keys()
     return used
 
