@@ -10,16 +10,15 @@ import csv
 import json
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
-from ragways.core.errors import MissingPart, StoreBusy, UsageError, did_you_mean
-from ragways.index.database import connect, store_errors
+from ragways.core.errors import MissingPart, UsageError, did_you_mean
+from ragways.index.graph.reader import Graph
 from ragways.index.reader import Index
 
 Row = Mapping[str, Any]
@@ -34,14 +33,6 @@ EDGES = {
 }  # fmt: skip
 """Fields of an edge, from subject to object. `chunks` are the ids of those that state it."""
 
-_NODE_ROWS = "SELECT id, name, type, description, aliases, count, chunks, way FROM entities ORDER BY ordinal"
-_EDGE_ROWS = (
-    "SELECT r.id, s.id, o.id, r.predicate, d.text, r.weight, r.date, r.way, "
-    "(SELECT json_group_array(id) FROM (SELECT c.id AS id FROM relation_chunks l JOIN chunks c ON c.ordinal = l.chunk "
-    "WHERE l.relation = r.ordinal ORDER BY c.ordinal)) "
-    "FROM relations r JOIN entities s ON s.ordinal = r.subject JOIN entities o ON o.ordinal = r.object "
-    "JOIN descriptions d ON d.ordinal = r.description ORDER BY r.ordinal"
-)
 _AT_ONCE = 10_000
 
 
@@ -50,12 +41,8 @@ def export(index: Index, form: str, out: Path) -> tuple[int, int]:
     if form not in FORMATS:
         raise UsageError(f"there is no format {form!r}", did_you_mean(form, FORMATS))
     index.require(["graph"])
-    path = index.derived("graph") / "graph.sqlite"
-    if not path.is_file():
-        raise StoreBusy("the index was rebuilt while it was being read", "run again")
-    with store_errors(path), closing(connect(path, write=False)) as db:
-        nodes, edges = Counted(_rows(db, _NODE_ROWS, NODES)), Counted(_rows(db, _EDGE_ROWS, EDGES))
-        FORMATS[form](nodes, edges, out)
+    nodes, edges = Counted(_nodes(index.graph)), Counted(_edges(index.graph))
+    FORMATS[form](nodes, edges, out)
     return nodes.count, edges.count
 
 
@@ -72,11 +59,15 @@ class Counted:
             yield row
 
 
-def _rows(db: sqlite3.Connection, query: str, fields: Mapping[str, type]) -> Iterator[Row]:
-    lists = [name for name, kind in fields.items() if kind is list]
-    for values in db.execute(query):
-        row = dict(zip(fields, values, strict=True))
-        yield row | {name: json.loads(row[name]) for name in lists}
+def _nodes(graph: Graph) -> Iterator[Row]:
+    for entity in graph.every_entity():
+        yield {name: getattr(entity, name) for name in NODES} | {"aliases": list(entity.aliases)}
+
+
+def _edges(graph: Graph) -> Iterator[Row]:
+    for triplet, chunks in graph.every_relation():
+        ends = {"source": triplet.subject, "target": triplet.object, "chunks": chunks}
+        yield {name: ends[name] if name in ends else getattr(triplet, name) for name in EDGES}
 
 
 @contextmanager

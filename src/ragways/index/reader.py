@@ -147,6 +147,8 @@ class Index:
 
     def layer(self, name: str) -> object:
         """What a layer offers to paradigms, by name: for layers that plug-ins bring. Opened once."""
+        if name == "graph":  # which reads this snapshot
+            return self.graph
         if name not in self._layers:
             from ragways.index.layers import LAYERS
 
@@ -208,7 +210,7 @@ class Index:
 
         self.require(["graph"])
         with self._whole("graph") as derived:
-            return Graph.open(derived)
+            return Graph.open(derived, self._store.db)
 
     @cached_property
     def communities(self) -> Communities:

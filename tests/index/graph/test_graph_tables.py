@@ -20,7 +20,8 @@ from ragways.index.graph.data import (
     entity_id,
 )
 from ragways.index.graph.facts import Relation
-from ragways.index.graph.graph_tables import TABLES, GraphTables, digits, number_of_id
+from ragways.index.graph.graph_rows import digits, number_of_id
+from ragways.index.graph.graph_tables import TABLES, GraphTables
 from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import fold, split_title
 

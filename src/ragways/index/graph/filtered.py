@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.database import PartOfDatabase
+from ragways.index.graph.graph_rows import SHIFT
 from ragways.index.graph.ids import EntityIds
+from ragways.index.graph.mentions import ChunkNumbers, MentionArrays
 from ragways.index.graph.names import fold, split_title
 from ragways.index.graph.reader import Graph, GraphEntity, Triplet
 from ragways.index.graph.relations import Ints, RelationArrays, Small
@@ -52,19 +54,14 @@ class FilteredGraph(Graph):
         entity_seen[arrays.objects[self._relation_seen]] = True
         self._entity_seen: Mask = entity_seen
         self._entity_whole: Mask = (self._naming > 0) & (self._naming == np.bincount(entities, minlength=size))
-        by_chunk, by_entity, by_relation, by_whole = (
-            bytes(mask).__getitem__ for mask in (seen, entity_seen, self._relation_seen, self._entity_whole)
-        )
+        by_entity, by_whole = (_decided_by(mask, whole.ids.numbers) for mask in (entity_seen, self._entity_whole))
         part = PartOfDatabase(
             whole._db,
             {
-                "entities": ("ordinal", by_entity),
-                "names": ("entity", by_entity),
-                "relations": ("ordinal", by_relation),
-                "chunks": ("ordinal", by_chunk),
-                "mentions": ("chunk", by_chunk),
-                "relation_chunks": ("chunk", by_chunk),
-                "merges": ("entity", by_whole),
+                "graph_entities": ("id", by_entity),
+                "graph_names": ("entity", by_entity),
+                "graph_relations": ("id", _decided_by(self._relation_seen, arrays.ids)),
+                "graph_merges": ("entity", by_whole),
             },
         )
         super().__init__(whole._folder, cast(sqlite3.Connection, part))
@@ -84,8 +81,13 @@ class FilteredGraph(Graph):
         return self._whole_graph.ids
 
     @cached_property
-    def chunks(self) -> Sequence[str]:
-        return self._whole_graph.chunks
+    def chunk_numbers(self) -> ChunkNumbers:
+        return self._whole_graph.chunk_numbers
+
+    @cached_property
+    def mention_table(self) -> MentionArrays:
+        """Those of the whole graph, of which only seen chunks and entities may be asked."""
+        return self._whole_graph.mention_table
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -94,6 +96,16 @@ class FilteredGraph(Graph):
 
     def seen_entities(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         return entities[self._entity_seen[entities]]
+
+    def seen_chunks(self, chunks: NDArray[np.int64]) -> Mask:
+        return self._chunk_seen[chunks]
+
+    def counts(self) -> dict[str, int]:
+        return super().counts() | {
+            "entities": int(self._entity_seen.sum()),
+            "relations": int(self._relation_seen.sum()),
+            "mentions": int(self._naming.sum()),
+        }
 
     # What is said of entities and relations
 
@@ -178,6 +190,17 @@ class FilteredGraph(Graph):
         kept = np.repeat(seen, np.diff(whole.indptr)) & seen[whole.indices]
         ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
         return Adjacency(ends[whole.indptr], whole.indices[kept], whole.weights[kept])
+
+
+def _decided_by(seen: Mask, ids: NDArray[np.uint64]) -> Callable[[int], int]:
+    """Whether something is seen, by its number in the store."""
+
+    def is_seen(number: int) -> int:
+        wanted = np.uint64(number + SHIFT)
+        place = int(ids.searchsorted(wanted))
+        return int(place < len(ids) and ids[place] == wanted and seen[place])
+
+    return is_seen
 
 
 def _filtered(begins: Ints, items: Small, seen: Mask) -> tuple[Ints, Small]:

@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from ragways.core.types import content_hash
 from ragways.index.graph.corpus_names import create_tables
-from ragways.index.graph.data import (
-    DocumentGraph,
-    EntityRow,
-    EntityShare,
-    GraphData,
-    MentionRow,
-    MergeRow,
-    RelationRow,
-    entity_id,
+from ragways.index.graph.data import DocumentGraph, EntityShare, GraphData, entity_id
+from ragways.index.graph.graph_rows import (
+    Common,
+    DocumentRows,
+    GatheredEntity,
+    Row,
+    Said,
+    Shown,
+    as_json,
+    is_everyday,
+    number_of_id,
+    packed_share,
+    unpacked_share,
 )
-from ragways.index.graph.kinds import decided, kind_of_name
-from ragways.index.graph.names import COARSE, fold, split_title
+from ragways.index.graph.names import COARSE
 from ragways.index.graph.resolve import exclusive_kind
-from ragways.index.store import path_of
+from ragways.index.graph.whole_graph import embedded_texts, read_graph
 
 # ruff: noqa: S608 - queries are put together from our own words
 
@@ -86,27 +86,9 @@ CREATE TABLE temp.graph_merged (entity INTEGER, name TEXT, reason TEXT, into_nam
 """
 """What comes document by document and is wanted in another order is laid down here, for SQLite to sort."""
 
-SHIFT = 1 << 63
-DESCRIPTIONS = 3
-ALIASES = 50
-_MILLION = 1_000_000
+_DESCRIPTIONS = 3
 _AT_ONCE = 2000  # rows that are given to SQLite together
 _KINDS = sorted({exclusive_kind(kind) for kind in (*COARSE.values(), "")})
-
-Shown = Callable[[str], str | None]
-Common = Callable[[str], bool]
-Said = tuple[int | None, int, str, str]
-"""A statement: the number of its text in the document, its weight in millionths, its date and its way."""
-
-
-def number_of_id(id: str) -> int:
-    """The digits of an id of an entity or a relation as a number that SQLite can hold, in the same order."""
-    return int(id[-16:], 16) - SHIFT
-
-
-def digits(number: int) -> str:
-    """The digits of the id that has this number."""
-    return f"{number + SHIFT:016x}"
 
 
 class GraphTables:
@@ -138,13 +120,13 @@ class GraphTables:
             self._db.execute(f"DROP TABLE IF EXISTS temp.graph_{table}")
 
     def _lay_down(self, documents: Iterable[DocumentGraph]) -> None:
-        shares, said, merged = list[_Row](), list[_Row](), list[_Row]()
+        shares, said, merged = list[Row](), list[Row](), list[Row]()
         for document in documents:
-            made = _Made(document)
+            made = DocumentRows(document)
             self._put_contents(made)
             number = document.number
             shares.extend(
-                (made.ids[key], number, key[0], _packed_share(share)) for key, share in document.entities.items()
+                (made.ids[key], number, key[0], packed_share(share)) for key, share in document.entities.items()
             )
             said.extend(
                 (id, *made.ends[id], number, *each) for id, statements in made.said.items() for each in statements
@@ -154,7 +136,7 @@ class GraphTables:
                 self._lay(shares, said, merged)
         self._lay(shares, said, merged)
 
-    def _lay(self, shares: list[_Row], said: list[_Row], merged: list[_Row]) -> None:
+    def _lay(self, shares: list[Row], said: list[Row], merged: list[Row]) -> None:
         for table, rows in (("shares", shares), ("said", said), ("merged", merged)):
             if rows:
                 marks = ", ".join("?" * len(rows[0]))
@@ -163,17 +145,17 @@ class GraphTables:
 
     def _fill_entities(self, shown: Shown, common: Common) -> None:
         query = "SELECT entity, folded, share, document FROM temp.graph_shares ORDER BY entity, document"
-        entities, names, described = list[_Row](), list[_Row](), list[_Row]()
+        entities, names, described = list[Row](), list[Row](), list[Row]()
         for (id, folded), shares in groupby(self._db.execute(query), key=itemgetter(0, 1)):
-            found = _Entity()
+            found = GatheredEntity()
             texts: dict[str, None] = {}
             for *_, packed, document in shares:
-                share = _unpacked_share(packed)
+                share = unpacked_share(packed)
                 found.add(share)
                 if share.descriptions:
                     texts.update(dict.fromkeys(share.descriptions))
-                    described.append((id, document, _json(share.descriptions)))
-            found.description = " ".join(list(texts)[:DESCRIPTIONS])
+                    described.append((id, document, as_json(share.descriptions)))
+            found.description = " ".join(list(texts)[:_DESCRIPTIONS])
             found.settle(folded, shown)
             entities.append(found.row(id))
             names.extend(found.called(id, common))
@@ -182,7 +164,7 @@ class GraphTables:
         self._put_entities(entities, names, described)
         self._db.execute("INSERT INTO graph_names SELECT * FROM temp.graph_called ORDER BY name, entity")
 
-    def _put_entities(self, entities: list[_Row], names: list[_Row], described: list[_Row]) -> None:
+    def _put_entities(self, entities: list[Row], names: list[Row], described: list[Row]) -> None:
         self._db.executemany(_PUT_ENTITY, entities)
         self._db.executemany("INSERT INTO temp.graph_called VALUES (?, ?, ?, ?)", names)
         self._db.executemany("INSERT INTO graph_descriptions VALUES (?, ?, ?)", described)
@@ -220,11 +202,11 @@ class GraphTables:
         """Take away what documents said before, and put what they say now. `renamed`: folded names that are shown in
         another way than before; `words`: those of which `common` now says otherwise.
         """
-        old = {document.number: _Made(document) for document in before}
-        new = {document.number: _Made(document) for document in after}
+        old = {document.number: DocumentRows(document) for document in before}
+        new = {document.number: DocumentRows(document) for document in after}
         self._change_entities(old, new, shown, common, renamed)
         for word in words:
-            self._db.execute("UPDATE graph_names SET everyday = ? WHERE name = ?", (_everyday(word, common), word))
+            self._db.execute("UPDATE graph_names SET everyday = ? WHERE name = ?", (is_everyday(word, common), word))
         for number in old:
             self._db.execute("DELETE FROM graph_contents WHERE document = ?", (number,))
             self._db.execute("DELETE FROM graph_texts WHERE document = ?", (number,))
@@ -235,8 +217,8 @@ class GraphTables:
 
     def _change_entities(
         self,
-        old: Mapping[int, _Made],
-        new: Mapping[int, _Made],
+        old: Mapping[int, DocumentRows],
+        new: Mapping[int, DocumentRows],
         shown: Shown,
         common: Common,
         renamed: Collection[str],
@@ -269,7 +251,7 @@ class GraphTables:
         row = self._db.execute(_ENTITY, (id,)).fetchone()
         if row is None and not changed:
             return
-        found = _Entity() if row is None else _Entity.of_row(row)
+        found = GatheredEntity() if row is None else GatheredEntity.of_row(row)
         was_called = found.called(id, common)
         for number, was, now in changed:
             found.subtract(was)
@@ -292,7 +274,7 @@ class GraphTables:
     def _describe(self, entity: int, document: int, texts: Sequence[str]) -> None:
         self._db.execute("DELETE FROM graph_descriptions WHERE entity = ? AND document = ?", (entity, document))
         if texts:
-            self._db.execute("INSERT INTO graph_descriptions VALUES (?, ?, ?)", (entity, document, _json(texts)))
+            self._db.execute("INSERT INTO graph_descriptions VALUES (?, ?, ?)", (entity, document, as_json(texts)))
 
     def _description(self, entity: int) -> str:
         """The first few different descriptions of an entity, by document."""
@@ -300,11 +282,11 @@ class GraphTables:
         query = "SELECT texts FROM graph_descriptions WHERE entity = ? ORDER BY document"
         for (texts,) in self._db.execute(query, (entity,)):
             found.update(dict.fromkeys(json.loads(texts)))
-            if len(found) >= DESCRIPTIONS:
+            if len(found) >= _DESCRIPTIONS:
                 break
-        return " ".join(list(found)[:DESCRIPTIONS])
+        return " ".join(list(found)[:_DESCRIPTIONS])
 
-    def _change_relations(self, old: Mapping[int, _Made], new: Mapping[int, _Made]) -> None:
+    def _change_relations(self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows]) -> None:
         changed: dict[int, dict[int, list[Said]]] = defaultdict(dict)
         ends: dict[int, tuple[int, str, int]] = {}
         for number in old.keys() | new.keys():
@@ -342,7 +324,7 @@ class GraphTables:
             self._db.execute("DELETE FROM graph_relations WHERE id = ?", (id,))
             return
         if len(statements) > 1:
-            rows = ((id, number, _json(some)) for number, some in said.items())
+            rows = ((id, number, as_json(some)) for number, some in said.items())
             self._db.executemany("INSERT INTO graph_statements VALUES (?, ?, ?)", rows)
         document, text, description = self._common_text(statements)
         self._db.execute(
@@ -373,13 +355,13 @@ class GraphTables:
                 "SELECT text FROM graph_texts WHERE document = ? AND number = ?", (document, number)
             ).fetchone()
             found.setdefault(text, (document, number))
-            if len(found) == DESCRIPTIONS:
+            if len(found) == _DESCRIPTIONS:
                 break
         if len(found) == 1:
             return *next(iter(found.values())), None
         return None, None, " ".join(found) or None
 
-    def _change_merges(self, old: Mapping[int, _Made], new: Mapping[int, _Made]) -> None:
+    def _change_merges(self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows]) -> None:
         counts: Counter[tuple[int, str, str, str]] = Counter()
         for many, sign in ((old, -1), (new, 1)):
             for made in many.values():
@@ -393,7 +375,7 @@ class GraphTables:
         where = "entity = ? AND name = ? AND reason = ? AND into_name = ? AND documents = 0"
         self._db.executemany(f"DELETE FROM graph_merges WHERE {where}", [row[:-1] for row in rows])
 
-    def _put_contents(self, made: _Made) -> None:
+    def _put_contents(self, made: DocumentRows) -> None:
         self._db.execute("INSERT INTO graph_contents VALUES (?, ?, ?, ?, ?, ?, ?)", made.contents())
         number = made.document.number
         rows = ((number, place, text) for text, place in made.texts.items())
@@ -403,199 +385,18 @@ class GraphTables:
 
     def read(self) -> GraphData:
         """All rows at once, which takes memory: for what is made from the whole graph."""
-        chunks, mentions, stating = list[str](), list[MentionRow](), defaultdict[int, list[str]](list)
-        for document, paths, named, entities, counts, stated, relations in self._db.execute(
-            "SELECT * FROM graph_contents ORDER BY document"
-        ):
-            here = [f"article:{document}:{path}" for path in paths.split("\n")] if paths else []
-            chunks += here
-            ids, told = array("q", entities), array("I", counts)
-            at = 0
-            for chunk, count in zip(here, array("I", named), strict=True):
-                for id, n in zip(ids[at : at + count], told[at : at + count], strict=True):
-                    mentions.append(MentionRow(f"entity:{digits(id)}", chunk, n >> 1, bool(n & 1)))
-                at += count
-            said, at = array("q", relations), 0
-            for chunk, count in zip(here, array("I", stated), strict=True):
-                for id in said[at : at + count]:
-                    stating[id].append(chunk)
-                at += count
-        mentions.sort(key=lambda row: (row.entity, row.chunk))
-        return GraphData(
-            entities=tuple(self._entity_rows()),
-            relations=tuple(
-                RelationRow(
-                    f"relation:{digits(id)}", f"entity:{digits(subject)}", predicate, f"entity:{digits(object)}",
-                    description, weight / _MILLION, date, way, tuple(stating[id]),
-                )
-                for id, subject, predicate, object, description, weight, date, way in self._db.execute(
-                    "SELECT r.id, subject, predicate, object, coalesce(description, text, ''), weight, date, way "
-                    f"FROM graph_relations r {TEXT_OF_RELATION} ORDER BY r.id"
-                )
-            ),
-            mentions=tuple(mentions),
-            merges=tuple(
-                MergeRow(f"entity:{digits(entity)}", name, into, reason, documents)
-                for entity, name, reason, into, documents in self._db.execute(
-                    "SELECT * FROM graph_merges ORDER BY entity, name, reason, into_name"
-                )
-            ),
-            chunks=tuple(chunks),
-            everyday=frozenset(name for (name,) in self._db.execute("SELECT name FROM graph_names WHERE everyday")),
-        )  # fmt: skip
+        return read_graph(self._db)
 
-    def _entity_rows(self) -> Iterator[EntityRow]:
-        query = "SELECT id, name, type, description, names, count, way FROM graph_entities ORDER BY id"
-        for id, name, type, description, names, count, way in self._db.execute(query):
-            yield EntityRow(f"entity:{digits(id)}", name, type, description, aliases(name, names), count, way)
+    def embedded(self, *, every: bool, relations: bool) -> dict[str, str]:
+        """Texts to embed, by id: of entities that something joins to others, or of `every` one; and of `relations`."""
+        return embedded_texts(self._db, every=every, relations=relations)
+
+    def count(self) -> int:
+        """How many entities there are."""
+        return int(self._db.execute("SELECT count(*) FROM graph_entities").fetchone()[0])
 
 
-_Row = tuple[object, ...]
 _NAMES = tuple(line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE"))
 _ENTITY = "SELECT name, description, count, names, told FROM graph_entities WHERE id = ?"
 _PUT_ENTITY = "INSERT OR REPLACE INTO graph_entities VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _NOTHING = EntityShare()
-TEXT_OF_RELATION = "LEFT JOIN graph_texts t ON t.document = r.document AND t.number = r.said"
-
-
-def aliases(name: str, names: str | None) -> tuple[str, ...]:
-    """An entity's other names, the most frequent first; `names` as the table has them."""
-    if names is None:
-        return ()
-    counts = json.loads(names)
-    return tuple(sorted((other for other in counts if other != name), key=lambda a: (-counts[a], a))[:ALIASES])
-
-
-@dataclass
-class _Entity:
-    """What all documents say of an entity."""
-
-    names: dict[str, int] = field(default_factory=dict)
-    types: dict[str, int] = field(default_factory=dict)
-    guesses: dict[str, int] = field(default_factory=dict)
-    ways: dict[str, int] = field(default_factory=dict)
-    count: int = 0
-    description: str = ""
-    name: str = ""
-    type: str = ""
-
-    @classmethod
-    def of_row(cls, row: tuple[str, str, int, str | None, str]) -> _Entity:
-        name, description, count, names, told = row
-        ways, guesses, types = json.loads(told)
-        counts = {name: count} if names is None else json.loads(names)
-        return cls(counts, types, guesses, ways, count, description, name)
-
-    def add(self, share: EntityShare) -> None:
-        for mine, theirs in self._parts(share):
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
-        self.count += share.count
-
-    def subtract(self, share: EntityShare) -> None:
-        for mine, theirs in self._parts(share):
-            for name, count in theirs.items():
-                mine[name] -= count
-                if not mine[name]:
-                    del mine[name]
-        self.count -= share.count
-
-    def _parts(self, share: EntityShare) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-        yield self.names, share.names
-        yield self.types, share.types
-        yield self.guesses, share.guesses
-        yield self.ways, share.ways
-
-    def settle(self, folded: str, shown: Shown) -> None:
-        """Find its name and type."""
-        main = min(self.names.items(), key=_most)[0]
-        self.name = (shown(folded) if "\x1f" not in folded else None) or main
-        self.type = min(self.types.items(), key=_most)[0] if self.types else ""
-        if not self.type and "rules" in self.ways:
-            guesses = dict(self.guesses)
-            for kind in filter(None, map(kind_of_name, self.names)):
-                guesses[kind] = guesses.get(kind, 0) + 1
-            self.type = decided(guesses)
-
-    def row(self, id: int) -> _Row:
-        names = None if self.names == {self.name: self.count} else _json(dict(sorted(self.names.items())))
-        told = _json([dict(sorted(each.items())) for each in (self.ways, self.guesses, self.types)])
-        way = "+".join(sorted(self.ways))
-        return id, self.name, self.type, self.description, self.count, way, names, told
-
-    def called(self, id: int, common: Common) -> set[tuple[str, int, int, int]]:
-        """The rows of its names as they are compared."""
-        own = fold(self.name)
-        base = split_title(self.name)[0].partition(",")[0]
-        others = (base,) if len(self.names) == 1 and self.name in self.names else (base, *self._aliases())
-        rows = {(name, id, 0, _everyday(name, common)) for name in {*map(fold, others)} - {own, ""}}
-        return rows | {(own, id, 1, _everyday(own, common))} if own else rows
-
-    def _aliases(self) -> list[str]:
-        return sorted((n for n in self.names if n != self.name), key=lambda n: (-self.names[n], n))[:ALIASES]
-
-
-class _Made:
-    """What one document adds to the tables, with the numbers of its entities and relations."""
-
-    def __init__(self, document: DocumentGraph) -> None:
-        self.document = document
-        names = {key: entity_id(key) for key in document.entities}
-        self.ids = {key: number_of_id(id) for key, id in names.items()}
-        self.texts: dict[str, int] = {}
-        self.said: dict[int, list[Said]] = {}
-        self.ends: dict[int, tuple[int, str, int]] = {}
-        self.stated: dict[str, dict[int, None]] = {}
-        for subject, predicate, object, relation, chunk, way in document.statements:
-            id = int(content_hash(names[subject], predicate, names[object])[:16], 16) - SHIFT
-            text = self.texts.setdefault(relation.description, len(self.texts)) if relation.description else None
-            self.said.setdefault(id, []).append((text, round(relation.weight * _MILLION), relation.date, way))
-            self.ends[id] = self.ids[subject], predicate, self.ids[object]
-            self.stated.setdefault(chunk, {})[id] = None
-
-    def told(self, relation: int) -> list[str]:
-        """The texts that describe a relation: the same numbers may be those of other texts."""
-        texts = list(self.texts)
-        return [texts[text] for text, *_ in self.said[relation] if text is not None]
-
-    def contents(self) -> _Row:
-        """The row of `graph_contents`."""
-        named, stated = array("I"), array("I")
-        entities, counts, relations = array("q"), array("I"), array("q")
-        for chunk, mentions in self.document.chunks:
-            named.append(len(mentions))
-            for key, (count, about) in mentions.items():
-                entities.append(self.ids[key])
-                counts.append(count << 1 | about)
-            states = self.stated.get(chunk, {})
-            stated.append(len(states))
-            relations.extend(states)
-        paths = "\n".join(path_of(chunk) for chunk, _ in self.document.chunks)
-        return (
-            self.document.number, paths, named.tobytes(), entities.tobytes(), counts.tobytes(), stated.tobytes(),
-            relations.tobytes(),
-        )  # fmt: skip
-
-    def merges(self) -> Iterator[tuple[int, str, str, str, int]]:
-        for (key, name, into, reason), count in self.document.merges.items():
-            yield self.ids[key], name, reason, into, count
-
-
-def _most(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]
-
-
-def _everyday(name: str, common: Common) -> int:
-    return int(" " not in name and common(name))
-
-
-def _packed_share(share: EntityShare) -> str:
-    return _json([share.names, share.types, share.guesses, share.ways, share.count, share.descriptions])
-
-
-def _unpacked_share(packed: str) -> EntityShare:
-    return EntityShare(*json.loads(packed))
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 
 _PREFIX = "entity:"
 _ID = re.compile(rf"{_PREFIX}([0-9a-f]{{16}})")
-_FILE = "graph-ids.npy"
+IDS = "graph-ids.npy"
+
+
+def as_ids(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The numbers of ids as SQLite has them (`number_of_id`), without their sign."""
+    return numbers.view(np.uint64) ^ np.uint64(1 << 63)
 
 
 class EntityIds(Sequence[str]):
@@ -27,12 +32,12 @@ class EntityIds(Sequence[str]):
         return cls(np.fromiter((int(id.removeprefix(_PREFIX), 16) for id in ids), dtype=np.uint64))
 
     def save(self, folder: Path) -> None:
-        np.save(folder / _FILE, self.numbers)
+        np.save(folder / IDS, self.numbers)
 
     @classmethod
     def load(cls, folder: Path) -> EntityIds:
         # A plain view of the mapped file: indexing a memmap costs as much again in bookkeeping.
-        return cls(np.asarray(np.load(folder / _FILE, mmap_mode="r")))
+        return cls(np.asarray(np.load(folder / IDS, mmap_mode="r")))
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -48,6 +53,15 @@ class EntityIds(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self[:])
+
+    def places(self, ids: Iterable[str]) -> NDArray[np.int64]:
+        """The numbers of those of the entities that are there, in rising order."""
+        wanted = {int(digits[1], 16) for digits in map(_ID.fullmatch, ids) if digits is not None}
+        numbers = np.array(sorted(wanted), dtype=np.uint64)
+        places = self.numbers.searchsorted(numbers)
+        there = self.numbers.take(places, mode="clip") == numbers if len(self) else np.zeros(len(numbers), np.bool_)
+        found: NDArray[np.int64] = places[there].astype(np.int64)
+        return found
 
 
 class EntityPlaces(Mapping[str, int]):

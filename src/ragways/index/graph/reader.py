@@ -13,15 +13,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.errors import StoreDamaged
-from ragways.index.columns import TextColumn
+from ragways.core.errors import StoreBusy, StoreDamaged
 from ragways.index.database import connect, store_errors
+from ragways.index.graph.graph_rows import aliases, digits, number_of_id
 from ragways.index.graph.ids import EntityIds, EntityPlaces
+from ragways.index.graph.mentions import ChunkNumbers, MentionArrays
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.names import TOKEN, fold, name_spans
 from ragways.index.graph.relations import RelationArrays, RelationTerms
-from ragways.index.graph.tables import CHUNKS, FILE
+from ragways.index.graph.whole_graph import TEXT_OF_RELATION
 from ragways.index.pagerank import Adjacency
+from ragways.index.store import FILE, generation_of
 from ragways.index.vectors import Scored, Vectors
 
 
@@ -78,52 +80,67 @@ _WORD_LIMIT = 400  # of a question that are looked at
 _NAME_WORDS = 20  # of a name that are looked for
 _PREFIXED = 5000  # names with one beginning that are looked at: a letter alone begins a million
 _AMONG = "IN (SELECT value FROM json_each(?))"
-_NONE = "[]"  # most entities have no alias
+_AT_ONCE = 10_000  # entities or relations, where all are read
 _MAPPED = 1 << 30  # bytes of the file
 
 
 _TRIPLET = (
-    "SELECT r.ordinal, r.id, s.id, s.name, r.predicate, o.id, o.name, d.text, r.weight, r.date, r.way "
-    "FROM relations r JOIN entities s ON s.ordinal = r.subject JOIN entities o ON o.ordinal = r.object "
-    "JOIN descriptions d ON d.ordinal = r.description "
+    "SELECT r.id, s.id, s.name, r.predicate, o.id, o.name, coalesce(r.description, t.text, ''), r.weight, r.date, "
+    "r.way FROM graph_relations r JOIN graph_entities s ON s.id = r.subject JOIN graph_entities o ON o.id = r.object "
+    f"{TEXT_OF_RELATION} "
 )
 
 
 class _ChunkPlaces(Mapping[str, int]):
-    """Node numbers of chunks, looked up one by one: they are in no order of their ids, and many."""
+    """Node numbers of chunks: those of entities come before them."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    def __init__(self, first: int, numbers: ChunkNumbers) -> None:
+        self._first, self._numbers = first, numbers
 
     def __getitem__(self, id: str) -> int:
-        for (ordinal,) in self._graph._all("SELECT ordinal FROM chunks WHERE id = ?", (id,)):
-            return len(self._graph.ids) + int(ordinal)
-        raise KeyError(id)
+        return self._first + self._numbers[id]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._graph.chunks)
+        return iter(self._numbers)
 
     def __len__(self) -> int:
-        return len(self._graph.chunks)
+        return len(self._numbers)
 
 
 class Graph:
-    """Read-only. Opened once for an index; arrays are memory-mapped when they are first used."""
+    """Read-only. Opened once for an index; arrays are memory-mapped when they are first used.
 
-    def __init__(self, folder: Path, db: sqlite3.Connection) -> None:
+    Rows are read from the store, at the commit that its connection reads: like texts, they are not there while the
+    index is paused.
+    """
+
+    def __init__(self, folder: Path, db: sqlite3.Connection, *, own: bool = False) -> None:
         self._folder = folder
         self._db = db
+        self._own = own
 
     @classmethod
-    def open(cls, folder: Path) -> Graph:
-        """The graph in a derived folder."""
-        db = connect(folder / FILE, write=False)
-        # Questions read rows from all over the file, and it never changes: mapped, that takes half the time.
-        db.execute(f"PRAGMA mmap_size = {_MAPPED}")
-        return cls(folder, db)
+    def open(cls, folder: Path, db: sqlite3.Connection | None = None) -> Graph:
+        """The graph of a derived folder. `db` reads the store at the same generation; without it, another reader of
+        the store is opened, and closed with the graph.
+        """
+        made = cls(folder, connect(_store_of(folder), write=False) if db is None else db, own=db is None)
+        try:
+            with store_errors(_store_of(folder)):
+                if db is None:
+                    made._db.execute("BEGIN")
+                    if str(generation_of(made._db)) != folder.name:
+                        raise StoreBusy("the index was changed while it was being opened", "run again")
+                # Questions read rows from all over the file: mapped, that takes half the time.
+                made._db.execute(f"PRAGMA mmap_size = {_MAPPED}")
+        except BaseException:
+            made.close()
+            raise
+        return made
 
     def close(self) -> None:
-        self._db.close()
+        if self._own:
+            self._db.close()
 
     # Entities
 
@@ -136,8 +153,13 @@ class Graph:
     @cached_property
     def chunks(self) -> Sequence[str]:
         """Ids of all chunks: in `passages`, chunk i is node `len(ids) + i`."""
+        return self.chunk_numbers.ids
+
+    @cached_property
+    def chunk_numbers(self) -> ChunkNumbers:
+        """Numbers of chunks by id."""
         with self._whole():
-            return TextColumn.load(self._folder, CHUNKS)
+            return ChunkNumbers.load(self._folder)
 
     @cached_property
     def ordinals(self) -> Mapping[str, int]:
@@ -147,25 +169,31 @@ class Graph:
     @cached_property
     def places(self) -> Mapping[str, int]:
         """Node numbers of chunks in `passages`, by id."""
-        return _ChunkPlaces(self)
+        return _ChunkPlaces(len(self.ids), self.chunk_numbers)
 
     def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out."""
-        found = {}
-        query = f"SELECT id, name, type, description, aliases, count, chunks, way FROM entities WHERE id {_AMONG}"
-        for id, name, type, said, aliases, count, chunks, way in self._all(query, (_list(ids),)):
-            others = tuple(json.loads(aliases)) if aliases != _NONE else ()
-            found[id] = GraphEntity(id, name, type, said, others, count, chunks, way)
+        places, found = self.places_of(ids), {}
+        begins = self.mention_table.by_entity
+        naming = {number: int(begins[place + 1] - begins[place]) for place, number in self._stored(places).items()}
+        query = f"SELECT id, name, type, description, names, count, way FROM graph_entities WHERE id {_AMONG}"
+        for number, name, type, said, names, count, way in self._all(query, (_list(naming),)):
+            id = f"entity:{digits(number)}"
+            found[id] = GraphEntity(id, name, type, said, aliases(name, names), count, naming[number], way)
         return found
+
+    def _stored(self, places: Sequence[int]) -> dict[int, int]:
+        """The numbers that entities have in the store, by node number."""
+        return {place: number_of_id(self.ids[place]) for place in places}
 
     def named(self, text: str, limit: int = 20) -> list[str]:
         """Entities called so, by name or alias after normalising: own names first, then the most often named."""
         rows = self._rows(
-            "SELECT e.id FROM names n JOIN entities e ON e.ordinal = n.entity WHERE n.name = ? "
+            "SELECT e.id FROM graph_names n JOIN graph_entities e ON e.id = n.entity WHERE n.name = ? "
             "ORDER BY n.own DESC, e.count DESC, e.id LIMIT ?",
             (fold(text), limit),
         )
-        return [row[0] for row in rows]
+        return [f"entity:{digits(row[0])}" for row in rows]
 
     def beginning(self, text: str, limit: int = 20) -> list[str]:
         """Entities with a name or alias that begins so, as names are compared: the most often named first."""
@@ -173,11 +201,11 @@ class Graph:
         if not start:
             return []
         rows = self._rows(
-            "SELECT e.id FROM (SELECT DISTINCT entity FROM (SELECT entity FROM names WHERE name >= ?1 AND name < ?2 "
-            "LIMIT ?3)) JOIN entities e ON e.ordinal = entity ORDER BY e.count DESC, e.id LIMIT ?4",
+            "SELECT e.id FROM (SELECT DISTINCT entity FROM (SELECT entity FROM graph_names WHERE name >= ?1 "
+            "AND name < ?2 LIMIT ?3)) JOIN graph_entities e ON e.id = entity ORDER BY e.count DESC, e.id LIMIT ?4",
             (start, start + chr(0x10FFFF), _PREFIXED, limit),
         )
-        return [row[0] for row in rows]
+        return [f"entity:{digits(row[0])}" for row in rows]
 
     def with_words(self, words: Collection[str], limit: int = 200) -> list[str]:
         """Entities with a name or alias that holds all of these words, as names are compared: shortest names first."""
@@ -216,10 +244,11 @@ class Graph:
         """Entities by name, and whether the name stands there without a capital: then everyday words do not count."""
         found: dict[tuple[str, bool], list[str]] = {}
         query = (
-            "SELECT n.name, n.everyday, e.id FROM names n JOIN entities e ON e.ordinal = n.entity "
+            "SELECT n.name, n.everyday, e.id FROM graph_names n JOIN graph_entities e ON e.id = n.entity "
             f"WHERE n.name {_AMONG} ORDER BY n.own DESC, e.count DESC, e.id"
         )
-        for name, everyday, id in self._all(query, (_list(names),)):
+        for name, everyday, number in self._all(query, (_list(names),)):
+            id = f"entity:{digits(number)}"
             found.setdefault((name, False), []).append(id)
             if not everyday:
                 found.setdefault((name, True), []).append(id)
@@ -290,8 +319,17 @@ class Graph:
 
     def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
         """Relations by their number in `relation_arrays`. A hub has a million: only those that are wanted are read."""
-        rows = self._all(f"{_TRIPLET} WHERE r.ordinal {_AMONG}", (_list(numbers),))
-        return {number: Triplet(*row) for number, *row in rows}
+        wanted = np.array(sorted(set(numbers)), dtype=np.int64)
+        stored = dict(zip(map(number_of_id, self.relation_arrays.names(wanted)), wanted.tolist(), strict=True))
+        return {
+            stored[id]: Triplet(
+                f"relation:{digits(id)}", f"entity:{digits(subject)}", subject_name, predicate,
+                f"entity:{digits(object)}", object_name, description, weight / 1e6, date, way,
+            )
+            for id, subject, subject_name, predicate, object, object_name, description, weight, date, way in self._all(
+                f"{_TRIPLET} WHERE r.id {_AMONG}", (_list(stored),)
+            )
+        }  # fmt: skip
 
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
         """Entities joined to this one by any relation, with the weight of all that join them: heaviest first."""
@@ -307,39 +345,48 @@ class Graph:
 
     def mentions(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
         """Chunks that name any of these entities, each with how often, in all."""
-        query = (
-            f"SELECT c.id, n FROM (SELECT chunk, sum(count) AS n FROM mentions WHERE entity {_AMONG} GROUP BY chunk) "
-            "JOIN chunks c ON c.ordinal = chunk ORDER BY n DESC, c.id LIMIT ?"
-        )
-        return [(id, float(count)) for id, count in self._all(query, (_list(self.places_of(ids)), limit))]
+        chunks, counts = self.mention_table.naming(np.array(self.places_of(ids), dtype=np.int64))
+        seen = self.seen_chunks(chunks)
+        chunks, counts = chunks[seen], counts[seen]
+        if limit < len(chunks):  # those of the last place are sorted by id, the rest is left out
+            kept = counts >= (np.partition(counts, -limit)[-limit] if limit > 0 else np.inf)
+            chunks, counts = chunks[kept], counts[kept]
+        found = [(self.chunks[chunk], float(n)) for chunk, n in zip(chunks.tolist(), counts.tolist(), strict=True)]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def seen_chunks(self, chunks: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these chunks are there: all, but of a part of a graph."""
+        return np.ones(len(chunks), dtype=np.bool_)
 
     def mentioned(self, chunks: Collection[str], limit: int = LIMIT) -> Scored:
         """Entities that these chunks name, each with how often, in all."""
-        here = [self.places[id] - len(self.ids) for id in set(chunks) if id in self.places]
-        total: dict[int, int] = {}
-        for entity, count in self._all(f"SELECT entity, count FROM mentions WHERE chunk {_AMONG}", (_list(here),)):
-            total[entity] = total.get(entity, 0) + count
-        # Entities are in the order of their ids.
-        best = sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
-        return [(self.ids[entity], float(count)) for entity, count in best]
+        here = sorted({self.places[id] - len(self.ids) for id in set(chunks) if id in self.places})
+        entities, counts = self.mention_table.named(np.array(here, dtype=np.int64))
+        best = np.lexsort((entities, -counts))[:limit]  # entities are in the order of their ids
+        return [(self.ids[n], float(c)) for n, c in zip(entities[best].tolist(), counts[best].tolist(), strict=True)]
 
     def relation_chunks(self, relations: Collection[str]) -> dict[str, list[str]]:
         """The chunks that state each of these relations, in the corpus's order."""
+        numbers = np.array(sorted(self._numbers_of(relations)), dtype=np.int64)
+        names = self.relation_arrays.names(numbers)
+        chunks, which = self.relation_arrays.sources(numbers)
         found: dict[str, list[str]] = {}
-        query = (
-            "SELECT r.id, c.id FROM relation_chunks l JOIN relations r ON r.ordinal = l.relation "
-            f"JOIN chunks c ON c.ordinal = l.chunk WHERE r.ordinal {_AMONG} ORDER BY r.ordinal, c.ordinal"
-        )
-        for relation, chunk in self._all(query, (_list(self._numbers_of(relations)),)):
-            found.setdefault(relation, []).append(chunk)
+        for chunk, place in zip(chunks.tolist(), which.tolist(), strict=True):
+            found.setdefault(names[place], []).append(self.chunks[chunk])
         return found
+
+    @cached_property
+    def mention_table(self) -> MentionArrays:
+        """Which chunks name which entities; entity i is `ids[i]`, chunk i is `chunks[i]`."""
+        with self._whole():
+            return MentionArrays.load(self._folder)
 
     @cached_property
     def mention_arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Of every mention the numbers of its entity and of its chunk, in this order."""
-        rows = self._all("SELECT entity, chunk FROM mentions ORDER BY entity, chunk")
-        pairs = np.array(rows, dtype=np.int64).reshape(-1, 2)
-        return pairs[:, 0], pairs[:, 1]
+        held = self.mention_table
+        chunks = np.repeat(np.arange(len(held.begins) - 1), np.diff(held.begins))
+        return np.repeat(np.arange(len(held.by_entity) - 1), np.diff(held.by_entity)), chunks[held.of_entity]
 
     # For PageRank
 
@@ -358,16 +405,34 @@ class Graph:
     def merges(self, id: str = "", limit: int = LIMIT) -> list[tuple[str, str, str, str, int]]:
         """Entity, name, name it was taken for, reason, documents: what was merged, of one entity or of all."""
         rows = self._rows(
-            "SELECT e.id, m.name, m.into_name, m.reason, m.documents FROM merges m "
-            "JOIN entities e ON e.ordinal = m.entity "
-            "WHERE ?1 = '' OR e.id = ?1 ORDER BY e.id, m.name, m.reason LIMIT ?2",
-            (id, limit),
+            "SELECT entity, name, into_name, reason, documents FROM graph_merges WHERE ?1 IS NULL OR entity = ?1 "
+            "ORDER BY entity, name, reason LIMIT ?2",
+            (number_of_id(id) if id in self.ordinals else 0 if id else None, limit),
         )
-        return list(rows)
+        return [(f"entity:{digits(entity)}", *rest) for entity, *rest in rows]
 
     def counts(self) -> dict[str, int]:
-        tables = ("entities", "relations", "mentions", "merges")
-        return {table: int(next(self._rows(f"SELECT count(*) FROM {table}"))[0]) for table in tables}
+        return {
+            "entities": len(self.ids),
+            "relations": len(self.relation_arrays),
+            "mentions": len(self.mention_table),
+            "merges": int(next(self._rows("SELECT count(*) FROM graph_merges"))[0]),
+        }
+
+    # All of it, some at a time
+
+    def every_entity(self) -> Iterator[GraphEntity]:
+        """All entities, by id."""
+        for at in range(0, len(self.ids), _AT_ONCE):
+            found = self.entities(self.ids[at : at + _AT_ONCE])
+            yield from (found[id] for id in sorted(found))
+
+    def every_relation(self) -> Iterator[tuple[Triplet, list[str]]]:
+        """All relations, by id, each with the chunks that state it."""
+        for at in range(0, len(self.relation_arrays), _AT_ONCE):
+            found = self.relations_at(range(at, min(at + _AT_ONCE, len(self.relation_arrays))))
+            chunks = self.relation_chunks([triplet.id for triplet in found.values()])
+            yield from ((found[number], chunks.get(found[number].id, [])) for number in sorted(found))
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
@@ -381,21 +446,27 @@ class Graph:
 
     def ids_at(self, places: Collection[int]) -> dict[int, str]:
         """Ids of entities by node number, for few of many: `ids` reads all."""
-        return dict(self._all(f"SELECT ordinal, id FROM entities WHERE ordinal {_AMONG}", (_list(places),)))
+        seen = self.seen_entities(np.array(sorted(set(places)), dtype=np.int32))
+        return {place: self.ids[place] for place in seen.tolist()}
 
     def places_of(self, ids: Iterable[str]) -> list[int]:
         """Node numbers of entities, in rising order."""
-        query = f"SELECT ordinal FROM entities WHERE id {_AMONG} ORDER BY ordinal"
-        return [row[0] for row in self._rows(query, (_list(ids),))]
+        places: list[int] = self.seen_entities(self.ids.places(ids).astype(np.int32)).tolist()
+        return places
 
     def _all(self, query: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         """Rows that are few, at once: it is quicker than one by one."""
-        with store_errors(self._folder / FILE):
+        with store_errors(_store_of(self._folder)):
             return self._db.execute(query, values).fetchall()
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple]:  # type: ignore[type-arg]
-        with store_errors(self._folder / FILE):
+        with store_errors(_store_of(self._folder)):
             yield from self._db.execute(query, values)
+
+
+def _store_of(folder: Path) -> Path:
+    """The store that a derived folder belongs to."""
+    return folder.parent.parent / FILE
 
 
 def _bare_number(words: Sequence[str]) -> bool:

@@ -7,7 +7,6 @@ from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +43,28 @@ class RelationArrays:
 
     @classmethod
     def of(
-        cls, size: int, rows: Sequence[tuple[str, int, int, float]], statements: Sequence[tuple[int, int]]
+        cls,
+        size: int,
+        ids: NDArray[np.uint64],
+        subjects: Small,
+        objects: Small,
+        weights: NDArray[np.float64],
+        stated: tuple[Ints, Small],
     ) -> RelationArrays:
-        """From the id, the ends among `size` entities and the weight of every relation, by id; and pairs of relation
-        and chunk, sorted.
+        """From relations by id, with their ends among `size` entities; `stated` are pairs of relation and chunk, in
+        rising order of chunks.
         """
-        ids, subjects, objects, weights = zip(*rows, strict=True) if rows else ((), (), (), ())
-        left, right = np.array(subjects, dtype=np.int32), np.array(objects, dtype=np.int32)
-        pairs = np.fromiter(chain.from_iterable(statements), np.int64, 2 * len(statements)).reshape(-1, 2)
+        relations, chunks = stated
+        order = np.argsort(relations, kind="stable")
         return cls(
-            _as_numbers(ids),
-            left,
-            right,
-            np.array(weights, dtype=np.float64),
-            *_grouped(size, left),
-            *_grouped(size, right),
-            np.searchsorted(pairs[:, 0], np.arange(len(rows) + 1)).astype(np.int64),
-            pairs[:, 1].astype(np.int32),
+            ids,
+            subjects,
+            objects,
+            weights,
+            *_grouped(size, subjects),
+            *_grouped(size, objects),
+            np.searchsorted(relations[order], np.arange(len(ids) + 1)).astype(np.int64),
+            chunks[order],
         )
 
     def save(self, folder: Path) -> None:
@@ -170,44 +174,18 @@ class RelationTerms:
     parts: Small
 
     @classmethod
-    def of(cls, relations: Iterable[Sequence[str]], before: RelationTerms | None = None) -> RelationTerms:
-        """From the parts of each relation's text, equally many of each; no word goes over the border of a part. What
-        `before` knows of a part is taken over: to find words is most of the work.
+    def of(cls, texts: TextTerms, parts: Small) -> RelationTerms:
+        """From the numbers of texts that each relation's text is made of, equally many of each; no word goes over the
+        border of a part. Texts that are no part of any leave nothing.
         """
-        numbers: dict[str, int] = {}
-        rows, count = array("i"), 0
-        for parts in relations:
-            rows.extend([numbers.setdefault(part, len(numbers)) for part in parts])
-            count += 1
-        texts, hashes = list(numbers), np.array([_text_hash(text) for text in numbers], dtype=np.uint64)
-        order = np.argsort(hashes)
-        known = before._terms_of(hashes) if before is not None else {}
-        said = [known[i] if i in known else [term.encode() for term in terms(texts[i])] for i in order.tolist()]
-        vocabulary = np.array(sorted({term for each in said for term in each}), dtype=np.bytes_)
-        place = {term: n for n, term in enumerate(vocabulary.tolist())}
-        held = [n for each in said for n in sorted(place[term] for term in each)]
-        where = np.empty(len(order), dtype=np.int32)
-        where[order] = np.arange(len(order))
+        used = np.unique(parts)
+        hashes, first, which = np.unique(texts.hashes[used], return_index=True, return_inverse=True)
+        where = np.zeros(int(used[-1]) + 1 if len(used) else 0, dtype=np.int32)
+        where[used] = which
+        begins, words, vocabulary = texts.terms_of(used[first].astype(np.int64))
         return cls(
-            vocabulary,
-            hashes[order],
-            np.cumsum([0, *map(len, said)], dtype=np.int64),
-            np.array(held, dtype=np.min_scalar_type(len(vocabulary))),
-            where[np.array(rows, dtype=np.int32)].reshape(count, len(rows) // count if count else 0),
-        )
-
-    def _terms_of(self, hashes: NDArray[np.uint64]) -> dict[int, list[bytes]]:
-        """The terms of those texts that have a part here, by their place in the list of hashes."""
-        if not len(self.hashes):
-            return {}
-        places = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
-        there = np.flatnonzero(self.hashes[places] == hashes)
-        words, held = self.vocabulary.tolist(), self.held.tolist()
-        begins = self.begins[places[there]].tolist()
-        ends = self.begins[places[there] + 1].tolist()
-        return {
-            i: [words[n] for n in held[begin:end]] for i, begin, end in zip(there.tolist(), begins, ends, strict=True)
-        }
+            vocabulary, hashes, begins, words.astype(np.min_scalar_type(len(vocabulary))), where[parts]
+        )  # fmt: skip
 
     def save(self, folder: Path) -> None:
         for part in fields(self):
@@ -240,6 +218,70 @@ class RelationTerms:
         places, words = places[inside], words[inside]
         found: Ints = places[self.vocabulary[places] == words]
         return found
+
+
+class TextTerms:
+    """Words of texts, which come one after the other and need not stay. What `before` knows of a text is taken over: to
+    find words is most of the work.
+    """
+
+    def __init__(self, before: RelationTerms | None = None) -> None:
+        self._before = before if before is not None and len(before.hashes) else None
+        self._hashes = array("Q")
+        self._rows = array("q")
+        """Of each text the row of its words: among the new ones, or, counted backwards from -1, among those before."""
+        self._numbers: dict[bytes, int] = {}
+        self._held, self._lengths = array("i"), array("i")
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        return np.frombuffer(self._hashes, dtype=np.uint64)
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Take up some texts; they are numbered as they come."""
+        hashes = [_text_hash(text) for text in texts]
+        known = self._known(np.array(hashes, dtype=np.uint64))
+        self._hashes.extend(hashes)
+        for text, row in zip(texts, known, strict=True):
+            if row >= 0:
+                self._rows.append(-1 - row)
+                continue
+            found = [self._numbers.setdefault(t, len(self._numbers)) for t in map(str.encode, terms(text))]
+            self._rows.append(len(self._lengths))
+            self._held.extend(found)
+            self._lengths.append(len(found))
+
+    def _known(self, hashes: NDArray[np.uint64]) -> list[int]:
+        """For each text its row in those before, or -1."""
+        if self._before is None:
+            return [-1] * len(hashes)
+        rows = np.minimum(np.searchsorted(self._before.hashes, hashes), len(self._before.hashes) - 1)
+        found: list[int] = np.where(self._before.hashes[rows] == hashes, rows, -1).tolist()
+        return found
+
+    def terms_of(self, texts: Ints) -> tuple[Ints, Ints, NDArray[np.bytes_]]:
+        """The words of these texts, one text after the other: where each begins, the places of its words in the
+        vocabulary, in rising order, and the vocabulary, sorted.
+        """
+        words = np.array([*self._numbers, b""], dtype=np.bytes_)
+        held, lengths = np.frombuffer(self._held, dtype=np.int32), np.frombuffer(self._lengths, dtype=np.int32)
+        rows = np.frombuffer(self._rows, dtype=np.int64)[texts]
+        if self._before is not None:
+            rows = np.where(rows < 0, len(lengths) - 1 - rows, rows)
+            lengths = np.concatenate([lengths, np.diff(self._before.begins)])
+            held = np.concatenate([held, self._before.held.astype(np.int32) + len(words)])
+            words = np.concatenate([words, self._before.vocabulary])
+        places, counts = places_of(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), rows)
+        used, which = np.unique(held[places], return_inverse=True)
+        vocabulary, rank = np.unique(words[used], return_inverse=True)
+        numbers = rank[which]
+        order = np.lexsort((numbers, np.repeat(np.arange(len(texts)), counts)))
+        # No wider than its longest word, whatever else there was.
+        narrow = np.array(vocabulary.tolist(), dtype=np.bytes_)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), numbers[order], narrow
 
 
 def _text_hash(text: str) -> int:

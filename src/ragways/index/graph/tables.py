@@ -1,204 +1,205 @@
-"""The graph's files: `graph.sqlite` for looking things up, compressed rows for PageRank and relations."""
+"""The arrays of the graph, made from its rows in the store; and what is checked of both."""
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ragways.index.columns import TextColumn
-from ragways.index.database import connect, new_database
-from ragways.index.graph.data import GraphData
-from ragways.index.graph.ids import EntityIds
+from ragways.index.database import REBUILD
+from ragways.index.graph.graph_rows import digits
+from ragways.index.graph.ids import IDS, EntityIds, as_ids
+from ragways.index.graph.mentions import ChunkNumbers, MentionArrays
 from ragways.index.graph.name_words import NameWords
-from ragways.index.graph.names import coarse, fold, split_title
-from ragways.index.graph.relations import DESCRIPTION, RelationArrays, RelationTerms
+from ragways.index.graph.names import coarse
+from ragways.index.graph.relations import DESCRIPTION, RelationArrays, RelationTerms, TextTerms
 from ragways.index.layer import CheckContext, Finding, findings
 from ragways.index.pagerank import Adjacency
 from ragways.index.vectors import Vectors
 
-FILE = "graph.sqlite"
-CHUNKS = "graph-chunks"
-"""The column of the ids of chunks, by their numbers."""
+Ints = NDArray[np.int64]
+_T = TypeVar("_T")
 
-_TABLES = """
-CREATE TABLE entities (
-    ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, type TEXT NOT NULL,
-    description TEXT NOT NULL, aliases TEXT NOT NULL, count INTEGER NOT NULL, chunks INTEGER NOT NULL, way TEXT NOT NULL
-);
--- Names and aliases as they are compared. `own` is 1 for the entity's own name, 0 for an alias; `everyday` is 1 for a
--- single word that the corpus writes small as often as large.
-CREATE TABLE names (
-    name TEXT NOT NULL, entity INTEGER NOT NULL, own INTEGER NOT NULL, everyday INTEGER NOT NULL,
-    PRIMARY KEY (name, entity)
-) WITHOUT ROWID;
--- Many relations come from one sentence, which describes them all.
-CREATE TABLE descriptions (ordinal INTEGER PRIMARY KEY, text TEXT NOT NULL);
--- By id, and by their ends, relations are found in the arrays.
-CREATE TABLE relations (
-    ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL, subject INTEGER NOT NULL, predicate TEXT NOT NULL,
-    object INTEGER NOT NULL, description INTEGER NOT NULL, weight REAL NOT NULL, date TEXT NOT NULL, way TEXT NOT NULL
-);
-CREATE TABLE chunks (ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
-CREATE TABLE mentions (
-    entity INTEGER NOT NULL, chunk INTEGER NOT NULL, count INTEGER NOT NULL, about INTEGER NOT NULL,
-    PRIMARY KEY (entity, chunk)
-) WITHOUT ROWID;
-CREATE TABLE relation_chunks (
-    relation INTEGER NOT NULL, chunk INTEGER NOT NULL, PRIMARY KEY (relation, chunk)
-) WITHOUT ROWID;
-CREATE TABLE merges (
-    entity INTEGER NOT NULL, name TEXT NOT NULL, into_name TEXT NOT NULL, reason TEXT NOT NULL,
-    documents INTEGER NOT NULL
-);
-"""
-_INDEXES = """
-CREATE INDEX mentions_by_chunk ON mentions (chunk);
-CREATE INDEX merges_by_entity ON merges (entity);
-"""
+_AT_ONCE = 10_000  # rows or texts that are taken up together
+
+# ruff: noqa: S608 - queries are put together from our own words
 
 
-def write_graph(graph: GraphData, folder: Path, before: Path | None = None) -> None:
-    """All of the graph's files but its vectors. `before`: the derived folder of the generation before, if any."""
-    entities = {node.id: i for i, node in enumerate(graph.entities)}
-    chunks = {id: i for i, id in enumerate(graph.chunks)}
-    with new_database(folder / FILE) as db:
-        for statement in _TABLES.split(";\n"):
-            db.execute(statement)
-        statements = _statements(graph, chunks)
-        _fill(db, graph, entities, chunks, statements)
-        for statement in _INDEXES.split(";\n"):
-            db.execute(statement)
-    NameWords.of((name, entity) for name, entity, *_ in sorted(_names(graph))).save(folder)
-    EntityIds.of(node.id for node in graph.entities).save(folder)
-    TextColumn.write(folder, CHUNKS, graph.chunks)
-    entity_links(graph, entities).save(folder, "graph-entities")
-    passage_links(graph, entities, chunks).save(folder, "graph-passages")
-    relation_arrays(graph, entities, statements).save(folder)
-    known = RelationTerms.load(before) if before is not None and (before / FILE).is_file() else None
-    relation_terms(graph, known).save(folder)
-
-
-def _fill(
-    db: sqlite3.Connection,
-    graph: GraphData,
-    entities: dict[str, int],
-    chunks: dict[str, int],
-    statements: Sequence[tuple[int, int]],
-) -> None:
-    held = np.bincount([entities[m.entity] for m in graph.mentions], minlength=len(entities)).tolist()
-    rows = db.executemany
-    rows(
-        "INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (i, n.id, n.name, n.type, n.description, _json(n.aliases), n.count, held[i], n.way)
-            for i, n in enumerate(graph.entities)
-        ),
+def write_arrays(db: sqlite3.Connection, folder: Path, before: Path | None = None) -> None:
+    """All of the graph's files but its vectors, from its rows in the store. `before`: the derived folder of the
+    generation before, if any.
+    """
+    known = RelationTerms.load(before) if before is not None and (before / IDS).is_file() else None
+    texts = TextTerms(known)
+    entities = _entities(db, texts)
+    size = len(entities.ids)
+    EntityIds(as_ids(entities.ids)).save(folder)
+    NameWords.of(_names(db, entities.ids)).save(folder)
+    contents = _Contents(db)
+    contents.save_chunks(folder)
+    named = np.searchsorted(entities.ids, contents.entities).astype(np.int32)
+    MentionArrays.of(size, contents.named, named, contents.counts >> np.uint32(1)).save(folder)
+    passage_links(entities, contents, named).save(folder, "graph-passages")
+    relations = _Relations(db, texts)
+    subjects, objects = (
+        np.searchsorted(entities.ids, ends).astype(np.int32) for ends in (relations.subjects, relations.objects)
     )
-    rows("INSERT INTO names VALUES (?, ?, ?, ?)", sorted(_names(graph)))
-    said = {text: n for n, text in enumerate(dict.fromkeys(edge.description for edge in graph.relations))}
-    rows("INSERT INTO descriptions VALUES (?, ?)", ((n, text) for text, n in said.items()))
-    rows(
-        "INSERT INTO relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                i,
-                e.id,
-                entities[e.subject],
-                e.predicate,
-                entities[e.object],
-                said[e.description],
-                e.weight,
-                e.date,
-                e.way,
-            )
-            for i, e in enumerate(graph.relations)
-        ),
+    stated = np.searchsorted(relations.ids, contents.relations), contents.stating.astype(np.int32)
+    RelationArrays.of(size, as_ids(relations.ids), subjects, objects, relations.weights, stated).save(folder)
+    Adjacency.of_edges(size, subjects.astype(np.int64), objects.astype(np.int64), relations.weights).save(
+        folder, "graph-entities"
     )
-    rows("INSERT INTO chunks VALUES (?, ?)", enumerate(graph.chunks))
-    rows(
-        "INSERT INTO mentions VALUES (?, ?, ?, ?)",
-        sorted((entities[m.entity], chunks[m.chunk], m.count, m.about) for m in graph.mentions),
-    )
-    rows("INSERT INTO relation_chunks VALUES (?, ?)", statements)
-    rows(
-        "INSERT INTO merges VALUES (?, ?, ?, ?, ?)",
-        sorted((entities[m.entity], m.name, m.into, m.reason, m.documents) for m in graph.merges),
-    )
+    RelationTerms.of(texts, relations.parts(subjects, objects)).save(folder)
 
 
-def _json(names: Sequence[str]) -> str:
-    return json.dumps(names, ensure_ascii=False) if names else "[]"
+@dataclass(frozen=True)
+class _Entities:
+    """Their numbers in the store, in rising order, and which of them join passages: dates and quantities do not."""
+
+    ids: Ints
+    joining: NDArray[np.bool_]
 
 
-def _statements(graph: GraphData, chunks: dict[str, int]) -> list[tuple[int, int]]:
-    """Numbers of relations and of the chunks that state them."""
-    return sorted((i, chunks[chunk]) for i, edge in enumerate(graph.relations) for chunk in edge.chunks)
+def _entities(db: sqlite3.Connection, texts: TextTerms) -> _Entities:
+    """The first texts are the names of entities, each with the number of its entity."""
+    ids, joining, known = array("q"), bytearray(), dict[str, bool]()
+    for rows in _batches(db.execute("SELECT id, name, type FROM graph_entities ORDER BY id")):
+        numbers, names, types = zip(*rows, strict=True)
+        ids.extend(numbers)
+        texts.extend(names)
+        for type in set(types) - known.keys():
+            known[type] = coarse(type) not in ("date", "quantity")
+        joining.extend(map(known.__getitem__, types))
+    return _Entities(_ints(ids), np.frombuffer(bytes(joining), dtype=np.bool_))
 
 
-def _names(graph: GraphData) -> Iterable[tuple[str, int, int, int]]:
-    for i, node in enumerate(graph.entities):
-        own = fold(node.name)
-        base = split_title(node.name)[0].partition(",")[0]
-        others = {fold(alias) for alias in (*node.aliases, base)} - {own, ""}
-        if own:
-            yield own, i, 1, own in graph.everyday
-        for alias in others:
-            yield alias, i, 0, alias in graph.everyday
+def _names(db: sqlite3.Connection, ids: Ints) -> Iterator[tuple[str, int]]:
+    """Names as they are compared, in their order, each with the number of its entity."""
+    for rows in _batches(db.execute("SELECT name, entity FROM graph_names ORDER BY name, entity")):
+        names, entities = zip(*rows, strict=True)
+        yield from zip(names, np.searchsorted(ids, entities).tolist(), strict=True)
 
 
-def relation_arrays(
-    graph: GraphData, entities: dict[str, int], statements: Sequence[tuple[int, int]]
-) -> RelationArrays:
-    """Relations as numbers, for what a question touches."""
-    rows = [(edge.id, entities[edge.subject], entities[edge.object], edge.weight) for edge in graph.relations]
-    return RelationArrays.of(len(entities), rows, statements)
+class _Contents:
+    """What documents hold, one after the other: `named` and `stated` tell of each chunk how much of it is its own."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        rows = db.execute(
+            "SELECT document, named, entities, counts, stated, relations FROM graph_contents ORDER BY document"
+        ).fetchall()
+        documents, named, entities, counts, stated, relations = zip(*rows, strict=True) if rows else ((),) * 6
+        self.documents = np.array(documents, dtype=np.int64)
+        self.lengths = np.array([len(each) // 4 for each in named], dtype=np.int64)
+        self.named = np.frombuffer(b"".join(named), dtype=np.uint32).astype(np.int64)
+        self.entities = np.frombuffer(b"".join(entities), dtype=np.int64)
+        self.counts = np.frombuffer(b"".join(counts), dtype=np.uint32)
+        self.stated = np.frombuffer(b"".join(stated), dtype=np.uint32).astype(np.int64)
+        self.relations = np.frombuffer(b"".join(relations), dtype=np.int64)
+
+    @property
+    def naming(self) -> Ints:
+        """The chunk of each entity that is named."""
+        return np.repeat(np.arange(len(self.named)), self.named)
+
+    @property
+    def stating(self) -> Ints:
+        """The chunk of each relation that is stated."""
+        return np.repeat(np.arange(len(self.stated)), self.stated)
+
+    def save_chunks(self, folder: Path) -> None:
+        ChunkNumbers.save(folder, chunk_ids(self._db), self.documents, self.lengths)
 
 
-def relation_terms(graph: GraphData, before: RelationTerms | None = None) -> RelationTerms:
-    """The words of relations as they are shown: ends, predicate, date and the beginning of the description."""
-    names = {node.id: node.name for node in graph.entities}
-    return RelationTerms.of(
-        (
-            (names[e.subject], e.predicate.replace("_", " "), names[e.object], e.date, e.description[:DESCRIPTION])
-            for e in graph.relations
-        ),
-        before,
-    )
+def chunk_ids(db: sqlite3.Connection) -> Iterator[str]:
+    """The ids of all chunks of the graph, by document."""
+    for document, paths in db.execute("SELECT document, chunks FROM graph_contents ORDER BY document"):
+        for path in paths.split("\n") if paths else ():
+            yield f"article:{document}:{path}"
 
 
-def entity_links(graph: GraphData, entities: dict[str, int]) -> Adjacency:
-    """Entities joined by their relations, for traversal: undirected, weights added up."""
-    edges = graph.relations
-    left = np.fromiter((entities[e.subject] for e in edges), np.int64, len(edges))
-    right = np.fromiter((entities[e.object] for e in edges), np.int64, len(edges))
-    return Adjacency.of_edges(
-        len(entities), left, right, np.fromiter((e.weight for e in edges), np.float64, len(edges))
-    )
+class _Relations:
+    """All relations, in rising order of their numbers; their texts are added to those of entities."""
+
+    def __init__(self, db: sqlite3.Connection, texts: TextTerms) -> None:
+        documents, begins = _texts(db, texts)
+        ids, subjects, objects, weights = array("q"), array("q"), array("q"), array("q")
+        sources, said = array("q"), array("q")
+        self._predicates, self._dates = array("i"), array("i")
+        numbers: dict[str, int] = {}
+        first, joined = len(texts), list[tuple[int, int]]()
+
+        def number(text: str) -> int:
+            return first + numbers.setdefault(text, len(numbers))
+
+        query = (
+            "SELECT id, subject, object, weight, coalesce(document, 0), coalesce(said, -1), predicate, date, "
+            "description FROM graph_relations ORDER BY id"
+        )
+        for rows in _batches(db.execute(query)):
+            columns = list(zip(*rows, strict=True))
+            for column, values in zip((ids, subjects, objects, weights, sources, said), columns, strict=False):
+                column.extend(values)
+            self._predicates.extend([number(text.replace("_", " ")) for text in columns[6]])
+            self._dates.extend([number(text) for text in columns[7]])
+            at = len(ids) - len(rows)
+            joined += [(at + n, number(text[:DESCRIPTION])) for n, text in enumerate(columns[8]) if text is not None]
+        nothing = number("")
+        for some in _batches(iter(numbers)):
+            texts.extend(some)
+        self.ids, self.subjects, self.objects = _ints(ids), _ints(subjects), _ints(objects)
+        self.weights = _ints(weights) / 1e6
+        places = begins[np.searchsorted(documents, _ints(sources)).clip(max=max(0, len(documents) - 1))] + _ints(said)
+        self._descriptions = np.where(_ints(said) < 0, nothing, places).astype(np.int32)
+        for row, text in joined:
+            self._descriptions[row] = text
+
+    def parts(self, subjects: NDArray[np.int32], objects: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The texts of relations as they are shown: ends, predicate, date and the beginning of the description."""
+        predicates, dates = (np.frombuffer(each, dtype=np.int32) for each in (self._predicates, self._dates))
+        return np.stack([subjects, predicates, objects, dates, self._descriptions], axis=1)
 
 
-def passage_links(graph: GraphData, entities: dict[str, int], chunks: dict[str, int]) -> Adjacency:
+def _texts(db: sqlite3.Connection, texts: TextTerms) -> tuple[Ints, Ints]:
+    """Add the texts of documents; which documents have some, and the numbers of their first texts."""
+    documents, first = array("q"), len(texts)
+    for rows in _batches(db.execute("SELECT document, text FROM graph_texts ORDER BY document, number")):
+        documents.extend(document for document, _ in rows)
+        texts.extend([text[:DESCRIPTION] for _, text in rows])
+    different, begins = np.unique(_ints(documents), return_index=True)
+    return different, begins.astype(np.int64) + first if len(begins) else np.full(1, first, dtype=np.int64)
+
+
+def _batches(rows: Iterator[_T]) -> Iterator[list[_T]]:
+    while some := list(islice(rows, _AT_ONCE)):
+        yield some
+
+
+def _ints(numbers: array[int]) -> Ints:
+    return np.frombuffer(numbers, dtype=np.int64)
+
+
+def passage_links(entities: _Entities, contents: _Contents, named: NDArray[np.int32]) -> Adjacency:
     """Entities, then chunks: an edge wherever a chunk names an entity. Dates and quantities join nothing."""
-    size = len(entities)
-    plain = [coarse(node.type) not in ("date", "quantity") for node in graph.entities]
-    edges = [(entities[m.entity], chunks[m.chunk], m) for m in graph.mentions if plain[entities[m.entity]]]
-    left = np.fromiter((entity for entity, _, _ in edges), np.int64, len(edges))
-    right = np.fromiter((size + chunk for _, chunk, _ in edges), np.int64, len(edges))
-    weights = np.fromiter((_weight(m.count, m.about) for _, _, m in edges), np.float64, len(edges))
-    return Adjacency.of_edges(size + len(chunks), left, right, weights)
+    size = len(entities.ids)
+    kept = np.flatnonzero(entities.joining[named])
+    counts, about = contents.counts[kept] >> np.uint32(1), contents.counts[kept] & np.uint32(1)
+    different, which = np.unique(counts, return_inverse=True)
+    weights = np.array([1.0 + math.log(count) for count in different.tolist()])[which] + ABOUT * about
+    chunks = size + contents.naming[kept]
+    return Adjacency.of_edges(size + len(contents.named), named[kept].astype(np.int64), chunks, weights)
 
 
 ABOUT = 6.0
 """What it counts for that a passage is the entity's own article: a walk that meets a name should look there first."""
-
-
-def _weight(count: int, about: bool) -> float:
-    return 1.0 + math.log(count) + (ABOUT if about else 0.0)
 
 
 # Checks
@@ -206,39 +207,36 @@ def _weight(count: int, about: bool) -> float:
 _ISOLATED_LIMIT = 0.5
 """The share of entities that may stand alone before it is said."""
 
+_ENTITIES = "(SELECT id FROM graph_entities)"
 _DANGLING = (
     (
         "relations of entities that are not there",
-        "SELECT id FROM relations WHERE subject NOT IN {e} OR object NOT IN {e}",
-    ),
-    (
-        "mentions of entities that are not there",
-        "SELECT 'entity number ' || entity FROM mentions WHERE entity NOT IN {e}",
-    ),
-    ("mentions in chunks that are not there", "SELECT 'chunk number ' || chunk FROM mentions WHERE chunk NOT IN {c}"),
-    (
-        "sources of relations that are not there",
-        "SELECT 'relation number ' || relation FROM relation_chunks WHERE relation NOT IN {r} OR chunk NOT IN {c}",
+        f"SELECT id FROM graph_relations WHERE subject NOT IN {_ENTITIES} OR object NOT IN {_ENTITIES}",
+        "relation:",
     ),
     (
         "relations whose description is not there",
-        "SELECT id FROM relations WHERE description NOT IN (SELECT ordinal FROM descriptions)",
+        "SELECT r.id FROM graph_relations r WHERE said IS NOT NULL AND NOT EXISTS "
+        "(SELECT 1 FROM graph_texts t WHERE t.document = r.document AND t.number = r.said)",
+        "relation:",
     ),
-    ("names of entities that are not there", "SELECT name FROM names WHERE entity NOT IN {e}"),
-    ("merges into entities that are not there", "SELECT name FROM merges WHERE entity NOT IN {e}"),
+    (
+        "names of entities that are not there",
+        f"SELECT entity FROM graph_names WHERE entity NOT IN {_ENTITIES}",
+        "entity:",
+    ),
+    (
+        "merges into entities that are not there",
+        f"SELECT entity FROM graph_merges WHERE entity NOT IN {_ENTITIES}",
+        "entity:",
+    ),
 )
-_SUBQUERIES = {
-    "e": "(SELECT ordinal FROM entities)",
-    "r": "(SELECT ordinal FROM relations)",
-    "c": "(SELECT ordinal FROM chunks)",
-}
-
 _ISOLATED = (
-    "SELECT id FROM entities WHERE ordinal NOT IN (SELECT subject FROM relations) "
-    "AND ordinal NOT IN (SELECT object FROM relations)"
+    "SELECT id FROM graph_entities WHERE id NOT IN (SELECT subject FROM graph_relations) "
+    "AND id NOT IN (SELECT object FROM graph_relations)"
 )
 _TWICE = (
-    "SELECT min(e.id) || ' ' || min(e.name) FROM names n JOIN entities e ON e.ordinal = n.entity "
+    "SELECT min(e.id), min(e.name) FROM graph_names n JOIN graph_entities e ON e.id = n.entity "
     "WHERE n.own = 1 GROUP BY n.name, e.type HAVING count(*) > 1 ORDER BY 1"
 )
 
@@ -247,18 +245,26 @@ def check_references(context: CheckContext) -> Iterator[Finding]:
     """References of the graph."""
     if not context.derived.is_dir():
         return
-    with closing(connect(context.derived / FILE, write=False)) as db:
-        for name, query in _DANGLING:
-            yield from findings(name, "error", _column(db, query.format(**_SUBQUERIES)), context.cure_of_derived)
-        known = set(context.chunks)
-        strange = (id for id in _column(db, "SELECT id FROM chunks ORDER BY ordinal") if id not in known)
-        yield from findings("graph: chunks that are not in the index", "error", strange, context.cure_of_derived)
-        yield from _numbers(context, db)
+    db = context.store.db
+    for name, query, prefix in _DANGLING:
+        yield from findings(name, "error", _ids(db, query, prefix), REBUILD)
+    known = set(context.chunks)
+    strange = (id for id in chunk_ids(db) if id not in known)
+    yield from findings("graph: chunks that are not in the index", "error", strange, REBUILD)
+    contents = _Contents(db)
+    ids, relations = (_numbers(db, f"SELECT id FROM graph_{table} ORDER BY id") for table in ("entities", "relations"))
+    for name, held, there, prefix in (
+        ("mentions of entities that are not there", contents.entities, ids, "entity:"),
+        ("sources of relations that are not there", contents.relations, relations, "relation:"),
+    ):
+        missing = held[~np.isin(held, there)].tolist()
+        yield from findings(name, "error", (f"{prefix}{digits(number)}" for number in missing), REBUILD)
+    yield from _check_arrays(context, ids, relations, len(contents.named))
 
 
-def _numbers(context: CheckContext, db: sqlite3.Connection) -> Iterator[Finding]:
+def _check_arrays(context: CheckContext, ids: Ints, relations: Ints, chunks: int) -> Iterator[Finding]:
     """The arrays have a node for each entity and chunk, and vectors belong to entities and relations that exist."""
-    entities, chunks = (db.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in ("entities", "chunks"))  # noqa: S608
+    entities = len(ids)
     for name, size in (("graph-entities", entities), ("graph-passages", entities + chunks)):
         links = Adjacency.load(context.derived, name)
         if len(links) != size or (len(links.indices) and int(links.indices.max()) >= size):
@@ -269,20 +275,31 @@ def _numbers(context: CheckContext, db: sqlite3.Connection) -> Iterator[Finding]
                 f"{len(links):,} for {size:,}",
                 context.cure_of_derived,
             )
-    for table in ("entities", "relations"):
+    made = (("entities", ids, EntityIds.load(context.derived).numbers),
+            ("relations", relations, RelationArrays.load(context.derived).ids))  # fmt: skip
+    for table, numbers, kept in made:
+        there = as_ids(numbers)
+        if not np.array_equal(there, kept):
+            yield Finding(
+                f"arrays of other {table} than the graph's", "error", 1, f"{len(kept):,}", context.cure_of_derived
+            )
         if (context.derived / f"{table}.ids").is_file():
-            known = set(_column(db, f"SELECT id FROM {table}"))  # noqa: S608 - our own names
+            known = {f"{_PREFIXES[table]}{number:016x}" for number in there.tolist()}
             strange = (id for id in Vectors.load(context.derived, table).ids if id not in known)
             yield from findings(f"vectors of {table} that are not there", "error", strange, context.cure_of_derived)
+
+
+_PREFIXES = {"entities": "entity:", "relations": "relation:"}
 
 
 def check_names(context: CheckContext) -> Iterator[Finding]:
     """Entities of the graph."""
     if not context.derived.is_dir():
         return
-    with closing(connect(context.derived / FILE, write=False)) as db:
-        total = db.execute("SELECT count(*) FROM entities").fetchone()[0]
-        isolated, twice = list(_column(db, _ISOLATED)), list(_column(db, _TWICE))
+    db = context.store.db
+    total = db.execute("SELECT count(*) FROM graph_entities").fetchone()[0]
+    isolated = list(_ids(db, _ISOLATED, "entity:"))
+    twice = [f"entity:{digits(id)} {name}" for id, name in db.execute(_TWICE)]
     context.figures |= {"entities": total, "isolated_share": len(isolated) / total if total else 0.0}
     if isolated and len(isolated) > _ISOLATED_LIMIT * total:
         share = f"{len(isolated) / total:.0%} of entities stand alone"
@@ -292,5 +309,9 @@ def check_names(context: CheckContext) -> Iterator[Finding]:
     yield from findings("entities with the same name and type", "warning", twice, "look at them: ragways graph show ID")
 
 
-def _column(db: sqlite3.Connection, query: str) -> Iterator[str]:
-    return (str(row[0]) for row in db.execute(query))
+def _ids(db: sqlite3.Connection, query: str, prefix: str) -> Iterator[str]:
+    return (f"{prefix}{digits(row[0])}" for row in db.execute(query))
+
+
+def _numbers(db: sqlite3.Connection, query: str) -> Ints:
+    return np.fromiter((row[0] for row in db.execute(query)), dtype=np.int64)

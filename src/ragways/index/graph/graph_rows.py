@@ -1,0 +1,177 @@
+"""What one document adds to the tables of the graph, and what the row of an entity is made of."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ragways.core.types import content_hash
+from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
+from ragways.index.graph.kinds import decided, kind_of_name
+from ragways.index.graph.names import fold, split_title
+from ragways.index.store import path_of
+
+SHIFT = 1 << 63
+MILLION = 1_000_000
+_ALIASES = 50
+
+Shown = Callable[[str], str | None]
+Common = Callable[[str], bool]
+Row = tuple[object, ...]
+Said = tuple[int | None, int, str, str]
+"""A statement: the number of its text in the document, its weight in millionths, its date and its way."""
+
+
+def number_of_id(id: str) -> int:
+    """The digits of an id of an entity or a relation as a number that SQLite can hold, in the same order."""
+    return int(id[-16:], 16) - SHIFT
+
+
+def digits(number: int) -> str:
+    """The digits of the id that has this number."""
+    return f"{number + SHIFT:016x}"
+
+
+def aliases(name: str, names: str | None) -> tuple[str, ...]:
+    """An entity's other names, the most frequent first; `names` as the table has them."""
+    if names is None:
+        return ()
+    counts = json.loads(names)
+    return tuple(sorted((other for other in counts if other != name), key=lambda a: (-counts[a], a))[:_ALIASES])
+
+
+@dataclass
+class GatheredEntity:
+    """What all documents say of an entity."""
+
+    names: dict[str, int] = field(default_factory=dict)
+    types: dict[str, int] = field(default_factory=dict)
+    guesses: dict[str, int] = field(default_factory=dict)
+    ways: dict[str, int] = field(default_factory=dict)
+    count: int = 0
+    description: str = ""
+    name: str = ""
+    type: str = ""
+
+    @classmethod
+    def of_row(cls, row: tuple[str, str, int, str | None, str]) -> GatheredEntity:
+        name, description, count, names, told = row
+        ways, guesses, types = json.loads(told)
+        counts = {name: count} if names is None else json.loads(names)
+        return cls(counts, types, guesses, ways, count, description, name)
+
+    def add(self, share: EntityShare) -> None:
+        for mine, theirs in self._parts(share):
+            for name, count in theirs.items():
+                mine[name] = mine.get(name, 0) + count
+        self.count += share.count
+
+    def subtract(self, share: EntityShare) -> None:
+        for mine, theirs in self._parts(share):
+            for name, count in theirs.items():
+                mine[name] -= count
+                if not mine[name]:
+                    del mine[name]
+        self.count -= share.count
+
+    def _parts(self, share: EntityShare) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
+        yield self.names, share.names
+        yield self.types, share.types
+        yield self.guesses, share.guesses
+        yield self.ways, share.ways
+
+    def settle(self, folded: str, shown: Shown) -> None:
+        """Find its name and type."""
+        main = min(self.names.items(), key=_most)[0]
+        self.name = (shown(folded) if "\x1f" not in folded else None) or main
+        self.type = min(self.types.items(), key=_most)[0] if self.types else ""
+        if not self.type and "rules" in self.ways:
+            guesses = dict(self.guesses)
+            for kind in filter(None, map(kind_of_name, self.names)):
+                guesses[kind] = guesses.get(kind, 0) + 1
+            self.type = decided(guesses)
+
+    def row(self, id: int) -> Row:
+        names = None if self.names == {self.name: self.count} else as_json(dict(sorted(self.names.items())))
+        told = as_json([dict(sorted(each.items())) for each in (self.ways, self.guesses, self.types)])
+        way = "+".join(sorted(self.ways))
+        return id, self.name, self.type, self.description, self.count, way, names, told
+
+    def called(self, id: int, common: Common) -> set[tuple[str, int, int, int]]:
+        """The rows of its names as they are compared."""
+        own = fold(self.name)
+        base = split_title(self.name)[0].partition(",")[0]
+        others = (base,) if len(self.names) == 1 and self.name in self.names else (base, *self._aliases())
+        rows = {(name, id, 0, is_everyday(name, common)) for name in {*map(fold, others)} - {own, ""}}
+        return rows | {(own, id, 1, is_everyday(own, common))} if own else rows
+
+    def _aliases(self) -> list[str]:
+        return sorted((n for n in self.names if n != self.name), key=lambda n: (-self.names[n], n))[:_ALIASES]
+
+
+class DocumentRows:
+    """What one document adds to the tables, with the numbers of its entities and relations."""
+
+    def __init__(self, document: DocumentGraph) -> None:
+        self.document = document
+        names = {key: entity_id(key) for key in document.entities}
+        self.ids = {key: number_of_id(id) for key, id in names.items()}
+        self.texts: dict[str, int] = {}
+        self.said: dict[int, list[Said]] = {}
+        self.ends: dict[int, tuple[int, str, int]] = {}
+        self.stated: dict[str, dict[int, None]] = {}
+        for subject, predicate, object, relation, chunk, way in document.statements:
+            id = int(content_hash(names[subject], predicate, names[object])[:16], 16) - SHIFT
+            text = self.texts.setdefault(relation.description, len(self.texts)) if relation.description else None
+            self.said.setdefault(id, []).append((text, round(relation.weight * MILLION), relation.date, way))
+            self.ends[id] = self.ids[subject], predicate, self.ids[object]
+            self.stated.setdefault(chunk, {})[id] = None
+
+    def told(self, relation: int) -> list[str]:
+        """The texts that describe a relation: the same numbers may be those of other texts."""
+        texts = list(self.texts)
+        return [texts[text] for text, *_ in self.said[relation] if text is not None]
+
+    def contents(self) -> Row:
+        """The row of `graph_contents`."""
+        named, stated = array("I"), array("I")
+        entities, counts, relations = array("q"), array("I"), array("q")
+        for chunk, mentions in self.document.chunks:
+            named.append(len(mentions))
+            for key, (count, about) in mentions.items():
+                entities.append(self.ids[key])
+                counts.append(count << 1 | about)
+            states = self.stated.get(chunk, {})
+            stated.append(len(states))
+            relations.extend(states)
+        paths = "\n".join(path_of(chunk) for chunk, _ in self.document.chunks)
+        return (
+            self.document.number, paths, named.tobytes(), entities.tobytes(), counts.tobytes(), stated.tobytes(),
+            relations.tobytes(),
+        )  # fmt: skip
+
+    def merges(self) -> Iterator[tuple[int, str, str, str, int]]:
+        for (key, name, into, reason), count in self.document.merges.items():
+            yield self.ids[key], name, reason, into, count
+
+
+def _most(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]
+
+
+def is_everyday(name: str, common: Common) -> int:
+    return int(" " not in name and common(name))
+
+
+def packed_share(share: EntityShare) -> str:
+    return as_json([share.names, share.types, share.guesses, share.ways, share.count, share.descriptions])
+
+
+def unpacked_share(packed: str) -> EntityShare:
+    return EntityShare(*json.loads(packed))
+
+
+def as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
