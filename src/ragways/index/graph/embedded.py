@@ -6,7 +6,8 @@ import sqlite3
 
 import numpy as np
 
-from ragways.index.graph.graph_tables import TEXT_OF_RELATION, digits
+from ragways.index.graph.graph_rows import digits
+from ragways.index.graph.whole_graph import TEXT_OF_RELATION
 
 _UNNAMED = ("date", "quantity")
 _AT_ONCE = 10_000

@@ -31,7 +31,7 @@ from ragways.index.graph.graph_rows import (
 )
 from ragways.index.graph.names import COARSE
 from ragways.index.graph.resolve import exclusive_kind
-from ragways.index.graph.whole_graph import embedded_texts, read_graph
+from ragways.index.graph.whole_graph import read_graph
 
 # ruff: noqa: S608 - queries are put together from our own words
 
@@ -386,14 +386,6 @@ class GraphTables:
     def read(self) -> GraphData:
         """All rows at once, which takes memory: for what is made from the whole graph."""
         return read_graph(self._db)
-
-    def embedded(self, *, every: bool, relations: bool) -> dict[str, str]:
-        """Texts to embed, by id: of entities that something joins to others, or of `every` one; and of `relations`."""
-        return embedded_texts(self._db, every=every, relations=relations)
-
-    def count(self) -> int:
-        """How many entities there are."""
-        return int(self._db.execute("SELECT count(*) FROM graph_entities").fetchone()[0])
 
 
 _NAMES = tuple(line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE"))

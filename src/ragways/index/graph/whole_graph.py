@@ -7,8 +7,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator
 
-import numpy as np
-
 from ragways.index.graph.data import EntityRow, GraphData, MentionRow, MergeRow, RelationRow
 from ragways.index.graph.graph_rows import MILLION, aliases, digits
 
@@ -66,32 +64,3 @@ def _entity_rows(db: sqlite3.Connection) -> Iterator[EntityRow]:
     query = "SELECT id, name, type, description, names, count, way FROM graph_entities ORDER BY id"
     for id, name, type, description, names, count, way in db.execute(query):
         yield EntityRow(f"entity:{digits(id)}", name, type, description, aliases(name, names), count, way)
-
-
-def embedded_texts(db: sqlite3.Connection, *, every: bool, relations: bool) -> dict[str, str]:
-    """Texts to embed, by id: of entities that something joins to others, or of `every` one; and of `relations`."""
-    joined = set() if every else _joined(db)
-    texts = {}
-    for id, name, said in db.execute(
-        "SELECT id, name, description FROM graph_entities WHERE type NOT IN ('date', 'quantity') ORDER BY id"
-    ):
-        if every or id in joined:
-            texts[f"entity:{digits(id)}"] = f"{name}: {said}" if said else name
-    if relations:
-        query = (
-            "SELECT r.id, coalesce(r.description, t.text), s.name, r.predicate, o.name FROM graph_relations r "
-            "JOIN graph_entities s ON s.id = r.subject JOIN graph_entities o ON o.id = r.object "
-            f"{TEXT_OF_RELATION} ORDER BY r.id"
-        )
-        for id, said, subject, predicate, object in db.execute(query):
-            texts[f"relation:{digits(id)}"] = said or f"{subject} {predicate.replace('_', ' ')} {object}"
-    return texts
-
-
-def _joined(db: sqlite3.Connection) -> set[int]:
-    """Entities that several chunks name, or one chunk of their own article."""
-    rows = db.execute("SELECT entities, counts FROM graph_contents").fetchall()
-    ids = np.frombuffer(b"".join(row[0] for row in rows), dtype=np.int64)
-    about = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.uint32) & np.uint32(1)
-    different, which = np.unique(ids, return_inverse=True)
-    return set(different[np.bincount(which, 1 + about, len(different)) > 1].tolist())
