@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 
-from ragways.index.graph.corpus_names import key_of
+from ragways.index.graph.corpus_names import WORD, key_of
 from ragways.index.graph.names import fold
 from ragways.index.graph.resolve import veto_hash
 
@@ -37,7 +37,7 @@ _HELD = 300_000
 
 
 class NameAnswers:
-    """What the corpus tells of a name. `asked`: the keys of what was asked since it was last emptied."""
+    """What the corpus tells of a name. `asked` takes up the keys of what is asked; whoever asks puts a set there."""
 
     def __init__(
         self,
@@ -46,9 +46,10 @@ class NameAnswers:
         forbidden: Collection[str] = (),
         near: Mapping[str, Into] | None = None,
     ) -> None:
-        self._db, self.common, self.forbidden, self.near = db, common, forbidden, near or {}
+        self._db, self._is_common, self.forbidden, self.near = db, common, forbidden, near or {}
         self.asked: set[int] = set()
         self._known: dict[tuple[str, str], object] = {}
+        self._words: dict[str, bool] = {}
 
     def forget(self) -> None:
         """Claims have changed: ask the tables again."""
@@ -61,6 +62,16 @@ class NameAnswers:
         if (what, name) not in self._known:
             self._known[what, name] = ask(name)
         return self._known[what, name]  # type: ignore[return-value]
+
+    def common(self, word: str) -> bool:
+        """Whether a word is an everyday one."""
+        self.asked.add(key_of(WORD, word.casefold()))
+        found = self._words.get(word)
+        if found is None:
+            if len(self._words) > _HELD:
+                self._words.clear()
+            found = self._words[word] = self._is_common(word)
+        return found
 
     def titled(self, name: str) -> str:
         """The title of the article that a name leads to; nothing where there is none."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from ragways.index.graph.claims import ACRONYM, ALONE, KIND, SHORT, SPELLING, USED, Claim, Into, NameAnswers
-from ragways.index.graph.data import DocumentFacts
+from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
 from ragways.index.graph.names import coarse, fold, letters_of, split_title
 from ragways.index.graph.resolve import DocumentNames, Key, exclusive_kind, is_called, people_by_word
 
@@ -18,10 +18,13 @@ _STEPS = 8
 
 
 class DocumentMeaning:
-    """Asks for no more of the corpus than each of its parts needs, so that claims of one kind can rest on others."""
+    """Asks for no more of the corpus than each of its parts needs, so that claims of one kind can rest on others.
+    `asked` are the keys of what it asked.
+    """
 
     def __init__(self, facts: DocumentFacts, answers: NameAnswers) -> None:
-        self._answers = answers
+        self._facts, self._answers = facts, answers
+        self.asked: set[int] = set()
         self._title = facts.title
         self._own = fold(split_title(facts.title)[0])
         self._heard = DocumentNames(facts.title)
@@ -43,6 +46,7 @@ class DocumentMeaning:
 
     def taken(self) -> Iterator[tuple[Claim, int]]:
         """What it takes for short forms and acronyms."""
+        self._answers.asked = self.asked
         for name in self._short_forms:
             yield (SHORT, name, ""), 1
         for short, name in {(short, name) for short, name, reason in self._aliases if reason == "acronym"}:
@@ -50,6 +54,7 @@ class DocumentMeaning:
 
     def kinds(self) -> Iterator[tuple[Claim, int]]:
         """Of which kinds the things are that its names lead to."""
+        self._answers.asked = self.asked
         for final, kinds in self._known.items():
             for kind in kinds:
                 yield (KIND, final, kind), 1
@@ -129,7 +134,32 @@ class DocumentMeaning:
                 found.setdefault(self._final(next(iter(use.spellings))), set()).update(kinds)
         return found
 
-    def key(self, name: str, type: str) -> Key:
+    def graph(self) -> tuple[DocumentGraph, dict[tuple[str, str], Key], dict[tuple[str, Key], Into]]:
+        """What it adds to the graph; the entities that its names, with their types, lead to where that is not the name
+        itself; and what names are taken for.
+        """
+        self._answers.asked = self.asked
+        keys: dict[tuple[str, str], Key] = {}
+        merges: dict[tuple[str, Key], Into | None] = {}
+
+        def key(name: str, type: str) -> Key:
+            if (name, type) not in keys:
+                keys[name, type] = self._key(name, type)
+            return keys[name, type]
+
+        def merged(name: str, key: Key) -> Into | None:
+            if (name, key) not in merges:
+                merges[name, key] = self._merged(name, key)
+            return merges[name, key]
+
+        made = document_graph(self._facts, key, merged)
+        return (
+            made,
+            {asked: key for asked, key in keys.items() if key != (fold(asked[0]), "")},
+            {taken: into for taken, into in merges.items() if into is not None},
+        )
+
+    def _key(self, name: str, type: str) -> Key:
         """The entity that is meant by a name, with a type where it has one."""
         final = self._final(name)
         kinds = self._answers.kinds(final)
@@ -141,7 +171,7 @@ class DocumentMeaning:
         here = self._known.get(final, set())
         return final, next(iter(here)) if len(here) == 1 else ""
 
-    def merged(self, name: str, key: Key) -> Into | None:
+    def _merged(self, name: str, key: Key) -> Into | None:
         """What a name was taken for, and why, for a person to see and undo."""
         main = self._answers.shown(key[0]) or name
         if name in (main, ""):

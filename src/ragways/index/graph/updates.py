@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS graph_meanings (
 TABLES = f"{_OWN_TABLES}{ROW_TABLES}"
 _AT_ONCE = 1000
 """Documents whose shares of the graph are held at once."""
+_IN_MEMORY = 10_000
+"""Documents whose facts are held while the tables are made anew, at most: some 10 KB each."""
 
 Chapters = Callable[[], Iterable[DocumentFacts]]
 
@@ -46,35 +48,53 @@ def fill_graph(
     db: sqlite3.Connection,
     chapters: Chapters,
     answers: NameAnswers,
-    asked: set[int],
     near: Callable[[], Mapping[str, Into]],
 ) -> None:
-    """Make the tables anew, of the facts of all documents, which are gone through four times. `asked` takes up the
-    keys of words that `answers.common` was asked for. `near` tells what names are taken for that are alike, when all
-    names are known.
+    """Make the tables anew, of the facts of all documents. `near` tells what names are taken for that are alike, when
+    all names are known.
     """
     for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         if f"TABLE IF NOT EXISTS {table} " in TABLES:
             db.execute(f"DROP TABLE {table}")
     create_tables(db, TABLES)
+    meanings = _OfAll(db, chapters, answers)
     for claimed in (DocumentMeaning.heard, DocumentMeaning.taken, DocumentMeaning.kinds):
-        fill_claims(db, (claimed(DocumentMeaning(facts, answers)) for facts in chapters()))
+        fill_claims(db, map(claimed, meanings))
         answers.forget()
         if claimed is DocumentMeaning.heard:
             answers.near = near()
     kept = _Meanings(db)
 
     def documents() -> Iterator[DocumentGraph]:
-        for facts in chapters():
-            thought = _Thought.of(facts, answers, asked)
-            kept.put(facts.number, thought)
+        for meaning in meanings:
+            thought = _Thought.of(meaning)
+            kept.put(thought.graph.number, thought)
             yield thought.graph
 
     GraphTables(db).fill(documents(), shown=answers.shown, common=answers.common)
     kept.flush()
 
 
-def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers, asked: set[int]) -> None:
+class _OfAll:
+    """The meanings of all documents, gone through four times: from memory where there are few, else made again."""
+
+    def __init__(self, db: sqlite3.Connection, chapters: Chapters, answers: NameAnswers) -> None:
+        self._chapters, self._answers = chapters, answers
+        (count,) = db.execute("SELECT count(*) FROM graph_facts").fetchone()
+        self._held: list[DocumentMeaning] | None = [] if count <= _IN_MEMORY else None
+
+    def __iter__(self) -> Iterator[DocumentMeaning]:
+        if self._held:
+            yield from self._held
+            return
+        for facts in self._chapters():
+            meaning = DocumentMeaning(facts, self._answers)
+            if self._held is not None:
+                self._held.append(meaning)
+            yield meaning
+
+
+def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) -> None:
     """Change what the changed facts of a run change."""
     kept = _Meanings(db)
     before = {number: unpacked_facts(number, packed) for number, packed in run.before.items()}
@@ -112,7 +132,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers, as
             if number in gone:
                 kept.drop(number)
                 continue
-            thought = _Thought.of(now(number), answers, asked)
+            thought = _Thought.of(DocumentMeaning(now(number), answers))
             kept.put(number, thought)
             new.append(thought.graph)
         same = _same(old, new)
@@ -186,31 +206,10 @@ class _Thought:
     graph: DocumentGraph
 
     @classmethod
-    def of(cls, facts: DocumentFacts, answers: NameAnswers, asked: set[int]) -> _Thought:
-        answers.asked.clear()
-        asked.clear()
-        document = DocumentMeaning(facts, answers)
-        keys: dict[tuple[str, str], Key] = {}
-        merges: dict[tuple[str, Key], Into | None] = {}
-
-        def key(name: str, type: str) -> Key:
-            if (name, type) not in keys:
-                keys[name, type] = document.key(name, type)
-            return keys[name, type]
-
-        def merged(name: str, key: Key) -> Into | None:
-            if (name, key) not in merges:
-                merges[name, key] = document.merged(name, key)
-            return merges[name, key]
-
-        graph = document_graph(facts, key, merged)
+    def of(cls, document: DocumentMeaning) -> _Thought:
         claims = [claim for claim, _ in (*document.taken(), *document.kinds())]
-        meaning = _Meaning(
-            sorted(claims),
-            {asked: key for asked, key in keys.items() if key != (fold(asked[0]), "")},
-            {taken: into for taken, into in merges.items() if into is not None},
-        )
-        return cls(np.array(sorted(answers.asked | asked), dtype=np.uint32), meaning, graph)
+        graph, keys, merges = document.graph()
+        return cls(np.array(sorted(document.asked), dtype=np.uint32), _Meaning(sorted(claims), keys, merges), graph)
 
 
 class _Meanings:
