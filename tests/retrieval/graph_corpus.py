@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,12 @@ from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
 from ragways.index.build import build
 from ragways.index.reader import Index
-from ragways.index.store import derived_folder
 from ragways.models.client import ModelClient
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.resources import Resources
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
+from tests.index.graph.graph_fakes import plain
 
 TEXTS = {
     "ness-light.md": "# Ness Light\n\nThe Ness Light was designed by Ada Holm in 1801. It stands on Gull Rock near the "
@@ -89,11 +89,8 @@ def ids(answer: Answer, kind: str = "") -> list[str]:
 
 def table(index: Index, query: str) -> list[Any]:
     """Rows of the graph's own tables, for brute force."""
-    db = sqlite3.connect(derived_folder(index.folder, index.generation) / "graph.sqlite")
-    try:
+    with closing(plain(index._store.db)) as db:
         return db.execute(query).fetchall()
-    finally:
-        db.close()
 
 
 def relations(index: Index) -> list[Any]:

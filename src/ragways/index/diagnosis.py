@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError
 from ragways.core.plain import from_json, to_plain
-from ragways.index.database import connect, store_errors
+from ragways.index.database import store_errors
 from ragways.index.export import replacing
 from ragways.index.packed import Matrix
 from ragways.index.pagerank import Adjacency
@@ -185,17 +185,11 @@ def known_diagnosis(index: Index) -> Diagnosis:
 
 
 def _structure(index: Index, seed: int, wedges: int) -> Structural:
-    from ragways.index.graph.tables import FILE as TABLES
-
-    folder = index.derived("graph")
-    with store_errors(folder):
-        links = Adjacency.load(folder, "graph-entities")
-        db = connect(folder / TABLES, write=False)
-        try:
-            relations, types = db.execute("SELECT count(*), count(DISTINCT predicate) FROM relations").fetchone()
-        finally:
-            db.close()
-    return structural(links, relations=relations, relation_types=types, seed=seed, wedges=wedges)
+    graph = index.graph
+    with store_errors(index.folder):
+        (types,) = index._store.db.execute("SELECT count(DISTINCT predicate) FROM graph_relations").fetchone()
+    relations = len(graph.relation_arrays)
+    return structural(graph.adjacency, relations=relations, relation_types=types, seed=seed, wedges=wedges)
 
 
 def save(folder: Path, diagnosis: Diagnosis) -> Path | None:

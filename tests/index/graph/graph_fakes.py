@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from ragways.core.trace import Usage
 from ragways.index.build import build
 from ragways.index.graph.reader import Graph
+from ragways.index.graph.whole_graph import read_graph
 from ragways.index.layers import layer_settings
 from ragways.index.store import Store, derived_folder
 from ragways.index.update import Recipe, Summary
@@ -22,7 +24,7 @@ from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, Vectors, unit
 from ragways.testing.scripted import ScriptedModel
 
-TABLES = ("entities", "names", "descriptions", "relations", "chunks", "mentions", "relation_chunks", "merges")
+TABLES = ("entities", "descriptions", "names", "relations", "statements", "texts", "contents", "merges")
 
 
 class FakeEmbedder:
@@ -97,4 +99,48 @@ def built(tmp: Path, articles: Mapping[str, str], settings: Mapping[str, Any] | 
 def rows(graph: Graph) -> dict[str, list[tuple[Any, ...]]]:
     """Everything the graph's tables hold."""
     db: sqlite3.Connection = graph._db
-    return {table: sorted(db.execute(f"SELECT * FROM {table}").fetchall(), key=repr) for table in TABLES}
+    return {table: sorted(db.execute(f"SELECT * FROM graph_{table}").fetchall(), key=repr) for table in TABLES}
+
+
+PLAIN = """
+CREATE TABLE entities (
+    ordinal INTEGER, id TEXT, name TEXT, type TEXT, description TEXT, aliases TEXT, count INTEGER, chunks INTEGER,
+    way TEXT
+);
+CREATE TABLE relations (
+    ordinal INTEGER, id TEXT, subject INTEGER, predicate TEXT, object INTEGER, description TEXT, weight REAL,
+    date TEXT, way TEXT
+);
+CREATE TABLE chunks (ordinal INTEGER, id TEXT);
+CREATE TABLE mentions (entity INTEGER, chunk INTEGER, count INTEGER, about INTEGER);
+CREATE TABLE relation_chunks (relation INTEGER, chunk INTEGER);
+CREATE TABLE merges (entity INTEGER, name TEXT, into_name TEXT, reason TEXT, documents INTEGER);
+"""
+
+
+def plain(db: sqlite3.Connection) -> sqlite3.Connection:
+    """The rows of a graph in plain tables, for brute force: whatever is named by a number is the row of that number."""
+    graph = read_graph(db)
+    entities = {node.id: n for n, node in enumerate(graph.entities)}
+    chunks = {id: n for n, id in enumerate(graph.chunks)}
+    held = Counter(mention.entity for mention in graph.mentions)
+    made = sqlite3.connect(":memory:")
+    made.executescript(PLAIN)
+    rows = {
+        "entities": [
+            (n, e.id, e.name, e.type, e.description, json.dumps(e.aliases), e.count, held[e.id], e.way)
+            for n, e in enumerate(graph.entities)
+        ],
+        "relations": [
+            (n, r.id, entities[r.subject], r.predicate, entities[r.object], r.description, r.weight, r.date, r.way)
+            for n, r in enumerate(graph.relations)
+        ],
+        "chunks": [(n, id) for id, n in chunks.items()],
+        "mentions": [(entities[m.entity], chunks[m.chunk], m.count, m.about) for m in graph.mentions],
+        "relation_chunks": [(n, chunks[chunk]) for n, r in enumerate(graph.relations) for chunk in r.chunks],
+        "merges": [(entities[m.entity], m.name, m.into, m.reason, m.documents) for m in graph.merges],
+    }
+    for table, some in rows.items():
+        if some:
+            made.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(some[0]))})", some)
+    return made

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ragways.core.errors import StoreDamaged
 from ragways.index.graph.names import STOP, TOKEN, fold, name_spans
 from ragways.index.graph.reader import Graph
-from ragways.index.graph.relations import RelationArrays, RelationTerms
+from ragways.index.graph.relations import RelationArrays, RelationTerms, TextTerms
 from ragways.index.words import terms
 
 SIZE = 7
@@ -24,8 +24,17 @@ ROWS = st.lists(
 
 
 def made(rows: list[tuple[int, int, float]], size: int = SIZE) -> RelationArrays:
-    named = [(f"relation:{i:016x}", *row) for i, row in enumerate(rows)]
-    return RelationArrays.of(size, named, [(i, i % 5) for i in range(len(rows)) if i % 3])
+    subjects, objects = (np.array([row[n] for row in rows], dtype=np.int32) for n in (0, 1))
+    stated = np.array([i for i in range(len(rows)) if i % 3], dtype=np.int64)
+    order = np.argsort(stated % 5, kind="stable")
+    return RelationArrays.of(
+        size,
+        np.arange(len(rows), dtype=np.uint64),
+        subjects,
+        objects,
+        np.array([row[2] for row in rows], dtype=np.float64),
+        (stated[order], (stated[order] % 5).astype(np.int32)),
+    )
 
 
 @given(ROWS, st.lists(st.integers(0, SIZE - 1), max_size=9), st.integers(0, 45))
@@ -68,10 +77,17 @@ def test_a_hub_of_a_hundred_thousand_relations_does_not_stall() -> None:
 PARTS = st.lists(st.lists(st.text("abcst -é_1", max_size=12), min_size=3, max_size=3), max_size=8)
 
 
+def terms_of_parts(relations: list[list[str]], before: RelationTerms | None = None) -> RelationTerms:
+    texts = TextTerms(before)
+    for parts in [["no part of any"], *relations]:
+        texts.extend(parts)
+    return RelationTerms.of(texts, np.arange(1, len(texts), dtype=np.int32).reshape(-1, 3))
+
+
 @given(PARTS, PARTS, st.text("abcst é", max_size=20))
 def test_terms_that_relations_share_with_a_text(tmp_path_factory, relations, earlier, asked) -> None:
     folder = tmp_path_factory.mktemp("terms")
-    fresh, taken = RelationTerms.of(relations), RelationTerms.of(relations, RelationTerms.of(earlier))
+    fresh, taken = terms_of_parts(relations), terms_of_parts(relations, terms_of_parts(earlier))
     for part in fields(fresh):
         assert getattr(fresh, part.name).tolist() == getattr(taken, part.name).tolist()
     taken.save(folder)
@@ -100,8 +116,7 @@ def test_what_may_be_a_name_has_the_forms_of_its_text(question: str) -> None:
 def test_arrays_that_are_missing_are_named_with_their_cure(tmp_path: Path) -> None:
     import sqlite3
 
-    sqlite3.connect(tmp_path / "graph.sqlite").close()
-    graph = Graph.open(tmp_path)
+    graph = Graph.open(tmp_path, sqlite3.connect(":memory:"))
     with pytest.raises(StoreDamaged, match="remove the folder"):
         graph.relation_arrays  # noqa: B018
     graph.close()

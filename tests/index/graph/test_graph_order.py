@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,11 @@ NAMES = sorted(ARTICLES)
 
 def _state(index: Path) -> object:
     graph = graph_of(index)
+    arrays = [getattr(graph.mention_table, part.name).tolist() for part in fields(graph.mention_table)]
+    arrays += [getattr(graph.relation_arrays, part.name).tolist() for part in fields(graph.relation_arrays)]
+    arrays += [getattr(graph.relation_terms, part.name).tolist() for part in fields(graph.relation_terms)]
     links = [graph.adjacency.indices.tolist(), graph.passages.indices.tolist(), graph.passages.weights.tolist()]
-    found = rows(graph), links, None if graph.vectors is None else graph.vectors.matrix.packed.tolist()
+    found = rows(graph), arrays, links, None if graph.vectors is None else graph.vectors.matrix.packed.tolist()
     graph.close()
     return found
 
@@ -59,8 +63,9 @@ def test_history_does_not_show(toggles: list[str], vectors: bool) -> None:
             gone = {word for word in ARTICLES[name].split() if word.isalpha() and len(word) > 6}
             left = " ".join(ARTICLES[n] for n in present) + "The tide rises in Saltrey."
             newest = max((place / "index" / "derived").iterdir(), key=lambda path: int(path.name))
-            data = (newest / "graph.sqlite").read_bytes()
-            assert not [word for word in gone if word not in left and word.encode() in data]
+            for file in (place / "index" / "index.sqlite", *newest.iterdir()):
+                data = file.read_bytes() if file.is_file() else b""
+                assert not [word for word in gone if word not in left and word.encode() in data], file.name
 
 
 def test_a_changed_article_leaves_what_a_fresh_build_would_have(tmp_path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.retrieve import passages, question_seeds
-from tests.index.graph.graph_fakes import FakeEmbedder, graph_of, recipe, run, write
+from tests.index.graph.graph_fakes import FakeEmbedder, graph_of, plain, recipe, run, write
 from tests.index.graph.test_graph_order import ARTICLES
 
 CORPUS = {
@@ -31,7 +31,7 @@ def graph(tmp_path_factory):
 
 
 def _table(graph: Graph, name: str) -> list[dict[str, Any]]:
-    cursor = graph._db.execute(f"SELECT * FROM {name}")
+    cursor = plain(graph._db).execute(f"SELECT * FROM {name}")
     return [dict(zip([c[0] for c in cursor.description], row, strict=True)) for row in cursor]
 
 

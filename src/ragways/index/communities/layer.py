@@ -16,8 +16,8 @@ from ragways.index.communities.hierarchy import community_graph
 from ragways.index.communities.reader import FILE, MEMBER, MEMBER_OF, Communities, id_number
 from ragways.index.communities.reports import CommunityReports, expected, kind_of, read_all, write_all
 from ragways.index.database import connect, new_database
+from ragways.index.graph.ids import EntityIds
 from ragways.index.graph.layer import graph_of
-from ragways.index.graph.tables import FILE as GRAPH_FILE
 from ragways.index.layer import (
     BuildContext,
     CheckContext,
@@ -185,8 +185,7 @@ def check_members(context: CheckContext) -> Iterator[Finding]:
     """Members of communities."""
     if not context.derived.is_dir():
         return
-    with closing(connect(context.derived / GRAPH_FILE, write=False)) as db:
-        known = {row[0] for row in db.execute("SELECT id FROM entities")}
+    known = set(EntityIds.load(context.derived))
     with closing(connect(context.derived / FILE, write=False)) as db:
         for name, query in _DANGLING:
             yield from findings(name, "error", (row[0] for row in db.execute(query)), context.cure_of_derived)
