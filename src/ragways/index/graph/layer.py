@@ -17,11 +17,12 @@ from ragways.index.graph.embedded import embedded_texts
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
 from ragways.index.graph.facts import PassageFacts, sources
 from ragways.index.graph.graph_tables import GraphTables
+from ragways.index.graph.ids import IDS
 from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.resolve import near_hashes, near_merges, veto_hash
-from ragways.index.graph.tables import FILE, check_names, check_references, write_graph
-from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files, rows_of_table
+from ragways.index.graph.tables import check_names, check_references, write_arrays
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files, rows_of_array
 from ragways.index.settings import GraphSettings
 from ragways.index.vectors import save_known
 from ragways.index.work_cache import WorkCache
@@ -99,14 +100,14 @@ def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
     if by_itself and known == made and not run.whole and generation == meta["generation"]:
         return GraphTables(db)
     if by_itself and known == made and not run.whole and generation == run_before:
-        change_graph(db, run, answers, run.corpus.asked)
+        change_graph(db, run, answers)
     else:
 
         def chapters() -> Iterable[DocumentFacts]:
             found = kept_facts(db)
             return found if settings.method == "rules" else _with_paid(context, settings, found)
 
-        fill_graph(db, chapters, answers, run.corpus.asked, lambda: _near(context, settings, answers))
+        fill_graph(db, chapters, answers, lambda: _near(context, settings, answers))
     store.set_meta({_MEANT: f"{made} {meta['generation']}"})
     return GraphTables(db)
 
@@ -220,9 +221,9 @@ def _plan(planning: PlanContext) -> LayerEstimate:
 
 def _derive(context: BuildContext, folder: Path) -> None:
     settings = _settings(context)
-    graph = context.once(graph_of)
+    context.once(tables_of)
     with _no_collection():
-        write_graph(graph, folder, context.before if context.changes is not None else None)
+        write_arrays(context.store.db, folder, context.before if context.changes is not None else None)
     if _with_vectors(context, settings):
         texts = context.once(texts_of)
         for name, prefix in (("entities", "entity:"), ("relations", "relation:")):
@@ -269,8 +270,8 @@ GRAPH = Layer(
     checks=(check_references, check_names),
     settings=GraphSettings,
     open=Graph.open,
-    files=(FILE, "graph-*", "entities.*", "relations.*"),
-    rows=rows_of_table(FILE, "entities"),
+    files=("graph-*", "entities.*", "relations.*"),
+    rows=rows_of_array(IDS),
     kinds=frozenset({"facts"}),
     # What rules find in a text depends on all the others; what a model is asked does not.
     apart=Layer(
