@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
-from ragways.core.types import content_hash
 from ragways.index.build import build
-from ragways.index.graph.data import EntityRow, GraphData, MentionRow, RelationRow
+from ragways.index.graph.data import DocumentGraph, EntityShare
+from ragways.index.graph.facts import Relation
+from ragways.index.graph.graph_tables import GraphTables
+from ragways.index.graph.names import fold
 from ragways.index.layer import BuildContext
 from ragways.index.reader import Index
+from ragways.index.store import number_of
 from ragways.models.client import ModelClient
 from ragways.pictures.neighbourhood import neighbourhood
 from ragways.retrieval.ask import PARADIGMS, ask
@@ -23,39 +27,44 @@ QUESTION = "Who lives in Hub Town near Person 77?"
 LAYERS = frozenset({"vectors", "words", "graph"})
 
 
-def hub_graph(edges: int, chunks: list[str]) -> GraphData:
-    """A hub and its neighbours; every tenth is joined to the next one as well."""
-    ids = sorted(f"entity:{content_hash(str(number))[:16]}" for number in range(edges + 1))
-    names = {ids[0]: HUB, **{id: f"Person {number}" for number, id in enumerate(ids[1:], start=1)}}
-    pairs = [(ids[0], id) for id in ids[1:]] + list(zip(ids[1::10], ids[2::10], strict=False))
-    relations = (
-        RelationRow(
-            f"relation:{content_hash(left, right)[:16]}", left, "knows", right,
-            f"{names[left]} knows {names[right]}.", 1.0 + number % 7, "", "rules", (chunks[number % len(chunks)],),
+def hub_documents(edges: int, chunks: list[str]) -> Iterator[DocumentGraph]:
+    """A hub and its neighbours, told of by documents of a chunk each; every tenth is joined to the next as well."""
+    names = [HUB, *(f"Person {number}" for number in range(1, edges + 1))]
+    keys = [(fold(name), "") for name in names]
+    pairs = [(0, number) for number in range(1, edges + 1)]
+    pairs += zip(range(1, edges + 1, 10), range(2, edges + 1, 10), strict=False)
+    for place, chunk in enumerate(sorted(chunks, key=number_of)):
+        statements = [
+            (
+                keys[left], "knows", keys[right],
+                Relation(names[left], "knows", names[right], f"{names[left]} knows {names[right]}.", 1.0 + number % 7),
+                chunk, "rules",
+            )
+            for number, (left, right) in list(enumerate(pairs))[place :: len(chunks)]
+        ]  # fmt: skip
+        ends = {key for subject, _, object, *_ in statements for key in (subject, object)}
+        here = [n for n, key in enumerate(keys) if n == 0 or key in ends]
+        yield DocumentGraph(
+            number_of(chunk),
+            {keys[n]: EntityShare({names[n]: 1}, {}, {}, {"rules": 1}, 1) for n in here},
+            ((chunk, {keys[n]: (1, False) for n in here}),),
+            tuple(statements),
+            {},
         )
-        for number, (left, right) in enumerate(pairs)
-    )  # fmt: skip
-    return GraphData(
-        tuple(EntityRow(id, names[id], "", "", (), 1, "rules") for id in ids),
-        tuple(sorted(relations, key=lambda relation: relation.id)),
-        tuple(sorted(
-            [MentionRow(ids[0], chunk, 1, False) for chunk in chunks]
-            + [MentionRow(id, chunks[number % len(chunks)], 1, False) for number, id in enumerate(ids[1:])],
-            key=lambda mention: (mention.entity, mention.chunk),
-        )),
-        (), tuple(chunks), frozenset(), frozenset(),
-    )  # fmt: skip
 
 
 def hub_index(home: Path, edges: int, documents: int = 300) -> Path:
     """An index of small documents whose graph has a hub."""
     write(home / "docs", {f"{n}.txt": f"Person {n} lives in {HUB} and knows Person {n + 1}." for n in range(documents)})
 
-    def made(context: BuildContext, _: object) -> GraphData:
-        return hub_graph(edges, [id for id, _ in context.store.chunk_rows()])
+    def made(context: BuildContext, _: object) -> GraphTables:
+        tables = GraphTables(context.store.db)
+        chunks = [id for id, _ in context.store.chunk_rows()]
+        tables.fill(hub_documents(edges, chunks), shown=lambda _: None, common=lambda _: False)
+        return tables
 
     settings = {"graph": {"vectors": "none"}}
-    with patch("ragways.index.graph.layer._graph", made):
+    with patch("ragways.index.graph.layer._see_to", made):
         asyncio.run(build(home / "index", [home / "docs"], recipe(settings=settings, layers=LAYERS)))
     return home / "index"
 

@@ -126,7 +126,7 @@ def plain(db: sqlite3.Connection) -> sqlite3.Connection:
     held = Counter(mention.entity for mention in graph.mentions)
     made = sqlite3.connect(":memory:")
     made.executescript(PLAIN)
-    rows = {
+    rows: dict[str, list[tuple[object, ...]]] = {
         "entities": [
             (n, e.id, e.name, e.type, e.description, json.dumps(e.aliases), e.count, held[e.id], e.way)
             for n, e in enumerate(graph.entities)
