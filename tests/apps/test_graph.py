@@ -7,14 +7,12 @@ import base64
 import hashlib
 import json
 import re
-import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -23,13 +21,11 @@ from ragways.core.errors import MissingLayer, UsageError
 from ragways.core.plain import to_plain
 from ragways.index.build import build
 from ragways.index.graph.reader import Graph
-from ragways.index.graph.relations import RelationArrays
-from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from ragways.pictures.neighbourhood import nearest_names, neighbourhood
 from ragways.pictures.shell import script_json
 from tests.apps.browser import BROWSER, needs_browser
-from tests.fakes import Sections, recipe, reseal, write
+from tests.fakes import Sections, recipe, write
 from tests.index.test_export import HOSTILE, make_hostile
 
 DOCS = {
@@ -55,23 +51,8 @@ def hostile(tmp_path: Path) -> Path:
     said = " ".join(text for text in HOSTILE if text.isprintable())
     docs = write(tmp_path / "docs", {"anna.md": f"# Anna Brack\n\nAnna Brack met Carl Dorn in Port Averne. {said}\n"})
     asyncio.run(build(tmp_path / "index", [docs], recipe(layers=frozenset({"graph"}), settings={"graph": {}})))
-    make_hostile(tmp_path / "index" / "derived" / "1" / "graph.sqlite")
-    relink(tmp_path / "index" / "derived" / "1")
-    reseal(tmp_path / "index")
+    make_hostile(tmp_path / "index")
     return tmp_path / "index"
-
-
-def relink(folder: Path) -> None:
-    """Make the arrays of links and relations again from the tables, as they were changed."""
-    db = sqlite3.connect(folder / "graph.sqlite")
-    size = db.execute("SELECT count(*) FROM entities").fetchone()[0]
-    rows = np.array(db.execute("SELECT subject, object, weight FROM relations").fetchall()).reshape(-1, 3)
-    relations = db.execute("SELECT id, subject, object, weight FROM relations ORDER BY ordinal").fetchall()
-    statements = db.execute("SELECT relation, chunk FROM relation_chunks ORDER BY relation, chunk").fetchall()
-    db.close()
-    RelationArrays.of(size, relations, statements).save(folder)
-    left, right = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
-    Adjacency.of_edges(size, left, right, rows[:, 2]).save(folder, "graph-entities")
 
 
 @pytest.fixture

@@ -123,22 +123,26 @@ def test_links_of_documents_that_are_gone(index: Path):
     assert the(index, "parts without their document").example == "article:5 (links at 0)"
 
 
+NEW_ENTITY = "INSERT INTO graph_entities VALUES (500, 'X', '', '', 1, '', NULL, '[{},{},{}]')"
 BROKEN_GRAPH = {
-    "relations of entities that are not there": "UPDATE relations SET object = 9999 WHERE ordinal = 0",
-    "relations whose description is not there": "DELETE FROM descriptions WHERE ordinal = 0",
-    "mentions of entities that are not there": "INSERT INTO mentions VALUES (9999, 0, 1, 0)",
-    "mentions in chunks that are not there": "INSERT INTO mentions VALUES (0, 9999, 1, 0)",
-    "sources of relations that are not there": "INSERT INTO relation_chunks VALUES (9999, 0)",
-    "names of entities that are not there": "INSERT INTO names (name, entity, own, everyday) VALUES ('x', 9999, 1, 0)",
-    "merges into entities that are not there": "INSERT INTO merges VALUES (9999, 'a', 'b', 'alias', 1)",
-    "graph: chunks that are not in the index": "UPDATE chunks SET id = 'article:1:s0:p0:c0' WHERE ordinal = 0",
-    "graph-entities: not the nodes of the graph": "INSERT INTO entities VALUES (500, 'x', 'X', '', '', '[]', 1, 1, '')",
+    "relations of entities that are not there": "UPDATE graph_relations SET object = 9999",
+    "relations whose description is not there": "DELETE FROM graph_texts WHERE number = 0",
+    "mentions of entities that are not there": "UPDATE graph_contents SET entities = zeroblob(length(entities))",
+    "sources of relations that are not there": "UPDATE graph_contents SET relations = zeroblob(length(relations))",
+    "graph: documents whose chunks and mentions do not fit": "UPDATE graph_contents SET counts = counts || zeroblob(4)",
+    "names of entities that are not there": "INSERT INTO graph_names VALUES ('x', 9999, 1, 0)",
+    "merges into entities that are not there": "INSERT INTO graph_merges VALUES (9999, 'a', 'alias', 'b', 1)",
+    "graph: chunks that are not in the index": "UPDATE graph_contents SET chunks = 's99' || chunks",
+    "graph-entities: not the nodes of the graph": NEW_ENTITY,
+    "arrays of other entities than the graph's": NEW_ENTITY,
+    "arrays of other relations than the graph's": "UPDATE graph_relations SET id = 5 WHERE id = (SELECT min(id) FROM "
+    "graph_relations)",
 }
 
 
 @pytest.mark.parametrize("name", BROKEN_GRAPH)
 def test_a_broken_graph(index: Path, name: str):
-    sql(derived(index) / "graph.sqlite", BROKEN_GRAPH[name])
+    sql(index / "index.sqlite", BROKEN_GRAPH[name])
     assert the(index, name).severity == "error"
 
 
@@ -162,17 +166,20 @@ def test_a_finding_that_rests_on_an_entity_that_is_not_there(index: Path):
     assert the(index, "communities of entities that are not there").example.endswith(": entity:none")
 
 
+TWO = "(SELECT id FROM graph_entities ORDER BY id LIMIT 2)"
+
+
 def test_duplicate_entities_are_a_warning(index: Path):
     sql(
-        derived(index) / "graph.sqlite",
-        "UPDATE names SET name = 'twin' WHERE entity IN (0, 1) AND own = 1",
-        "UPDATE entities SET type = 'place' WHERE ordinal IN (0, 1)",
+        index / "index.sqlite",
+        f"UPDATE graph_names SET name = 'twin' WHERE entity IN {TWO} AND own = 1",
+        f"UPDATE graph_entities SET type = 'place' WHERE id IN {TWO}",
     )
     assert the(index, "entities with the same name and type").severity == "warning"
 
 
 def test_entities_that_stand_alone_are_a_warning(index: Path):
-    sql(derived(index) / "graph.sqlite", "DELETE FROM relations")
+    sql(index / "index.sqlite", "DELETE FROM graph_relations")
     health = check(index)
     assert health.figures["isolated_share"] == 1
     assert [f.severity for f in health.findings if "stand alone" in f.name] == ["warning"]
@@ -318,13 +325,13 @@ def test_failed_work_is_listed_and_makes_unfit_where_it_is_much(index: Path):
 
 
 def test_a_damaged_file_is_a_finding_and_the_rest_is_still_checked(index: Path):
-    file = derived(index) / "graph.sqlite"
+    file = derived(index) / "communities.sqlite"
     data = bytearray(file.read_bytes())
     data[4096:12288] = b"\xff" * 8192
     file.write_bytes(data)
     sql(index / "index.sqlite", BROKEN_STORE["parts outside their document's text"])
     names = errors(index)
-    assert any("graph" in name or "database files" in name for name in names)
+    assert any("communities" in name or "database files" in name for name in names)
     assert "parts outside their document's text" in names
 
 
@@ -335,7 +342,7 @@ def test_a_layer_whose_files_are_gone(index: Path):
 
 def test_the_cure_for_derived_files_cures(index: Path):
     change(vectors(index) / "rows.npy", lambda rows: rows[:-1])
-    sql(derived(index) / "graph.sqlite", BROKEN_GRAPH["relations of entities that are not there"])
+    change(derived(index) / "graph-ids.npy", lambda ids: ids[:-1])
     sql(derived(index) / "communities.sqlite", BROKEN_COMMUNITIES["vectors of communities that are not there"])
     assert {finding.cure for finding in check(index).findings if finding.severity == "error"} == {
         f"remove the folder {derived(index)}: it is made anew when the index is next used"

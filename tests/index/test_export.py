@@ -8,18 +8,22 @@ import csv
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from xml.etree import ElementTree
 
 import networkx
+import numpy as np
 import pyarrow.parquet
 import pytest
 
 from ragways.core.errors import MissingLayer, MissingPart, UsageError
 from ragways.index.build import build
 from ragways.index.export import export
+from ragways.index.graph.tables import write_arrays
 from ragways.index.reader import Index
-from tests.fakes import recipe, write
+from tests.fakes import recipe, reseal, write
+from tests.index.graph.graph_fakes import plain
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -50,34 +54,41 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
             recipe(layers=frozenset({"vectors", "words", "graph"}), settings={"graph": {}}),
         )
     )
-    make_hostile(folder / "index" / "derived" / "1" / "graph.sqlite")
+    make_hostile(folder / "index")
     opened = Index.open(folder / "index")
     yield opened
     opened.close()
 
 
-def make_hostile(path: Path) -> None:
-    db = sqlite3.connect(path)
-    last = db.execute("SELECT max(ordinal) FROM entities").fetchone()[0]
-    end = db.execute("SELECT max(ordinal) FROM relations").fetchone()[0]
-    for n, text in enumerate(HOSTILE, start=1):
-        aliases = json.dumps([text, "plain"], ensure_ascii=False)
+def make_hostile(folder: Path) -> None:
+    """Put the hostile texts into the graph of an index, as if its first chunk said them."""
+    with closing(sqlite3.connect(folder / "index.sqlite")) as db:
+        (first,) = db.execute("SELECT min(id) FROM graph_entities").fetchone()
+        document, stated, relations = db.execute("SELECT document, stated, relations FROM graph_contents").fetchone()
+        counts = np.frombuffer(stated, dtype=np.uint32).copy()
+        counts[-1] += len(HOSTILE)
+        added = np.arange(1, len(HOSTILE) + 1, dtype=np.int64)
         db.execute(
-            "INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, 2, 1, 'rules')",
-            (last + n, f"entity:{n:016x}", text, text, text, aliases),
+            "UPDATE graph_contents SET stated = ?, relations = ? WHERE document = ?",
+            (counts.tobytes(), relations + added.tobytes(), document),
         )
-        db.execute(
-            "INSERT INTO relations VALUES (?, ?, ?, ?, 0, ?, 1.5, ?, 'rules')",
-            (end + n, f"relation:{n:016x}", last + n, text, -n, text),
-        )
-        db.execute("INSERT INTO descriptions VALUES (?, ?)", (-n, text))
-        db.execute("INSERT INTO relation_chunks VALUES (?, 0)", (end + n,))
-    db.commit()
-    db.close()
+        for n, text in enumerate(HOSTILE, start=1):
+            names = json.dumps({text: 1, "plain": 1}, ensure_ascii=False)
+            db.execute(
+                "INSERT INTO graph_entities VALUES (?, ?, ?, ?, 2, 'rules', ?, '[{},{},{}]')",
+                (n, text, text, text, names),
+            )
+            db.execute(
+                "INSERT INTO graph_relations VALUES (?, ?, ?, ?, NULL, NULL, ?, 1500000, ?, 'rules')",
+                (n, n, text, first, text, text),
+            )
+        db.commit()
+        write_arrays(db, folder / "derived" / "1")
+    reseal(folder)
 
 
 def expected(index: Index) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    db = sqlite3.connect(index.folder / "derived" / "1" / "graph.sqlite")
+    db = plain(index._store.db)
     nodes = [
         dict(zip(("id", "name", "type", "description", "aliases", "count", "chunks", "way"), row, strict=True))
         for row in db.execute(
@@ -89,11 +100,7 @@ def expected(index: Index) -> tuple[list[dict[str, object]], list[dict[str, obje
     ids = dict(db.execute("SELECT ordinal, id FROM entities").fetchall())
     chunks = dict(db.execute("SELECT ordinal, id FROM chunks").fetchall())
     edges = []
-    query = (
-        "SELECT ordinal, id, subject, object, predicate, "
-        "(SELECT text FROM descriptions d WHERE d.ordinal = description), "
-        "weight, date, way FROM relations ORDER BY id"
-    )
+    query = "SELECT ordinal, id, subject, object, predicate, description, weight, date, way FROM relations ORDER BY id"
     for ordinal, id, subject, object, predicate, description, weight, date, way in db.execute(query).fetchall():
         stated = db.execute("SELECT chunk FROM relation_chunks WHERE relation = ? ORDER BY chunk", (ordinal,))
         edges.append(

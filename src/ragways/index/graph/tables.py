@@ -88,14 +88,15 @@ def _names(db: sqlite3.Connection, ids: Ints) -> Iterator[tuple[str, int]]:
         yield from zip(names, np.searchsorted(ids, entities).tolist(), strict=True)
 
 
+_CONTENTS = "SELECT document, chunks, named, entities, counts, stated, relations FROM graph_contents ORDER BY document"
+
+
 class _Contents:
     """What documents hold, one after the other: `named` and `stated` tell of each chunk how much of it is its own."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        rows = db.execute(
-            "SELECT document, named, entities, counts, stated, relations FROM graph_contents ORDER BY document"
-        ).fetchall()
+        rows = [(row[0], *row[2:]) for row in db.execute(_CONTENTS)]
         documents, named, entities, counts, stated, relations = zip(*rows, strict=True) if rows else ((),) * 6
         self.documents = np.array(documents, dtype=np.int64)
         self.lengths = np.array([len(each) // 4 for each in named], dtype=np.int64)
@@ -251,6 +252,10 @@ def check_references(context: CheckContext) -> Iterator[Finding]:
     known = set(context.chunks)
     strange = (id for id in chunk_ids(db) if id not in known)
     yield from findings("graph: chunks that are not in the index", "error", strange, REBUILD)
+    unfit = [f"article:{row[0]}" for row in db.execute(_CONTENTS) if not _fits(*row[1:])]
+    yield from findings("graph: documents whose chunks and mentions do not fit", "error", unfit, REBUILD)
+    if unfit:
+        return
     contents = _Contents(db)
     ids, relations = (_numbers(db, f"SELECT id FROM graph_{table} ORDER BY id") for table in ("entities", "relations"))
     for name, held, there, prefix in (
@@ -260,6 +265,16 @@ def check_references(context: CheckContext) -> Iterator[Finding]:
         missing = held[~np.isin(held, there)].tolist()
         yield from findings(name, "error", (f"{prefix}{digits(number)}" for number in missing), REBUILD)
     yield from _check_arrays(context, ids, relations, len(contents.named))
+
+
+def _fits(chunks: str, named: bytes, entities: bytes, counts: bytes, stated: bytes, relations: bytes) -> bool:
+    """Whether a document's chunks have as much as they say they have."""
+    size = 4 * (chunks.count("\n") + 1 if chunks else 0)
+    return (
+        (len(named), len(stated), 2 * len(counts)) == (size, size, len(entities))
+        and 8 * sum(array("I", named)) == len(entities)
+        and 8 * sum(array("I", stated)) == len(relations)
+    )
 
 
 def _check_arrays(context: CheckContext, ids: Ints, relations: Ints, chunks: int) -> Iterator[Finding]:
