@@ -17,8 +17,9 @@ from ragways.index.graph.corpus_names import CorpusNames, end_of
 from ragways.index.graph.data import GraphData
 from ragways.index.graph.facts import Source
 from ragways.index.graph.kept_facts import facts_by_rules
-from ragways.index.graph.layer import graph_of
+from ragways.index.graph.layer import graph_of, tables_of
 from ragways.index.graph.names import fold
+from ragways.index.graph.tables import write_arrays
 from ragways.index.layer import BuildContext, Changes, Texts
 from ragways.index.settings import GraphSettings
 from ragways.index.store import Store, number_of
@@ -86,6 +87,12 @@ class _Index:
         )
         self.graph = graph_of(self.context)
 
+    def arrays(self, folder: Path, before: Path | None) -> dict[str, bytes]:
+        """The arrays of the graph, made from those before where there are some."""
+        folder.mkdir()
+        write_arrays(self.store.db, folder, before, self.context.once(tables_of).touched if before else None)
+        return {file.name: file.read_bytes() for file in folder.iterdir()}
+
     def reference(self) -> GraphData:
         """The graph of the facts that are kept, made in the plainest way."""
         titles: dict[str, str] = {}
@@ -130,12 +137,13 @@ def never_all(monkeypatch: pytest.MonkeyPatch) -> None:
     st.lists(st.lists(documents() | st.sampled_from("abcdefg"), min_size=1, max_size=2), min_size=1, max_size=4),
 )
 def test_any_history_keeps_what_reading_all_anew_would(
-    first: list[Document], steps: list[list[Document | str]]
+    tmp_path_factory: pytest.TempPathFactory, first: list[Document], steps: list[list[Document | str]]
 ) -> None:
-    index = _Index()
+    index, place = _Index(), tmp_path_factory.mktemp("arrays")
     present: dict[str, Document] = {document.key: document for document in first}
     index.run(dict(present), changes=False)
-    for step in steps:
+    index.arrays(place / "0", None)
+    for n, step in enumerate(steps):
         come = {item if isinstance(item, str) else item.key: None if isinstance(item, str) else item for item in step}
         for key, document in come.items():
             if document is None:
@@ -144,6 +152,7 @@ def test_any_history_keeps_what_reading_all_anew_would(
                 present[key] = document
         index.run(dict(come), changes=True)
         assert index.graph == index.reference()
+        assert index.arrays(place / f"{n + 1}", place / f"{n}") == index.arrays(place / f"whole{n}", None)
     fresh = _Index()
     fresh.run(dict(present), changes=False)
     for table in TOLD:

@@ -200,8 +200,8 @@ def _count(db: sqlite3.Connection, table: str, column: str, more: Counter[str], 
 
 def _title_rows(db: sqlite3.Connection, where: str, value: object) -> Iterator[TitleRow]:
     for row in db.execute(f"SELECT * FROM graph_titles WHERE {where}", (value,)).fetchall():  # noqa: S608 - our own words
-        *texts, small, without_capitals, folded = row
-        yield TitleRow(*texts, bool(small), bool(without_capitals), folded)
+        number, title, name, redirect, leads, type, small, without_capitals, folded = row
+        yield TitleRow(number, title, name, redirect, leads, type, bool(small), bool(without_capitals), folded)
 
 
 def _remove_title(db: sqlite3.Connection, row: TitleRow) -> None:

@@ -42,6 +42,14 @@ def aliases(name: str, names: str | None) -> tuple[str, ...]:
     return tuple(sorted((other for other in counts if other != name), key=lambda a: (-counts[a], a))[:_ALIASES])
 
 
+@dataclass(frozen=True)
+class Touched:
+    """The numbers of entities and relations whose rows were written or removed."""
+
+    entities: set[int] = field(default_factory=set)
+    relations: set[int] = field(default_factory=set)
+
+
 @dataclass
 class GatheredEntity:
     """What all documents say of an entity."""

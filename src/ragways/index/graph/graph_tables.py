@@ -23,6 +23,7 @@ from ragways.index.graph.graph_rows import (
     Row,
     Said,
     Shown,
+    Touched,
     as_json,
     is_everyday,
     number_of_id,
@@ -96,6 +97,8 @@ class GraphTables:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
+        self.touched: Touched | None = None
+        """What `change` has written; nothing where the rows were made otherwise."""
         create_tables(db, TABLES)
 
     # All of it
@@ -202,9 +205,10 @@ class GraphTables:
         """Take away what documents said before, and put what they say now. `renamed`: folded names that are shown in
         another way than before; `words`: those of which `common` now says otherwise.
         """
+        self.touched = self.touched or Touched()
         old = {document.number: DocumentRows(document) for document in before}
         new = {document.number: DocumentRows(document) for document in after}
-        self._change_entities(old, new, shown, common, renamed)
+        self.touched.entities.update(self._change_entities(old, new, shown, common, renamed))
         for word in words:
             self._db.execute("UPDATE graph_names SET everyday = ? WHERE name = ?", (is_everyday(word, common), word))
         for number in old:
@@ -212,7 +216,7 @@ class GraphTables:
             self._db.execute("DELETE FROM graph_texts WHERE document = ?", (number,))
         for number in sorted(new):
             self._put_contents(new[number])
-        self._change_relations(old, new)
+        self.touched.relations.update(self._change_relations(old, new))
         self._change_merges(old, new)
 
     def _change_entities(
@@ -222,7 +226,8 @@ class GraphTables:
         shown: Shown,
         common: Common,
         renamed: Collection[str],
-    ) -> None:
+    ) -> Collection[int]:
+        """The numbers of entities whose rows may be others now."""
         changed: dict[int, list[tuple[int, EntityShare, EntityShare]]] = defaultdict(list)
         folded: dict[int, str] = {}
         for number in sorted(old.keys() | new.keys()):
@@ -238,6 +243,7 @@ class GraphTables:
                 folded.setdefault(number_of_id(entity_id((name, kind))), name)
         for id in sorted(folded):
             self._change_entity(id, changed.get(id, ()), folded[id], shown, common)
+        return folded
 
     def _change_entity(
         self,
@@ -286,7 +292,8 @@ class GraphTables:
                 break
         return " ".join(list(found)[:_DESCRIPTIONS])
 
-    def _change_relations(self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows]) -> None:
+    def _change_relations(self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows]) -> Collection[int]:
+        """The numbers of relations whose rows are others now."""
         changed: dict[int, dict[int, list[Said]]] = defaultdict(dict)
         ends: dict[int, tuple[int, str, int]] = {}
         for number in old.keys() | new.keys():
@@ -299,6 +306,7 @@ class GraphTables:
         for id in sorted(changed):
             said = self._statements(id) | changed[id]
             self._put_relation(id, ends[id], {number: said[number] for number in sorted(said) if said[number]})
+        return changed
 
     def _statements(self, relation: int) -> dict[int, list[Said]]:
         """What is kept of the statements of a relation, by document."""

@@ -20,6 +20,11 @@ def as_ids(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
     return numbers.view(np.uint64) ^ np.uint64(1 << 63)
 
 
+def as_numbers(ids: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """What `as_ids` was made of."""
+    return (ids ^ np.uint64(1 << 63)).view(np.int64)
+
+
 class EntityIds(Sequence[str]):
     """The ids of all entities, in their order: entity i has the i-th. Mapped, so that opening reads none of them."""
 

@@ -99,16 +99,15 @@ def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
     run_before = str(int(meta["generation"]) - 1)
     if by_itself and known == made and not run.whole and generation == meta["generation"]:
         return GraphTables(db)
-    if by_itself and known == made and not run.whole and generation == run_before:
-        change_graph(db, run, answers)
-    else:
-
-        def chapters() -> Iterable[DocumentFacts]:
-            found = kept_facts(db)
-            return found if settings.method == "rules" else _with_paid(context, settings, found)
-
-        fill_graph(db, chapters, answers, lambda: _near(context, settings, answers))
     store.set_meta({_MEANT: f"{made} {meta['generation']}"})
+    if by_itself and known == made and not run.whole and generation == run_before:
+        return change_graph(db, run, answers)
+
+    def chapters() -> Iterable[DocumentFacts]:
+        found = kept_facts(db)
+        return found if settings.method == "rules" else _with_paid(context, settings, found)
+
+    fill_graph(db, chapters, answers, lambda: _near(context, settings, answers))
     return GraphTables(db)
 
 
@@ -221,9 +220,9 @@ def _plan(planning: PlanContext) -> LayerEstimate:
 
 def _derive(context: BuildContext, folder: Path) -> None:
     settings = _settings(context)
-    context.once(tables_of)
+    tables = context.once(tables_of)
     with _no_collection():
-        write_arrays(context.store.db, folder, context.before if context.changes is not None else None)
+        write_arrays(context.store.db, folder, context.before, tables.touched)
     if _with_vectors(context, settings):
         texts = context.once(texts_of)
         for name, prefix in (("entities", "entity:"), ("relations", "relation:")):

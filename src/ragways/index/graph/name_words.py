@@ -22,8 +22,8 @@ _ARRAYS = ("ends", "rows", "entities", "lengths")
 
 @dataclass(frozen=True)
 class NameWords:
-    """Names by number: name i belongs to entity `entities[i]` and has `lengths[i]` words. Word j of the sorted `words`
-    stands in the names `rows[ends[j - 1]:ends[j]]`, in rising order.
+    """Names in the order of their entities: name i belongs to entity `entities[i]` and has `lengths[i]` words. Word j
+    of the sorted `words` stands in the names `rows[ends[j - 1]:ends[j]]`, in rising order.
     """
 
     words: TextColumn
@@ -52,6 +52,43 @@ class NameWords:
         ends = np.cumsum(np.bincount(ranks, minlength=len(words)), dtype=np.int64)
         small = (np.array(each, dtype=np.int32) for each in (entities, lengths))
         return cls(TextColumn.of(words), ends, held[order], *small)
+
+    def changed(self, old: Ints, new: Ints, touched: Ints, names: Iterable[tuple[int, Collection[str]]]) -> NameWords:
+        """As they are when some entities have other names than before. `old` and `new` are the ids of entities by
+        number before and now, `touched` those of entities that are other or gone, `names` what these are called now.
+        """
+        ids, come = old[self.entities], [(id, name.split(" ")) for id, called in names for name in called]
+        kept = np.flatnonzero(~np.isin(ids, touched))
+        added = np.array([id for id, _ in come], dtype=np.int64)
+        # Numbers of names, now: of those that stay, and of those that come between them.
+        stay = np.full(len(ids), -1, dtype=np.int32)
+        stay[kept] = np.arange(len(kept)) + np.searchsorted(added, ids[kept])
+        places = np.searchsorted(ids[kept], added) + np.arange(len(added))
+        words, known = list(self.words), len(self.words)
+        words += sorted({word for _, found in come for word in found}.difference(words))
+        number = {word: n for n, word in enumerate(words)}
+        rows = stay[self.rows]
+        there = np.flatnonzero(rows >= 0)
+        of_word = np.repeat(np.arange(known), np.diff(self.ends, prepend=0))[there]
+        numbered = zip(come, places.tolist(), strict=True)
+        said = [(number[word], row) for (_, found), row in numbered for word in set(found)]
+        pairs = np.array(said, dtype=np.int64).reshape(-1, 2)
+        of_word, rows = np.concatenate([of_word, pairs[:, 0]]), np.concatenate([rows[there], pairs[:, 1]])
+        used = sorted(np.unique(of_word).tolist(), key=words.__getitem__)
+        rank = np.zeros(len(number), dtype=np.int64)
+        rank[used] = np.arange(len(used))
+        ranks = rank[of_word]
+        order = np.lexsort((rows, ranks))
+        entities, lengths = np.zeros(len(kept) + len(added), np.int32), np.zeros(len(kept) + len(added), np.int32)
+        entities[stay[kept]], lengths[stay[kept]] = np.searchsorted(new, ids[kept]), self.lengths[kept]
+        entities[places], lengths[places] = np.searchsorted(new, added), [len(found) for _, found in come]
+        return NameWords(
+            TextColumn.of(words[n] for n in used),
+            np.cumsum(np.bincount(ranks, minlength=len(used)), dtype=np.int64),
+            rows[order].astype(np.int32),
+            entities,
+            lengths,
+        )
 
     def save(self, folder: Path) -> None:
         TextColumn.write(folder, _WORDS, self.words)

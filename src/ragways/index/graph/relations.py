@@ -225,10 +225,12 @@ class TextTerms:
     find words is most of the work.
     """
 
-    def __init__(self, before: RelationTerms | None = None) -> None:
+    def __init__(self, before: RelationTerms | None = None, *, all: bool = False) -> None:
+        """With `all`, the texts before are the first ones, by the numbers that they have there."""
         self._before = before if before is not None and len(before.hashes) else None
-        self._hashes = array("Q")
-        self._rows = array("q")
+        first = self._before.hashes if self._before is not None and all else np.zeros(0, dtype=np.uint64)
+        self._hashes = array("Q", first.tobytes())
+        self._rows = array("q", (-1 - np.arange(len(first))).tobytes())
         """Of each text the row of its words: among the new ones, or, counted backwards from -1, among those before."""
         self._numbers: dict[bytes, int] = {}
         self._held, self._lengths = array("i"), array("i")

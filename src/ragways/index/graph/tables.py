@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.database import REBUILD
-from ragways.index.graph.graph_rows import digits
+from ragways.index.graph.array_changes import JOINING, ChangedArrays, joins
+from ragways.index.graph.graph_rows import Touched, digits
 from ragways.index.graph.ids import IDS, EntityIds, as_ids
 from ragways.index.graph.mentions import ChunkNumbers, MentionArrays
 from ragways.index.graph.name_words import NameWords
-from ragways.index.graph.names import coarse
 from ragways.index.graph.relations import DESCRIPTION, RelationArrays, RelationTerms, TextTerms
 from ragways.index.layer import CheckContext, Finding, findings
 from ragways.index.pagerank import Adjacency
@@ -33,22 +33,31 @@ _AT_ONCE = 10_000  # rows or texts that are taken up together
 # ruff: noqa: S608 - queries are put together from our own words
 
 
-def write_arrays(db: sqlite3.Connection, folder: Path, before: Path | None = None) -> None:
+def write_arrays(
+    db: sqlite3.Connection, folder: Path, before: Path | None = None, touched: Touched | None = None
+) -> None:
     """All of the graph's files but its vectors, from its rows in the store. `before`: the derived folder of the
-    generation before, if any.
+    generation before, if any; `touched`: what is other than there, if that is known.
     """
-    known = RelationTerms.load(before) if before is not None and (before / IDS).is_file() else None
-    texts = TextTerms(known)
-    entities = _entities(db, texts)
+    if before is not None and (before / IDS).is_file() and touched is not None:
+        changed = ChangedArrays(db, before, touched)
+        entities = _Entities(changed.ids, changed.joining)
+        changed.name_words().save(folder)
+        ids, left, right, weights, texts, parts = changed.relations()
+        relations: _Relations | _SomeRelations = _SomeRelations(ids, left, right, weights, parts)
+    else:
+        texts = TextTerms()
+        entities = _entities(db, texts)
+        NameWords.of(_names(db, entities.ids)).save(folder)
+        relations = _Relations(db, texts)
     size = len(entities.ids)
     EntityIds(as_ids(entities.ids)).save(folder)
-    NameWords.of(_names(db, entities.ids)).save(folder)
+    np.save(folder / JOINING, entities.joining)
     contents = _Contents(db)
     contents.save_chunks(folder)
     named = np.searchsorted(entities.ids, contents.entities).astype(np.int32)
     MentionArrays.of(size, contents.named, named, contents.counts >> np.uint32(1)).save(folder)
     passage_links(entities, contents, named).save(folder, "graph-passages")
-    relations = _Relations(db, texts)
     subjects, objects = (
         np.searchsorted(entities.ids, ends).astype(np.int32) for ends in (relations.subjects, relations.objects)
     )
@@ -58,6 +67,20 @@ def write_arrays(db: sqlite3.Connection, folder: Path, before: Path | None = Non
         folder, "graph-entities"
     )
     RelationTerms.of(texts, relations.parts(subjects, objects)).save(folder)
+
+
+@dataclass(frozen=True)
+class _SomeRelations:
+    """All relations, of which some were read and the others taken over."""
+
+    ids: Ints
+    subjects: Ints
+    objects: Ints
+    weights: NDArray[np.float64]
+    told: NDArray[np.int32]
+
+    def parts(self, _: NDArray[np.int32], __: NDArray[np.int32]) -> NDArray[np.int32]:
+        return self.told
 
 
 @dataclass(frozen=True)
@@ -76,14 +99,14 @@ def _entities(db: sqlite3.Connection, texts: TextTerms) -> _Entities:
         ids.extend(numbers)
         texts.extend(names)
         for type in set(types) - known.keys():
-            known[type] = coarse(type) not in ("date", "quantity")
+            known[type] = joins(type)
         joining.extend(map(known.__getitem__, types))
     return _Entities(_ints(ids), np.frombuffer(bytes(joining), dtype=np.bool_))
 
 
 def _names(db: sqlite3.Connection, ids: Ints) -> Iterator[tuple[str, int]]:
-    """Names as they are compared, in their order, each with the number of its entity."""
-    for rows in _batches(db.execute("SELECT name, entity FROM graph_names ORDER BY name, entity")):
+    """Names as they are compared, by entity, each with the number of its entity."""
+    for rows in _batches(db.execute("SELECT name, entity FROM graph_names ORDER BY entity, name")):
         names, entities = zip(*rows, strict=True)
         yield from zip(names, np.searchsorted(ids, entities).tolist(), strict=True)
 

@@ -94,8 +94,8 @@ class _OfAll:
             yield meaning
 
 
-def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) -> None:
-    """Change what the changed facts of a run change."""
+def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) -> GraphTables:
+    """Change what the changed facts of a run change; the tables, which tell what they were touched by."""
     kept = _Meanings(db)
     before = {number: unpacked_facts(number, packed) for number, packed in run.before.items()}
     read = {number: facts_of(db, number) for number in sorted(run.read) if has_facts(db, number)}
@@ -145,9 +145,9 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
             words=words,
         )
         renamed, words = set(), set()
-    if renamed or words:
-        tables.change([], [], shown=answers.shown, common=answers.common, renamed=renamed, words=words)
+    tables.change([], [], shown=answers.shown, common=answers.common, renamed=renamed, words=words)
     kept.flush()
+    return tables
 
 
 def _add(claims: Counter[Claim], more: Iterable[tuple[Claim, int]], sign: int) -> None:
