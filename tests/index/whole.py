@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragways.index.chunk_vectors import VectorSegment
+from ragways.index.graph.graph_tables import TABLES as GRAPH_TABLES
 from ragways.index.segments import segments
 from ragways.index.words import Words
 
-_COUNTED = ("generation",)
+_COUNTED = ("generation", "graph_meant")
 """What tells how often a run was made, and nothing of the corpus."""
 
 
@@ -61,7 +62,7 @@ def _tables(file: Path) -> dict[str, list[tuple[object, ...]]]:
     try:
         names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         # What the next run takes over of this one's work tells in which order documents came, to nobody but that run.
-        names = [name for name in names if not name.startswith("graph_")]
+        names = [name for name in names if not name.startswith("graph_") or f" {name} (" in GRAPH_TABLES]
         return {f"{file.name}/{name}": sorted(db.execute(f"SELECT * FROM {name}"), key=repr) for name in names}
     finally:
         db.close()
