@@ -82,6 +82,10 @@ CREATE TABLE temp.graph_said (
     relation INTEGER, subject INTEGER, predicate TEXT, object INTEGER, document INTEGER, said INTEGER, weight INTEGER,
     date TEXT, way TEXT
 );
+CREATE TABLE temp.graph_several (
+    relation INTEGER, subject INTEGER, predicate TEXT, object INTEGER, document INTEGER, said INTEGER,
+    description TEXT, weight INTEGER, date TEXT, way TEXT
+);
 CREATE TABLE temp.graph_called (name TEXT, entity INTEGER, own INTEGER, everyday INTEGER);
 CREATE TABLE temp.graph_merged (entity INTEGER, name TEXT, reason TEXT, into_name TEXT, documents INTEGER);
 """
@@ -119,7 +123,7 @@ class GraphTables:
         self._drop_sorted()
 
     def _drop_sorted(self) -> None:
-        for table in ("shares", "said", "called", "merged"):
+        for table in ("shares", "said", "several", "called", "merged"):
             self._db.execute(f"DROP TABLE IF EXISTS temp.graph_{table}")
 
     def _lay_down(self, documents: Iterable[DocumentGraph]) -> None:
@@ -175,10 +179,7 @@ class GraphTables:
             rows.clear()
 
     def _fill_relations(self) -> None:
-        self._db.execute(
-            "INSERT INTO graph_relations SELECT relation, subject, predicate, object, document, said, NULL, weight, "
-            "date, way FROM temp.graph_said GROUP BY relation HAVING count(*) = 1"
-        )
+        several = list[Row]()
         rows = self._db.execute(
             "SELECT relation, subject, predicate, object, document, said, weight, date, way FROM temp.graph_said "
             "WHERE relation IN (SELECT relation FROM temp.graph_said GROUP BY relation HAVING count(*) > 1) "
@@ -188,7 +189,20 @@ class GraphTables:
             said: dict[int, list[Said]] = defaultdict(list)
             for *_, document, text, weight, date, way in statements:
                 said[document].append((text, weight, date, way))
-            self._put_relation(id, ends, said)
+            several.append((id, *ends, *self._put_statements(id, said)))
+            if len(several) >= _AT_ONCE:
+                self._lay_several(several)
+        self._lay_several(several)
+        # In their order: so pages are filled one after the other.
+        self._db.execute(
+            "INSERT INTO graph_relations SELECT relation, subject, predicate, object, document, said, NULL, weight, "
+            "date, way FROM temp.graph_said GROUP BY relation HAVING count(*) = 1 "
+            "UNION ALL SELECT * FROM temp.graph_several ORDER BY 1"
+        )
+
+    def _lay_several(self, rows: list[Row]) -> None:
+        self._db.executemany("INSERT INTO temp.graph_several VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        rows.clear()
 
     # What changed
 
@@ -327,26 +341,25 @@ class GraphTables:
     def _put_relation(self, id: int, ends: Sequence[object], said: Mapping[int, Sequence[Said]]) -> None:
         """Write a relation from its statements by document, in order; without any, it goes."""
         self._db.execute("DELETE FROM graph_statements WHERE relation = ?", (id,))
-        statements = [(number, *each) for number, some in said.items() for each in some]
-        if not statements:
+        if not said:
             self._db.execute("DELETE FROM graph_relations WHERE id = ?", (id,))
             return
+        self._db.execute(
+            "INSERT OR REPLACE INTO graph_relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (id, *ends, *self._put_statements(id, said)),
+        )
+
+    def _put_statements(self, id: int, said: Mapping[int, Sequence[Said]]) -> Row:
+        """Keep the statements of a relation where there are several; what its row says of them."""
+        statements = [(number, *each) for number, some in said.items() for each in some]
         if len(statements) > 1:
             rows = ((id, number, as_json(some)) for number, some in said.items())
             self._db.executemany("INSERT INTO graph_statements VALUES (?, ?, ?)", rows)
-        document, text, description = self._common_text(statements)
-        self._db.execute(
-            "INSERT OR REPLACE INTO graph_relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                id,
-                *ends,
-                document,
-                text,
-                description,
-                sum(weight for _, _, weight, _, _ in statements),
-                next((date for *_, date, _ in statements if date), ""),
-                "+".join(sorted({way for *_, way in statements})),
-            ),
+        return (
+            *self._common_text(statements),
+            sum(weight for _, _, weight, _, _ in statements),
+            next((date for *_, date, _ in statements if date), ""),
+            "+".join(sorted({way for *_, way in statements})),
         )
 
     def _common_text(
