@@ -21,6 +21,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -92,19 +93,16 @@ def measure(data: Path, ways: list[str]) -> Iterator[dict[str, object]]:
             settings: dict[str, object] = {"method": "rules"}
             if way != "rules":
                 settings = {"method": "import", "file": str(triples[0]), "structure": way == "import"}
-            started = time.process_time()
-            graph = derive(place / "index", place / way, settings)
-            seconds = time.process_time() - started
-            yield {
-                "set": data.name,
-                "way": way,
-                **scores(partial(passages, graph), questions, known),
-                **{f"fused_{k}": v for k, v in scores(fused(graph, index), questions, known).items()},
-                **bridges(graph, questions, known),
-                "entities": graph.counts()["entities"],
-                "cpu_s": round(seconds, 1),
-            }
-            graph.close()
+            with derived(place / "index", place / way, settings) as (graph, seconds):
+                yield {
+                    "set": data.name,
+                    "way": way,
+                    **scores(partial(passages, graph), questions, known),
+                    **{f"fused_{k}": v for k, v in scores(fused(graph, index), questions, known).items()},
+                    **bridges(graph, questions, known),
+                    "entities": graph.counts()["entities"],
+                    "cpu_s": round(seconds, 1),
+                }
         index.close()
 
 
@@ -119,20 +117,20 @@ async def embed_nothing(_: Texts) -> None:
     raise AssertionError("nothing is embedded here")
 
 
-def derive(index: Path, folder: Path, settings: Mapping[str, object]) -> Graph:
-    """The graph of an index by one way, beside the index's own layers."""
+@contextmanager
+def derived(index: Path, folder: Path, settings: Mapping[str, object]) -> Iterator[tuple[Graph, float]]:
+    """The graph of an index by one way, beside the index's own layers, and the CPU seconds that it took. Nothing of it
+    is committed.
+    """
     folder.mkdir()
-    store, work_cache = Store.create_or_open(index), WorkCache(index)
-    try:
+    with closing(Store.create_or_open(index)) as store, closing(WorkCache(index)) as work_cache:
         context = BuildContext(
             store, work_cache, ModelClient(None), None, embed_nothing, settings=layer_settings({"graph": settings})
         )
+        started = time.process_time()
         asyncio.run(_work(context))
         GRAPH.derive(context, folder)
-    finally:
-        work_cache.close()
-        store.close()
-    return Graph.open(folder)
+        yield Graph.open(folder, store.db), time.process_time() - started
 
 
 async def _work(context: BuildContext) -> None:

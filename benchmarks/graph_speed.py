@@ -103,8 +103,7 @@ def once(corpus: Path, count: int, way: str) -> dict[str, object]:
         ended = time.process_time()
         chunks = store.count("chunks")
         work_cache.close()
-        store.close()
-        graph = Graph.open(place / "derived")
+        graph = Graph.open(place / "derived", store.db)
         row: dict[str, object] = {
             "way": way,
             "documents": count,
@@ -120,7 +119,7 @@ def once(corpus: Path, count: int, way: str) -> dict[str, object]:
             row |= {"calls": model.facts.calls, "input_by_corpus": round(model.facts.input / tokens, 2)}
             both = model.facts + model.reports
             row |= {"reports": model.reports.calls, "input_with_reports": round(both.input / tokens, 2)}
-        graph.close()
+        store.close()
         return row
 
 

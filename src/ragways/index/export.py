@@ -60,14 +60,19 @@ class Counted:
 
 
 def _nodes(graph: Graph) -> Iterator[Row]:
-    for entity in graph.every_entity():
-        yield {name: getattr(entity, name) for name in NODES} | {"aliases": list(entity.aliases)}
+    for at in range(0, len(graph.ids), _AT_ONCE):
+        for _, entity in sorted(graph.entities(graph.ids[at : at + _AT_ONCE]).items()):
+            yield {name: getattr(entity, name) for name in NODES} | {"aliases": list(entity.aliases)}
 
 
 def _edges(graph: Graph) -> Iterator[Row]:
-    for triplet, chunks in graph.every_relation():
-        ends = {"source": triplet.subject, "target": triplet.object, "chunks": chunks}
-        yield {name: ends[name] if name in ends else getattr(triplet, name) for name in EDGES}
+    size = len(graph.relation_arrays)
+    for at in range(0, size, _AT_ONCE):
+        found = graph.relations_at(range(at, min(at + _AT_ONCE, size)))
+        stating = graph.relation_chunks([triplet.id for triplet in found.values()])
+        for _, triplet in sorted(found.items()):
+            other = {"source": triplet.subject, "target": triplet.object, "chunks": stating.get(triplet.id, [])}
+            yield {name: other[name] if name in other else getattr(triplet, name) for name in EDGES}
 
 
 @contextmanager

@@ -82,8 +82,9 @@ def begins_of(lengths: NDArray[np.integer]) -> Ints:
 class ChunkNumbers(Mapping[str, int]):
     """Numbers of chunks by id: those of a document follow one another, and are looked through."""
 
-    def __init__(self, ids: TextColumn, documents: Ints, begins: Ints) -> None:
+    def __init__(self, ids: TextColumn, documents: Ints, begins: Ints, first: int = 0) -> None:
         self.ids = ids
+        self._first = first
         self._documents, self._begins = documents, begins
         self._numbers = lru_cache(_DOCUMENTS_KEPT)(self._of_document)
 
@@ -96,15 +97,21 @@ class ChunkNumbers(Mapping[str, int]):
 
     @classmethod
     def load(cls, folder: Path) -> ChunkNumbers:
-        parts = (np.load(folder / f"{_CHUNKS}-{part}.npy", mmap_mode="r") for part in ("documents", "begins"))
-        return cls(TextColumn.load(folder, _CHUNKS), *map(np.asarray, parts))
+        documents, begins = (
+            np.asarray(np.load(folder / f"{_CHUNKS}-{part}.npy", mmap_mode="r")) for part in ("documents", "begins")
+        )
+        return cls(TextColumn.load(folder, _CHUNKS), documents, begins)
+
+    def after(self, others: int) -> ChunkNumbers:
+        """The numbers of the same chunks where so many others come before them."""
+        return ChunkNumbers(self.ids, self._documents, self._begins, self._first + others)
 
     def __getitem__(self, id: str) -> int:
         try:
             document = number_of(id)
         except (ValueError, IndexError):
             raise KeyError(id) from None
-        return self._numbers(document)[id]
+        return self._first + self._numbers(document)[id]
 
     def _of_document(self, document: int) -> dict[str, int]:
         place = int(np.searchsorted(self._documents, document))

@@ -80,7 +80,6 @@ _WORD_LIMIT = 400  # of a question that are looked at
 _NAME_WORDS = 20  # of a name that are looked for
 _PREFIXED = 5000  # names with one beginning that are looked at: a letter alone begins a million
 _AMONG = "IN (SELECT value FROM json_each(?))"
-_AT_ONCE = 10_000  # entities or relations, where all are read
 _MAPPED = 1 << 30  # bytes of the file
 
 
@@ -89,22 +88,6 @@ _TRIPLET = (
     "r.way FROM graph_relations r JOIN graph_entities s ON s.id = r.subject JOIN graph_entities o ON o.id = r.object "
     f"{TEXT_OF_RELATION} "
 )
-
-
-class _ChunkPlaces(Mapping[str, int]):
-    """Node numbers of chunks: those of entities come before them."""
-
-    def __init__(self, first: int, numbers: ChunkNumbers) -> None:
-        self._first, self._numbers = first, numbers
-
-    def __getitem__(self, id: str) -> int:
-        return self._first + self._numbers[id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
 
 
 class Graph:
@@ -169,7 +152,7 @@ class Graph:
     @cached_property
     def places(self) -> Mapping[str, int]:
         """Node numbers of chunks in `passages`, by id."""
-        return _ChunkPlaces(len(self.ids), self.chunk_numbers)
+        return self.chunk_numbers.after(len(self.ids))
 
     def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out."""
@@ -418,21 +401,6 @@ class Graph:
             "mentions": len(self.mention_table),
             "merges": int(next(self._rows("SELECT count(*) FROM graph_merges"))[0]),
         }
-
-    # All of it, some at a time
-
-    def every_entity(self) -> Iterator[GraphEntity]:
-        """All entities, by id."""
-        for at in range(0, len(self.ids), _AT_ONCE):
-            found = self.entities(self.ids[at : at + _AT_ONCE])
-            yield from (found[id] for id in sorted(found))
-
-    def every_relation(self) -> Iterator[tuple[Triplet, list[str]]]:
-        """All relations, by id, each with the chunks that state it."""
-        for at in range(0, len(self.relation_arrays), _AT_ONCE):
-            found = self.relations_at(range(at, min(at + _AT_ONCE, len(self.relation_arrays))))
-            chunks = self.relation_chunks([triplet.id for triplet in found.values()])
-            yield from ((found[number], chunks.get(found[number].id, [])) for number in sorted(found))
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
