@@ -164,8 +164,8 @@ async def _remove_from_shard(shards: ShardList, shard: int, numbers: Collection[
 def rebuild_derived(folder: Path) -> None:
     """Make the derived files again where they were deleted or damaged."""
     with writing(folder, rebuild=False) as (store, work_cache):
-        run = _Run(store, work_cache, silent)
-        derive(run.context(None), int(run.meta["generation"]), run.steps(run.built))
+        run = _Run(store, work_cache, silent)  # rows in the store may be new as well: earlier versions had fewer
+        derive(run.context(None), int(run.meta["generation"]), run.steps(run.built), ready=store.commit_changes)
 
 
 class _Run:

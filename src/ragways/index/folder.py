@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -117,9 +117,11 @@ def damaged_parts(derived: Path, patterns: Sequence[str] = ("*",), *, every: boo
     return damaged_files(derived, {name: listed[name] for name in fitting(listed, patterns)}, every=every)
 
 
-def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> None:
-    """Make the derived files of a generation. Raises `DamagedBefore` where something may have been made of damaged
-    files of the generation before.
+def derive(
+    context: BuildContext, generation: int, layers: Iterable[Layer], *, ready: Callable[[], None] = lambda: None
+) -> None:
+    """Make the derived files of a generation. `ready` is called when they are whole, before anybody can see them.
+    Raises `DamagedBefore` where something may have been made of damaged files of the generation before.
     """
     final = derived_folder(context.store.folder, generation)
     draft = final.with_name(f"{generation}.draft")
@@ -132,6 +134,7 @@ def derive(context: BuildContext, generation: int, layers: Iterable[Layer]) -> N
         if context.before is not None:
             _check_read(context.before, draft)
         seal_files(draft, _LIST, context.before)
+        ready()
         # Until here, readers have what there was.
         _remove(final, draft)
         draft.rename(final)

@@ -142,6 +142,11 @@ class Store:
         if settle:
             self.settle()
 
+    def commit_changes(self) -> None:
+        """Commit, unless nothing was written."""
+        if self.db.total_changes:
+            self.commit()
+
     def settle(self) -> None:
         """Bring what was committed into the file, and seal it. Where a reader still needs the file as it was, or the
         disk fails, that is left to whoever opens the store next: the commit stands without it.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import tempfile
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,6 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.index.graph import kept_facts
+from ragways.index.graph.graph_tables import TABLES
+from ragways.index.reader import Index
+from tests.fakes import reseal
 from tests.index.graph.graph_fakes import graph_of, recipe, rows, run, write
 
 ARTICLES = {
@@ -77,9 +82,36 @@ def test_a_changed_article_leaves_what_a_fresh_build_would_have(tmp_path) -> Non
     assert _state(tmp_path / "index") == _state(tmp_path / "fresh")
 
 
-def test_derived_files_that_were_deleted_come_back_the_same(tmp_path) -> None:
-    from ragways.index.reader import Index
+def _make_older(index: Path) -> None:
+    """Take away what an earlier version did not have: rows of the graph in the store."""
+    with closing(sqlite3.connect(index / "index.sqlite")) as db:
+        names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in names:
+            if f" {table} (" in TABLES:
+                db.execute(f"DROP TABLE {table}")
+        db.execute("DELETE FROM meta WHERE key = 'graph_meant'")
+        db.commit()
+    shutil.rmtree(index / "derived")
+    reseal(index)
 
+
+def test_an_index_of_an_earlier_version_gets_its_rows_when_it_is_opened(tmp_path, monkeypatch) -> None:
+    corpus = write(tmp_path / "corpus", ARTICLES)
+    run(tmp_path / "index", corpus)
+    before = _state(tmp_path / "index")
+    _make_older(tmp_path / "index")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))  # stopped at the last step
+        with pytest.raises(KeyboardInterrupt):
+            Index.open(tmp_path / "index")
+    Index.open(tmp_path / "index").close()
+    assert _state(tmp_path / "index") == before
+    _make_older(tmp_path / "index")
+    Index.open(tmp_path / "index").close()
+    assert _state(tmp_path / "index") == before
+
+
+def test_derived_files_that_were_deleted_come_back_the_same(tmp_path) -> None:
     corpus = write(tmp_path / "corpus", ARTICLES)
     run(tmp_path / "index", corpus)
     before = _state(tmp_path / "index")
