@@ -24,7 +24,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import torch
-from graph_quality import FIELDS, Passages, bridges, derive, fused, no_embedder, read_questions, scores
+from graph_quality import FIELDS, Passages, bridges, derived, fused, no_embedder, read_questions, scores
 from graph_reading import Reader
 
 from ragways.corpus.source import LoadOptions
@@ -70,12 +70,10 @@ def walk(data: Path, tagger: Tagger) -> None:
         index = made(place / "index", next(data.glob("corpus.json*")), "words")
         known, names = Passages(index), tagged_texts(place / "index", tagger)
         for way in WAYS:
-            with names_by(way, names):
-                graph = derive(place / "index", place / way, {"method": "rules"})
-            alone, both = (scores(way, questions, known) for way in (partial(passages, graph), fused(graph, index)))
-            with_words = {f"with bm25 {name}": score for name, score in both.items()}
-            print(data.name, way, alone | with_words | bridges(graph, questions, known), graph.counts(), flush=True)
-            graph.close()
+            with names_by(way, names), derived(place / "index", place / way, {"method": "rules"}) as (graph, _):
+                alone, both = (scores(way, questions, known) for way in (partial(passages, graph), fused(graph, index)))
+                with_words = {f"with bm25 {name}": score for name, score in both.items()}
+                print(data.name, way, alone | with_words | bridges(graph, questions, known), graph.counts(), flush=True)
         index.close()
 
 
