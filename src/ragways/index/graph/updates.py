@@ -101,8 +101,17 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
     read = {number: facts_of(db, number) for number in sorted(run.read) if has_facts(db, number)}
     gone = before.keys() - read.keys()
 
+    held: dict[int, DocumentMeaning] = {}
+
     def now(number: int) -> DocumentFacts:
         return read.get(number) or facts_of(db, number)
+
+    def meaning(number: int) -> DocumentMeaning:
+        """What a document means, as far as the steps until now tell; kept for the next ones where there are few."""
+        found = held.get(number) or DocumentMeaning(now(number), answers)
+        if len(held) < _IN_MEMORY:
+            held[number] = found
+        return found
 
     claims: Counter[Claim] = Counter()
     for facts in read.values():
@@ -114,7 +123,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
     for claimed, letters in ((DocumentMeaning.taken, "iy"), (DocumentMeaning.kinds, "k")):
         claims = Counter()
         for number in concerned:
-            _add(claims, claimed(DocumentMeaning(now(number), answers)), 1)
+            _add(claims, claimed(meaning(number)), 1)
         for number in concerned | gone:
             _add(claims, ((claim, 1) for claim in kept.meaning(number).claims if claim[0] in letters), -1)
         more = answers.change(claims)
@@ -132,7 +141,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
             if number in gone:
                 kept.drop(number)
                 continue
-            thought = _Thought.of(DocumentMeaning(now(number), answers))
+            thought = _Thought.of(meaning(number))
             kept.put(number, thought)
             new.append(thought.graph)
         same = _same(old, new)
