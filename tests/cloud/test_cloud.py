@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import ragways
 from ragways.cloud.copies import no_url, readable
 from ragways.cloud.objects import url_of
+from ragways.cloud.published import Block, Manifest
 from ragways.core.errors import MissingPart, UsageError
 from ragways.settings import Settings
 from tests.fakes import write
@@ -74,3 +76,22 @@ def test_a_folder_stays_a_folder(tmp_path: Path):
     assert readable(tmp_path, tmp_path) == no_url(tmp_path, "this") == tmp_path
     with pytest.raises(UsageError, match="needs the folder of an index"):
         no_url(Path("s3://bucket/index"), "this")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"id": "../../elsewhere"},
+        {"id": "writing"},
+        {"id": "0" * 16 + "/.."},
+        {"files": {"../index.sqlite": []}},
+        {"files": {"index.sqlite": [["a/0", "0" * 64, 1 << 40]]}},
+        {"files": {"index.sqlite": [["a/0", "0" * 64, -1]]}},
+    ],
+    ids=str,
+)
+def test_a_manifest_names_no_place_outside_its_copy_and_no_size_beyond_a_block(wrong: dict[str, object]):
+    right = Manifest("0123456789abcdef", {"index.sqlite": (Block("a/0", "0" * 64, 5),)})
+    assert Manifest.of(right.data()) == right
+    with pytest.raises(ValueError, match=r"not of this format|no size"):
+        Manifest.of(json.dumps(json.loads(right.data()) | wrong).encode())

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -76,10 +77,20 @@ class Manifest:
     def of(cls, data: bytes) -> Manifest:
         """From what `data` gave; ValueError, KeyError, TypeError or AttributeError where it is nothing of the kind."""
         plain = json.loads(data)
-        if plain["format"] != FORMAT or not all(map(_is_inside, plain["files"])):
+        # Whoever can write at the URL chooses these: they name folders and files of this machine, and sizes.
+        if plain["format"] != FORMAT or not all(map(_is_inside, plain["files"])) or not _ID.fullmatch(plain["id"]):
             raise ValueError("not of this format")
-        files = {name: tuple(Block(*block) for block in blocks) for name, blocks in plain["files"].items()}
-        return cls(plain["id"], files, plain["kept"])
+        files = {
+            name: tuple(Block(str(object), str(sha256), int(size)) for object, sha256, size in blocks)
+            for name, blocks in plain["files"].items()
+        }
+        found = cls(plain["id"], files, plain["kept"])
+        if not all(0 < block.size <= BLOCK for block in found.blocks):
+            raise ValueError("blocks of no size that is written")
+        return found
+
+
+_ID = re.compile("[0-9a-f]{16}|")
 
 
 def _is_inside(name: str) -> bool:
