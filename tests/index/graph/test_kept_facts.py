@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,11 @@ class _Index:
         common = CorpusNames(self.store.db).lexicon.common
         return make_graph(kept_facts.kept_facts(self.store.db), titles, common)
 
+    def links(self) -> Counter[tuple[int, int]]:
+        """The weight of all relations of two entities."""
+        query = "SELECT subject, object, sum(weight) FROM graph_relations GROUP BY subject, object"
+        return Counter({(subject, object): weight for subject, object, weight in self.store.db.execute(query)})
+
     def rows(self, table: str) -> list[tuple[object, ...]]:
         return sorted(self.store.db.execute(f"SELECT * FROM {table}"))
 
@@ -150,8 +156,13 @@ def test_any_history_keeps_what_reading_all_anew_would(
                 present.pop(key, None)
             else:
                 present[key] = document
+        before = index.links()
         index.run(dict(come), changes=True)
         assert index.graph == index.reference()
+        touched = index.context.once(tables_of).touched
+        assert touched is not None
+        before.update(touched.links)
+        assert {link: weight for link, weight in before.items() if weight} == index.links()
         assert index.arrays(place / f"{n + 1}", place / f"{n}") == index.arrays(place / f"whole{n}", None)
     fresh = _Index()
     fresh.run(dict(present), changes=False)

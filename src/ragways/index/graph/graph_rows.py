@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -48,6 +49,8 @@ class Touched:
 
     entities: set[int] = field(default_factory=set)
     relations: set[int] = field(default_factory=set)
+    links: Counter[tuple[int, int]] = field(default_factory=Counter)
+    """By how many millionths the weight of all relations of two entities is more or less than before."""
 
 
 @dataclass

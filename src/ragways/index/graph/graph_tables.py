@@ -219,10 +219,10 @@ class GraphTables:
         """Take away what documents said before, and put what they say now. `renamed`: folded names that are shown in
         another way than before; `words`: those of which `common` now says otherwise.
         """
-        self.touched = self.touched or Touched()
+        self.touched = touched = self.touched or Touched()
         old = {document.number: DocumentRows(document) for document in before}
         new = {document.number: DocumentRows(document) for document in after}
-        self.touched.entities.update(self._change_entities(old, new, shown, common, renamed))
+        touched.entities.update(self._change_entities(old, new, shown, common, renamed))
         for word in words:
             self._db.execute("UPDATE graph_names SET everyday = ? WHERE name = ?", (is_everyday(word, common), word))
         for number in old:
@@ -230,7 +230,7 @@ class GraphTables:
             self._db.execute("DELETE FROM graph_texts WHERE document = ?", (number,))
         for number in sorted(new):
             self._put_contents(new[number])
-        self.touched.relations.update(self._change_relations(old, new))
+        touched.relations.update(self._change_relations(old, new, touched.links))
         self._change_merges(old, new)
 
     def _change_entities(
@@ -306,8 +306,10 @@ class GraphTables:
                 break
         return " ".join(list(found)[:_DESCRIPTIONS])
 
-    def _change_relations(self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows]) -> Collection[int]:
-        """The numbers of relations whose rows are others now."""
+    def _change_relations(
+        self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows], links: Counter[tuple[int, int]]
+    ) -> Collection[int]:
+        """The numbers of relations whose rows are others now. By how much their weight changed is added to `links`."""
         changed: dict[int, dict[int, list[Said]]] = defaultdict(dict)
         ends: dict[int, tuple[int, str, int]] = {}
         for number in old.keys() | new.keys():
@@ -318,7 +320,9 @@ class GraphTables:
             for made in (made[number] for made in (old, new) if number in made):
                 ends.update(made.ends)
         for id in sorted(changed):
-            said = self._statements(id) | changed[id]
+            before = self._statements(id)
+            said = before | changed[id]
+            links[ends[id][0], ends[id][2]] += _weight(said) - _weight(before)
             self._put_relation(id, ends[id], {number: said[number] for number in sorted(said) if said[number]})
         return changed
 
@@ -407,6 +411,10 @@ class GraphTables:
     def read(self) -> GraphData:
         """All rows at once, which takes memory: for what is made from the whole graph."""
         return read_graph(self._db)
+
+
+def _weight(said: Mapping[int, Sequence[Said]]) -> int:
+    return sum(weight for some in said.values() for _, weight, _, _ in some)
 
 
 _NAMES = tuple(line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE"))
