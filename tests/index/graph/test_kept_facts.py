@@ -200,6 +200,32 @@ def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatc
     read.clear()
     index.run({"d": None}, changes=True)
     assert sorted(read) == ["Oriel Tamsett", "Pier Hotel"]
+    read.clear()
+    index.run({"e": Document("e", "Saltrey Pier", "It is a pier.", "text")}, changes=True)
+    assert read == ["Saltrey Pier"]  # others have both words, and not in a row
+
+
+def test_facts_that_stay_the_same_are_no_change() -> None:
+    """A document that is read again, and says what it said, is not thought over."""
+    index = _Index()
+    index.run({"a": Document("a", "Tide", "The Tide Table lay in Saltrey.", "text")}, changes=False)
+    index.run({"b": Document("b", "Pier", "Tamsett left Saltrey.", "text")}, changes=True)
+    run = _facts_run(index, {"b": Document("b", "Saltrey", "Tamsett left it.", "text")})
+    assert {number_of(Document(key, "", "", "text").id) for key in "b"} == set(run.read) == set(run.before)
+
+
+def _facts_run(index: _Index, come: dict[str, Document | None]) -> kept_facts.FactsRun:
+    """What a run does to the facts."""
+    runs: list[kept_facts.FactsRun] = []
+
+    def noting(context: BuildContext, wanted: GraphSettings) -> kept_facts.FactsRun:
+        runs.append(facts_by_rules(context, wanted))
+        return runs[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_facts, "facts_by_rules", noting)
+        index.run(come, changes=True)
+    return runs[0]
 
 
 def test_documents_that_ask_nothing_leave_no_key() -> None:

@@ -7,6 +7,7 @@ and key, the places of the documents that left the key are one row.
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -34,42 +35,56 @@ class AskedKeys:
 
     def __init__(self, db: sqlite3.Connection, table: str) -> None:
         self._db, self._table = db, table
-        self._come: list[tuple[int, Keys]] = []
-        self._gone: list[tuple[int, Keys]] = []
+        self._come: dict[int, Keys] = {}
+        self._gone: dict[int, Keys] = {}
 
     def put(self, place: int, keys: Keys) -> None:
         """The document at this place left these keys."""
-        self._come.append((place, keys))
+        self._come[place] = keys
         if len(self._come) >= BLOCK:
             self.flush()
 
     def drop(self, place: int, keys: Keys) -> None:
         """The document at this place left these keys, and does no longer."""
-        self._gone.append((place, keys))
+        self._gone[place] = keys
 
     def flush(self) -> None:
         """Bring the table up to date with what came and went."""
-        come, gone = _by_block(self._come), _by_block(self._gone)
-        for block in sorted(come.keys() | gone.keys()):
-            new, old = come.get(block, {}), gone.get(block, {})
+        for block, some in groupby(sorted(self._come.keys() | self._gone.keys()), key=lambda place: place // BLOCK):
+            here = list(some)
             query = f"SELECT 1 FROM {self._table} WHERE block = ? LIMIT 1"  # noqa: S608 - a name of ours
-            if not old and not self._db.execute(query, (block,)).fetchone():
-                rows = ((block, key, places.tobytes()) for key, places in new.items())
+            if self._gone or self._db.execute(query, (block,)).fetchone():
+                self._change(block, here)
+            else:
+                rows = ((block, key, places.tobytes()) for key, places in self._by_key(here))
                 self._db.executemany(f"INSERT INTO {self._table} VALUES (?, ?, ?)", rows)  # noqa: S608
-                continue
-            for key in sorted(new.keys() | old.keys()):
-                self._change(block, key, new.get(key, NO_PLACES), old.get(key, NO_PLACES))
-        self._come, self._gone = [], []
+        self._come, self._gone = {}, {}
 
-    def _change(self, block: int, key: int, new: Places, old: Places) -> None:
-        if np.array_equal(new, old):
-            return
-        places = np.union1d(np.setdiff1d(self.places(block, key), old), new).astype(np.uint16)
-        if len(places):
-            row = (block, key, places.tobytes())
-            self._db.execute(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", row)  # noqa: S608
-        else:
-            self._db.execute(f"DELETE FROM {self._table} WHERE block = ? AND key = ?", (block, key))  # noqa: S608
+    def _by_key(self, here: Sequence[int]) -> Iterator[tuple[int, Places]]:
+        """The places in a block of what came, by key; both in order."""
+        keys = np.concatenate([self._come[place] for place in here])
+        if not len(keys):  # documents that asked nothing have no keys
+            return iter(())
+        places = np.repeat([place % BLOCK for place in here], [len(self._come[place]) for place in here])
+        order = np.argsort(keys, kind="stable")
+        unique, begins = np.unique(keys[order], return_index=True)
+        return zip(unique.tolist(), np.split(places[order].astype(np.uint16), begins[1:]), strict=True)
+
+    def _change(self, block: int, here: Iterable[int]) -> None:
+        """Only keys that a document left before and not now, or now and not before, are looked at."""
+        changed: dict[int, set[int]] = defaultdict(set)
+        for place in here:
+            come, gone = (set(each[place].tolist()) if place in each else set() for each in (self._come, self._gone))
+            for key in come ^ gone:
+                changed[key].add(place % BLOCK)
+        for key, places in sorted(changed.items()):
+            # A place that had the key has it no longer, and one that had it not has it now.
+            now = sorted(places.symmetric_difference(self.places(block, key).tolist()))
+            if now:
+                row = (block, key, np.array(now, dtype=np.uint16).tobytes())
+                self._db.execute(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", row)  # noqa: S608
+            else:
+                self._db.execute(f"DELETE FROM {self._table} WHERE block = ? AND key = ?", (block, key))  # noqa: S608
 
     def places(self, block: int, key: int) -> Places:
         """The places of a block whose documents left this key."""
@@ -99,18 +114,3 @@ def documents_at(db: sqlite3.Connection, block: int, places: Iterable[int]) -> I
 
 
 _AT_PLACE = "SELECT document FROM graph_facts WHERE place = ?"
-
-
-def _by_block(documents: Sequence[tuple[int, Keys]]) -> dict[int, dict[int, Places]]:
-    """The places in each block by key; both in order."""
-    found: dict[int, dict[int, Places]] = {}
-    for block, some in groupby(sorted(documents, key=lambda item: item[0]), key=lambda item: item[0] // BLOCK):
-        here = list(some)
-        keys = np.concatenate([keys for _, keys in here])
-        places = np.repeat([place % BLOCK for place, _ in here], [len(keys) for _, keys in here]).astype(np.uint16)
-        order = np.argsort(keys, kind="stable")
-        unique, begins = np.unique(keys[order], return_index=True)
-        # Of nothing, `split` makes one part: documents that asked nothing have no keys.
-        parts = np.split(places[order], begins[1:]) if len(unique) else []
-        found[block] = dict(zip(unique.tolist(), parts, strict=True))
-    return found

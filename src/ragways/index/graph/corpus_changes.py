@@ -18,6 +18,7 @@ from ragways.index.graph.corpus_names import (
     WORD,
     called_so,
     end_row,
+    first_words,
     head_of,
     key_of,
     stored_phrases,
@@ -39,7 +40,7 @@ TextOf = Callable[[int], str]
 @dataclass
 class Changed:
     """Answers that are other than before: keys of what may have been asked, and tokens all of which a text must hold
-    to be concerned, each with whether it must stand there with a capital.
+    to be concerned, each with whether it must stand there with a capital; some of these must stand there in a row.
     """
 
     keys: set[int] = field(default_factory=set)
@@ -47,7 +48,8 @@ class Changed:
     """Names, as they are compared, that lead to another title than before, or are the base of another."""
     words: set[str] = field(default_factory=set)
     """Words whose standing is another."""
-    tokens: set[frozenset[tuple[str, bool]]] = field(default_factory=set)
+    tokens: dict[frozenset[tuple[str, bool]], set[tuple[str, ...]]] = field(default_factory=dict)
+    """With the rows, any of which will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,8 @@ class TitleRow:
 
     @property
     def first_words(self) -> set[str]:
-        """First words of what the article is called."""
-        return {words[0] for name in names_of_title(self.title) if (words := title_words(name)[0])}
+        """By what the article is found among those that are called something."""
+        return {first_words(words) for name in names_of_title(self.title) if (words := title_words(name)[0])}
 
 
 def change_corpus(db: sqlite3.Connection, gone: Collection[int], fresh: Iterable[Source], text_of: TextOf) -> Changed:
@@ -206,8 +208,8 @@ def _title_rows(db: sqlite3.Connection, where: str, value: object) -> Iterator[T
 
 def _remove_title(db: sqlite3.Connection, row: TitleRow) -> None:
     db.execute("DELETE FROM graph_titles WHERE document = ?", (row.document,))
-    for word in row.first_words:
-        db.execute("DELETE FROM graph_first_words WHERE word = ? AND document = ?", (word, row.document))
+    for words in row.first_words:
+        db.execute("DELETE FROM graph_first_words WHERE words = ? AND document = ?", (words, row.document))
 
 
 def _put_title(db: sqlite3.Connection, row: TitleRow) -> None:
@@ -215,8 +217,8 @@ def _put_title(db: sqlite3.Connection, row: TitleRow) -> None:
         "INSERT INTO graph_titles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (row.document, row.title, row.name, row.redirect, row.leads, row.type, row.small, row.uncased, row.folded),
     )
-    for word in row.first_words:
-        db.execute("INSERT INTO graph_first_words VALUES (?, ?)", (word, row.document))
+    for words in row.first_words:
+        db.execute("INSERT INTO graph_first_words VALUES (?, ?)", (words, row.document))
 
 
 class _Titles:
@@ -224,7 +226,7 @@ class _Titles:
 
     def __init__(self, db: sqlite3.Connection, rows: Collection[TitleRow]) -> None:
         self._names = {row.name for row in rows}
-        self._first_words = {word for row in rows for word in row.first_words}
+        self._first_words = {words for row in rows for words in row.first_words}
         waiting = list(self._names)
         reached = set(waiting)
         while waiting:
@@ -241,8 +243,8 @@ class _Titles:
         self, db: sqlite3.Connection
     ) -> tuple[dict[str, tuple[str | None, str]], dict[str, str], dict[tuple[str, ...], list[Called]]]:
         called: dict[tuple[str, ...], list[Called]] = {}
-        for word in self._first_words:
-            called |= called_so(db, word)
+        for words in self._first_words:
+            called |= called_so(db, words)
         heads = {name: head_of(db, name) for name in self._names}
         return heads, {title: type_of_title(db, title) for title in self._titles}, called
 
@@ -254,7 +256,7 @@ class _Titles:
         for words in called.keys() | self._called.keys():
             before, after = self._called.get(words, []), called.get(words, [])
             if before != after:
-                changed.tokens.add(_needed(words, [*before, *after]))
+                changed.tokens.setdefault(_needed(words, [*before, *after]), set()).add(words)
         _see_ends(db, self._folded, changed)
 
 
@@ -286,4 +288,5 @@ def _see_phrases(db: sqlite3.Connection, text_of: TextOf, changed: Changed) -> N
     before, after = stored_phrases(db), Phrases.of(lambda: map(text_of, numbers))
     db.execute("DELETE FROM graph_phrases")
     db.executemany("INSERT INTO graph_phrases VALUES (?)", sorted((" ".join(phrase),) for phrase in after))
-    changed.tokens |= {frozenset((token, False) for token in phrase if token not in STOP) for phrase in before ^ after}
+    for phrase in before ^ after:
+        changed.tokens.setdefault(frozenset((token, False) for token in phrase if token not in STOP), set()).add(())

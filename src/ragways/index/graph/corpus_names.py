@@ -43,8 +43,9 @@ CREATE TABLE IF NOT EXISTS graph_ends (
 CREATE INDEX IF NOT EXISTS graph_ends_by_base ON graph_ends (base) WHERE base != '';
 CREATE INDEX IF NOT EXISTS graph_titles_by_leads ON graph_titles (leads) WHERE leads != '';
 CREATE INDEX IF NOT EXISTS graph_titles_uncased ON graph_titles (document) WHERE uncased;
+-- What articles are called, by its first two words, or the only one.
 CREATE TABLE IF NOT EXISTS graph_first_words (
-    word TEXT NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (word, document)
+    words TEXT NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (words, document)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS graph_phrases (phrase TEXT PRIMARY KEY) WITHOUT ROWID;
 """
@@ -145,14 +146,21 @@ def type_of_title(db: sqlite3.Connection, title: str) -> str:
     return str(row[0]) if row else ""
 
 
+def first_words(words: Sequence[str]) -> str:
+    """By what a name of these words is found."""
+    return " ".join(words[:2])
+
+
 def called_so(db: sqlite3.Connection, first: str) -> dict[tuple[str, ...], list[Called]]:
-    """Articles by the words they are called, of all that are called something with this first word."""
+    """Articles by the words they are called, of all that are called something with these first words."""
     rows = db.execute(
-        "SELECT title, name, small FROM graph_first_words JOIN graph_titles USING (document) WHERE word = ?", (first,)
+        "SELECT title, name, small FROM graph_first_words JOIN graph_titles USING (document) WHERE words = ?", (first,)
     ).fetchall()
+    if not rows:
+        return {}
     small = {first} if any(row[2] for row in rows) else set()
     found = named_so(((title, end_of(db, name)) for title, name, _ in rows), small)
-    return {words: called for words, called in found.items() if words[0] == first}
+    return {words: called for words, called in found.items() if first_words(words) == first}
 
 
 def stored_phrases(db: sqlite3.Connection) -> set[tuple[str, ...]]:
@@ -181,33 +189,62 @@ class StoredLexicon(Lexicon):
         return self._has(STEM, stem, "SELECT 1 FROM graph_stems WHERE stem = ?")
 
     def is_meant(self, pair: str) -> bool:
-        return self._has(PAIR, pair, "SELECT 1 FROM graph_pairs WHERE pair = ?")
+        return self._has(PAIR, pair, _PAIR)
+
+    def is_name(self, words: Sequence[str]) -> bool:
+        """Notes what the answer rests on: whether the pair is meant does not matter where a word tells that it is a
+        name, and names are many.
+        """
+        pair = " ".join(words[:2]).casefold()
+        if not self._there(PAIR, pair, _PAIR) and not all(map(self.opener, words)):
+            return True
+        return self.is_meant(pair)
 
     def _has(self, kind: str, text: str, query: str) -> bool:
         self._asked.add(key_of(kind, text))
+        return self._there(kind, text, query)
+
+    def _there(self, kind: str, text: str, query: str) -> bool:
         found = self._known.get((kind, text))
         if found is None:
             found = self._known[kind, text] = self._db.execute(query, (text,)).fetchone() is not None
         return found
 
 
+_PAIR = "SELECT 1 FROM graph_pairs WHERE pair = ?"
+_HELD = 300_000
+"""Beginnings of names that are remembered at most."""
+
+
 class StoredTitles(TitleTree):
-    """Titles that are read from the tables when their first word is met. `held`: tokens of the texts that were looked
-    through, and whether they stand there with a capital; small function words aside.
+    """Titles that are read from the tables when their first two words are met. `held`: tokens of the texts that were
+    looked through, and whether they stand there with a capital; small function words aside.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
         super().__init__(())
         self._db = db
         self._read: set[str] = set()
+        self._longer: dict[str, bool] = {}
+        """Whether words begin names of several words."""
         self.held: dict[str, bool] = {}
 
-    def _begin(self, word: str) -> dict[str, Any] | None:
-        if word not in self._read:
-            self._read.add(word)
-            for words, called in called_so(self._db, word).items():
-                self._put(words, called)
+    def _begin(self, words: Sequence[str], at: int) -> dict[str, Any] | None:
+        word = words[at]
+        if word not in self._longer:
+            if len(self._read) > _HELD:
+                self._read, self._longer, self._root = set(), {}, {}
+            self._take_up(word)
+            self._longer[word] = self._db.execute(_BEGINS, (f"{word} ", f"{word}!")).fetchone() is not None
+        if self._longer[word] and at + 1 < len(words):
+            self._take_up(first_words(words[at : at + 2]))
         return self._root.get(word)
+
+    def _take_up(self, first: str) -> None:
+        if first not in self._read:
+            self._read.add(first)
+            for words, called in called_so(self._db, first).items():
+                self._put(words, called)
 
     def _hear(self, words: Sequence[str], matches: Sequence[Match[str]]) -> None:
         for word, match in zip(words, matches, strict=True):
@@ -215,6 +252,9 @@ class StoredTitles(TitleTree):
                 self.held[word] = True
             elif word not in STOP:
                 self.held.setdefault(word, False)
+
+
+_BEGINS = "SELECT 1 FROM graph_first_words WHERE words > ? AND words < ? LIMIT 1"
 
 
 def create_tables(db: sqlite3.Connection, tables: str) -> None:

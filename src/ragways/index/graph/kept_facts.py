@@ -21,7 +21,8 @@ from ragways.index.graph.corpus_names import CAPITAL, SMALL, CorpusNames, create
 from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Entity, PassageFacts, Relation, Source, sources
-from ragways.index.graph.rules import structure_facts, text_facts
+from ragways.index.graph.names import TOKEN, folded
+from ragways.index.graph.rules import LONGEST_SENTENCE, structure_facts, text_facts
 from ragways.index.layer import BuildContext
 from ragways.index.settings import GraphSettings
 from ragways.index.store import Store
@@ -34,7 +35,7 @@ CREATE TABLE IF NOT EXISTS graph_facts (
     document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, keys BLOB NOT NULL, facts BLOB NOT NULL
 );
 {table_of_keys(KEYS)}{CORPUS_TABLES}{USE_TABLES}"""
-_FORMAT = "2"
+_FORMAT = "3"
 """Changes when what is kept, or what the rules find in a text, does."""
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
@@ -48,9 +49,9 @@ class FactsRun:
     whole: bool = False
     changed: Changed = field(default_factory=Changed)
     before: dict[int, bytes] = field(default_factory=dict)
-    """Facts as they were, of documents that went or were read again."""
-    read: frozenset[int] = frozenset()
-    """Documents that were read."""
+    """Facts as they were, of documents that went or say something else."""
+    read: Collection[int] = ()
+    """Documents that were read and say something else than before."""
 
 
 def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
@@ -69,14 +70,14 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
     if _MUCH * len(touched) > store.count("documents"):
         return FactsRun(_read_all(store, settings, made, generation), whole=True)
     changed = change_corpus(store.db, sorted(touched), sources(store, sorted(changes.fresh)), _texts(store))
-    again = documents_concerned(store.db, changed) - touched
+    again = documents_concerned(store.db, changed, touched)
     corpus = CorpusNames(store.db)
     kept = _Kept(store.db)
     for number in sorted(touched - changes.fresh):
         kept.drop(number)
     kept.put_all(_read(source, corpus, settings) for source in sources(store, sorted(again | changes.fresh)))
     store.db.execute("UPDATE graph_state SET generation = ?", (generation,))
-    return FactsRun(corpus, False, changed, kept.before, frozenset(again | changes.fresh))
+    return FactsRun(corpus, False, changed, kept.before, kept.read)
 
 
 def _read_all(store: Store, settings: GraphSettings, made: str, generation: str) -> CorpusNames:
@@ -200,6 +201,9 @@ class _Kept:
         self._db = db
         self._keys = AskedKeys(db, KEYS)
         self.before: dict[int, bytes] = {}
+        """Facts that are no longer, or others now."""
+        self.read: set[int] = set()
+        """Documents that have others than before, or none any more."""
 
     def put_all(self, read: Iterable[tuple[int, Keys, bytes | None]]) -> None:
         for number, keys, facts in read:
@@ -211,6 +215,10 @@ class _Kept:
                 )
                 (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
                 self._keys.put(place, keys)
+            if self.before.get(number) == facts:
+                self.before.pop(number, None)
+            else:
+                self.read.add(number)
         self._keys.flush()
 
     def drop(self, number: int) -> int | None:
@@ -224,16 +232,29 @@ class _Kept:
         return int(row[0])
 
 
-def documents_concerned(db: sqlite3.Connection, changed: Changed) -> set[int]:
-    """Documents that asked for something that has changed."""
+def documents_concerned(db: sqlite3.Connection, changed: Changed, touched: Collection[int] = ()) -> set[int]:
+    """Documents that asked for something that has changed, those aside that were touched themselves."""
     if frozenset() in changed.tokens:
-        return {row[0] for row in db.execute("SELECT document FROM graph_facts")}
+        return {row[0] for row in db.execute("SELECT document FROM graph_facts")}.difference(touched)
     keys = AskedKeys(db, KEYS)
-    found = keys.documents(changed.keys)
+    found = keys.documents(changed.keys).difference(touched)
+    rows: dict[int, set[tuple[str, ...]]] = {}
     for block in blocks(db) if changed.tokens else ():
-        here = {place for tokens in changed.tokens for place in _holding(keys, block, tokens).tolist()}
-        found.update(documents_at(db, block, here))
-    return found
+        for tokens, in_a_row in changed.tokens.items():
+            for number in documents_at(db, block, _holding(keys, block, tokens).tolist()):
+                rows.setdefault(number, set()).update(in_a_row)
+    return found | {number for number in rows.keys() - found - set(touched) if _says(db, number, rows[number])}
+
+
+def _says(db: sqlite3.Connection, number: int, rows: Collection[tuple[str, ...]]) -> bool:
+    """Whether a sentence of a document has any of these tokens in a row. To look costs far less than to read."""
+    (text,) = db.execute("SELECT text FROM documents WHERE number = ?", (number,)).fetchone()
+    wanted = [f" {' '.join(row)} " if row else " " for row in rows]
+    for start, end in db.execute("SELECT start, end FROM sentences WHERE document = ?", (number,)):
+        said = f" {' '.join(map(folded, TOKEN.findall(text, start, min(end, start + LONGEST_SENTENCE))))} "
+        if any(row in said for row in wanted):
+            return True
+    return False
 
 
 def _holding(keys: AskedKeys, block: int, tokens: Collection[tuple[str, bool]]) -> Places:

@@ -216,9 +216,9 @@ class TitleTree:
             node = node.setdefault(word, {})
         node[_END] = called
 
-    def _begin(self, word: str) -> dict[str, Any] | None:
-        """What titles have behind their first word."""
-        return self._root.get(word)
+    def _begin(self, words: Sequence[str], at: int) -> dict[str, Any] | None:
+        """What titles have behind their first word, which is the one at this place."""
+        return self._root.get(words[at])
 
     def _hear(self, words: Sequence[str], matches: Sequence[re.Match[str]]) -> None:
         """Take note of the words among which titles are looked for."""
@@ -228,8 +228,8 @@ class TitleTree:
         matches = list(TOKEN.finditer(text, start, end))
         words = [folded(match.group()) for match in matches]
         self._hear(words, matches)
-        for i, word in enumerate(words):
-            node = self._begin(word)
+        for i in range(len(words)):
+            node = self._begin(words, i)
             if node is None:
                 continue
             found, j = None, i
