@@ -125,7 +125,7 @@ def test_links_of_documents_that_are_gone(index: Path):
 
 NEW_ENTITY = "INSERT INTO graph_entities VALUES (500, 'X', '', '', 1, '', NULL, '[{},{},{}]')"
 BROKEN_GRAPH = {
-    "relations of entities that are not there": "UPDATE graph_relations SET object = 9999",
+    "relations of entities that are not there": "UPDATE graph_relation_rows SET object = 9999",
     "relations whose description is not there": "DELETE FROM graph_texts WHERE number = 0",
     "mentions of entities that are not there": "UPDATE graph_contents SET entities = zeroblob(length(entities))",
     "sources of relations that are not there": "UPDATE graph_contents SET relations = zeroblob(length(relations))",
@@ -135,8 +135,8 @@ BROKEN_GRAPH = {
     "graph: chunks that are not in the index": "UPDATE graph_contents SET chunks = 's99' || chunks",
     "graph-entities: not the nodes of the graph": NEW_ENTITY,
     "arrays of other entities than the graph's": NEW_ENTITY,
-    "arrays of other relations than the graph's": "UPDATE graph_relations SET id = 5 WHERE id = (SELECT min(id) FROM "
-    "graph_relations)",
+    "arrays of other relations than the graph's": "UPDATE graph_relation_rows SET id = 5 WHERE id = (SELECT min(id) "
+    "FROM graph_relations)",
 }
 
 
@@ -179,7 +179,7 @@ def test_duplicate_entities_are_a_warning(index: Path):
 
 
 def test_entities_that_stand_alone_are_a_warning(index: Path):
-    sql(index / "index.sqlite", "DELETE FROM graph_relations")
+    sql(index / "index.sqlite", "DELETE FROM graph_relation_rows")
     health = check(index)
     assert health.figures["isolated_share"] == 1
     assert [f.severity for f in health.findings if "stand alone" in f.name] == ["warning"]

@@ -78,9 +78,11 @@ def make_hostile(folder: Path) -> None:
                 "INSERT INTO graph_entities VALUES (?, ?, ?, ?, 2, 'rules', ?, '[{},{},{}]')",
                 (n, text, text, text, names),
             )
+            db.execute("INSERT INTO graph_predicates VALUES (?, ?, 'rules', 1)", (1000 + n, text))
+            db.execute("INSERT INTO graph_texts VALUES (?, ?, ?)", (document, 1000 + n, text))
             db.execute(
-                "INSERT INTO graph_relations VALUES (?, ?, ?, ?, NULL, NULL, ?, 1500000, ?, 'rules')",
-                (n, n, text, first, text, text),
+                "INSERT INTO graph_relation_rows VALUES (?, ?, ?, ?, 3, NULL, ?, ?)",
+                (n, n, first, 1000 + n, json.dumps([[document, 1000 + n]]), text),
             )
         db.commit()
         write_arrays(db, folder / "derived" / "1")

@@ -60,9 +60,10 @@ def unlike(one: dict[str, object], other: dict[str, object]) -> list[str]:
 def _tables(file: Path) -> dict[str, list[tuple[object, ...]]]:
     db = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
     try:
-        names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
         # What the next run takes over of this one's work tells in which order documents came, to nobody but that run.
-        names = [name for name in names if not name.startswith("graph_") or f" {name} (" in GRAPH_TABLES]
+        seen = {line.split()[5] for line in GRAPH_TABLES.splitlines() if line.startswith("CREATE")}
+        names = [name for name in names if not name.startswith("graph_") or name in seen]
         return {f"{file.name}/{name}": sorted(db.execute(f"SELECT * FROM {name}"), key=repr) for name in names}
     finally:
         db.close()

@@ -29,6 +29,7 @@ KEYS = [("tide", ""), ("tide", "person"), ("harbour board", ""), ("saltrey", "pl
 NAMES = ["Tide", "tide", "Harbour Board", "HB", "Saltrey", "Saltrey, Isle of", "Ilsabet Corran (ship)", "Queen Corran"]
 TEXTS = ["", "The tide rises.", "Corran built it.", "It sank.", "A board."]
 WEIGHTS = [0.5, 1.0, 0.1, 0.2, 0.3333333, 7.25]
+DATES = ["", "1883", "1901-10-04", "0999", "188", "1883-10", "18830-1-04", "1883_10_04", "²²²²", "c. 1900"]
 WORDS = ["tide", "hb", "saltrey", "corran", "board"]
 
 
@@ -63,7 +64,7 @@ def documents(draw: st.DrawFn, number: int) -> DocumentGraph:
             subject, object = draw(st.sampled_from(keys)), draw(st.sampled_from(keys))
             relation = Relation(
                 "", "", "", draw(st.sampled_from(TEXTS)), draw(st.sampled_from(WEIGHTS)),
-                draw(st.sampled_from(["", "1883", "1901"])),
+                draw(st.sampled_from(DATES)),
             )  # fmt: skip
             way = draw(st.sampled_from(["rules", "rules:infobox", "model"]))
             if subject != object:
@@ -152,7 +153,9 @@ def tables() -> tuple[sqlite3.Connection, GraphTables]:
 
 def rows(db: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
     names = [line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE")]
-    return {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+    found = {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+    predicates = db.execute("SELECT predicate, way, count FROM graph_predicates ORDER BY 1, 2").fetchall()
+    return found | {"graph_predicates": predicates}
 
 
 NUMBERS = st.sampled_from([3, 10**17, 10**15, 4])

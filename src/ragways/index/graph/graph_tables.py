@@ -21,7 +21,6 @@ from ragways.index.graph.graph_rows import (
     DocumentRows,
     GatheredEntity,
     Row,
-    Said,
     Shown,
     Touched,
     as_json,
@@ -31,12 +30,15 @@ from ragways.index.graph.graph_rows import (
     unpacked_share,
 )
 from ragways.index.graph.names import COARSE
+from ragways.index.graph.relation_rows import KEPT as RELATION_KEPT
+from ragways.index.graph.relation_rows import SORTED, RelationRows
+from ragways.index.graph.relation_rows import TABLES as RELATION_TABLES
 from ragways.index.graph.resolve import exclusive_kind
 from ragways.index.graph.whole_graph import read_graph
 
 # ruff: noqa: S608 - queries are put together from our own words
 
-TABLES = """
+_ENTITY_TABLES = """
 -- `names`: how often it has each name, where there are others than its own; `told`: likewise its ways, guesses, types.
 CREATE TABLE IF NOT EXISTS graph_entities (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, description TEXT NOT NULL, count INTEGER NOT NULL,
@@ -52,16 +54,6 @@ CREATE TABLE IF NOT EXISTS graph_names (
     name TEXT NOT NULL, entity INTEGER NOT NULL, own INTEGER NOT NULL, everyday INTEGER NOT NULL,
     PRIMARY KEY (name, entity)
 ) WITHOUT ROWID;
--- A relation's description is a text of the document, or its own where several statements describe it. `weight` is in
--- millionths: so the order in which they are added cannot show.
-CREATE TABLE IF NOT EXISTS graph_relations (
-    id INTEGER PRIMARY KEY, subject INTEGER NOT NULL, predicate TEXT NOT NULL, object INTEGER NOT NULL,
-    document INTEGER, said INTEGER, description TEXT, weight INTEGER NOT NULL, date TEXT NOT NULL, way TEXT NOT NULL
-);
--- What the statements of a document say, of relations that are stated more than once.
-CREATE TABLE IF NOT EXISTS graph_statements (
-    relation INTEGER NOT NULL, document INTEGER NOT NULL, said TEXT NOT NULL, PRIMARY KEY (relation, document)
-) WITHOUT ROWID;
 -- Many relations come from one sentence, which describes them all.
 CREATE TABLE IF NOT EXISTS graph_texts (
     document INTEGER NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (document, number)
@@ -76,16 +68,12 @@ CREATE TABLE IF NOT EXISTS graph_merges (
     documents INTEGER NOT NULL, PRIMARY KEY (entity, name, reason, into_name)
 ) WITHOUT ROWID;
 """
-_SORTED = """
+TABLES = f"{_ENTITY_TABLES}{RELATION_TABLES}"
+"""What readers see."""
+KEPT = RELATION_KEPT
+"""What is behind it."""
+_SORTED = f"""{SORTED}
 CREATE TABLE temp.graph_shares (entity INTEGER, document INTEGER, folded TEXT, share TEXT);
-CREATE TABLE temp.graph_said (
-    relation INTEGER, subject INTEGER, predicate TEXT, object INTEGER, document INTEGER, said INTEGER, weight INTEGER,
-    date TEXT, way TEXT
-);
-CREATE TABLE temp.graph_several (
-    relation INTEGER, subject INTEGER, predicate TEXT, object INTEGER, document INTEGER, said INTEGER,
-    description TEXT, weight INTEGER, date TEXT, way TEXT
-);
 CREATE TABLE temp.graph_called (name TEXT, entity INTEGER, own INTEGER, everyday INTEGER);
 CREATE TABLE temp.graph_merged (entity INTEGER, name TEXT, reason TEXT, into_name TEXT, documents INTEGER);
 """
@@ -103,7 +91,8 @@ class GraphTables:
         self._db = db
         self.touched: Touched | None = None
         """What `change` has written; nothing where the rows were made otherwise."""
-        create_tables(db, TABLES)
+        create_tables(db, f"{KEPT}{TABLES}")
+        self._relations = RelationRows(db)
 
     # All of it
 
@@ -115,7 +104,7 @@ class GraphTables:
         create_tables(self._db, _SORTED)
         self._lay_down(documents)
         self._fill_entities(shown, common)
-        self._fill_relations()
+        self._relations.fill()
         self._db.execute(
             "INSERT INTO graph_merges SELECT entity, name, reason, into_name, sum(documents) FROM temp.graph_merged "
             "GROUP BY entity, name, reason, into_name"
@@ -135,9 +124,7 @@ class GraphTables:
             shares.extend(
                 (made.ids[key], number, key[0], packed_share(share)) for key, share in document.entities.items()
             )
-            said.extend(
-                (id, *made.ends[id], number, *each) for id, statements in made.said.items() for each in statements
-            )
+            said.extend(self._relations.laid_down(made))
             merged.extend(made.merges())
             if len(said) + len(shares) > _AT_ONCE:
                 self._lay(shares, said, merged)
@@ -178,32 +165,6 @@ class GraphTables:
         for rows in (entities, names, described):
             rows.clear()
 
-    def _fill_relations(self) -> None:
-        several = list[Row]()
-        rows = self._db.execute(
-            "SELECT relation, subject, predicate, object, document, said, weight, date, way FROM temp.graph_said "
-            "WHERE relation IN (SELECT relation FROM temp.graph_said GROUP BY relation HAVING count(*) > 1) "
-            "ORDER BY relation, document, rowid"
-        )
-        for (id, *ends), statements in groupby(rows, key=itemgetter(0, 1, 2, 3)):
-            said: dict[int, list[Said]] = defaultdict(list)
-            for *_, document, text, weight, date, way in statements:
-                said[document].append((text, weight, date, way))
-            several.append((id, *ends, *self._put_statements(id, said)))
-            if len(several) >= _AT_ONCE:
-                self._lay_several(several)
-        self._lay_several(several)
-        # In their order: so pages are filled one after the other.
-        self._db.execute(
-            "INSERT INTO graph_relations SELECT relation, subject, predicate, object, document, said, NULL, weight, "
-            "date, way FROM temp.graph_said GROUP BY relation HAVING count(*) = 1 "
-            "UNION ALL SELECT * FROM temp.graph_several ORDER BY 1"
-        )
-
-    def _lay_several(self, rows: list[Row]) -> None:
-        self._db.executemany("INSERT INTO temp.graph_several VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        rows.clear()
-
     # What changed
 
     def change(
@@ -230,7 +191,7 @@ class GraphTables:
             self._db.execute("DELETE FROM graph_texts WHERE document = ?", (number,))
         for number in sorted(new):
             self._put_contents(new[number])
-        touched.relations.update(self._change_relations(old, new, touched.links))
+        touched.relations.update(self._relations.change(old, new, touched.links))
         self._change_merges(old, new)
 
     def _change_entities(
@@ -306,86 +267,6 @@ class GraphTables:
                 break
         return " ".join(list(found)[:_DESCRIPTIONS])
 
-    def _change_relations(
-        self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows], links: Counter[tuple[int, int]]
-    ) -> Collection[int]:
-        """The numbers of relations whose rows are others now. By how much their weight changed is added to `links`."""
-        changed: dict[int, dict[int, list[Said]]] = defaultdict(dict)
-        ends: dict[int, tuple[int, str, int]] = {}
-        for number in old.keys() | new.keys():
-            gone, come = (made[number].said if number in made else {} for made in (old, new))
-            for id in gone.keys() | come.keys():
-                if gone.get(id) != come.get(id) or old[number].told(id) != new[number].told(id):
-                    changed[id][number] = come.get(id, [])
-            for made in (made[number] for made in (old, new) if number in made):
-                ends.update(made.ends)
-        for id in sorted(changed):
-            before = self._statements(id)
-            said = before | changed[id]
-            links[ends[id][0], ends[id][2]] += _weight(said) - _weight(before)
-            self._put_relation(id, ends[id], {number: said[number] for number in sorted(said) if said[number]})
-        return changed
-
-    def _statements(self, relation: int) -> dict[int, list[Said]]:
-        """What is kept of the statements of a relation, by document."""
-        row = self._db.execute(
-            "SELECT document, said, weight, date, way FROM graph_relations WHERE id = ?", (relation,)
-        ).fetchone()
-        if row is None:
-            return {}
-        rows = self._db.execute(
-            "SELECT document, said FROM graph_statements WHERE relation = ? ORDER BY document", (relation,)
-        ).fetchall()
-        if not rows:
-            document, said, weight, date, way = row
-            return {document: [(said, weight, date, way)]}
-        return {document: [(text, weight, date, way) for text, weight, date, way in json.loads(said)]
-                for document, said in rows}  # fmt: skip
-
-    def _put_relation(self, id: int, ends: Sequence[object], said: Mapping[int, Sequence[Said]]) -> None:
-        """Write a relation from its statements by document, in order; without any, it goes."""
-        self._db.execute("DELETE FROM graph_statements WHERE relation = ?", (id,))
-        if not said:
-            self._db.execute("DELETE FROM graph_relations WHERE id = ?", (id,))
-            return
-        self._db.execute(
-            "INSERT OR REPLACE INTO graph_relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (id, *ends, *self._put_statements(id, said)),
-        )
-
-    def _put_statements(self, id: int, said: Mapping[int, Sequence[Said]]) -> Row:
-        """Keep the statements of a relation where there are several; what its row says of them."""
-        statements = [(number, *each) for number, some in said.items() for each in some]
-        if len(statements) > 1:
-            rows = ((id, number, as_json(some)) for number, some in said.items())
-            self._db.executemany("INSERT INTO graph_statements VALUES (?, ?, ?)", rows)
-        return (
-            *self._common_text(statements),
-            sum(weight for _, _, weight, _, _ in statements),
-            next((date for *_, date, _ in statements if date), ""),
-            "+".join(sorted({way for *_, way in statements})),
-        )
-
-    def _common_text(
-        self, statements: Sequence[tuple[int, int | None, int, str, str]]
-    ) -> tuple[int | None, int | None, str | None]:
-        """The document and number of the one text that describes a relation; where there are several, these."""
-        if len(statements) == 1:
-            return statements[0][0], statements[0][1], None
-        found: dict[str, tuple[int, int]] = {}
-        for document, number, *_ in statements:
-            if number is None:
-                continue
-            (text,) = self._db.execute(
-                "SELECT text FROM graph_texts WHERE document = ? AND number = ?", (document, number)
-            ).fetchone()
-            found.setdefault(text, (document, number))
-            if len(found) == _DESCRIPTIONS:
-                break
-        if len(found) == 1:
-            return *next(iter(found.values())), None
-        return None, None, " ".join(found) or None
-
     def _change_merges(self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows]) -> None:
         counts: Counter[tuple[int, str, str, str]] = Counter()
         for many, sign in ((old, -1), (new, 1)):
@@ -413,11 +294,7 @@ class GraphTables:
         return read_graph(self._db)
 
 
-def _weight(said: Mapping[int, Sequence[Said]]) -> int:
-    return sum(weight for some in said.values() for _, weight, _, _ in some)
-
-
-_NAMES = tuple(line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE"))
+_NAMES = tuple(line.split()[5] for line in f"{KEPT}{TABLES}".splitlines() if line.startswith("CREATE TABLE"))
 _ENTITY = "SELECT name, description, count, names, told FROM graph_entities WHERE id = ?"
 _PUT_ENTITY = "INSERT OR REPLACE INTO graph_entities VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _NOTHING = EntityShare()

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS graph_facts (
     document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, keys BLOB NOT NULL, facts BLOB NOT NULL
 );
 {table_of_keys(KEYS)}{CORPUS_TABLES}{USE_TABLES}"""
-_FORMAT = "3"
+_FORMAT = "4"
 """Changes when what is kept, or what the rules find in a text, does."""
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
@@ -81,10 +81,10 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
 
 
 def _read_all(store: Store, settings: GraphSettings, made: str, generation: str) -> CorpusNames:
-    for (table,) in store.db.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'graph_*'"
+    for kind, name in store.db.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name GLOB 'graph_*'"
     ).fetchall():
-        store.db.execute(f"DROP TABLE {table}")
+        store.db.execute(f"DROP {kind} {name}")
     create_tables(store.db, _TABLES)
     fill_corpus(store.db, sources(store), _texts(store))
     corpus = CorpusNames(store.db)

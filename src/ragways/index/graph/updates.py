@@ -21,8 +21,8 @@ from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
 from ragways.index.graph.claims import NAMED, TABLE, Claim, Into, NameAnswers, fill_claims
 from ragways.index.graph.corpus_names import create_tables, key_of
 from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
+from ragways.index.graph.graph_tables import KEPT, GraphTables
 from ragways.index.graph.graph_tables import TABLES as ROW_TABLES
-from ragways.index.graph.graph_tables import GraphTables
 from ragways.index.graph.kept_facts import FactsRun, facts_of, has_facts, unpacked_facts
 from ragways.index.graph.meanings import DocumentMeaning
 from ragways.index.graph.names import fold
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS graph_meanings (
     document INTEGER PRIMARY KEY, place INTEGER NOT NULL, keys BLOB NOT NULL, meaning BLOB NOT NULL
 );
 {TABLE}{table_of_keys(_KEYS)}"""
-TABLES = f"{_OWN_TABLES}{ROW_TABLES}"
+TABLES = f"{_OWN_TABLES}{KEPT}{ROW_TABLES}"
 _AT_ONCE = 1000
 """Documents whose shares of the graph are held at once."""
 _IN_MEMORY = 10_000

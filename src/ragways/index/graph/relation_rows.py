@@ -1,0 +1,278 @@
+"""The rows of relations in the store, kept small: there are a dozen of them for each chunk.
+
+What readers see is `graph_relations`, which is a view. Predicates and ways are few, and rows have their number;
+numbers of predicates tell in which order these came, and nobody sees them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import count, groupby
+from operator import itemgetter
+
+from ragways.index.graph.graph_rows import MILLION, DocumentRows, Row, Said, as_json
+
+KEPT = """
+-- Predicates, each with a way of finding relations, and how many relations have them.
+CREATE TABLE IF NOT EXISTS graph_predicates (
+    number INTEGER PRIMARY KEY, predicate TEXT NOT NULL, way TEXT NOT NULL, count INTEGER NOT NULL
+);
+-- `said` is the number of a text of the document; where several texts describe the relation, a list of documents and
+-- numbers. `weight` is in halves, or below zero in millionths. `date`: a year, or year, month and day as one number;
+-- any other as it is, and nothing where there is none.
+CREATE TABLE IF NOT EXISTS graph_relation_rows (
+    id INTEGER PRIMARY KEY, subject INTEGER NOT NULL, object INTEGER NOT NULL, predicate INTEGER NOT NULL,
+    weight INTEGER NOT NULL, document INTEGER, said, date
+);
+"""
+"""Tables that nobody but this module reads."""
+TABLES = """
+-- A relation's description is a text of the document, or its own where several statements describe it. `weight` is in
+-- millionths: so the order in which they are added cannot show.
+CREATE VIEW IF NOT EXISTS graph_relations AS SELECT
+    id, subject, (SELECT p.predicate FROM graph_predicates p WHERE p.number = r.predicate) AS predicate, object,
+    document, CASE WHEN typeof(said) = 'integer' THEN said END AS said,
+    CASE WHEN typeof(said) = 'text' THEN (SELECT group_concat(text, ' ') FROM (
+        SELECT t.text FROM json_each(r.said) j JOIN graph_texts t ON t.document = json_extract(j.value, '$[0]')
+        AND t.number = json_extract(j.value, '$[1]') ORDER BY j.key
+    )) END AS description,
+    CASE WHEN weight < 0 THEN -weight ELSE weight * 500000 END AS weight,
+    CASE WHEN date IS NULL THEN '' WHEN typeof(date) = 'text' THEN date WHEN date < 10000 THEN CAST(date AS TEXT)
+        ELSE printf('%d-%02d-%02d', date / 10000, date / 100 % 100, date % 100) END AS date,
+    (SELECT p.way FROM graph_predicates p WHERE p.number = r.predicate) AS way
+    FROM graph_relation_rows r;
+-- What the statements of a document say, of relations that are stated more than once.
+CREATE TABLE IF NOT EXISTS graph_statements (
+    relation INTEGER NOT NULL, document INTEGER NOT NULL, said TEXT NOT NULL, PRIMARY KEY (relation, document)
+) WITHOUT ROWID;
+"""
+SORTED = """
+CREATE TABLE temp.graph_said (
+    relation INTEGER, subject INTEGER, object INTEGER, predicate INTEGER, weight INTEGER, document INTEGER,
+    said INTEGER, date
+);
+CREATE TABLE temp.graph_several (
+    relation INTEGER, subject INTEGER, object INTEGER, predicate INTEGER, weight INTEGER, document INTEGER, said, date
+);
+"""
+_DESCRIPTIONS = 3
+_AT_ONCE = 2000  # rows that are given to SQLite together
+_HALF = MILLION // 2
+_PUT = "INSERT OR REPLACE INTO graph_relation_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+
+Statement = tuple[int, int | None, int, str, str]
+"""The document, and what it says."""
+
+
+class RelationRows:
+    """What documents state is put and taken away."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._predicates = _Predicates(db)
+
+    # All of it
+
+    def laid_down(self, made: DocumentRows) -> Iterable[Row]:
+        """Rows for `temp.graph_said`."""
+        document = made.document.number
+        for id, statements in made.said.items():
+            subject, predicate, object = made.ends[id]
+            for text, weight, date, way in statements:
+                number = self._predicates.number(predicate, way)
+                yield id, subject, object, number, _halves(weight), document, text, _as_number(date)
+
+    def fill(self) -> None:
+        """Make the rows of what was laid down."""
+        several = list[Row]()
+        rows = self._db.execute(
+            "SELECT relation, subject, object, predicate, weight, document, said, date FROM temp.graph_said "
+            "WHERE relation IN (SELECT relation FROM temp.graph_said GROUP BY relation HAVING count(*) > 1) "
+            "ORDER BY relation, document, rowid"
+        )
+        for (id, subject, object), statements in groupby(rows, key=itemgetter(0, 1, 2)):
+            said: dict[int, list[Said]] = defaultdict(list)
+            for *_, number, weight, document, text, date in statements:
+                predicate, way = self._predicates.meaning(number)
+                said[document].append((text, _millionths(weight), _as_date(date), way))
+            several.append((id, *self._row(id, (subject, predicate, object), said)))
+            if len(several) >= _AT_ONCE:
+                self._lay_several(several)
+        self._lay_several(several)
+        # In their order: so pages are filled one after the other.
+        self._db.execute(
+            "INSERT INTO graph_relation_rows SELECT * FROM temp.graph_said GROUP BY relation HAVING count(*) = 1 "
+            "UNION ALL SELECT * FROM temp.graph_several ORDER BY 1"
+        )
+        for number, uses in self._db.execute(_USES).fetchall():
+            self._predicates.use(number, uses)
+        self._predicates.flush()
+
+    def _lay_several(self, rows: list[Row]) -> None:
+        self._db.executemany("INSERT INTO temp.graph_several VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        rows.clear()
+
+    # What changed
+
+    def change(
+        self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows], links: Counter[tuple[int, int]]
+    ) -> Collection[int]:
+        """The numbers of relations whose rows are others now. By how much their weight changed is added to `links`."""
+        changed: dict[int, dict[int, list[Said]]] = defaultdict(dict)
+        ends: dict[int, tuple[int, str, int]] = {}
+        for number in old.keys() | new.keys():
+            gone, come = (made[number].said if number in made else {} for made in (old, new))
+            for id in gone.keys() | come.keys():
+                if gone.get(id) != come.get(id) or old[number].told(id) != new[number].told(id):
+                    changed[id][number] = come.get(id, [])
+            for made in (made[number] for made in (old, new) if number in made):
+                ends.update(made.ends)
+        for id in sorted(changed):
+            before = self._statements(id)
+            said = before | changed[id]
+            links[ends[id][0], ends[id][2]] += _weight(said) - _weight(before)
+            self._put(id, ends[id], {number: said[number] for number in sorted(said) if said[number]})
+        self._predicates.flush()
+        return changed
+
+    def _statements(self, relation: int) -> dict[int, list[Said]]:
+        """What is kept of the statements of a relation, by document."""
+        row = self._db.execute(_ROW, (relation,)).fetchone()
+        if row is None:
+            return {}
+        rows = self._db.execute(
+            "SELECT document, said FROM graph_statements WHERE relation = ? ORDER BY document", (relation,)
+        ).fetchall()
+        if not rows:
+            predicate, weight, document, said, date = row
+            return {document: [(said, _millionths(weight), _as_date(date), self._predicates.meaning(predicate)[1])]}
+        return {document: [(text, weight, date, way) for text, weight, date, way in json.loads(said)]
+                for document, said in rows}  # fmt: skip
+
+    def _put(self, id: int, ends: tuple[int, str, int], said: Mapping[int, Sequence[Said]]) -> None:
+        """Write a relation from its statements by document, in order; without any, it goes."""
+        self._db.execute("DELETE FROM graph_statements WHERE relation = ?", (id,))
+        if (row := self._db.execute(_ROW, (id,)).fetchone()) is not None:
+            self._predicates.use(row[0], -1)
+        if not said:
+            self._db.execute("DELETE FROM graph_relation_rows WHERE id = ?", (id,))
+            return
+        made = self._row(id, ends, said)
+        self._predicates.use(made[2], 1)
+        self._db.execute(_PUT, (id, *made))
+
+    def _row(
+        self, id: int, ends: tuple[int, str, int], said: Mapping[int, Sequence[Said]]
+    ) -> tuple[int, int, int, int, int | None, int | str | None, int | str | None]:
+        """The row of a relation, and its statements put where there are several."""
+        statements = [(number, *each) for number, some in said.items() for each in some]
+        if len(statements) > 1:
+            rows = ((id, number, as_json(some)) for number, some in said.items())
+            self._db.executemany("INSERT INTO graph_statements VALUES (?, ?, ?)", rows)
+        subject, predicate, object = ends
+        number = self._predicates.number(predicate, "+".join(sorted({way for *_, way in statements})))
+        weight = _halves(sum(weight for _, _, weight, _, _ in statements))
+        date = next((date for *_, date, _ in statements if date), "")
+        return subject, object, number, weight, *self._description(statements), _as_number(date)
+
+    def _description(self, statements: Sequence[Statement]) -> tuple[int | None, int | str | None]:
+        """The document and number of the one text that describes a relation; where there are several, a list."""
+        if len(statements) == 1:
+            return statements[0][:2]
+        found: dict[str, tuple[int, int]] = {}
+        for document, number, *_ in statements:
+            if number is not None:
+                found.setdefault(self._db.execute(_TEXT, (document, number)).fetchone()[0], (document, number))
+            if len(found) == _DESCRIPTIONS:
+                break
+        if len(found) > 1:
+            return None, as_json(list(found.values()))
+        return next(iter(found.values()), (None, None))
+
+
+class _Predicates:
+    """Numbers of predicates with ways, counted by the relations that have them: what is in no use goes."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._uses: Counter[int] = Counter()
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[str, str], int]:
+        return {(predicate, way): number for number, predicate, way in self._db.execute(_PREDICATES)}
+
+    @cached_property
+    def _meanings(self) -> dict[int, tuple[str, str]]:
+        return {number: meaning for meaning, number in self._numbers.items()}
+
+    @cached_property
+    def _free(self) -> Iterator[int]:
+        return count(1 + max(self._meanings, default=-1))
+
+    def number(self, predicate: str, way: str) -> int:
+        found = self._numbers.get((predicate, way))
+        if found is None:
+            found = next(self._free)
+            self._numbers[predicate, way], self._meanings[found] = found, (predicate, way)
+        return found
+
+    def meaning(self, number: int) -> tuple[str, str]:
+        """The predicate and the way."""
+        return self._meanings[number]
+
+    def use(self, number: int, more: int) -> None:
+        """So many relations more have it."""
+        self._uses[number] += more
+
+    def flush(self) -> None:
+        """Count, and drop what is in no use."""
+        for number, more in self._uses.items():
+            self._db.execute(_COUNT, (number, *self._meanings[number], more))
+        self._db.execute("DELETE FROM graph_predicates WHERE count = 0")
+        for name in ("_numbers", "_meanings", "_free"):
+            self.__dict__.pop(name, None)
+        self._uses.clear()
+
+
+_PREDICATES = "SELECT number, predicate, way FROM graph_predicates"
+_COUNT = "INSERT INTO graph_predicates VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
+_USES = "SELECT predicate, count(*) FROM graph_relation_rows GROUP BY predicate"
+_ROW = "SELECT predicate, weight, document, said, date FROM graph_relation_rows WHERE id = ?"
+_TEXT = "SELECT text FROM graph_texts WHERE document = ? AND number = ?"
+_DIGITS = "123456789"
+
+
+def _weight(said: Mapping[int, Sequence[Said]]) -> int:
+    return sum(weight for some in said.values() for _, weight, _, _ in some)
+
+
+def _halves(millionths: int) -> int:
+    """A weight as it is kept."""
+    return -millionths if millionths % _HALF else millionths // _HALF
+
+
+def _millionths(halves: int) -> int:
+    return -halves if halves < 0 else halves * _HALF
+
+
+def _as_number(date: str) -> int | str | None:
+    """A date as it is kept: SQLite must make the same text of it again."""
+    if not date:
+        return None
+    if date.isascii() and date[:1] in _DIGITS:
+        if len(date) == len("1883") and date.isdigit():
+            return int(date)
+        year, month, day = date[:4], date[5:7], date[8:]
+        if len(date) == len("1883-10-04") and f"{year}{month}{day}".isdigit() and date == f"{year}-{month}-{day}":
+            return int(f"{year}{month}{day}")
+    return date
+
+
+def _as_date(kept: int | str | None) -> str:
+    if isinstance(kept, int):
+        return str(kept) if kept < 10000 else f"{kept // 10000}-{kept // 100 % 100:02}-{kept % 100:02}"
+    return kept or ""
