@@ -11,7 +11,7 @@ from ragways.index.work_cache import WorkCache
 
 
 class Forgetting:
-    """How a run forgets. It costs what went, where the layers keep work under the hashes of chunks alone and the work
+    """How a run forgets. It costs what went, where the layers can tell what they kept work under for it and the work
     cache holds nothing but what is used. It does not where a run began to keep work in it and did not end: then, and
     where the layers of an index are others than before, all that is kept is looked through.
     """
@@ -31,7 +31,7 @@ class Forgetting:
         """Find out what is to go, while the store is open for writing."""
         if not self._tidy or self._owed or context.changes is None or any(layer.keeps_more for layer in layers):
             return
-        gone = self._store.released
+        gone = self._store.released.union(*(layer.released(context) for layer in layers))
         self._released = gone.difference(
             *(layer.still_used(context, gone) for layer in layers if layer.still_used is not None)
         )
