@@ -175,7 +175,7 @@ def test_no_text_can_break_out_of_the_page(hostile: Path, tmp_path: Path):
         assert read.handlers == []
         assert json.loads(read.texts["data"]) == json.loads(json.dumps(to_plain(shown)))
         assert "alert(1)</script>" not in text
-    whole = neighbourhood(index, graph.ids[0], hops=6)
+    whole = neighbourhood(index, graph.ids.id(0), hops=6)
     assert set(HOSTILE) <= {member.name for member in whole.nodes}
     graph.close()
     index.close()
@@ -200,7 +200,7 @@ def test_json_for_a_script_tag(text: str):
 @needs_browser
 def test_a_browser_draws_it(hostile: Path, tmp_path: Path):
     index, graph = Index.open(hostile), Graph.open(hostile / "derived" / "1")
-    shown = neighbourhood(index, graph.ids[0], hops=6)
+    shown = neighbourhood(index, graph.ids.id(0), hops=6)
     (tmp_path / "page.html").write_text(shown.page(), encoding="utf-8")
     graph.close()
     index.close()
@@ -266,7 +266,7 @@ def test_a_neighbourhood_in_a_notebook_and_in_words(opened: tuple[Index, Graph],
     assert frame.values["sandbox"] == "allow-scripts"
     assert frame.values["srcdoc"] == shown.page()
     with closing(Index.open(hostile)) as other:
-        whole = neighbourhood(other, other.graph.ids[0], hops=6)
+        whole = neighbourhood(other, other.graph.ids.id(0), hops=6)
         assert Frame(whole._repr_html_()).tags == ["iframe"]
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", repr(whole))
 

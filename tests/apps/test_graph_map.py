@@ -57,7 +57,7 @@ def test_the_best_connected_and_what_joins_them(index: Index):
 def test_communities_are_the_coarsest(index: Index):
     coarsest = {id: each.id for each in index.communities.of_level(0) for id in index.communities.members(each.id)}
     assert coarsest
-    assert communities_of(index, index.graph.ids) == coarsest
+    assert communities_of(index, list(index.graph.ids)) == coarsest
     levels = index.communities.levels()
     for level in levels:
         of_level = {

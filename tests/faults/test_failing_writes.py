@@ -91,10 +91,10 @@ def test_an_array_that_was_cut_short_is_noticed(index: Path, tmp_path: Path, mon
 
     def cut(file: Path, array: np.ndarray) -> None:
         save(file, array)
-        if Path(file).name == "graph-entities-weights.npy":
+        if Path(file).name == "ranks.npy":
             with Path(file).open("r+b") as written:
                 written.truncate(140)
 
     monkeypatch.setattr(np, "save", cut)
-    with pytest.raises(StoreFailed, match=r"graph-entities-weights.npy was not written whole"):
+    with pytest.raises(StoreFailed, match=r"ranks.npy was not written whole"):
         run(index, tmp_path / "docs", tmp_path / "bill")

@@ -69,9 +69,9 @@ def test_what_is_kept_of_a_hub_is_what_weighs_most(hubs: tuple[Path, Path]):
     assert around.reached == FEW + 1
     assert len(around.nodes) == 50
     assert "the 50 nearest and heaviest of 5,001 entities" in around.cut
-    weights = dict(zip(*(part.tolist() for part in graph.adjacency.neighbours(graph.ordinals[hub])), strict=True))
+    weights = dict(zip(*(part.tolist() for part in graph.adjacency.neighbours(graph.ids[hub])), strict=True))
     by_hand = sorted(weights, key=lambda node: (-weights[node], node))[:49]
-    assert [node.id for node in around.nodes[1:]] == [graph.ids[node] for node in by_hand]
+    assert [node.id for node in around.nodes[1:]] == [graph.ids.id(node) for node in by_hand]
     assert [id for id, _ in graph.neighbours(hub, 49)] == [node.id for node in around.nodes[1:]]
     triplets = graph.triplets([hub], 30)
     assert [t.weight for t in triplets] == sorted((t.weight for t in triplets), reverse=True)

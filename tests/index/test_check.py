@@ -133,7 +133,6 @@ BROKEN_GRAPH = {
     "names of entities that are not there": "INSERT INTO graph_names VALUES ('x', 9999, 1, 0)",
     "merges into entities that are not there": "INSERT INTO graph_merges VALUES (9999, 'a', 'alias', 'b', 1)",
     "graph: chunks that are not in the index": "UPDATE graph_contents SET chunks = 's99' || chunks",
-    "graph-entities: not the nodes of the graph": NEW_ENTITY,
     "arrays of other entities than the graph's": NEW_ENTITY,
     "arrays of other relations than the graph's": "UPDATE graph_relation_rows SET id = 5 WHERE id = (SELECT min(id) "
     "FROM graph_relations)",
@@ -144,6 +143,12 @@ BROKEN_GRAPH = {
 def test_a_broken_graph(index: Path, name: str):
     sql(index / "index.sqlite", BROKEN_GRAPH[name])
     assert the(index, name).severity == "error"
+
+
+def test_links_to_nodes_that_are_none(index: Path):
+    for table in ("graph-entities", "graph-nodes"):
+        change(derived(index) / f"{table}-links-nodes.npy", lambda nodes: nodes + 10_000)
+        assert the(index, f"{table}: not the nodes of the graph").severity == "error"
 
 
 BROKEN_COMMUNITIES = {
@@ -342,7 +347,7 @@ def test_a_layer_whose_files_are_gone(index: Path):
 
 def test_the_cure_for_derived_files_cures(index: Path):
     change(vectors(index) / "rows.npy", lambda rows: rows[:-1])
-    change(derived(index) / "graph-ids.npy", lambda ids: ids[:-1])
+    change(derived(index) / "graph-entities-alive.npy", np.zeros_like)
     sql(derived(index) / "communities.sqlite", BROKEN_COMMUNITIES["vectors of communities that are not there"])
     assert {finding.cure for finding in check(index).findings if finding.severity == "error"} == {
         f"remove the folder {derived(index)}: it is made anew when the index is next used"

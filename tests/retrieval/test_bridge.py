@@ -22,7 +22,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 def pieces(index: Index) -> dict[str, Piece]:
     """All passages, by title: each text of the corpus is one."""
-    return {piece.title: piece for piece in index.pieces(index.graph.chunks).values()}
+    return {piece.title: piece for piece in index.pieces(index.graph.chunk_numbers).values()}
 
 
 def cover(index: Index, question: str) -> Cover:

@@ -60,7 +60,7 @@ def networkx_pagerank(index: Index, seeds: dict[str, float], weight: str | None 
     links = index.graph.adjacency
     for node, id in enumerate(index.graph.ids):
         for other, heavy in zip(*links.neighbours(node), strict=True):
-            graph.add_edge(id, index.graph.ids[int(other)], weight=float(heavy))
+            graph.add_edge(id, index.graph.ids.id(int(other)), weight=float(heavy))
     found: dict[str, float] = networkx.pagerank(
         graph, alpha=0.85, personalization=seeds, dangling=seeds, max_iter=1000, tol=1e-12, weight=weight
     )

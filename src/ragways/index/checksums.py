@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -114,6 +115,14 @@ def seal_files(folder: Path, name: str, before: Path | None = None) -> None:
             size, crcs = known or _written(path)
             lines.append(f"{','.join(f'{crc:08x}' for crc in crcs)} {size} {file}\n")
     replace_file(folder / name, with_own_sum("".join(lines)))
+
+
+def link_file(source: Path, target: Path) -> None:
+    """Take over a file that never changes, without copying it."""
+    try:
+        target.hardlink_to(source)
+    except OSError:  # a file system without links
+        shutil.copyfile(source, target)
 
 
 def is_linked(path: Path, other: Path) -> bool:

@@ -24,7 +24,6 @@ from ragways.index.export import replacing
 from ragways.index.packed import Matrix
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
-from ragways.index.store import number_of
 
 if TYPE_CHECKING:
     from ragways.index.graph.reader import Graph
@@ -189,7 +188,7 @@ def _structure(index: Index, seed: int, wedges: int) -> Structural:
     with store_errors(index.folder):
         (types,) = index._store.db.execute("SELECT count(DISTINCT predicate) FROM graph_relations").fetchone()
     relations = len(graph.relation_arrays)
-    return structural(graph.adjacency, relations=relations, relation_types=types, seed=seed, wedges=wedges)
+    return structural(graph.in_order, relations=relations, relation_types=types, seed=seed, wedges=wedges)
 
 
 def save(folder: Path, diagnosis: Diagnosis) -> Path | None:
@@ -237,14 +236,13 @@ def textual(index: Index) -> Textual:
 
 def _named(graph: Graph) -> set[int]:
     """Numbers of the documents about an entity that a passage of another document names."""
-    from ragways.index.graph.tables import ABOUT
+    from ragways.index.graph.contents import ABOUT
 
-    size, links = len(graph.ids), graph.passages
-    ends = slice(0, int(links.indptr[size]))
-    entities = np.repeat(np.arange(size), np.diff(links.indptr[: size + 1]))
-    numbers = np.fromiter((number_of(id) for id in graph.chunks), np.int64, len(graph.chunks))
-    documents = numbers[links.indices[ends].astype(np.int64) - size]
-    about = links.weights[ends] >= ABOUT + 1  # what the first mention in an entity's own article weighs
+    size, links = graph.first_chunk, graph.passages
+    places, counts = links.edges(np.arange(size))
+    entities = np.repeat(np.arange(size), counts)
+    documents = graph.chunks.documents[links.indices[places].astype(np.int64) - size]
+    about = links.weights[places] >= ABOUT + 1  # what the first mention in an entity's own article weighs
     own = np.full(size, -1, np.int64)
     own[entities[about]] = documents[about]
     named = own[entities[(own[entities] >= 0) & (own[entities] != documents)]]

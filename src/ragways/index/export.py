@@ -60,17 +60,17 @@ class Counted:
 
 
 def _nodes(graph: Graph) -> Iterator[Row]:
-    for at in range(0, len(graph.ids), _AT_ONCE):
-        for _, entity in sorted(graph.entities(graph.ids[at : at + _AT_ONCE]).items()):
+    for at in range(0, len(graph.ids.numbers), _AT_ONCE):
+        for _, entity in sorted(graph.entities(graph.ids.at(graph.ids.numbers[at : at + _AT_ONCE])).items()):
             yield {name: getattr(entity, name) for name in NODES} | {"aliases": list(entity.aliases)}
 
 
 def _edges(graph: Graph) -> Iterator[Row]:
-    size = len(graph.relation_arrays)
-    for at in range(0, size, _AT_ONCE):
-        found = graph.relations_at(range(at, min(at + _AT_ONCE, size)))
+    numbers = graph.relation_arrays.all_numbers()
+    for at in range(0, len(numbers), _AT_ONCE):
+        found = graph.relations_at(numbers[at : at + _AT_ONCE].tolist())
         stating = graph.relation_chunks([triplet.id for triplet in found.values()])
-        for _, triplet in sorted(found.items()):
+        for triplet in sorted(found.values(), key=lambda triplet: triplet.id):
             other = {"source": triplet.subject, "target": triplet.object, "chunks": stating.get(triplet.id, [])}
             yield {name: other[name] if name in other else getattr(triplet, name) for name in EDGES}
 

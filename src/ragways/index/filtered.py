@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError, did_you_mean
 from ragways.index.chunk_vectors import ChunkVectors
@@ -24,7 +23,6 @@ from ragways.index.database import PartOfDatabase
 from ragways.index.graph.filtered import FilteredGraph
 from ragways.index.reader import Index
 from ragways.index.schema import PARTS
-from ragways.index.store import number_of
 from ragways.index.where import OWN_FIELDS, DocumentFilter, read_filter
 from ragways.index.windows.reader import Windows
 from ragways.index.words import Words
@@ -145,16 +143,15 @@ class FilteredIndex(Index):
     @cached_property
     def graph(self) -> FilteredGraph:
         whole = self._whole_index.graph
-        return FilteredGraph(whole, self._rows_of(whole.chunks), self._text_of_chunk)
+        chunks = whole.chunk_numbers.numbers()
+        seen = np.zeros(whole.chunks.capacity, dtype=np.bool_)
+        seen[chunks] = np.isin(whole.chunks.documents[chunks], np.array(sorted(self.numbers), dtype=np.int64))
+        return FilteredGraph(whole, seen, self._text_of_chunk)
 
     @cached_property
     def communities(self) -> Communities:
         """Those that rest on nothing else: of a community that other documents speak of too, the report may say so."""
         return self._whole_index.communities.only(self.graph.is_whole)
-
-    def _rows_of(self, chunks: Iterable[str]) -> NDArray[np.bool_]:
-        """Which of these chunks are of matching documents."""
-        return np.fromiter((number_of(id) in self.numbers for id in chunks), dtype=np.bool_)
 
     def _text_of_chunk(self, ids: Iterable[str]) -> Mapping[str, str]:
         return {id: f"{piece.title}\n{piece.text}" for id, piece in self.pieces(ids).items()}

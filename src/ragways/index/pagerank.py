@@ -7,29 +7,74 @@ proportion to the weights of its edges, the rest goes home to the seeds. A node 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ragways.index.array_tables import Ragged
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+Order = Callable[[Ints], NDArray[Any]]
+"""Gives for nodes what they are sorted by."""
+
+
 @dataclass(frozen=True)
 class Adjacency:
-    """An undirected weighted graph: the neighbours of i are `indices[indptr[i]:indptr[i + 1]]`, in rising order."""
+    """An undirected weighted graph: the neighbours of i are `indices[indptr[i]:indptr[i + 1]]`, in rising order.
 
-    indptr: Ints
+    A graph whose rows were changed one by one has them in any place: with `counts`, those of i begin at `indptr[i]` and
+    are so many. Then numbers tell nothing of the order of nodes, and `order` does.
+    """
+
+    indptr: NDArray[np.integer]
     indices: NDArray[np.int32]
     weights: NDArray[np.float32]
+    counts: NDArray[np.int32] | None = None
+    order: Order | None = None
 
     def __len__(self) -> int:
-        return len(self.indptr) - 1
+        return len(self.indptr) - 1 if self.counts is None else len(self.counts)
+
+    @property
+    def degrees(self) -> NDArray[np.integer]:
+        """How many neighbours each node has."""
+        return np.diff(self.indptr) if self.counts is None else self.counts
+
+    def ranks(self, nodes: Ints) -> NDArray[Any]:
+        """What decides between nodes that are equal otherwise: the smaller first."""
+        return nodes if self.order is None else self.order(nodes)
+
+    def compact(self) -> Adjacency:
+        """The same graph with its rows one after the other."""
+        if self.counts is None:
+            return self
+        places, counts = self.edges(np.arange(len(self)))
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        return Adjacency(ends, self.indices[places], self.weights[places])
+
+    def ordered(self, order: Order) -> Adjacency:
+        """The same graph, where this is the order of nodes: that of each node's neighbours, too."""
+        rows = np.repeat(np.arange(len(self)), self.degrees)
+        by_rank = np.lexsort((order(self.indices.astype(np.int64)), rows))
+        return Adjacency(self.indptr, self.indices[by_rank], self.weights[by_rank], order=order)
+
+    def only(self, nodes: Ints) -> Adjacency:
+        """These nodes alone, in their order, and what joins them."""
+        place = np.full(len(self), -1, dtype=np.int32)
+        place[nodes] = np.arange(len(nodes))
+        places, counts = self.edges(nodes)
+        targets = place[self.indices[places]]
+        kept = np.flatnonzero(targets >= 0)
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        return Adjacency(np.searchsorted(kept, ends), targets[kept], self.weights[places[kept]])
 
     @classmethod
     def of_edges(cls, size: int, left: Ints, right: Ints, weights: Floats) -> Adjacency:
@@ -43,13 +88,15 @@ class Adjacency:
         return cls(indptr.astype(np.int64), (keys % max(size, 1)).astype(np.int32), summed.astype(np.float32))
 
     def neighbours(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        here = slice(int(self.indptr[node]), int(self.indptr[node + 1]))
-        return self.indices[here], self.weights[here]
+        begin = int(self.indptr[node])
+        end = int(self.indptr[node + 1]) if self.counts is None else begin + int(self.counts[node])
+        return self.indices[begin:end], self.weights[begin:end]
 
     @cached_property
     def strengths(self) -> Floats:
         """The sum of the weights at each node."""
-        return _row_sums(self.indptr, np.asarray(self.weights, dtype=np.float64))
+        links = self.compact()
+        return _row_sums(links.indptr, np.asarray(links.weights, dtype=np.float64))
 
     @cached_property
     def strength(self) -> float:
@@ -59,16 +106,19 @@ class Adjacency:
     @cached_property
     def unweighted(self) -> Adjacency:
         """The same graph with every edge counting as much as any other."""
-        return Adjacency(self.indptr, self.indices, np.broadcast_to(np.float32(1), len(self.indices)))
+        even = np.broadcast_to(np.float32(1), len(self.indices))
+        return Adjacency(self.indptr, self.indices, even, self.counts, self.order)
 
     def strongest(self, count: int, first: int, end: int) -> Ints:
-        """The nodes from `first` to `end` with the largest strengths; of equals, those of the lower numbers."""
+        """The nodes from `first` to `end` with the largest strengths above 0; of equals, those of the lower ranks."""
         asked = count, first, end
         if asked not in self._strongest:
             strengths = self.strengths[first:end]
-            border = np.partition(strengths, -count)[-count] if 0 < count < len(strengths) else -1.0
-            above, equal = np.flatnonzero(strengths > border), np.flatnonzero(strengths == border)
-            self._strongest[asked] = np.concatenate([above, equal[: max(0, count - len(above))]]) + first
+            border = np.partition(strengths, -count)[-count] if 0 < count < len(strengths) else 0.0
+            above = np.flatnonzero(strengths > border) + first
+            equal = np.flatnonzero(strengths == border) + first if border > 0 else above[:0]
+            equal = equal[np.argsort(self.ranks(equal))]
+            self._strongest[asked] = np.concatenate([above, equal[: max(0, count - len(above))]])
         return self._strongest[asked]
 
     @cached_property
@@ -92,28 +142,25 @@ class Adjacency:
 
     def edges(self, nodes: Ints) -> tuple[Ints, Ints]:
         """The places of all edges of these nodes, and how many each has."""
-        first = self.indptr.take(nodes)
-        counts = self.indptr.take(nodes + 1) - first
+        first = self.indptr.take(nodes).astype(np.int64, copy=False)
+        counts = self.counts_of(nodes)
         ends = np.cumsum(counts)
         places = np.repeat(first - ends + counts, counts)
         places += np.arange(len(places))
         return places, counts
 
-    def save(self, folder: Path, name: str) -> None:
-        for part in _PARTS:
-            np.save(folder / f"{name}-{part}.npy", getattr(self, part))
+    def counts_of(self, nodes: Ints) -> Ints:
+        """How many neighbours each of these nodes has."""
+        if self.counts is None:
+            return self.indptr.take(nodes + 1) - self.indptr.take(nodes)
+        return self.counts.take(nodes).astype(np.int64)
 
     @classmethod
-    def load(cls, folder: Path, name: str) -> Adjacency:
-        # Plain views of the mapped files: indexing a memmap costs as much again in bookkeeping.
-        *parts, strengths = (np.asarray(np.load(folder / f"{name}-{part}.npy", mmap_mode="r")) for part in _PARTS)
-        loaded = cls(*parts)
-        loaded.__dict__["strengths"] = strengths
-        return loaded
-
-
-_PARTS = ("indptr", "indices", "weights", "strengths")
-"""What is kept of a graph: all that a walk reads, so that it reads what it touches and no more."""
+    def of_rows(cls, links: Ragged, strengths: Floats, order: Order | None) -> Adjacency:
+        """From the neighbours of each node and their weights, and the sums of these."""
+        made = cls(links.begins, links["nodes"], links["weights"], links.counts, order)
+        made.__dict__["strengths"] = strengths
+        return made
 
 
 def pagerank(
@@ -123,6 +170,7 @@ def pagerank(
     home = _normalised(start)
     if len(home) == 0:
         return home
+    links = links.compact()
     weights, indices = np.asarray(links.weights, dtype=np.float64), np.asarray(links.indices, dtype=np.intp)
     strengths = _row_sums(links.indptr, weights)
     share = np.divide(1.0, strengths, out=np.zeros_like(strengths), where=strengths > 0)
@@ -163,13 +211,13 @@ class Reached:
 
     def best(self, count: int, *, minimum: float = 0.0, first: int = 0, end: int | None = None) -> tuple[Ints, Floats]:
         """The nodes from `first` to `end` that have the largest shares, of at least `minimum`: best first, equals by
-        number.
+        rank.
         """
         nodes, mass = self.candidates(count, first=first, end=end)
         able = np.flatnonzero(mass >= minimum)
         if count < len(able):
             able = able[mass[able] >= np.partition(mass[able], -count)[-count]]
-        best = able[np.lexsort((nodes[able], -mass[able]))][:count]
+        best = able[np.lexsort((self.links.ranks(nodes[able]), -mass[able]))][:count]
         return nodes[best], mass[best]
 
     def candidates(self, count: int, *, first: int = 0, end: int | None = None) -> tuple[Ints, Floats]:
@@ -210,12 +258,14 @@ def reach(links: Adjacency, seeds: Ints, weights: Floats, *, damping: float = 0.
     nodes that count. Among these π is solved for nearly exactly. What leaves them is lost to sight: it is taken to
     mix, so that every node of the graph gets of it by its strength, as it does in the long run.
     """
+    first = np.argsort(links.ranks(seeds))  # sums do not depend on who was named first
+    seeds, weights = seeds[first], weights[first]
     home = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
     steps = _steps(damping, epsilon)
     with links.scratch() as local:
         seen, near = _explore(links, seeds, home, local, damping, epsilon, max(4, steps - 2))
         kept = np.flatnonzero((near > epsilon / 10) | (np.arange(len(seen)) < len(seeds)))
-        kept = kept.take(np.argsort(seen.take(kept)))
+        kept = kept.take(np.argsort(links.ranks(seen.take(kept))))
         chosen, near = seen.take(kept), near.take(kept)
         back = np.zeros(len(seen))
         back[: len(seeds)] = home
@@ -251,9 +301,8 @@ def reach(links: Adjacency, seeds: Ints, weights: Floats, *, damping: float = 0.
 
 
 def seeds_of(weights: Mapping[int, float]) -> tuple[Ints, Floats]:
-    """Nodes and their weights as `reach` takes them, in rising order: sums do not depend on who was named first."""
-    nodes = sorted(weights)
-    return np.array(nodes, dtype=np.int64), np.array([weights[node] for node in nodes], dtype=np.float64)
+    """Nodes and their weights as `reach` takes them."""
+    return np.array(list(weights), dtype=np.int64), np.array(list(weights.values()), dtype=np.float64)
 
 
 def _shares(links: Adjacency, nodes: NDArray[np.int32] | Ints) -> Floats:
@@ -287,7 +336,7 @@ def _explore(
     visits = mass = home
     local[seen] = np.arange(len(seen))
     for _ in range(rounds):
-        going = np.flatnonzero(mass > epsilon * (links.indptr.take(front + 1) - links.indptr.take(front)))
+        going = np.flatnonzero(mass > epsilon * links.counts_of(front))
         if not len(going):
             break
         front = front.take(going)
@@ -354,7 +403,7 @@ def _totals(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
     return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 
-def _row_sums(indptr: Ints, values: Floats) -> Floats:
+def _row_sums(indptr: NDArray[np.integer], values: Floats) -> Floats:
     """Sums of each row; `reduceat` gives an empty row the next row's first value, hence the mask."""
     sums = np.zeros(len(indptr) - 1)
     filled = np.flatnonzero(np.diff(indptr))

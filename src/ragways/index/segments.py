@@ -21,6 +21,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.checksums import link_file
 from ragways.index.layer import BuildContext
 from ragways.index.store import Store
 
@@ -254,10 +255,7 @@ def stretches(starts: Rows, counts: Rows) -> Rows:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Take over a segment without copying it, for its files never change."""
+    """Take over a segment, for its files never change."""
     target.mkdir()
     for file in sorted(source.iterdir()):
-        try:
-            (target / file.name).hardlink_to(file)
-        except OSError:  # a file system without links
-            shutil.copyfile(file, target / file.name)
+        link_file(file, target / file.name)

@@ -7,14 +7,14 @@ stand near each other. Places come from the graph alone, so that the same graph 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.graph.names import coarse
-from ragways.index.graph.relations import places_of
+from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 
 Floats = NDArray[np.float64]
@@ -64,14 +64,14 @@ def graph_map(index: Index, limit: int = 1000) -> GraphMap:
     Dates and quantities are left out. Raises MissingLayer where the index has no graph.
     """
     graph, links = index.graph, index.graph.adjacency
-    degrees = np.diff(links.indptr)
+    degrees = links.degrees
     limit = max(1, min(limit, MOST_NODES))
-    best = np.lexsort((np.arange(len(degrees)), -degrees))[: 2 * limit]
+    best = _most(degrees, graph.rank, 2 * limit)
     best = best[degrees[best] > 0]
     ids = graph.ids_at(best.tolist())
     entities = graph.entities(ids.values())
     kept = [node for node in best.tolist() if coarse(entities[ids[node]].type) not in _JOIN_NOTHING][:limit]
-    left, right, weights = _edges(links.indptr, links.indices, links.weights, np.array(kept, dtype=np.int64))
+    left, right, weights = _edges(links, np.array(kept, dtype=np.int64))
     own = communities_of(index, [ids[node] for node in kept])
     kinds = [coarse(entities[ids[node]].type) for node in kept]
     groups = [own.get(ids[node], "") or kind for node, kind in zip(kept, kinds, strict=True)]
@@ -83,7 +83,7 @@ def graph_map(index: Index, limit: int = 1000) -> GraphMap:
         community = own.get(found.id, "")
         nodes.append(MapNode(found.id, found.name[:_LETTERS], found.type, kind, int(degrees[node]), community, *at))
     edges = zip(left.tolist(), right.tolist(), np.round(weights, 3).tolist(), strict=True)
-    return GraphMap(tuple(nodes), tuple(edges), len(degrees))
+    return GraphMap(tuple(nodes), tuple(edges), len(graph.ids))
 
 
 def communities_of(index: Index, ids: Sequence[str]) -> dict[str, str]:
@@ -94,16 +94,21 @@ def communities_of(index: Index, ids: Sequence[str]) -> dict[str, str]:
     return index.communities.at_level(ids, levels[0]) if levels else {}
 
 
-def _edges(
-    indptr: Ints, indices: NDArray[np.int32], weights: NDArray[np.float32], nodes: Ints
-) -> tuple[Ints, Ints, Floats]:
+def _most(degrees: NDArray[np.integer], rank: Callable[[Ints], Ints], count: int) -> Ints:
+    """The nodes with the most neighbours, of equals those of the lower ranks."""
+    border = np.partition(degrees, -count)[-count] if count < len(degrees) else 0
+    nodes = np.flatnonzero(degrees >= border)
+    return nodes[np.lexsort((rank(nodes), -degrees[nodes]))][:count]
+
+
+def _edges(links: Adjacency, nodes: Ints) -> tuple[Ints, Ints, Floats]:
     """The heaviest edges between these nodes, as places in the list of them."""
-    place = np.full(len(indptr) - 1, -1, dtype=np.int64)
+    place = np.full(len(links), -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
-    at, counts = places_of(indptr, nodes)
-    left, right = np.repeat(np.arange(len(nodes), dtype=np.int64), counts), place[indices[at]]
+    at, counts = links.edges(nodes)
+    left, right = np.repeat(np.arange(len(nodes), dtype=np.int64), counts), place[links.indices[at]]
     once = np.flatnonzero(right > left)
-    found = weights[at[once]].astype(np.float64)
+    found = links.weights[at[once]].astype(np.float64)
     order = np.lexsort((right[once], left[once], -found))[:MOST_EDGES]
     return left[once][order], right[once][order], found[order]
 

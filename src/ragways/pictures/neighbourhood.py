@@ -16,7 +16,6 @@ from ragways.core.types import Piece
 from ragways.index.graph.facts import UNSTATED
 from ragways.index.graph.names import coarse, fold
 from ragways.index.graph.reader import Graph, GraphEntity, Triplet
-from ragways.index.graph.relations import places_of
 from ragways.index.reader import Index
 from ragways.pictures.shell import framed, page_file, shell
 
@@ -221,18 +220,18 @@ def around(graph: Graph, entity: str, hops: int, limit: int) -> tuple[dict[str, 
     kept: list[tuple[int, int, float, int]] = [(int(border[0]), 0, 0.0, -1)]
     reached = 1
     for hop in range(1, hops + 1):
-        places, counts = places_of(links.indptr, border)
+        places, counts = links.edges(border)
         nodes, weights, inwards = links.indices[places], links.weights[places], np.repeat(border, counts)
         new = ~seen[nodes]
         nodes, weights, inwards = nodes[new], weights[new].astype(np.float64), inwards[new]
-        order = np.lexsort((inwards, weights, nodes))
+        order = np.lexsort((graph.rank(inwards), weights, nodes))
         border, first = np.unique(nodes[order], return_index=True)
         border = border.astype(np.int64)
         heaviest = order[np.append(first[1:], len(order)) - 1] if len(order) else order
         total = np.add.reduceat(weights[order], first) if len(order) else weights
         seen[border] = True
         reached += len(border)
-        best = np.lexsort((border, -total))[: max(0, limit - len(kept))]
+        best = np.lexsort((graph.rank(border), -total))[: max(0, limit - len(kept))]
         through = inwards[heaviest[best]]
         kept += zip(border[best].tolist(), [hop] * len(best), total[best].tolist(), through.tolist(), strict=True)
     ids = graph.ids_at([node for node, *_ in kept])

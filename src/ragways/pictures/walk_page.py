@@ -115,9 +115,9 @@ def _path_picture(index: Index, name: str, path: WindowPath, result: Result) -> 
 
 def _graph_picture(index: Index, name: str, walk: GraphWalk) -> GraphPicture:
     graph = index.graph
-    first = {id: score for id, score in walk.seeds[:SEEDS] if id in graph.ordinals}
+    first = {id: score for id, score in walk.seeds[:SEEDS] if id in graph.ids}
     strongest = walk.entities if walk.entities is not None else _strongest(index, walk.seeds)
-    others = {id: score for id, score in strongest if id not in first and id in graph.ordinals}
+    others = {id: score for id, score in strongest if id not in first and id in graph.ids}
     others = dict(list(others.items())[:ENTITIES])
     scores = dict(walk.passages[:PASSAGES])
     pieces = index.pieces(scores)
@@ -138,11 +138,11 @@ def _strongest(index: Index, seeds: Sequence[tuple[str, float]]) -> list[tuple[s
     from ragways.index.pagerank import reach, seeds_of
 
     graph = index.graph
-    start = {graph.ordinals[id]: weight for id, weight in seeds if weight > 0 and id in graph.ordinals}
+    start = {graph.ids[id]: weight for id, weight in seeds if weight > 0 and id in graph.ids}
     if not start:
         return []
-    nodes, mass = reach(graph.passages, *seeds_of(start)).best(SEEDS + ENTITIES, end=len(graph.ids))
-    return [(graph.ids[node], share) for node, share in zip(nodes.tolist(), mass.tolist(), strict=True) if share > 0]
+    nodes, mass = reach(graph.passages, *seeds_of(start)).best(SEEDS + ENTITIES, end=graph.first_chunk)
+    return [(graph.ids.id(node), share) for node, share in zip(nodes.tolist(), mass.tolist(), strict=True) if share > 0]
 
 
 def _links(

@@ -107,13 +107,13 @@ class Bridge:
 def bridges(graph: Graph, cover: Cover, sources: Sequence[Piece]) -> list[Bridge]:
     """All bridges from these passages to others."""
     near = {piece.id: _neighbours(graph, piece.id) for piece in sources}
-    known = graph.entities({graph.ids[node] for found in near.values() for node in found})
+    known = graph.entities({graph.ids.id(node) for found in near.values() for node in found})
     return [bridge for piece in sources for bridge in _from(graph, cover, piece, near[piece.id], known)]
 
 
 def _neighbours(graph: Graph, chunk: str) -> dict[int, list[tuple[str, bool]]]:
     """The entities that a passage names, its own aside, each with the other passages it leads to."""
-    from ragways.index.graph.tables import ABOUT
+    from ragways.index.graph.contents import ABOUT
 
     minimum = ABOUT + 1  # what the first mention in an entity's own article weighs
     place = graph.places.get(chunk)
@@ -128,7 +128,7 @@ def _neighbours(graph: Graph, chunk: str) -> dict[int, list[tuple[str, bool]]]:
             own = weights >= minimum
             chunks, weights = chunks[own][:LONG], weights[own][:LONG]
         others = [
-            (graph.chunks[other - len(graph.ids)], about >= minimum)
+            (graph.chunks[other - graph.first_chunk], about >= minimum)
             for other, about in zip(chunks.tolist(), weights.tolist(), strict=True)
             if other != place
         ]
@@ -145,7 +145,7 @@ def _from(
     wanted = [0.0 if held else weight for held, weight in zip(titled, weights, strict=True)]
     links = []
     for node in near:
-        entity = known[graph.ids[node]]
+        entity = known[graph.ids.id(node)]
         span = _span(piece.text, entity)
         if span is not None:
             start, end = span

@@ -59,14 +59,14 @@ def rounded(scored: Iterable[tuple[str, float]]) -> Scores:
 
 def nodes(graph: Graph, entities: Iterable[str]) -> list[int]:
     """The numbers of entities."""
-    return [graph.ordinals[id] for id in entities]
+    return [graph.ids[id] for id in entities]
 
 
 def of_ends(graph: Graph, numbers: Ints, scores: Mapping[str, float]) -> tuple[Floats, Floats]:
     """The scores of the subject and of the object of each of these relations; 0 for an entity that has none."""
     import numpy as np
 
-    held = np.zeros(len(graph.ids))
+    held = np.zeros(graph.ids.capacity)
     held[nodes(graph, scores)] = list(scores.values())
     return held[graph.relation_arrays.subjects[numbers]], held[graph.relation_arrays.objects[numbers]]
 
@@ -88,14 +88,14 @@ def naming(graph: Graph, entity: str, limit: int) -> list[int]:
     """The chunks that name an entity, by number: its own article's and those that name it most first."""
     import numpy as np
 
-    places, weights = graph.passages.neighbours(graph.ordinals[entity])
+    places, weights = graph.passages.neighbours(graph.ids[entity])
     if 0 < limit < len(weights):
         # A hub is named all over the corpus: only those that may be among the first are sorted.
         border = weights.max() if limit == 1 else np.partition(weights, -limit)[-limit]
         chosen = np.flatnonzero(weights >= border)
         places, weights = places[chosen], weights[chosen]
     order = np.argsort(-weights, kind="stable")[:limit]
-    return [node - len(graph.ids) for node in places[order].tolist()]
+    return [node - graph.first_chunk for node in places[order].tolist()]
 
 
 T = TypeVar("T")
@@ -127,15 +127,13 @@ def said(triplet: Triplet) -> str:
 
 def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: int = DESCRIPTION) -> dict[str, Piece]:
     """Triplets as pieces, by id. Their place is the first chunk that states them."""
+    import numpy as np
+
     rows = {triplet.id: triplet for triplet in triplets}
     graph = use.index.graph
-    numbers = graph.relation_arrays.numbers(list(rows))
-    begin, end = graph.relation_arrays.stated[numbers].tolist(), graph.relation_arrays.stated[numbers + 1].tolist()
-    places = {
-        id: graph.chunks[graph.relation_arrays.stating[low]]
-        for id, low, high in zip(rows, begin, end, strict=True)
-        if low < high
-    }
+    chunks, which = graph.relation_arrays.sources(graph.relation_arrays.numbers(list(rows)))
+    ids, (stated, first) = list(rows), np.unique(which, return_index=True)
+    places = {ids[row]: graph.chunks[chunk] for row, chunk in zip(stated.tolist(), chunks[first].tolist(), strict=True)}
     texts = {id: _with(said(rows[id]), rows[id].description, described) for id in rows}
     return _pieces(use, texts, places, {id: triplet.date for id, triplet in rows.items()})
 

@@ -12,6 +12,8 @@ from annotated_types import Ge
 from ragways.core.step import Step
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
+from ragways.index.graph.reader import Triplet
+from ragways.index.graph.relations import DESCRIPTION
 from ragways.index.vectors import Scored
 from ragways.index.words import terms
 from ragways.retrieval.answer import answer
@@ -110,7 +112,8 @@ async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, min
     score = dict(entities)
     numbers = graph.relation_arrays.touching(nodes(graph, score), EDGES)
     near = np.maximum(*of_ends(graph, numbers, score))
-    best = np.lexsort((numbers, -graph.relation_arrays.weights[numbers], -near))[:top]
+    ties = graph.relation_arrays.ranks(numbers)
+    best = np.lexsort((ties, -graph.relation_arrays.weights[numbers], -near))[:top]
     relations = list(zip(numbers[best].tolist(), near[best].tolist(), strict=True))
     return Level("local", entities, relations, _chunks(use, entities, relations)[:k])
 
@@ -128,7 +131,7 @@ async def high_level(use: Resources, high: Sequence[str], *, top: int, k: int, m
     ends: dict[str, float] = {}
     for number, score in relations:
         for end in (graph.relation_arrays.subjects[number], graph.relation_arrays.objects[number]):
-            ends.setdefault(graph.ids[end], score)
+            ends.setdefault(graph.ids.id(end), score)
     return Level("global", list(ends.items())[:top], relations, _chunks(use, [], relations)[:k])
 
 
@@ -141,10 +144,18 @@ async def _by_words(use: Resources, theme: str) -> Numbered:
     named = [id for id, _ in graph.mentioned([id for id, _ in around], NEARBY)]
     wanted = set(terms(theme))
     numbers = graph.relation_arrays.between(nodes(graph, named), WORDED)
-    shared = graph.relation_terms.shared(numbers, wanted)
-    order = np.lexsort((numbers, -graph.relation_arrays.weights[numbers], -shared))
+    rows = graph.relations_at(numbers.tolist())
+    shared = np.array([len(wanted & _terms(rows[number])) for number in numbers.tolist()], dtype=np.int64)
+    order = np.lexsort((graph.relation_arrays.ranks(numbers), -graph.relation_arrays.weights[numbers], -shared))
     best = zip(numbers[order].tolist(), shared[order].tolist(), strict=True)
     return [(number, count / len(wanted)) for number, count in best if count]
+
+
+def _terms(triplet: Triplet) -> set[str]:
+    """The words of a relation: of its ends, predicate and date, and of the beginning of its description."""
+    predicate, said = triplet.predicate.replace("_", " "), triplet.description[:DESCRIPTION]
+    parts = (triplet.subject_name, predicate, triplet.object_name, triplet.date, said)
+    return {term for part in parts for term in terms(part)}
 
 
 def _chunks(use: Resources, entities: Scored, relations: Numbered) -> Scored:

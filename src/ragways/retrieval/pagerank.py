@@ -76,7 +76,7 @@ def spread(
         links = graph.adjacency if weighted else graph.adjacency.unweighted
         kept = _kept(graph, links, seeds, damping=damping, rounds=rounds, minimum=minimum, keep=keep)
         here = current_span()
-        here.details.update(way="exact" if len(graph.ids) <= EXACT else "push", nodes=len(kept))
+        here.details.update(way="exact" if len(links) <= EXACT else "push", nodes=len(kept))
         here.attachments.append(EntityScores("strongest", rounded(kept.items())))
         return Spread(seeds, kept)
 
@@ -98,7 +98,8 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
         numbers = graph.relation_arrays.between(nodes(graph, mass))
         near = np.maximum(*of_ends(graph, numbers, reached.seeds.likeness.of(mass)))
         share = np.add(*of_ends(graph, numbers, mass))
-        rank = np.lexsort((numbers, -graph.relation_arrays.weights[numbers], -share, -near))[:limit]
+        ties = graph.relation_arrays.ranks(numbers)
+        rank = np.lexsort((ties, -graph.relation_arrays.weights[numbers], -share, -near))[:limit]
         numbers, near, share = numbers[rank], near[rank], share[rank]
         stating, which = graph.relation_arrays.sources(numbers)
         found, first, total = summed(stating, share[which])
@@ -132,8 +133,7 @@ def short_forms(
         graph, mass, query = use.index.graph, reached.mass, reached.seeds.query
         numbers = graph.relation_arrays.between(nodes(graph, mass), limit)
         share = np.add(*of_ends(graph, numbers, mass))
-        # Relations are in the order of their ids, chunks are not.
-        best = np.lexsort((numbers, -share))[:relations]
+        best = np.lexsort((graph.relation_arrays.ranks(numbers), -share))[:relations]
         stated = dict(zip(graph.relation_arrays.names(numbers[best]), share[best].tolist(), strict=True))
         stating, which = graph.relation_arrays.sources(numbers)
         found, _, total = summed(stating, share[which])
@@ -220,7 +220,7 @@ def _kept(
 
     if not seeds.nodes:
         return {}
-    numbers = {graph.ordinals[id]: score for id, score in seeds.nodes}
+    numbers = {graph.ids[id]: score for id, score in seeds.nodes}
     positive = {node: score for node, score in numbers.items() if score > 0}
     first, weights = seeds_of(positive or dict.fromkeys(numbers, 1.0))
     if len(links) <= EXACT:
@@ -230,11 +230,10 @@ def _kept(
         reached = Reached(links, np.arange(len(links)), mass, 0.0)
     else:
         reached = reach(links, first, weights, damping=damping, epsilon=NEAR)
-    # Nodes are in the order of their ids, so equals go by id.
     chosen = np.union1d(reached.best(keep, minimum=minimum)[0], list(numbers))
     shares = reached.of(chosen)
-    order = np.argsort(-shares, kind="stable")
-    return dict(zip([graph.ids[n] for n in chosen[order].tolist()], shares[order].tolist(), strict=True))
+    order = np.lexsort((graph.rank(chosen), -shares))
+    return dict(zip(graph.ids.at(chosen[order]), shares[order].tolist(), strict=True))
 
 
 def _best(scores: Mapping[str, float], k: int) -> dict[str, float]:

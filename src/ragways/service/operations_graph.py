@@ -243,8 +243,8 @@ def _nodes(index: Index, ids: Sequence[str]) -> list[Plain]:
     graph = index.graph
     found = graph.entities(ids)
     of = communities_of(index, ids)
-    begins = graph.adjacency.indptr
-    degrees = {id: int(begins[at + 1] - begins[at]) for at, id in graph.ids_at(graph.places_of(ids)).items()}
+    counts = graph.adjacency.degrees
+    degrees = {id: int(counts[at]) for at, id in graph.ids_at(graph.places_of(ids)).items()}
     return [
         {
             "id": id,

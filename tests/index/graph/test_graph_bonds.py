@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.errors import StoreDamaged
+from ragways.index.array_tables import ragged
 from ragways.index.graph.names import STOP, TOKEN, fold, name_spans
 from ragways.index.graph.reader import Graph
-from ragways.index.graph.relations import RelationArrays, RelationTerms, TextTerms
-from ragways.index.words import terms
+from ragways.index.graph.relations import RelationArrays
+from ragways.index.row_keys import RowKeys
 
 SIZE = 7
 ROWS = st.lists(
@@ -24,16 +24,21 @@ ROWS = st.lists(
 
 
 def made(rows: list[tuple[int, int, float]], size: int = SIZE) -> RelationArrays:
+    numbers, count = np.arange(len(rows)), len(rows)
     subjects, objects = (np.array([row[n] for row in rows], dtype=np.int32) for n in (0, 1))
-    stated = np.array([i for i in range(len(rows)) if i % 3], dtype=np.int64)
-    order = np.argsort(stated % 5, kind="stable")
-    return RelationArrays.of(
-        size,
-        np.arange(len(rows), dtype=np.uint64),
+    of_ends = [
+        ragged(np.bincount(ends, minlength=size), relations=np.argsort(ends, kind="stable").astype(np.int32))
+        for ends in (subjects, objects)
+    ]
+    return RelationArrays(
+        RowKeys(numbers.astype(np.uint64), np.ones(count, np.bool_), count, count),
         subjects,
         objects,
         np.array([row[2] for row in rows], dtype=np.float64),
-        (stated[order], (stated[order] % 5).astype(np.int32)),
+        of_ends[0],
+        of_ends[1],
+        ragged((numbers % 3 > 0).astype(np.int32), chunks=(numbers[numbers % 3 > 0] % 5).astype(np.int32)),
+        None,
     )
 
 
@@ -52,14 +57,13 @@ def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit
 
 
 @given(ROWS)
-def test_relations_are_read_as_they_were_saved(tmp_path_factory, rows) -> None:
-    folder, bonds = tmp_path_factory.mktemp("bonds"), made(rows)
-    bonds.save(folder)
-    read = RelationArrays.load(folder)
+def test_relations_by_id_and_what_states_them(rows) -> None:
+    read = made(rows)
     assert len(read) == len(rows)
     every = np.arange(len(rows))
     assert read.names(every) == [f"relation:{i:016x}" for i in every]
     assert read.numbers(read.names(every)).tolist() == every.tolist()
+    assert read.numbers(["relation:00000000000000ff", "relation:ff", "entity:0"]).tolist() == [-1, -1, -1]
     stating, which = read.sources(every)
     assert list(zip(which.tolist(), stating.tolist(), strict=True)) == [(i, i % 5) for i in every if i % 3]
 
@@ -72,28 +76,6 @@ def test_a_hub_of_a_hundred_thousand_relations_does_not_stall() -> None:
         assert bonds.touching([0, 7], 200).tolist() == list(range(200))
         assert bonds.between([0, 7, 50_000], 200).tolist() == [6, 49_999]
     assert (time.process_time() - started) / 10 < 0.3
-
-
-PARTS = st.lists(st.lists(st.text("abcst -é_1", max_size=12), min_size=3, max_size=3), max_size=8)
-
-
-def terms_of_parts(relations: list[list[str]], before: RelationTerms | None = None) -> RelationTerms:
-    texts = TextTerms(before)
-    for parts in [["no part of any"], *relations]:
-        texts.extend(parts)
-    return RelationTerms.of(texts, np.arange(1, len(texts), dtype=np.int32).reshape(-1, 3))
-
-
-@given(PARTS, PARTS, st.text("abcst é", max_size=20))
-def test_terms_that_relations_share_with_a_text(tmp_path_factory, relations, earlier, asked) -> None:
-    folder = tmp_path_factory.mktemp("terms")
-    fresh, taken = terms_of_parts(relations), terms_of_parts(relations, terms_of_parts(earlier))
-    for part in fields(fresh):
-        assert getattr(fresh, part.name).tolist() == getattr(taken, part.name).tolist()
-    taken.save(folder)
-    wanted = set(terms(asked))
-    found = RelationTerms.load(folder).shared(np.arange(len(relations)), wanted)
-    assert found.tolist() == [len(wanted & set(terms(" — ".join(parts)))) for parts in relations]
 
 
 @given(st.text("aAtThe sS.'’_-é日 of", max_size=40))

@@ -6,18 +6,18 @@ import shutil
 import sqlite3
 import tempfile
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.index.graph import kept_facts
+from ragways.index.graph import kept_facts, tables
 from ragways.index.graph.graph_tables import TABLES
 from ragways.index.reader import Index
 from tests.fakes import reseal
 from tests.index.graph.graph_fakes import graph_of, recipe, rows, run, write
+from tests.index.graph.plain_arrays import told
 
 ARTICLES = {
     "Oriel Tamsett": "Oriel Tamsett was an engineer of the Harbour Board (HB). Tamsett built the pier in 1868.",
@@ -31,11 +31,8 @@ NAMES = sorted(ARTICLES)
 
 def _state(index: Path) -> object:
     graph = graph_of(index)
-    arrays = [getattr(graph.mention_table, part.name).tolist() for part in fields(graph.mention_table)]
-    arrays += [getattr(graph.relation_arrays, part.name).tolist() for part in fields(graph.relation_arrays)]
-    arrays += [getattr(graph.relation_terms, part.name).tolist() for part in fields(graph.relation_terms)]
-    links = [graph.adjacency.indices.tolist(), graph.passages.indices.tolist(), graph.passages.weights.tolist()]
-    found = rows(graph), arrays, links, None if graph.vectors is None else graph.vectors.matrix.packed.tolist()
+    arrays = told(graph._folder, graph._db)
+    found = rows(graph), arrays, None if graph.vectors is None else graph.vectors.matrix.packed.tolist()
     graph.close()
     return found
 
@@ -44,6 +41,7 @@ def _state(index: Path) -> object:
 def take_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """However much of a corpus changes, what was read of the rest is taken over."""
     monkeypatch.setattr(kept_facts, "_MUCH", 0)
+    monkeypatch.setattr(tables, "LARGE", 0)
 
 
 @settings(max_examples=8, deadline=None)

@@ -48,7 +48,7 @@ def test_names(graph) -> None:
 def test_triplets_and_induced(graph) -> None:
     relations, ids = _table(graph, "relations"), list(graph.ids)
     for chosen in (ids[:3], ids[5:9], ids[::7], ids):
-        places = {graph.ordinals[id] for id in chosen}
+        places = {graph.ids[id] for id in chosen}
         touching = [r for r in relations if r["subject"] in places or r["object"] in places]
         inside = [r for r in relations if r["subject"] in places and r["object"] in places]
         for found, wanted in ((graph.triplets(chosen, 1000), touching), (graph.induced(chosen, 1000), inside)):
@@ -59,19 +59,19 @@ def test_triplets_and_induced(graph) -> None:
 
 def test_mentions_and_neighbours(graph) -> None:
     mentions, relations = _table(graph, "mentions"), _table(graph, "relations")
-    for id in graph.ids[::5]:
-        place = graph.ordinals[id]
+    for id in list(graph.ids)[::5]:
+        place = graph.ids[id]
         held = {graph.chunks[m["chunk"]]: m["count"] for m in mentions if m["entity"] == place}
         assert dict(graph.mentions([id])) == held
         near: dict[str, float] = {}
         for r in relations:
             if place in (r["subject"], r["object"]):
-                other = graph.ids[r["object"] if r["subject"] == place else r["subject"]]
+                other = graph.ids.id(r["object"] if r["subject"] == place else r["subject"])
                 near[other] = near.get(other, 0) + r["weight"]
         assert dict(graph.neighbours(id)) == pytest.approx(near)
     chunk = graph.chunks[0]
     assert dict(graph.mentioned([chunk])) == {
-        graph.ids[m["entity"]]: m["count"] for m in mentions if graph.chunks[m["chunk"]] == chunk
+        graph.ids.id(m["entity"]): m["count"] for m in mentions if graph.chunks[m["chunk"]] == chunk
     }
     assert graph.neighbours("entity:none") == []
 

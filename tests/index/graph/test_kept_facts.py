@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ragways.core.types import Document, Link
 from ragways.corpus.structure import Chunking, structure
-from ragways.index.graph import kept_facts
+from ragways.index import array_tables
+from ragways.index.graph import kept_facts, tables
 from ragways.index.graph.asked_keys import AskedKeys
 from ragways.index.graph.corpus_names import CorpusNames, end_of
 from ragways.index.graph.data import GraphData
@@ -26,6 +27,7 @@ from ragways.index.settings import GraphSettings
 from ragways.index.store import Store, number_of
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
+from tests.index.graph.plain_arrays import told
 from tests.index.graph.reference_graph import make_graph
 
 TITLES = [
@@ -88,11 +90,11 @@ class _Index:
         )
         self.graph = graph_of(self.context)
 
-    def arrays(self, folder: Path, before: Path | None) -> dict[str, bytes]:
-        """The arrays of the graph, made from those before where there are some."""
+    def arrays(self, folder: Path, before: Path | None) -> dict[str, object]:
+        """What the arrays of the graph say, made from those before where there are some."""
         folder.mkdir()
         write_arrays(self.store.db, folder, before, self.context.once(tables_of).touched if before else None)
-        return {file.name: file.read_bytes() for file in folder.iterdir()}
+        return told(folder, self.store.db)
 
     def reference(self) -> GraphData:
         """The graph of the facts that are kept, made in the plainest way."""
@@ -133,8 +135,12 @@ TOLD = ("graph_words", "graph_stems", "graph_pairs", "graph_titles", "graph_firs
 
 @pytest.fixture(autouse=True)
 def never_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many documents change, they are not simply all read again."""
+    """However many documents change, they are not simply all read again, nor are arrays written anew while there is
+    room for a few rows more.
+    """
     monkeypatch.setattr(kept_facts, "_MUCH", 0)
+    monkeypatch.setattr(tables, "LARGE", 0)
+    monkeypatch.setattr(array_tables, "_LEAST_VALUES", 60)
 
 
 @settings(max_examples=60, deadline=None)

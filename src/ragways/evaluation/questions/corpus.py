@@ -136,7 +136,7 @@ def chunk_ids(index: Index) -> list[str]:
     if "vectors" in index.layers:
         return sorted(index.vectors.ids)
     index.require(["graph"])
-    return sorted(index.graph.chunks)
+    return sorted(index.graph.chunk_numbers)
 
 
 # What documents are about

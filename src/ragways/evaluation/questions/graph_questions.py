@@ -84,7 +84,7 @@ def node(source: QuestionSource, random: Random) -> GraphEntity:
     """Any entity that is one, each with the same chance."""
     ids = source.graph.ids
     for _ in range(_TRIES if ids else 0):
-        entity = source.entity(random.choice(ids))
+        entity = source.entity(ids.id(random.choice(ids.numbers)))
         if real(source, entity):
             return entity
     raise NothingToAsk
@@ -98,7 +98,7 @@ def connected(source: QuestionSource, random: Random, fits: Fits = central) -> G
     ranks = _ranks(source)
     for _ in range(_TRIES if len(ranks) else 0):
         at = min(int(np.searchsorted(ranks, random.random() * ranks[-1])), len(ranks) - 1)
-        entity = source.entity(source.graph.ids[at])
+        entity = source.entity(source.graph.id_in_order(at))
         if fits(source, entity):
             return entity
     raise NothingToAsk
@@ -106,7 +106,7 @@ def connected(source: QuestionSource, random: Random, fits: Fits = central) -> G
 
 def _ranks(source: QuestionSource) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Running sums of the PageRank of all entities, made once."""
-    links = source.graph.adjacency
+    links = source.graph.in_order
     return source.once("ranks", lambda: np.cumsum(pagerank(links, np.ones(len(links)), tolerance=1e-6)))
 
 
@@ -366,13 +366,13 @@ def related(source: QuestionSource, random: Random) -> QuestionDraft:
 
 def connected_by_walk(source: QuestionSource, random: Random) -> QuestionDraft:
     """What joins the centre of a random walk to others on it, each by a sentence of its own."""
-    walk = random_walk(source.graph.adjacency, random)
+    walk = random_walk(source.graph.in_order, random)
     reached: dict[int, list[int]] = {}
     for one, other in walk.edges:
         reached.setdefault(one, []).append(other)
         reached.setdefault(other, []).append(one)
     for centre in sorted(reached, key=lambda n: (-len(reached[n]), n))[:MAX_CENTRES]:
-        entity = source.entity(source.graph.ids[centre])
+        entity = source.entity(source.graph.id_in_order(centre))
         if not central(source, entity):
             continue
         links = _links(source, centre, reached[centre])
@@ -398,7 +398,7 @@ def _links(source: QuestionSource, centre: int, others: list[int]) -> dict[str, 
 
 
 def _link(source: QuestionSource, centre: int, other: int) -> tuple[str, SupportingChunk] | None:
-    one, two = source.graph.ids[centre], source.graph.ids[other]
+    one, two = map(source.graph.id_in_order, (centre, other))
     if not nameable(source, source.entity(two)):
         return None
     for triplet in source.graph.induced([one, two], 3):

@@ -113,8 +113,8 @@ def _stated(triplet: Triplet) -> str:
 
 async def stretch(source: QuestionSource, random: Random) -> QuestionDraft:
     """From a random walk: its relations, and a summary of the text behind them."""
-    walk = random_walk(source.graph.adjacency, random)
-    ids = [source.graph.ids[n] for n in walk.nodes]
+    walk = random_walk(source.graph.in_order, random)
+    ids = [source.graph.id_in_order(n) for n in walk.nodes]
     triplets = source.graph.induced(ids, SHOWN)
     stating = source.graph.relation_chunks([triplet.id for triplet in triplets])
     chunks = dict.fromkeys(chunk for triplet in triplets for chunk in stating.get(triplet.id, [])[:1])

@@ -12,11 +12,12 @@ from pathlib import Path
 from ragways.core.errors import BudgetExceeded
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
+from ragways.index.array_tables import ArrayTable
 from ragways.index.communities.hierarchy import community_graph
 from ragways.index.communities.reader import FILE, MEMBER, MEMBER_OF, Communities, id_number
 from ragways.index.communities.reports import CommunityReports, expected, kind_of, read_all, write_all
 from ragways.index.database import connect, new_database
-from ragways.index.graph.ids import EntityIds
+from ragways.index.graph.ids import ENTITIES, EntityIds
 from ragways.index.graph.layer import graph_of
 from ragways.index.layer import (
     BuildContext,
@@ -185,7 +186,7 @@ def check_members(context: CheckContext) -> Iterator[Finding]:
     """Members of communities."""
     if not context.derived.is_dir():
         return
-    known = set(EntityIds.load(context.derived))
+    known = set(EntityIds.of(ArrayTable(context.derived, ENTITIES)))
     with closing(connect(context.derived / FILE, write=False)) as db:
         for name, query in _DANGLING:
             yield from findings(name, "error", (row[0] for row in db.execute(query)), context.cure_of_derived)

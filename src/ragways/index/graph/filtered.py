@@ -16,14 +16,16 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.array_tables import Ragged, ragged
 from ragways.index.database import PartOfDatabase
 from ragways.index.graph.graph_rows import SHIFT
 from ragways.index.graph.ids import EntityIds
 from ragways.index.graph.mentions import ChunkNumbers, MentionArrays
 from ragways.index.graph.names import fold, split_title
 from ragways.index.graph.reader import Graph, GraphEntity, Triplet
-from ragways.index.graph.relations import Ints, RelationArrays, Small
+from ragways.index.graph.relations import RelationArrays
 from ragways.index.pagerank import Adjacency
+from ragways.index.row_keys import RowKeys
 from ragways.index.vectors import Vectors
 
 Mask = NDArray[np.bool_]
@@ -40,13 +42,13 @@ class FilteredGraph(Graph):
         self._whole_graph, self._texts = whole, texts
         self._names: dict[str, str] = {}
         self._chunk_seen = seen
-        entities, chunks = whole.mention_arrays
-        size = len(whole.ids)
+        entities, chunks = whole.mention_table.pairs()
+        size = whole.ids.capacity
         self._naming = np.bincount(entities[seen[chunks]], minlength=size)
         arrays = whole.relation_arrays
-        stated = np.repeat(np.arange(len(arrays)), np.diff(arrays.stated))
-        self._stating = np.bincount(stated[seen[arrays.stating]], minlength=len(arrays))
-        self._of_relation = np.diff(arrays.stated)
+        places, self._of_relation = arrays.stating.places(np.arange(len(arrays.stating)))
+        stated = arrays.stating.owners()
+        self._stating = np.bincount(stated[seen[arrays.stating["chunks"][places]]], minlength=len(arrays.stating))
         self._relation_seen: Mask = self._stating > 0
         self._relation_whole: Mask = self._relation_seen & (self._stating == self._of_relation)
         entity_seen = self._naming > 0
@@ -54,13 +56,13 @@ class FilteredGraph(Graph):
         entity_seen[arrays.objects[self._relation_seen]] = True
         self._entity_seen: Mask = entity_seen
         self._entity_whole: Mask = (self._naming > 0) & (self._naming == np.bincount(entities, minlength=size))
-        by_entity, by_whole = (_decided_by(mask, whole.ids.numbers) for mask in (entity_seen, self._entity_whole))
+        by_entity, by_whole = (_decided_by(mask, whole.ids.rows) for mask in (entity_seen, self._entity_whole))
         part = PartOfDatabase(
             whole._db,
             {
                 "graph_entities": ("id", by_entity),
                 "graph_names": ("entity", by_entity),
-                "graph_relations": ("id", _decided_by(self._relation_seen, arrays.ids)),
+                "graph_relations": ("id", _decided_by(self._relation_seen, arrays.rows)),
                 "graph_merges": ("entity", by_whole),
             },
         )
@@ -71,7 +73,7 @@ class FilteredGraph(Graph):
 
     def is_whole(self, entity: str) -> bool:
         """Whether an entity is there, and all that is known of it comes from chunks that are left."""
-        place = self.ordinals.get(entity)
+        place = self.ids.get(entity)
         return place is not None and bool(self._entity_whole[place])
 
     # Numbers are those of the whole graph.
@@ -91,10 +93,10 @@ class FilteredGraph(Graph):
 
     @cached_property
     def places(self) -> Mapping[str, int]:
-        first = len(self.ids)
+        first = self.first_chunk
         return {self.chunks[i]: first + i for i in np.flatnonzero(self._chunk_seen).tolist()}
 
-    def seen_entities(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
+    def seen_entities(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         return entities[self._entity_seen[entities]]
 
     def seen_chunks(self, chunks: NDArray[np.int64]) -> Mask:
@@ -114,7 +116,7 @@ class FilteredGraph(Graph):
         names = self._said_names({id: (row.name, *row.aliases) for id, row in found.items() if not self.is_whole(id)})
         for id, row in found.items():
             if id in names:
-                naming = int(self._naming[self.ordinals[id]])
+                naming = int(self._naming[self.ids[id]])
                 found[id] = replace(row, name=names[id], type="", description="", aliases=(), chunks=naming)
         return found
 
@@ -139,7 +141,7 @@ class FilteredGraph(Graph):
 
     def _said_names(self, entities: Mapping[str, Sequence[str]]) -> dict[str, str]:
         """For each entity the first of its names that stands in a chunk which is left and names it."""
-        new = {id: self._chunks_naming(self.ordinals[id]) for id in entities.keys() - self._names.keys()}
+        new = {id: self._chunks_naming(self.ids[id]) for id in entities.keys() - self._names.keys()}
         texts = self._texts({chunk for chunks in new.values() for chunk in chunks})
         for id, chunks in new.items():
             forms = dict.fromkeys(form for name in entities[id] for form in (name, split_title(name)[0]) if form)
@@ -148,8 +150,8 @@ class FilteredGraph(Graph):
         return {id: self._names[id] for id in entities}
 
     def _chunks_naming(self, entity: int) -> list[str]:
-        entities, chunks = self._whole_graph.mention_arrays
-        here = chunks[slice(*np.searchsorted(entities, [entity, entity + 1]).tolist())]
+        naming = self._whole_graph.mention_table.naming
+        here = naming["chunks"][naming.row(entity)]
         return [self.chunks[chunk] for chunk in here[self._chunk_seen[here]][:_READ].tolist()]
 
     # Arrays
@@ -157,7 +159,7 @@ class FilteredGraph(Graph):
     @cached_property
     def vectors(self) -> Vectors | None:
         held = self._whole_graph.vectors
-        return None if held is None else held.only(self._entity_seen[[self.ordinals[id] for id in held.ids]])
+        return None if held is None else held.only(self._entity_seen[[self.ids[id] for id in held.ids]])
 
     @cached_property
     def relation_vectors(self) -> Vectors | None:
@@ -168,46 +170,51 @@ class FilteredGraph(Graph):
     def relation_arrays(self) -> RelationArrays:
         """A relation weighs as much less as fewer chunks state it."""
         whole = self._whole_graph.relation_arrays
-        share = np.divide(self._stating, self._of_relation, out=np.zeros(len(whole)), where=self._of_relation > 0)
-        by_subject, from_subject = _filtered(whole.by_subject, whole.from_subject, self._relation_seen)
-        by_object, from_object = _filtered(whole.by_object, whole.from_object, self._relation_seen)
-        stated, stating = _filtered(whole.stated, whole.stating, self._chunk_seen)
-        return RelationArrays(
-            whole.ids, whole.subjects, whole.objects, whole.weights * share,
-            by_subject, from_subject, by_object, from_object, stated, stating,
-        )  # fmt: skip
+        size = len(whole.weights)
+        share = np.divide(self._stating, self._of_relation, out=np.zeros(size), where=self._of_relation > 0)
+        return replace(
+            whole,
+            weights=whole.weights * share,
+            subject_of=_filtered(whole.subject_of, "relations", self._relation_seen),
+            object_of=_filtered(whole.object_of, "relations", self._relation_seen),
+            stating=_filtered(whole.stating, "chunks", self._chunk_seen),
+        )
 
     @cached_property
     def adjacency(self) -> Adjacency:
-        arrays, kept = self.relation_arrays, np.flatnonzero(self._relation_seen)
+        arrays, kept = self.relation_arrays, self.relation_arrays.all_numbers()
+        kept = kept[self._relation_seen[kept]]
         left, right = arrays.subjects[kept].astype(np.int64), arrays.objects[kept].astype(np.int64)
-        return Adjacency.of_edges(len(self.ids), left, right, arrays.weights[kept])
+        made = Adjacency.of_edges(self.ids.capacity, left, right, arrays.weights[kept])
+        return made if self.ids.ranks is None else made.ordered(self.ids.ranks)
 
     @cached_property
     def passages(self) -> Adjacency:
         whole = self._whole_graph.passages
-        seen = np.concatenate([np.ones(len(self.ids), dtype=np.bool_), self._chunk_seen])
-        kept = np.repeat(seen, np.diff(whole.indptr)) & seen[whole.indices]
+        links, seen = whole.compact(), np.zeros(len(whole), dtype=np.bool_)
+        seen[: self.first_chunk] = True
+        seen[self.first_chunk :][: len(self._chunk_seen)] = self._chunk_seen
+        kept = np.repeat(seen, links.degrees) & seen[links.indices]
         ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
-        return Adjacency(ends[whole.indptr], whole.indices[kept], whole.weights[kept])
+        return Adjacency(ends[links.indptr], links.indices[kept], links.weights[kept], order=whole.order)
 
 
-def _decided_by(seen: Mask, ids: NDArray[np.uint64]) -> Callable[[int], int]:
+def _decided_by(seen: Mask, keys: RowKeys) -> Callable[[int], int]:
     """Whether something is seen, by its number in the store."""
 
     def is_seen(number: int) -> int:
-        wanted = np.uint64(number + SHIFT)
-        place = int(ids.searchsorted(wanted))
-        return int(place < len(ids) and ids[place] == wanted and seen[place])
+        place = keys.place(np.uint64(number + SHIFT))
+        return int(place >= 0 and seen[place])
 
     return is_seen
 
 
-def _filtered(begins: Ints, items: Small, seen: Mask) -> tuple[Ints, Small]:
-    """Rows of items without those that are not seen."""
-    kept = seen[items]
-    ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
-    return ends[begins], items[kept]
+def _filtered(held: Ragged, part: str, seen: Mask) -> Ragged:
+    """Rows without those of their values that are not seen."""
+    places, _ = held.places(np.arange(len(held)))
+    values = held[part][places]
+    kept = np.flatnonzero(seen[values])
+    return ragged(np.bincount(held.owners()[kept], minlength=len(held)), **{part: values[kept]})
 
 
 def _stands_in(name: str, text: str) -> bool:

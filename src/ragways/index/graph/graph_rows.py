@@ -45,12 +45,18 @@ def aliases(name: str, names: str | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Touched:
-    """The numbers of entities and relations whose rows were written or removed."""
+    """What a change touched: the numbers of entities and relations whose rows may have been written or removed."""
 
     entities: set[int] = field(default_factory=set)
     relations: set[int] = field(default_factory=set)
     links: Counter[tuple[int, int]] = field(default_factory=Counter)
     """By how many millionths the weight of all relations of two entities is more or less than before."""
+    documents: set[int] = field(default_factory=set)
+    """Those that say something else than before."""
+    named: set[int] = field(default_factory=set)
+    """Entities that these documents name, or named."""
+    stated: set[int] = field(default_factory=set)
+    """Relations that these documents state, or stated."""
 
 
 @dataclass

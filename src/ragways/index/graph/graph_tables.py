@@ -184,6 +184,10 @@ class GraphTables:
         old = {document.number: DocumentRows(document) for document in before}
         new = {document.number: DocumentRows(document) for document in after}
         touched.entities.update(self._change_entities(old, new, shown, common, renamed))
+        touched.documents.update(old, new)
+        for made in (*old.values(), *new.values()):
+            touched.named.update(made.ids.values())
+            touched.stated.update(made.said)
         for word in words:
             self._db.execute("UPDATE graph_names SET everyday = ? WHERE name = ?", (is_everyday(word, common), word))
         for number in old:

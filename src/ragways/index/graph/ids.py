@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import overload
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.array_tables import ArrayTable
+from ragways.index.row_keys import Ranks, RowKeys
+
 _PREFIX = "entity:"
 _ID = re.compile(rf"{_PREFIX}([0-9a-f]{{16}})")
-IDS = "graph-ids.npy"
+ENTITIES = "graph-entities"
+"""The table of entities: their ids, whether they are there and join passages, what joins them and who names them."""
 
 
 def as_ids(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -25,67 +28,56 @@ def as_numbers(ids: NDArray[np.uint64]) -> NDArray[np.int64]:
     return (ids ^ np.uint64(1 << 63)).view(np.int64)
 
 
-class EntityIds(Sequence[str]):
-    """The ids of all entities, in their order: entity i has the i-th. Mapped, so that opening reads none of them."""
+class EntityIds(Mapping[str, int]):
+    """The numbers of entities by id, in the order of ids. Mapped, so that opening reads none of them.
 
-    def __init__(self, numbers: NDArray[np.uint64]) -> None:
-        self.numbers = numbers
+    A number between 0 and `capacity` is that of an entity, or was, or may be that of one to come.
+    """
 
-    @classmethod
-    def of(cls, ids: Iterable[str]) -> EntityIds:
-        """From ids in rising order."""
-        return cls(np.fromiter((int(id.removeprefix(_PREFIX), 16) for id in ids), dtype=np.uint64))
-
-    def save(self, folder: Path) -> None:
-        np.save(folder / IDS, self.numbers)
+    def __init__(self, rows: RowKeys, capacity: int) -> None:
+        self.rows, self.capacity = rows, capacity
 
     @classmethod
-    def load(cls, folder: Path) -> EntityIds:
-        # A plain view of the mapped file: indexing a memmap costs as much again in bookkeeping.
-        return cls(np.asarray(np.load(folder / IDS, mmap_mode="r")))
+    def of(cls, table: ArrayTable) -> EntityIds:
+        rows = RowKeys(table.column("ids"), table.column("alive"), table.size.rows, table.used)
+        return cls(rows, table.size.capacity)
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return self._count
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [f"{_PREFIX}{number:016x}" for number in self.numbers[place].tolist()]
-        return f"{_PREFIX}{int(self.numbers[place]):016x}"
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self[:])
-
-    def places(self, ids: Iterable[str]) -> NDArray[np.int64]:
-        """The numbers of those of the entities that are there, in rising order."""
-        wanted = {int(digits[1], 16) for digits in map(_ID.fullmatch, ids) if digits is not None}
-        numbers = np.array(sorted(wanted), dtype=np.uint64)
-        places = self.numbers.searchsorted(numbers)
-        there = self.numbers.take(places, mode="clip") == numbers if len(self) else np.zeros(len(numbers), np.bool_)
-        found: NDArray[np.int64] = places[there].astype(np.int64)
-        return found
-
-
-class EntityPlaces(Mapping[str, int]):
-    """The number of each entity by its id, found by halving: a dictionary of a million takes a second to make."""
-
-    def __init__(self, ids: EntityIds) -> None:
-        self._ids = ids
+    @cached_property
+    def _count(self) -> int:
+        return len(self.rows)
 
     def __getitem__(self, id: str) -> int:
         digits = _ID.fullmatch(id)
-        if digits is not None:
-            number = np.uint64(int(digits[1], 16))
-            place = int(self._ids.numbers.searchsorted(number))
-            if place < len(self._ids) and self._ids.numbers[place] == number:
-                return place
-        raise KeyError(id)
+        place = -1 if digits is None else self.rows.place(np.uint64(int(digits[1], 16)))
+        if place < 0:
+            raise KeyError(id)
+        return place
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
+        return iter(self.at(self.numbers))
 
-    def __len__(self) -> int:
-        return len(self._ids)
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """The numbers of all entities, in the order of their ids."""
+        return self.rows.numbers()
+
+    @cached_property
+    def ranks(self) -> Ranks | None:
+        """The order of entities where numbers do not tell it."""
+        return self.rows.ranks
+
+    def id(self, number: int) -> str:
+        return f"{_PREFIX}{int(self.rows.keys[number]):016x}"
+
+    def at(self, numbers: NDArray[np.integer]) -> list[str]:
+        """The ids of entities by their numbers."""
+        return [f"{_PREFIX}{id:016x}" for id in self.rows.keys[numbers].tolist()]
+
+    def places(self, ids: Iterable[str]) -> NDArray[np.int64]:
+        """The numbers of those of the entities that are there, in the order of their ids."""
+        wanted = {int(digits[1], 16) for digits in map(_ID.fullmatch, ids) if digits is not None}
+        places = self.rows.places(np.array(sorted(wanted), dtype=np.uint64))
+        return places[places >= 0]

@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING
 
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
+from ragways.index.array_tables import ArrayTable
 from ragways.index.folder import writing
+from ragways.index.graph.checks import check_names, check_references
 from ragways.index.graph.data import DocumentFacts, GraphData
 from ragways.index.graph.embedded import embedded_texts
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
 from ragways.index.graph.facts import PassageFacts, sources
 from ragways.index.graph.graph_tables import GraphTables
-from ragways.index.graph.ids import IDS
+from ragways.index.graph.ids import ENTITIES, EntityIds
 from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.resolve import near_hashes, near_merges, veto_hash
-from ragways.index.graph.tables import check_names, check_references, write_arrays
-from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files, rows_of_array
+from ragways.index.graph.tables import write_arrays
+from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files
 from ragways.index.settings import GraphSettings
+from ragways.index.store import Store
 from ragways.index.vectors import save_known
 from ragways.index.work_cache import WorkCache
 
@@ -258,6 +261,12 @@ def _extracted(context: BuildContext) -> dict[str, set[str]]:
     return {kind: {p.key for source in sources(context.store) for p in source.passages}} if kind else {}
 
 
+def _count(_: Store, derived: Path) -> int:
+    """How many entities there are."""
+    there = (derived / f"{ENTITIES}.json").is_file()
+    return len(EntityIds.of(ArrayTable(derived, ENTITIES))) if there else 0
+
+
 GRAPH = Layer(
     name="graph",
     summary="entities and relations of the corpus, with the chunks they came from",
@@ -270,7 +279,7 @@ GRAPH = Layer(
     settings=GraphSettings,
     open=Graph.open,
     files=("graph-*", "entities.*", "relations.*"),
-    rows=rows_of_array(IDS),
+    rows=_count,
     kinds=frozenset({"facts"}),
     # What rules find in a text depends on all the others; what a model is asked does not.
     apart=Layer(

@@ -1,120 +1,128 @@
-"""Which names hold a word: so that a name of which a question says a part is found without reading all of them."""
+"""Which names hold a word: so that a name of which a question says a part is found without reading all of them.
+
+Words are kept as hashes, so that a word of a name that is gone cannot be read there.
+"""
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.columns import TextColumn
+from ragways.index.array_tables import ArrayTable, Rows, patch_table, ragged, write_table
 
 Ints = NDArray[np.int64]
-Small = NDArray[np.int32]
+Hashes = NDArray[np.uint64]
 
-_WORDS = "graph-name-words"
-_ARRAYS = ("ends", "rows", "entities", "lengths")
+NAMES = "graph-names"
+"""The table of names: the entity of each, and how many words it has: none where it is gone."""
+_WORDS = "graph-words"
+"""The table of words, by hash: the names that each stands in."""
+_LATER = "graph-words-later.npy"
+"""Hashes of words and names that came later."""
 
 
-@dataclass(frozen=True)
 class NameWords:
-    """Names in the order of their entities: name i belongs to entity `entities[i]` and has `lengths[i]` words. Word j
-    of the sorted `words` stands in the names `rows[ends[j - 1]:ends[j]]`, in rising order.
-    """
+    """The names of a generation, by the words in them."""
 
-    words: TextColumn
-    ends: Ints
-    rows: Small
-    entities: Small
-    lengths: Small
+    def __init__(self, folder: Path) -> None:
+        words = ArrayTable(folder, _WORDS)
+        self.names = ArrayTable(folder, NAMES)
+        self._hashes = words.column("hashes")[: words.size.rows]
+        self._rows = words.ragged("rows")
+        self.entities, self.lengths = self.names.column("entities"), self.names.column("lengths")
+        later = folder / _LATER
+        self.later: Hashes = np.load(later) if later.is_file() else np.zeros((2, 0), np.uint64)
 
-    @classmethod
-    def of(cls, names: Iterable[tuple[str, int]]) -> NameWords:
-        """From names as they are compared, each with the number of its entity."""
+    @staticmethod
+    def write(folder: Path, names: Iterable[tuple[str, int]], *, with_room: bool) -> None:
+        """Write names as they are compared, each with the number of its entity, by entity."""
         numbers: dict[str, int] = {}
         places, rows, entities, lengths = array("i"), array("i"), array("i"), array("i")
         for row, (name, entity) in enumerate(names):
             found = name.split(" ")
             entities.append(entity)
             lengths.append(len(found))
-            for word in set(found):
+            for word in dict.fromkeys(found):
                 places.append(numbers.setdefault(word, len(numbers)))
                 rows.append(row)
-        words = sorted(numbers)
-        rank = np.empty(len(words), dtype=np.int32)
-        rank[[numbers[word] for word in words]] = np.arange(len(words))
-        ranks, held = rank[np.array(places, dtype=np.int32)], np.array(rows, dtype=np.int32)
-        order = np.argsort(ranks, kind="stable")
-        ends = np.cumsum(np.bincount(ranks, minlength=len(words)), dtype=np.int64)
-        small = (np.array(each, dtype=np.int32) for each in (entities, lengths))
-        return cls(TextColumn.of(words), ends, held[order], *small)
+        hashes = np.fromiter(map(_hash, numbers), dtype=np.uint64, count=len(numbers))
+        order = np.argsort(hashes)
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order))
+        ranks = rank[np.frombuffer(places, dtype=np.int32)]
+        held = np.frombuffer(rows, dtype=np.int32)[np.argsort(ranks, kind="stable")]
+        counts = np.bincount(ranks, minlength=len(hashes)).astype(np.int32)
+        words = Rows(np.arange(len(hashes)), {"hashes": hashes[order]}, {"rows": ragged(counts, names=held)})
+        write_table(folder, _WORDS, words, with_room=False)
+        columns = {"entities": np.array(entities, dtype=np.int32), "lengths": np.array(lengths, dtype=np.int32)}
+        write_table(folder, NAMES, Rows(np.arange(len(entities)), columns), with_room=with_room)
 
-    def changed(self, old: Ints, new: Ints, touched: Ints, names: Iterable[tuple[int, Collection[str]]]) -> NameWords:
-        """As they are when some entities have other names than before. `old` and `new` are the ids of entities by
-        number before and now, `touched` those of entities that are other or gone, `names` what these are called now.
+    def patched(self, entities: Ints, names: Iterable[tuple[str, int]]) -> tuple[Rows, Hashes]:
+        """The patch of the names, and the words that came later, where these entities have other names than before;
+        `names` are those of now, with their entities.
         """
-        ids, come = old[self.entities], [(id, name.split(" ")) for id, called in names for name in called]
-        kept = np.flatnonzero(~np.isin(ids, touched))
-        added = np.array([id for id, _ in come], dtype=np.int64)
-        # Numbers of names, now: of those that stay, and of those that come between them.
-        stay = np.full(len(ids), -1, dtype=np.int32)
-        stay[kept] = np.arange(len(kept)) + np.searchsorted(added, ids[kept])
-        places = np.searchsorted(ids[kept], added) + np.arange(len(added))
-        words, known = list(self.words), len(self.words)
-        words += sorted({word for _, found in come for word in found}.difference(words))
-        number = {word: n for n, word in enumerate(words)}
-        rows = stay[self.rows]
-        there = np.flatnonzero(rows >= 0)
-        of_word = np.repeat(np.arange(known), np.diff(self.ends, prepend=0))[there]
-        numbered = zip(come, places.tolist(), strict=True)
-        said = [(number[word], row) for (_, found), row in numbered for word in set(found)]
-        pairs = np.array(said, dtype=np.int64).reshape(-1, 2)
-        of_word, rows = np.concatenate([of_word, pairs[:, 0]]), np.concatenate([rows[there], pairs[:, 1]])
-        used = sorted(np.unique(of_word).tolist(), key=words.__getitem__)
-        rank = np.zeros(len(number), dtype=np.int64)
-        rank[used] = np.arange(len(used))
-        ranks = rank[of_word]
-        order = np.lexsort((rows, ranks))
-        entities, lengths = np.zeros(len(kept) + len(added), np.int32), np.zeros(len(kept) + len(added), np.int32)
-        entities[stay[kept]], lengths[stay[kept]] = np.searchsorted(new, ids[kept]), self.lengths[kept]
-        entities[places], lengths[places] = np.searchsorted(new, added), [len(found) for _, found in come]
-        return NameWords(
-            TextColumn.of(words[n] for n in used),
-            np.cumsum(np.bincount(ranks, minlength=len(used)), dtype=np.int64),
-            rows[order].astype(np.int32),
-            entities,
-            lengths,
+        first = self.names.size.rows
+        known = self.entities[:first]
+        begins, ends = np.searchsorted(known, entities), np.searchsorted(known, entities, side="right")
+        gone = [row for begin, end in zip(begins.tolist(), ends.tolist(), strict=True) for row in range(begin, end)]
+        later = np.arange(first, self.names.used)
+        gone += later[np.isin(self.entities[first : self.names.used], entities)].tolist()
+        come = [(name.split(" "), entity) for name, entity in names]
+        numbers = [*sorted(gone), *range(self.names.used, self.names.used + len(come))]
+        rows = Rows(
+            np.array(numbers, dtype=np.int64),
+            {
+                "entities": np.concatenate([self.entities[sorted(gone)], np.array([e for _, e in come], np.int32)]),
+                "lengths": np.array([0] * len(gone) + [len(words) for words, _ in come], dtype=np.int32),
+            },
         )
+        pairs = [
+            (_hash(word), self.names.used + row) for row, (words, _) in enumerate(come) for word in dict.fromkeys(words)
+        ]
+        kept = self.later[:, ~np.isin(self.later[1], np.array(gone, dtype=np.uint64))]
+        added = np.array(pairs, dtype=np.uint64).reshape(-1, 2).T
+        joined = np.concatenate([kept, added], axis=1)
+        joined = joined[:, np.lexsort((joined[1], joined[0]))]
+        return self.names.patch(["entities", "lengths"], []).joined(rows), joined
 
-    def save(self, folder: Path) -> None:
-        TextColumn.write(folder, _WORDS, self.words)
-        for part in _ARRAYS:
-            np.save(folder / f"{_WORDS}-{part}.npy", getattr(self, part))
+    @staticmethod
+    def save_patch(folder: Path, before: Path, names: Rows, later: Hashes) -> None:
+        """Take over the names of the folder before, with what `patched` gave."""
+        patch_table(folder, NAMES, before, names)
+        patch_table(folder, _WORDS, before, Rows(np.zeros(0, np.int64)))
+        np.save(folder / _LATER, later)
 
-    @classmethod
-    def load(cls, folder: Path) -> NameWords:
-        parts = (np.load(folder / f"{_WORDS}-{part}.npy", mmap_mode="r") for part in _ARRAYS)
-        return cls(TextColumn.load(folder, _WORDS), *map(np.asarray, parts))
-
-    def holding(self, words: Collection[str]) -> Small:
+    def holding(self, words: Collection[str], ranks: Callable[[Ints], NDArray[Any]] | None = None) -> Ints:
         """The entities of names that hold all of these words: shortest names first, an entity for each of its names."""
-        found = sorted((self._rows(word) for word in set(words)), key=len)
+        found = sorted((self._names(word) for word in set(words)), key=len)
         if not found:
-            return np.empty(0, dtype=np.int32)
+            return np.empty(0, dtype=np.int64)
         rows = found[0]
         for others in found[1:]:
             if not len(rows):
                 break
             rows = rows[others.take(np.searchsorted(others, rows), mode="clip") == rows]
-        entities, lengths = self.entities.take(rows), self.lengths.take(rows)
-        return entities[np.lexsort((entities, lengths))]
+        lengths = self.lengths.take(rows)
+        there = np.flatnonzero(lengths)
+        entities, lengths = self.entities.take(rows[there]).astype(np.int64), lengths[there]
+        return entities[np.lexsort((entities if ranks is None else ranks(entities), lengths))]
 
-    def _rows(self, word: str) -> Small:
-        place = bisect_left(self.words, word)
-        if place == len(self.words) or self.words[place] != word:
-            return np.empty(0, dtype=np.int32)
-        return self.rows[int(self.ends[place - 1]) if place else 0 : int(self.ends[place])]
+    def _names(self, word: str) -> Ints:
+        """The names that hold a word, in rising order: those of before, then those that came later."""
+        wanted = np.uint64(_hash(word))
+        place = int(np.searchsorted(self._hashes, wanted))
+        there = place < len(self._hashes) and self._hashes[place] == wanted
+        rows = self._rows["names"][self._rows.row(place)] if there else np.empty(0, np.int32)
+        later = slice(*np.searchsorted(self.later[0], [wanted, wanted + np.uint64(1)]).tolist())
+        return np.concatenate([rows.astype(np.int64), self.later[1][later].astype(np.int64)])
+
+
+def _hash(word: str) -> int:
+    # Below the largest number, so that there is one after it.
+    return int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big") >> 1

@@ -190,6 +190,15 @@ def _stem(word: str) -> str:
 _LONGEST = 12  # words of a name in a question
 
 
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """A name found in a text, and the entities that are called so, own names before aliases."""
+
+    start: int
+    end: int
+    entities: tuple[str, ...]
+
+
 def name_spans(words: Sequence[str]) -> list[tuple[int, int, list[str]]]:
     """What may be a name among words: first word, word behind it, and the forms it may have; the longest first from
     each word. None begins or ends with a small stop word: `the country` is no name even where `Country` is one.

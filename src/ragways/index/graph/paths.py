@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.graph.relations import places_of
 from ragways.index.pagerank import Adjacency
 
 Ints = NDArray[np.int64]
@@ -50,7 +49,7 @@ class _Side:
         self._known: dict[int, list[Way]] = {root: [(0.0, (root,))]}
 
     def grow(self) -> None:
-        places, _ = places_of(self._links.indptr, self.border)
+        places, _ = self._links.edges(self.border)
         reached = np.unique(self._links.indices[places]).astype(np.int64)
         far = self.distance[self.border[0]] + 1
         self.border = reached[self.distance[reached] < 0]

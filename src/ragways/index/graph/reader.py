@@ -14,15 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import StoreBusy, StoreDamaged
+from ragways.index.array_tables import ArrayTable
 from ragways.index.database import connect, store_errors
+from ragways.index.graph.contents import NODES
 from ragways.index.graph.graph_rows import aliases, digits, number_of_id
-from ragways.index.graph.ids import EntityIds, EntityPlaces
-from ragways.index.graph.mentions import ChunkNumbers, MentionArrays
+from ragways.index.graph.ids import ENTITIES, EntityIds, as_numbers
+from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers, MentionArrays
 from ragways.index.graph.name_words import NameWords
-from ragways.index.graph.names import TOKEN, fold, name_spans
-from ragways.index.graph.relations import RelationArrays, RelationTerms
+from ragways.index.graph.names import TOKEN, NameMatch, fold, name_spans
+from ragways.index.graph.relations import RELATIONS, RelationArrays
 from ragways.index.graph.whole_graph import TEXT_OF_RELATION
 from ragways.index.pagerank import Adjacency
+from ragways.index.row_keys import JoinedRanks
 from ragways.index.store import FILE, generation_of
 from ragways.index.vectors import Scored, Vectors
 
@@ -60,15 +63,6 @@ class Triplet:
     def text(self) -> str:
         dated = f" ({self.date})" if self.date else ""
         return f"{self.subject_name} {self.predicate.replace('_', ' ')} {self.object_name}{dated}"
-
-
-@dataclass(frozen=True, slots=True)
-class NameMatch:
-    """A name found in a text, and the entities that are called so, own names before aliases."""
-
-    start: int
-    end: int
-    entities: tuple[str, ...]
 
 
 # ruff: noqa: S608 - queries are put together from our own words
@@ -128,46 +122,49 @@ class Graph:
     # Entities
 
     @cached_property
-    def ids(self) -> EntityIds:
-        """Ids of all entities: the node numbers of `adjacency`, and the first of `passages`."""
+    def _tables(self) -> dict[str, ArrayTable]:
         with self._whole():
-            return EntityIds.load(self._folder)
+            return {name: ArrayTable(self._folder, name) for name in (ENTITIES, RELATIONS, CHUNKS, DOCUMENTS, NODES)}
 
     @cached_property
-    def chunks(self) -> Sequence[str]:
-        """Ids of all chunks: in `passages`, chunk i is node `len(ids) + i`."""
-        return self.chunk_numbers.ids
+    def ids(self) -> EntityIds:
+        """Numbers of entities by id, and their ids: the nodes of `adjacency`, and the first of `passages`."""
+        with self._whole():
+            return EntityIds.of(self._tables[ENTITIES])
+
+    @property
+    def first_chunk(self) -> int:
+        """In `passages`, chunk i is node `first_chunk + i`."""
+        return self.ids.capacity
+
+    @cached_property
+    def chunks(self) -> ChunkIds:
+        """Ids of chunks by number."""
+        with self._whole():
+            return ChunkIds(self._tables[CHUNKS])
 
     @cached_property
     def chunk_numbers(self) -> ChunkNumbers:
         """Numbers of chunks by id."""
         with self._whole():
-            return ChunkNumbers.load(self._folder)
-
-    @cached_property
-    def ordinals(self) -> Mapping[str, int]:
-        """Node numbers of entities by id."""
-        return EntityPlaces(self.ids)
+            return ChunkNumbers(self.chunks, self._tables[DOCUMENTS])
 
     @cached_property
     def places(self) -> Mapping[str, int]:
         """Node numbers of chunks in `passages`, by id."""
-        return self.chunk_numbers.after(len(self.ids))
+        return self.chunk_numbers.after(self.first_chunk)
 
     def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out."""
         places, found = self.places_of(ids), {}
-        begins = self.mention_table.by_entity
-        naming = {number: int(begins[place + 1] - begins[place]) for place, number in self._stored(places).items()}
+        counts = self.mention_table.naming.counts
+        stored = as_numbers(self.ids.rows.keys[places]).tolist()
+        naming = dict(zip(stored, counts[places].tolist(), strict=True))
         query = f"SELECT id, name, type, description, names, count, way FROM graph_entities WHERE id {_AMONG}"
         for number, name, type, said, names, count, way in self._all(query, (_list(naming),)):
             id = f"entity:{digits(number)}"
             found[id] = GraphEntity(id, name, type, said, aliases(name, names), count, naming[number], way)
         return found
-
-    def _stored(self, places: Sequence[int]) -> dict[int, int]:
-        """The numbers that entities have in the store, by node number."""
-        return {place: number_of_id(self.ids[place]) for place in places}
 
     def named(self, text: str, limit: int = 20) -> list[str]:
         """Entities called so, by name or alias after normalising: own names first, then the most often named."""
@@ -192,11 +189,10 @@ class Graph:
 
     def with_words(self, words: Collection[str], limit: int = 200) -> list[str]:
         """Entities with a name or alias that holds all of these words, as names are compared: shortest names first."""
-        found = self.seen_entities(self.name_words.holding(sorted(words)[:_NAME_WORDS]))
-        ids = [self.ids[entity] for entity in found[:limit].tolist()]
-        return list(dict.fromkeys(ids))
+        found = self.seen_entities(self.name_words.holding(sorted(words)[:_NAME_WORDS], self.ids.ranks))
+        return list(dict.fromkeys(self.ids.at(found[:limit])))
 
-    def seen_entities(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
+    def seen_entities(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those of these entities that are there: all, but of a part of a graph."""
         return entities
 
@@ -204,7 +200,7 @@ class Graph:
     def name_words(self) -> NameWords:
         """The words of names and aliases."""
         with self._whole():
-            return NameWords.load(self._folder)
+            return NameWords(self._folder)
 
     def in_question(self, question: str, limit: int = 50) -> list[NameMatch]:
         """Names of entities in a text: the longest from the left, none inside another."""
@@ -270,7 +266,7 @@ class Graph:
 
     def count_induced(self, ids: Collection[str]) -> int:
         """How many relations have both ends among these entities."""
-        return len(self.relation_arrays.between(self.places_of(ids), len(self.relation_arrays)))
+        return len(self.relation_arrays.between(self.places_of(ids)))
 
     def _in_order(self, numbers: NDArray[np.int64]) -> list[Triplet]:
         found = self.relations_at(numbers.tolist())
@@ -282,28 +278,20 @@ class Graph:
 
     def _numbers_of(self, ids: Collection[str]) -> list[int]:
         """Numbers of those of the relations that are there."""
-        arrays, wanted = self.relation_arrays, sorted(set(ids))
-        numbers = arrays.numbers(wanted)
-        inside = numbers < len(arrays)
-        there = arrays.names(np.where(inside, numbers, 0)) if len(arrays) else [""] * len(wanted)
-        return [n for n, id, name in zip(numbers.tolist(), wanted, there, strict=True) if id == name]
+        numbers = self.relation_arrays.numbers(sorted(id for id in set(ids) if id.startswith("relation:")))
+        return [number for number in numbers.tolist() if number >= 0]
 
     @cached_property
     def relation_arrays(self) -> RelationArrays:
-        """All relations as numbers; entity i is `ids[i]`, chunk i is `chunks[i]`."""
+        """All relations as numbers; entity i is `ids.id(i)`, chunk i is `chunks[i]`."""
         with self._whole():
-            return RelationArrays.load(self._folder)
-
-    @cached_property
-    def relation_terms(self) -> RelationTerms:
-        """The words of all relations; relation i is that of `relation_arrays`."""
-        with self._whole():
-            return RelationTerms.load(self._folder)
+            return RelationArrays.of(self._tables[RELATIONS], self._tables[ENTITIES])
 
     def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
         """Relations by their number in `relation_arrays`. A hub has a million: only those that are wanted are read."""
         wanted = np.array(sorted(set(numbers)), dtype=np.int64)
-        stored = dict(zip(map(number_of_id, self.relation_arrays.names(wanted)), wanted.tolist(), strict=True))
+        ids = as_numbers(self.relation_arrays.rows.keys[wanted]).tolist()
+        stored = dict(zip(ids, wanted.tolist(), strict=True))
         return {
             stored[id]: Triplet(
                 f"relation:{digits(id)}", f"entity:{digits(subject)}", subject_name, predicate,
@@ -316,11 +304,10 @@ class Graph:
 
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
         """Entities joined to this one by any relation, with the weight of all that join them: heaviest first."""
-        place = self.places_of([id])
-        if not place:
+        if not (place := self.places_of([id])):
             return []
         nodes, weights = self.adjacency.neighbours(place[0])
-        best = np.lexsort((nodes, -weights))[:limit]  # entities are in the order of their ids
+        best = np.argsort(-weights, kind="stable")[:limit]  # neighbours are in the order of their ids
         ids = self.ids_at(nodes[best].tolist())
         return [(ids[n], float(w)) for n, w in zip(nodes[best].tolist(), weights[best].tolist(), strict=True)]
 
@@ -328,7 +315,7 @@ class Graph:
 
     def mentions(self, ids: Collection[str], limit: int = LIMIT) -> Scored:
         """Chunks that name any of these entities, each with how often, in all."""
-        chunks, counts = self.mention_table.naming(np.array(self.places_of(ids), dtype=np.int64))
+        chunks, counts = self.mention_table.chunks_of(np.array(self.places_of(ids), dtype=np.int64))
         seen = self.seen_chunks(chunks)
         chunks, counts = chunks[seen], counts[seen]
         if limit < len(chunks):  # those of the last place are sorted by id, the rest is left out
@@ -343,10 +330,14 @@ class Graph:
 
     def mentioned(self, chunks: Collection[str], limit: int = LIMIT) -> Scored:
         """Entities that these chunks name, each with how often, in all."""
-        here = sorted({self.places[id] - len(self.ids) for id in set(chunks) if id in self.places})
-        entities, counts = self.mention_table.named(np.array(here, dtype=np.int64))
-        best = np.lexsort((entities, -counts))[:limit]  # entities are in the order of their ids
-        return [(self.ids[n], float(c)) for n, c in zip(entities[best].tolist(), counts[best].tolist(), strict=True)]
+        here = sorted({self.places[id] - self.first_chunk for id in set(chunks) if id in self.places})
+        entities, counts = self.mention_table.entities_of(np.array(here, dtype=np.int64))
+        best = np.lexsort((self.rank(entities), -counts))[:limit]
+        return list(zip(self.ids.at(entities[best]), counts[best].astype(float).tolist(), strict=True))
+
+    def rank(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What decides between entities that are equal otherwise: the smaller first. They go by id."""
+        return entities if self.ids.ranks is None else self.ids.ranks(entities)
 
     def relation_chunks(self, relations: Collection[str]) -> dict[str, list[str]]:
         """The chunks that state each of these relations, in the corpus's order."""
@@ -360,28 +351,37 @@ class Graph:
 
     @cached_property
     def mention_table(self) -> MentionArrays:
-        """Which chunks name which entities; entity i is `ids[i]`, chunk i is `chunks[i]`."""
+        """Which chunks name which entities; entity i is `ids.id(i)`, chunk i is `chunks[i]`."""
         with self._whole():
-            return MentionArrays.load(self._folder)
-
-    @cached_property
-    def mention_arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of every mention the numbers of its entity and of its chunk, in this order."""
-        held = self.mention_table
-        chunks = np.repeat(np.arange(len(held.begins) - 1), np.diff(held.begins))
-        return np.repeat(np.arange(len(held.by_entity) - 1), np.diff(held.by_entity)), chunks[held.of_entity]
+            return MentionArrays(self._tables[CHUNKS].ragged("named"), self._tables[ENTITIES].ragged("naming"))
 
     # For PageRank
 
     @cached_property
     def adjacency(self) -> Adjacency:
-        """Entities joined by relations; node i is `ids[i]`."""
-        return Adjacency.load(self._folder, "graph-entities")
+        """Entities joined by relations; node i is `ids.id(i)`."""
+        with self._whole():
+            table = self._tables[ENTITIES]
+            return Adjacency.of_rows(table.ragged("links"), table.column("strengths"), self.ids.ranks)
 
     @cached_property
     def passages(self) -> Adjacency:
-        """Entities and the chunks that name them: node i is `ids[i]`, node `len(ids) + j` is `chunks[j]`."""
-        return Adjacency.load(self._folder, "graph-passages")
+        """Entities and the chunks that name them: node i is `ids.id(i)`, node `first_chunk + j` is `chunks[j]`."""
+        with self._whole():
+            table, ranks = self._tables[NODES], (self.ids.ranks, self.chunks.ranks)
+            order = None if ranks == (None, None) else JoinedRanks(*ranks, self.first_chunk)
+            return Adjacency.of_rows(table.ragged("links"), table.column("strengths"), order)
+
+    @cached_property
+    def in_order(self) -> Adjacency:
+        """Entities joined by relations, without a gap and in the order of their ids: node i is `ids.numbers[i]`. For
+        what goes over all of them.
+        """
+        return self.adjacency.only(self.ids.numbers)
+
+    def id_in_order(self, node: int) -> str:
+        """The id of a node of `in_order`."""
+        return self.ids.id(int(self.ids.numbers[node]))
 
     # For people
 
@@ -390,7 +390,7 @@ class Graph:
         rows = self._rows(
             "SELECT entity, name, into_name, reason, documents FROM graph_merges WHERE ?1 IS NULL OR entity = ?1 "
             "ORDER BY entity, name, reason LIMIT ?2",
-            (number_of_id(id) if id in self.ordinals else 0 if id else None, limit),
+            (number_of_id(id) if id in self.ids else 0 if id else None, limit),
         )
         return [(f"entity:{digits(entity)}", *rest) for entity, *rest in rows]
 
@@ -413,13 +413,13 @@ class Graph:
             ) from error
 
     def ids_at(self, places: Collection[int]) -> dict[int, str]:
-        """Ids of entities by node number, for few of many: `ids` reads all."""
-        seen = self.seen_entities(np.array(sorted(set(places)), dtype=np.int32))
-        return {place: self.ids[place] for place in seen.tolist()}
+        """Ids of entities by node number, of those that are there."""
+        seen = self.seen_entities(np.array(sorted(set(places)), dtype=np.int64))
+        return {place: self.ids.id(place) for place in seen.tolist()}
 
     def places_of(self, ids: Iterable[str]) -> list[int]:
-        """Node numbers of entities, in rising order."""
-        places: list[int] = self.seen_entities(self.ids.places(ids).astype(np.int32)).tolist()
+        """Node numbers of entities, in the order of their ids."""
+        places: list[int] = self.seen_entities(self.ids.places(ids)).tolist()
         return places
 
     def _all(self, query: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]

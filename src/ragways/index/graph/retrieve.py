@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ragways.index.graph.reader import Graph, NameMatch
+from ragways.index.graph.names import NameMatch
+from ragways.index.graph.reader import Graph
 from ragways.index.pagerank import reach, seeds_of
 from ragways.index.vectors import Scored, best
 
@@ -93,14 +94,14 @@ def passages(
     """
     chosen = question_seeds(graph, question) if seeds is None else seeds
     total = sum(chosen.values())
-    start = {graph.ordinals[id]: weight / total for id, weight in chosen.items() if weight > 0 and id in graph.ordinals}
+    start = {graph.ids[id]: weight / total for id, weight in chosen.items() if weight > 0 and id in graph.ids}
     start |= {graph.places[id]: weight for id, weight in (prior or {}).items() if weight > 0 and id in graph.places}
     if not start:
         return []
     reached = reach(graph.passages, *seeds_of(start), damping=damping, epsilon=epsilon)
-    nodes, mass = reached.candidates(k, first=len(graph.ids))
+    nodes, mass = reached.candidates(k, first=graph.first_chunk)
     scores = mass.astype(np.float32)
     if k < len(scores):
         able = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
         nodes, scores = nodes[able], scores[able]
-    return best([graph.chunks[node] for node in (nodes - len(graph.ids)).tolist()], scores, k, minimum=1e-12)
+    return best([graph.chunks[node] for node in (nodes - graph.first_chunk).tolist()], scores, k, minimum=1e-12)

@@ -295,7 +295,7 @@ def _hops(graph: Graph, text: str) -> float | None:
     if len(names) < 2:
         return None
     links = graph.adjacency
-    meant = [frozenset(map(graph.ordinals.__getitem__, one.entities[:_MEANT])) for one in names[:_TOGETHER]]
+    meant = [frozenset(map(graph.ids.__getitem__, one.entities[:_MEANT])) for one in names[:_TOGETHER]]
     near = [
         frozenset(node for place in places for node in links.neighbours(place)[0][:_NEIGHBOURS].tolist())
         for places in meant

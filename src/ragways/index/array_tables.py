@@ -1,0 +1,250 @@
+"""Tables of arrays that change by rows: what is written once is never copied again for a few rows that are others now.
+
+A table has rows by number. A column has one value a row, or it is ragged: any number of values a row, perhaps in
+several parts. Files of a table are written once, with room at their end, and are linked from generation to generation.
+What has changed since is a patch: whole rows, with the numbers of those whose place they take, or with numbers of their
+own from the room. A reader maps the files and writes the patch into its own copy of the pages that it touches, so that
+whatever reads the arrays sees plain ones. When a patch no longer fits, the table is written anew.
+
+The room is a hole at the end of a file: most file systems keep no blocks for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.index.checksums import link_file
+
+Ints = NDArray[np.int64]
+Values = NDArray[Any]
+Parts = Mapping[str, Values]
+
+_ROOM = 8
+"""A table has room for one more row, and for one more value, for so many that it has."""
+_LEAST = 4096
+"""Rows that there is room for at least."""
+_LEAST_VALUES = 1 << 16
+"""Values that there is room for at least: a row may be long."""
+_PATCH = ".patch.npy"
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Values of rows: those of row i stand from `begins[i]` on, `counts[i]` of them, in each part."""
+
+    begins: NDArray[np.integer]
+    counts: NDArray[np.int32]
+    parts: Parts
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __getitem__(self, part: str) -> Values:
+        return self.parts[part]
+
+    def row(self, number: int) -> slice:
+        """Where the values of a row stand."""
+        begin = int(self.begins[number])
+        return slice(begin, begin + int(self.counts[number]))
+
+    def places(self, rows: NDArray[np.integer]) -> tuple[Ints, Ints]:
+        """Where the values of these rows stand, row after row; and how many each row has."""
+        first, counts = self.begins.take(rows).astype(np.int64), self.counts.take(rows).astype(np.int64)
+        places = np.repeat(first - (np.cumsum(counts) - counts), counts)
+        places += np.arange(len(places))
+        return places, counts
+
+    def owners(self) -> Ints:
+        """The row of each of the values that `places` gives for all rows."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+
+def ragged(counts: NDArray[np.integer], **parts: Values) -> Ragged:
+    """From the values of all rows, one row after the other."""
+    lengths = counts.astype(np.int64)
+    return Ragged(np.cumsum(lengths) - lengths, counts.astype(np.int32), parts)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of a table, all columns of each: `numbers` are different and in rising order."""
+
+    numbers: Ints
+    columns: Mapping[str, Values] = field(default_factory=dict)
+    ragged: Mapping[str, Ragged] = field(default_factory=dict)
+
+    def joined(self, newer: Rows) -> Rows:
+        """These rows, and newer ones, which take the place of those of the same numbers."""
+        kept = np.flatnonzero(~np.isin(self.numbers, newer.numbers))
+        numbers = np.concatenate([self.numbers[kept], newer.numbers])
+        order = np.argsort(numbers)
+        columns = {
+            name: np.concatenate([self.columns[name][kept], values])[order] for name, values in newer.columns.items()
+        }
+        return Rows(
+            numbers[order],
+            columns,
+            {name: _joined(self.ragged[name], kept, values, order) for name, values in newer.ragged.items()},
+        )
+
+
+def _joined(old: Ragged, kept: Ints, new: Ragged, order: Ints) -> Ragged:
+    """The kept rows of one and all of the other, in this order."""
+    shift = len(next(iter(old.parts.values())))
+    both = Ragged(
+        np.concatenate([old.begins[kept].astype(np.int64), new.begins.astype(np.int64) + shift])[order],
+        np.concatenate([old.counts[kept], new.counts])[order],
+        {},
+    )
+    places, _ = both.places(np.arange(len(both)))
+    return ragged(both.counts, **{name: np.concatenate([part, new[name]])[places] for name, part in old.parts.items()})
+
+
+@dataclass(frozen=True)
+class TableSize:
+    """Rows that a table was written with, rows that it has room for in all, and values of each ragged column."""
+
+    rows: int
+    capacity: int
+    values: Mapping[str, int]
+
+    @classmethod
+    def load(cls, folder: Path, table: str) -> TableSize:
+        return cls(**json.loads((folder / f"{table}.json").read_text(encoding="utf-8")))
+
+
+class ArrayTable:
+    """A table as it is now. Columns are read when they are asked for; whoever gets one must not write to it."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self.size = TableSize.load(folder, name)
+        patched = folder / f"{name}{_PATCH}"
+        self._patched: Ints | None = np.load(patched) if patched.is_file() else None
+
+    @property
+    def used(self) -> int:
+        """Numbers up to here are or were those of rows."""
+        return max(self.size.rows, int(self._patched[-1]) + 1 if self._patched is not None else 0)
+
+    def column(self, name: str) -> Values:
+        """One value a row; 0 where there is no row."""
+        values = self._load(name)
+        if self._patched is not None:
+            values[self._patched] = self._load_patch(name)
+        return values
+
+    def ragged(self, name: str) -> Ragged:
+        """Any number of values a row; none where there is no row."""
+        begins, counts = self._load(f"{name}-begins"), self._load(f"{name}-counts")
+        parts = {part: self._load(f"{name}-{part}") for part in self._parts(name)}
+        if self._patched is not None:
+            lengths = self._load_patch(f"{name}-counts")
+            first = self.size.values[name]
+            begins[self._patched] = first + np.cumsum(lengths, dtype=np.int64) - lengths
+            counts[self._patched] = lengths
+            for part, values in parts.items():
+                new = self._load_patch(f"{name}-{part}")
+                values[first : first + len(new)] = new
+        return Ragged(begins, counts, parts)
+
+    def patch(self, columns: Sequence[str], ragged_columns: Sequence[str]) -> Rows:
+        """What the patch has of these columns."""
+        numbers = self._patched if self._patched is not None else np.zeros(0, np.int64)
+        if self._patched is None:
+            empty = {name: self._load(name)[:0] for name in columns}
+            return Rows(numbers, empty, {name: self._no_rows(name) for name in ragged_columns})
+        return Rows(
+            numbers,
+            {name: self._load_patch(name) for name in columns},
+            {name: self._patch_rows(name) for name in ragged_columns},
+        )
+
+    def _no_rows(self, name: str) -> Ragged:
+        parts = {part: self._load(f"{name}-{part}")[:0] for part in self._parts(name)}
+        return ragged(np.zeros(0, np.int32), **parts)
+
+    def _patch_rows(self, name: str) -> Ragged:
+        parts = {part: self._load_patch(f"{name}-{part}") for part in self._parts(name)}
+        return ragged(self._load_patch(f"{name}-counts"), **parts)
+
+    def _parts(self, name: str) -> list[str]:
+        prefix = f"{self._name}-{name}-"
+        files = self._folder.glob(f"{prefix}*.npy")
+        found = {file.name.removesuffix(_PATCH).removesuffix(".npy").removeprefix(prefix) for file in files}
+        return sorted(found - {"begins", "counts"})
+
+    def _load(self, part: str) -> Values:
+        # Copied where it is written to, page by page. A plain view: indexing a memmap costs as much again.
+        return np.asarray(np.load(self._folder / f"{self._name}-{part}.npy", mmap_mode="c"))
+
+    def _load_patch(self, part: str) -> Values:
+        values: Values = np.load(self._folder / f"{self._name}-{part}{_PATCH}")
+        return values
+
+    def has_room(self, rows: Rows) -> bool:
+        """Whether a patch of these rows fits."""
+        last = int(rows.numbers[-1]) if len(rows.numbers) else -1
+        if last >= self.size.capacity or len(rows.numbers) > _room(self.size.rows, _LEAST):
+            return False
+        return all(
+            int(values.counts.sum()) <= _room(self.size.values[name], _LEAST_VALUES)
+            for name, values in rows.ragged.items()
+        )
+
+
+def write_table(folder: Path, name: str, rows: Rows, *, with_room: bool = True) -> None:
+    """Write a table of rows that are numbered from 0 on, and no patch."""
+    count = len(rows.numbers)
+    capacity = count + (_room(count, _LEAST) if with_room else 0)
+    for column, values in rows.columns.items():
+        _write(folder / f"{name}-{column}.npy", values, capacity)
+    sizes: dict[str, int] = {}
+    for column, held in rows.ragged.items():
+        total = sizes[column] = int(held.counts.sum())
+        room = _room(total, _LEAST_VALUES) if with_room else 0
+        _write(folder / f"{name}-{column}-counts.npy", held.counts, capacity)
+        narrow = np.uint32 if total + room < 1 << 32 else np.int64
+        _write(folder / f"{name}-{column}-begins.npy", held.begins.astype(narrow), capacity)
+        for part, values in held.parts.items():
+            _write(folder / f"{name}-{column}-{part}.npy", values, total + room)
+    size = {"rows": count, "capacity": capacity, "values": sizes}
+    (folder / f"{name}.json").write_text(json.dumps(size, sort_keys=True), encoding="utf-8")
+
+
+def patch_table(folder: Path, name: str, before: Path, rows: Rows) -> None:
+    """Take over a table from the folder before, with a patch of these rows, which must be all that the patch has."""
+    for file in sorted(before.glob(f"{name}[-.]*")):
+        if not file.name.endswith(_PATCH):
+            link_file(file, folder / file.name)
+    if not len(rows.numbers):
+        return
+    np.save(folder / f"{name}{_PATCH}", rows.numbers)
+    for column, values in rows.columns.items():
+        np.save(folder / f"{name}-{column}{_PATCH}", values)
+    for column, held in rows.ragged.items():
+        np.save(folder / f"{name}-{column}-counts{_PATCH}", held.counts)
+        for part, values in held.parts.items():
+            np.save(folder / f"{name}-{column}-{part}{_PATCH}", values)
+
+
+def _room(count: int, least: int) -> int:
+    return max(least, count // _ROOM)
+
+
+def _write(file: Path, values: Values, length: int) -> None:
+    """An array of this length, of which only the values are written."""
+    with file.open("wb") as target:
+        shape = (length, *values.shape[1:])
+        header = {"descr": np.lib.format.dtype_to_descr(values.dtype), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(target, header)
+        target.write(np.ascontiguousarray(values).data)
+        begin = target.tell() - values.nbytes
+        target.truncate(begin + length * values.dtype.itemsize * int(np.prod(values.shape[1:], dtype=np.int64)))

@@ -1,0 +1,85 @@
+"""What documents hold of the graph, read from the store as arrays: their chunks, whom they name and what they state."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.index.array_tables import Ragged, ragged
+from ragways.index.graph.names import coarse
+
+Ints = NDArray[np.int64]
+
+NODES = "graph-nodes"
+"""The table of a walk's nodes, entities and then chunks: an edge wherever a chunk names an entity."""
+ABOUT = 6.0
+"""What it counts for that a passage is the entity's own article: a walk that meets a name should look there first."""
+CONTENTS = "SELECT document, chunks, named, entities, counts, stated, relations FROM graph_contents"
+
+
+class Contents:
+    """What documents hold, by document: `named` and `stated` tell of each chunk how much of it is its own. Ids are
+    numbers as the store has them.
+    """
+
+    def __init__(self, db: sqlite3.Connection, documents: Collection[int] | None = None) -> None:
+        """Of all documents, or of those of these that are there."""
+        where, values = "", list[str]()
+        if documents is not None:
+            where, values = " WHERE document IN (SELECT value FROM json_each(?))", [json.dumps(sorted(documents))]
+        rows = db.execute(f"{CONTENTS}{where} ORDER BY document", values).fetchall()
+        self.paths: tuple[str, ...]
+        numbers, self.paths, named, entities, counts, stated, relations = zip(*rows, strict=True) if rows else ((),) * 7
+        self.documents = np.array(numbers, dtype=np.int64)
+        self.lengths = np.array([len(each) // 4 for each in named], dtype=np.int64)
+        self.named = np.frombuffer(b"".join(named), dtype=np.uint32).astype(np.int64)
+        self.entities = np.frombuffer(b"".join(entities), dtype=np.int64)
+        self.counts = np.frombuffer(b"".join(counts), dtype=np.uint32)
+        self.stated = np.frombuffer(b"".join(stated), dtype=np.uint32).astype(np.int64)
+        self.relations = np.frombuffer(b"".join(relations), dtype=np.int64)
+
+    @property
+    def of_chunks(self) -> Ints:
+        """The document of each chunk."""
+        return np.repeat(self.documents, self.lengths)
+
+    @property
+    def naming(self) -> Ints:
+        """Which chunk names each of the entities."""
+        return np.repeat(np.arange(len(self.named)), self.named)
+
+    @property
+    def stating(self) -> Ints:
+        """Which chunk states each of the relations."""
+        return np.repeat(np.arange(len(self.stated)), self.stated)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """What it weighs that a chunk names an entity, of each mention."""
+        different, which = np.unique(self.counts, return_inverse=True)
+        weights = [1.0 + math.log(each >> 1) + ABOUT * (each & 1) for each in different.tolist()]
+        return np.array(weights, dtype=np.float64)[which]
+
+    def letters(self) -> Ragged:
+        """The paths of chunks."""
+        paths = [path.encode() for paths in self.paths for path in (paths.split("\n") if paths else ())]
+        counts = np.fromiter(map(len, paths), dtype=np.int32, count=len(paths))
+        return ragged(counts, letters=np.frombuffer(b"".join(paths), dtype=np.uint8))
+
+
+def chunk_ids(db: sqlite3.Connection) -> Iterator[str]:
+    """The ids of all chunks of the graph, by document."""
+    for document, paths in db.execute("SELECT document, chunks FROM graph_contents ORDER BY document"):
+        for path in paths.split("\n") if paths else ():
+            yield f"article:{document}:{path}"
+
+
+def joins(type: str) -> bool:
+    """Whether entities of a type join passages: dates and quantities do not."""
+    return coarse(type) not in ("date", "quantity")
