@@ -15,6 +15,7 @@ from pathlib import Path
 from ragways.core.errors import NoIndex, StoreDamaged, StoreError, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
 from ragways.index.database import REBUILD, connect, log_size, store_errors
+from ragways.index.gone_texts import forget_gone, note_gone
 from ragways.index.origin import packed
 from ragways.index.place import MARK, check_parts, claim
 from ragways.index.schema import PARTS, TABLES, VERSION
@@ -135,6 +136,7 @@ class Store:
         """Make all changes visible. Without `settle`, another commit must follow, which settles both."""
         with store_errors(self.path):
             self.seal.unseal()
+            forget_gone(self.db)
             # A power cut after this returns must not undo it; the many small steps before need no sync.
             self.db.execute("COMMIT")
             self.seal.note_commit()
@@ -253,6 +255,7 @@ class Store:
             for number in numbers:
                 hashes = self.db.execute("SELECT hash FROM chunks WHERE document = ?", (number,))
                 self.released.update(row[0] for row in hashes)
+                note_gone(self.db, number)
                 self.db.execute("DELETE FROM documents WHERE number = ?", (number,))
                 for table in PARTS:
                     self.db.execute(f"DELETE FROM {table} WHERE document = ?", (number,))  # noqa: S608

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,10 +27,6 @@ from ragways.index.graph.names import STOP, WordUse, fold, is_common, stem_of
 from ragways.index.graph.rule_names import Called, Phrases, names_of_title, title_words, uncased
 from ragways.index.graph.rules import small_title, type_of
 
-TABLES = """
--- What each document tells the lexicon, so that it can be taken back when the document is gone.
-CREATE TABLE IF NOT EXISTS graph_word_uses (document INTEGER PRIMARY KEY, use BLOB NOT NULL);
-"""
 TextOf = Callable[[int], str]
 """The text of a document by its number."""
 
@@ -87,16 +81,21 @@ class TitleRow:
         return {first_words(words) for name in names_of_title(self.title) if (words := title_words(name)[0])}
 
 
-def change_corpus(db: sqlite3.Connection, gone: Collection[int], fresh: Iterable[Source], text_of: TextOf) -> Changed:
-    """Take what these documents told out of the tables, and what those tell in; what that changes."""
+def change_corpus(
+    db: sqlite3.Connection, gone: Collection[int], fresh: Iterable[Source], text_before: TextOf, text_of: TextOf
+) -> Changed:
+    """Take what these documents told out of the tables, and what those tell in; what that changes. `text_before` has
+    the texts of the documents that go, `text_of` those of all that are left.
+    """
     rows: list[TitleRow] = []
     words = _Words()
     old = [row for number in gone for row in _title_rows(db, "document = ?", number)]
-    for number in gone:
-        words.take_back(db, number)
+    for row in old:
+        if not row.redirect:
+            words.take_back(text_before(row.document))
     for source in fresh:
         rows.append(TitleRow.of(source))
-        words.hear(db, source)
+        words.hear(source)
     titles = _Titles(db, [*old, *rows])
     for row in old:
         _remove_title(db, row)
@@ -117,7 +116,7 @@ def fill_corpus(db: sqlite3.Connection, documents: Iterable[Source], text_of: Te
         row = TitleRow.of(source)
         _put_title(db, row)
         without_capitals |= row.uncased
-        words.hear(db, source)
+        words.hear(source)
         if len(words) > _HELD:
             words.put(db, Changed())
             words = _Words()
@@ -143,24 +142,18 @@ class _Words:
     def __len__(self) -> int:
         return len(self.small) + len(self.large) + len(self.pairs)
 
-    def hear(self, db: sqlite3.Connection, source: Source) -> None:
-        if source.redirect:
-            return
-        use = WordUse.of(source.text)
-        self.small.update(use.small)
-        self.large.update(use.large)
-        self.pairs.update(use.meant)
-        packed = zlib.compress(json.dumps([use.small, use.large, sorted(use.meant)], ensure_ascii=False).encode(), 1)
-        db.execute("INSERT OR REPLACE INTO graph_word_uses VALUES (?, ?)", (source.number, packed))
+    def hear(self, source: Source) -> None:
+        if not source.redirect:
+            use = WordUse.of(source.text)
+            self.small.update(use.small)
+            self.large.update(use.large)
+            self.pairs.update(use.meant)
 
-    def take_back(self, db: sqlite3.Connection, document: int) -> None:
-        row = db.execute("SELECT use FROM graph_word_uses WHERE document = ?", (document,)).fetchone()
-        if row is not None:
-            small, large, pairs = json.loads(zlib.decompress(row[0]))
-            self.small.subtract(small)
-            self.large.subtract(large)
-            self.pairs.subtract(pairs)
-            db.execute("DELETE FROM graph_word_uses WHERE document = ?", (document,))
+    def take_back(self, text: str) -> None:
+        use = WordUse.of(text)
+        self.small.subtract(use.small)
+        self.large.subtract(use.large)
+        self.pairs.subtract(use.meant)
 
     def put(self, db: sqlite3.Connection, changed: Changed) -> None:
         stems: Counter[str] = Counter()

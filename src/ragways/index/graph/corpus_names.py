@@ -189,29 +189,16 @@ class StoredLexicon(Lexicon):
         return self._has(STEM, stem, "SELECT 1 FROM graph_stems WHERE stem = ?")
 
     def is_meant(self, pair: str) -> bool:
-        return self._has(PAIR, pair, _PAIR)
-
-    def is_name(self, words: Sequence[str]) -> bool:
-        """Notes what the answer rests on: whether the pair is meant does not matter where a word tells that it is a
-        name, and names are many.
-        """
-        pair = " ".join(words[:2]).casefold()
-        if not self._there(PAIR, pair, _PAIR) and not all(map(self.opener, words)):
-            return True
-        return self.is_meant(pair)
+        return self._has(PAIR, pair, "SELECT 1 FROM graph_pairs WHERE pair = ?")
 
     def _has(self, kind: str, text: str, query: str) -> bool:
         self._asked.add(key_of(kind, text))
-        return self._there(kind, text, query)
-
-    def _there(self, kind: str, text: str, query: str) -> bool:
         found = self._known.get((kind, text))
         if found is None:
             found = self._known[kind, text] = self._db.execute(query, (text,)).fetchone() is not None
         return found
 
 
-_PAIR = "SELECT 1 FROM graph_pairs WHERE pair = ?"
 _HELD = 300_000
 """Beginnings of names that are remembered at most."""
 

@@ -6,22 +6,22 @@ With its facts a document leaves the keys of what it asked (`CorpusNames.keys`),
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
+from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.asked_keys import NO_PLACES, AskedKeys, Keys, Places, blocks, documents_at, table_of_keys
-from ragways.index.graph.corpus_changes import TABLES as USE_TABLES
 from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus
 from ragways.index.graph.corpus_names import CAPITAL, SMALL, CorpusNames, create_tables, key_of
 from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
 from ragways.index.graph.data import DocumentFacts
-from ragways.index.graph.facts import Entity, PassageFacts, Relation, Source, sources
+from ragways.index.graph.facts import PassageFacts, Source, sources
 from ragways.index.graph.names import TOKEN, folded
+from ragways.index.graph.packed_facts import packed_facts, unpacked_facts
 from ragways.index.graph.rules import LONGEST_SENTENCE, structure_facts, text_facts
 from ragways.index.layer import BuildContext
 from ragways.index.settings import GraphSettings
@@ -34,8 +34,8 @@ CREATE TABLE IF NOT EXISTS graph_state (made TEXT NOT NULL, generation TEXT NOT 
 CREATE TABLE IF NOT EXISTS graph_facts (
     document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, keys BLOB NOT NULL, facts BLOB NOT NULL
 );
-{table_of_keys(KEYS)}{CORPUS_TABLES}{USE_TABLES}"""
-_FORMAT = "4"
+{table_of_keys(KEYS)}{CORPUS_TABLES}"""
+_FORMAT = "5"
 """Changes when what is kept, or what the rules find in a text, does."""
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
@@ -48,8 +48,8 @@ class FactsRun:
     corpus: CorpusNames
     whole: bool = False
     changed: Changed = field(default_factory=Changed)
-    before: dict[int, bytes] = field(default_factory=dict)
-    """Facts as they were, of documents that went or say something else."""
+    before: dict[int, tuple[bytes, str]] = field(default_factory=dict)
+    """Facts as they were, of documents that went or say something else, and the texts in which they were found."""
     read: Collection[int] = ()
     """Documents that were read and say something else than before."""
 
@@ -69,7 +69,8 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
     touched = changes.added | changes.changed | changes.removed
     if _MUCH * len(touched) > store.count("documents"):
         return FactsRun(_read_all(store, settings, made, generation), whole=True)
-    changed = change_corpus(store.db, sorted(touched), sources(store, sorted(changes.fresh)), _texts(store))
+    fresh = sources(store, sorted(changes.fresh))
+    changed = change_corpus(store.db, sorted(touched), fresh, *_texts(store.db))
     again = documents_concerned(store.db, changed, touched)
     corpus = CorpusNames(store.db)
     kept = _Kept(store.db)
@@ -86,11 +87,16 @@ def _read_all(store: Store, settings: GraphSettings, made: str, generation: str)
     ).fetchall():
         store.db.execute(f"DROP {kind} {name}")
     create_tables(store.db, _TABLES)
-    fill_corpus(store.db, sources(store), _texts(store))
+    fill_corpus(store.db, sources(store), _texts(store.db)[1])
     corpus = CorpusNames(store.db)
     _Kept(store.db).put_all(_read(source, corpus, settings) for source in sources(store))
     store.db.execute("INSERT INTO graph_state VALUES (?, ?)", (made, generation))
     return corpus
+
+
+def _texts(db: sqlite3.Connection) -> tuple[TextOf, TextOf]:
+    """Texts of documents as they were, and as they are."""
+    return partial(text_before, db), partial(text_now, db)
 
 
 def corpus_of(documents: Sequence[Source]) -> CorpusNames:
@@ -100,13 +106,6 @@ def corpus_of(documents: Sequence[Source]) -> CorpusNames:
     texts = {source.number: source.text for source in documents}
     fill_corpus(db, documents, texts.__getitem__)
     return CorpusNames(db)
-
-
-def _texts(store: Store) -> TextOf:
-    def text_of(number: int) -> str:
-        return str(store.db.execute("SELECT text FROM documents WHERE number = ?", (number,)).fetchone()[0])
-
-    return text_of
 
 
 # Reading
@@ -122,14 +121,14 @@ def _read(source: Source, corpus: CorpusNames, settings: GraphSettings) -> tuple
     for read in [*ways, *([text_facts] if settings.method == "rules" else [])]:
         for found, facts in zip(said, read(source, corpus), strict=True):
             found.append(facts)
-    packed = _packed(source.title, [(p.id, facts) for p, facts in zip(source.passages, said, strict=True)])
+    packed = packed_facts(source.title, source.text, zip(source.passages, said, strict=True))
     return source.number, corpus.keys(), packed
 
 
 def kept_facts(db: sqlite3.Connection) -> Iterator[DocumentFacts]:
     """The facts of all documents, by number."""
-    for number, packed in db.execute("SELECT document, facts FROM graph_facts ORDER BY document"):
-        yield unpacked_facts(number, packed)
+    for number, packed, text in db.execute(f"{_FACTS} ORDER BY document"):
+        yield document_facts(number, packed, text)
 
 
 def has_facts(db: sqlite3.Connection, number: int) -> bool:
@@ -139,56 +138,16 @@ def has_facts(db: sqlite3.Connection, number: int) -> bool:
 
 def facts_of(db: sqlite3.Connection, number: int) -> DocumentFacts:
     """The facts of one document that has some."""
-    row = db.execute("SELECT facts FROM graph_facts WHERE document = ?", (number,)).fetchone()
-    return unpacked_facts(number, row[0])
+    return document_facts(*db.execute(f"{_FACTS} WHERE document = ?", (number,)).fetchone())
 
 
-def unpacked_facts(number: int, packed: bytes) -> DocumentFacts:
-    """Facts as they are kept."""
-    title, chunks = _unpacked(packed)
+_FACTS = "SELECT document, facts, text FROM graph_facts JOIN documents ON number = document"
+
+
+def document_facts(number: int, packed: bytes, text: str) -> DocumentFacts:
+    """Facts as they are kept; the text of the document is the one in which they were found."""
+    title, chunks = unpacked_facts(packed, number, text)
     return DocumentFacts(number, title, [(id, [("rules", facts) for facts in said]) for id, said in chunks])
-
-
-def _packed(title: str, chunks: Iterable[tuple[str, Sequence[PassageFacts]]]) -> bytes:
-    """Facts as numbers of texts, each of which stands there once: one sentence describes many relations."""
-    texts: dict[str, int] = {}
-
-    def n(text: str) -> int:
-        return texts.setdefault(text, len(texts))
-
-    rows = [
-        [
-            id,
-            *(
-                [
-                    [[n(e.name), n(e.type), n(e.description), list(map(n, e.aliases)), e.count, n(e.guess)]
-                     for e in facts.entities],
-                    [[n(r.subject), n(r.predicate), n(r.object), n(r.description), r.weight, n(r.date), n(r.by)]
-                     for r in facts.relations],
-                ]
-                for facts in said
-            ),
-        ]
-        for id, said in chunks
-    ]  # fmt: skip
-    return zlib.compress(json.dumps([title, list(texts), rows], ensure_ascii=False).encode(), 1)
-
-
-def _unpacked(packed: bytes) -> tuple[str, list[tuple[str, list[PassageFacts]]]]:
-    title, t, rows = json.loads(zlib.decompress(packed))
-    return title, [
-        (
-            id,
-            [
-                PassageFacts(
-                    tuple(Entity(t[a], t[b], t[c], tuple(t[i] for i in d), count, t[g]) for a, b, c, d, count, g in es),
-                    tuple(Relation(t[a], t[b], t[c], t[d], weight, t[e], t[f]) for a, b, c, d, weight, e, f in rs),
-                )
-                for es, rs in said
-            ],
-        )
-        for id, *said in rows
-    ]
 
 
 # Keeping
@@ -200,7 +159,7 @@ class _Kept:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._keys = AskedKeys(db, KEYS)
-        self.before: dict[int, bytes] = {}
+        self.before: dict[int, tuple[bytes, str]] = {}
         """Facts that are no longer, or others now."""
         self.read: set[int] = set()
         """Documents that have others than before, or none any more."""
@@ -215,7 +174,8 @@ class _Kept:
                 )
                 (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
                 self._keys.put(place, keys)
-            if self.before.get(number) == facts:
+            was, text = self.before.get(number, (None, ""))
+            if was == facts and (was is None or text == text_now(self._db, number)):
                 self.before.pop(number, None)
             else:
                 self.read.add(number)
@@ -227,7 +187,7 @@ class _Kept:
         if row is None:
             return None
         self._keys.drop(row[0], np.frombuffer(row[1], dtype=np.uint32))
-        self.before[number] = row[2]
+        self.before[number] = row[2], text_before(self._db, number)
         self._db.execute("DELETE FROM graph_facts WHERE document = ?", (number,))
         return int(row[0])
 

@@ -152,7 +152,8 @@ class Lexicon:
 
         `Nausea Vomiting`, lines of a list that run on, are common words that no sentence writes so.
         """
-        return self.is_meant(" ".join(words[:2]).casefold()) or not all(map(self.opener, words))
+        # Pairs are many and come and go: they are asked for only where the words do not tell.
+        return not all(map(self.opener, words)) or self.is_meant(" ".join(words[:2]).casefold())
 
     def opener(self, word: str) -> bool:
         """Whether a word that begins a sentence need not be a name: it is common, or so are other forms of it and

@@ -23,7 +23,7 @@ from ragways.index.graph.corpus_names import create_tables, key_of
 from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
 from ragways.index.graph.graph_tables import KEPT, GraphTables
 from ragways.index.graph.graph_tables import TABLES as ROW_TABLES
-from ragways.index.graph.kept_facts import FactsRun, facts_of, has_facts, unpacked_facts
+from ragways.index.graph.kept_facts import FactsRun, document_facts, facts_of, has_facts
 from ragways.index.graph.meanings import DocumentMeaning
 from ragways.index.graph.names import fold
 from ragways.index.graph.resolve import Key
@@ -97,7 +97,7 @@ class _OfAll:
 def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) -> GraphTables:
     """Change what the changed facts of a run change; the tables, which tell what they were touched by."""
     kept = _Meanings(db)
-    before = {number: unpacked_facts(number, packed) for number, packed in run.before.items()}
+    before = {number: document_facts(number, packed, text) for number, (packed, text) in run.before.items()}
     read = {number: facts_of(db, number) for number in sorted(run.read) if has_facts(db, number)}
     gone = before.keys() - read.keys()
 
