@@ -1,13 +1,14 @@
 """What an index of a made corpus costs as it grows: to build, to change, to open and to ask.
 
     python benchmarks/scale.py --sizes 10000 100000 [--layers vectors,words] [--questions 40] [--keep FOLDER] [--json]
+        [--graph-vectors shared]
 
 A size is a number of documents; about 1.1 chunks come of each. The corpus is that of `corpus_maker.py` and the embedder
 that of `stand_in.py`, so that embedding is told apart. Each step is a process of its own: CPU seconds are those of all
 its threads from the imports on, memory is the highest it had, which counts pages of mapped files that it touched. Disk
 is all of the index but its texts and its work cache. Exponents are those of the growth from one size to the next.
 Questions name one or two titles; retrieval is timed, answering is not. `--keep` leaves the indexes there, and takes up
-those that it finds.
+those that it finds. `--graph-vectors` tells which entities have a vector: none (unless told), shared or all.
 """
 
 # ruff: noqa: E402
@@ -49,7 +50,7 @@ from ragways.retrieval.resources import Resources
 ASKED = ("words", "naive", "graph-ppr", "fused")
 FURTHER = 10
 """Documents that a change adds beside one, to tell what each further one costs."""
-NO_GRAPH_VECTORS = {"graph": {"vectors": "none"}}
+LAYER_SETTINGS = {"graph": {"vectors": "none"}}
 Row = dict[str, Any]
 
 
@@ -112,7 +113,7 @@ def asked(home: Path, size: int, paradigm: str, count: int) -> Row:
 
 
 def recipe(layers: frozenset[str]) -> Recipe:
-    return Recipe(embedder=stand_in, layers=layers, settings=layer_settings(NO_GRAPH_VECTORS))
+    return Recipe(embedder=stand_in, layers=layers, settings=layer_settings(LAYER_SETTINGS))
 
 
 # All of them
@@ -133,6 +134,7 @@ def measure(home: Path, size: int, layers: frozenset[str], count: int) -> Iterat
 def child(home: Path, step: str, size: int, layers: frozenset[str], count: int) -> Row:
     command = [sys.executable, __file__, "--child", str(home), step, "--sizes", str(size)]
     command += ["--layers", ",".join(sorted(layers)), "--questions", str(count)]
+    command += ["--graph-vectors", LAYER_SETTINGS["graph"]["vectors"]]
     row: Row = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return {"size": size, "step": step} | row
 
@@ -162,10 +164,12 @@ def main() -> None:
     parser.add_argument("--layers", default="vectors,words")
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--graph-vectors", choices=("none", "shared", "all"), default="none")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     layers = frozenset(options.layers.split(","))
+    LAYER_SETTINGS["graph"]["vectors"] = options.graph_vectors
     if options.child:
         home, step = options.child
         print(json.dumps(run_child(Path(home), step, options.sizes[0], layers, options.questions)))

@@ -87,8 +87,8 @@ def peak() -> float:
 def edges(windows: int, documents: int, dimension: int = 384) -> None:
     rng = np.random.default_rng(0)
     matrix = unit(rng.standard_normal((windows, dimension), dtype=np.float32))
-    groups = np.sort(rng.integers(documents, size=windows))
-    space = Space(matrix, groups, np.arange(windows, dtype=np.uint64))
+    groups = np.sort(rng.integers(documents, size=windows)).astype(np.int32)
+    space = Space(matrix, groups, np.arange(windows, dtype=np.int32))
     began, held = time.process_time(), peak()
     nearest_within(space, 10)
     within = time.process_time() - began

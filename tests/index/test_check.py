@@ -191,9 +191,18 @@ def test_entities_that_stand_alone_are_a_warning(index: Path):
 
 
 def test_vectors_of_entities_that_are_gone(index: Path):
-    file = derived(index) / "entities.ids"
-    file.write_text(file.read_text().replace("entity:", "entity:0", 1))
+    change(derived(index) / "entities" / "1" / "documents.npy", lambda held: held + np.array([[1], [0]]))
     assert "vectors of entities that are not there" in errors(index)
+
+
+def test_sketches_and_rows_of_entities_that_are_others(index: Path):
+    segment = derived(index) / "entities" / "1"
+    change(segment / "sketches.npy", lambda words: words[:, ::-1])
+    assert "entities: sketches of other vectors" in errors(index)
+    change(segment / "documents.npy", lambda held: held[:, ::-1])
+    assert "entities, segment 1: ids not in their order" in errors(index)
+    change(segment / "rows.npy", lambda rows: rows[1:])
+    assert "entities, segment 1: rows and ids differ" in errors(index)
 
 
 def change(path: Path, how: Callable[[np.ndarray], np.ndarray]) -> None:

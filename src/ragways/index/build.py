@@ -378,8 +378,7 @@ class _Run:
         self.store.set_meta({"unfinished": unfinished, "again": "", "layer_settings": self.layer_settings()})
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
-        if gone:
-            self.forgetting.prepare(context, self.steps(self.layers))
+        self.forgetting.prepare(context, self.steps(self.layers))
         self.store.commit(settle=not gone)
         keep = 1 if gone else KEPT
         clear_old(self.store.folder, generation + 1, keep, hold=self.hold)

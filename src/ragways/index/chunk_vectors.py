@@ -23,6 +23,7 @@ from ragways.index.layer import (
     PlanContext,
     findings,
 )
+from ragways.index.numbered_vectors import PREFIXES, NumberedVectors
 from ragways.index.packed import PackedRows
 from ragways.index.segments import Rows, SegmentDocuments, renew, segments
 from ragways.index.sketches import SketchWords, is_exact, sketches
@@ -221,6 +222,9 @@ def arrays(folder: Path) -> Iterator[tuple[str, Vectors]]:
     """Every array of vectors under a derived folder, by its name there; one that has no ids is no array of vectors."""
     if (folder / FOLDER).is_dir():
         yield FOLDER, ChunkVectors.open(folder)
+    for name in PREFIXES:
+        if (held := NumberedVectors.open(folder, name)) is not None:
+            yield name, held
     for path in sorted(folder.rglob("*.ids")):
         yield str(path.relative_to(folder).with_suffix("")), Vectors.load(path.parent, path.stem)
 
@@ -296,19 +300,19 @@ def recall(vectors: Vectors, k: int = 10) -> float:
 def check_arrays(context: CheckContext) -> Iterator[Finding]:
     """Arrays of vectors."""
     for name, vectors in arrays(context.derived):
-        yield from check_array(context, name, vectors)
-
-
-def check_array(context: CheckContext, name: str, vectors: Vectors) -> Iterator[Finding]:
-    """What does not hold of an array of vectors."""
-    cure = context.cure_of_derived
-    if len(vectors.ids) != len(vectors.matrix):
-        example = f"{len(vectors.matrix):,} rows, {len(vectors.ids):,} ids"
-        yield Finding(f"{name}: rows and ids differ", "error", 1, example, cure)
-        return
-    yield from findings(f"{name}: vectors that are no numbers", "error", _faulty(vectors, finite=False), cure)
-    yield from findings(f"{name}: vectors not of length 1", "error", _faulty(vectors, finite=True), cure)
-    yield from findings(f"{name}: vectors of documents that are gone", "error", _gone(context, vectors), cure)
+        if len(vectors.ids) != len(vectors.matrix):
+            example = f"{len(vectors.matrix):,} rows, {len(vectors.ids):,} ids"
+            yield Finding(f"{name}: rows and ids differ", "error", 1, example, context.cure_of_derived)
+            continue
+        yield from findings(
+            f"{name}: vectors that are no numbers", "error", _faulty(vectors, finite=False), context.cure_of_derived
+        )
+        yield from findings(
+            f"{name}: vectors not of length 1", "error", _faulty(vectors, finite=True), context.cure_of_derived
+        )
+        yield from findings(
+            f"{name}: vectors of documents that are gone", "error", _gone(context, vectors), context.cure_of_derived
+        )
 
 
 def _faulty(vectors: Vectors, *, finite: bool) -> Iterator[str]:

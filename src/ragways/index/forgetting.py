@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragways.index.layer import BuildContext, Layer
+from ragways.index.layer import BuildContext, Layer, nothing_freed
 from ragways.index.place import PAGES
 from ragways.index.store import Store
 from ragways.index.work_cache import WorkCache
 
 
 class Forgetting:
-    """How a run forgets. It costs what went, where the layers can tell what they kept work under for it and the work
+    """How a run forgets. It costs what went, where all layers can tell what the run's changes have freed and the work
     cache holds nothing but what is used. It does not where a run began to keep work in it and did not end: then, and
-    where the layers of an index are others than before, all that is kept is looked through.
+    where the layers of an index are others than before, all that is kept is looked through when documents go.
     """
 
     def __init__(self, store: Store, work_cache: WorkCache) -> None:
@@ -21,6 +21,7 @@ class Forgetting:
         self._work_cache = work_cache
         self._tidy = work_cache.tidy
         self._owed = bool(store.meta().get("forget"))
+        self._first = store.meta()["generation"] == "0"
         self._released: set[str] | None = None
 
     def begin(self) -> None:
@@ -29,17 +30,22 @@ class Forgetting:
 
     def prepare(self, context: BuildContext, layers: Sequence[Layer]) -> None:
         """Find out what is to go, while the store is open for writing."""
-        if not self._tidy or self._owed or context.changes is None or any(layer.keeps_more for layer in layers):
-            return
-        gone = self._store.released.union(*(layer.released(context) for layer in layers))
-        self._released = gone.difference(
-            *(layer.still_used(context, gone) for layer in layers if layer.still_used is not None)
-        )
+        if context.changes is not None and not any(layer.keeps_more for layer in layers):
+            freed = [layer.freed(context) for layer in layers]
+            known = [some for some in freed if some is not None]
+            if len(known) == len(freed):
+                gone = self._store.released.union(*known)
+                self._released = gone.difference(
+                    *(layer.still_used(context, gone) for layer in layers if layer.still_used is not None)
+                )
+        if self._released is None and not self._first and any(layer.freed is not nothing_freed for layer in layers):
+            self._tidy = False
 
     def forget(self, context: BuildContext, layers: Sequence[Layer]) -> None:
         """Drop all that was made of texts that are gone, once the commit that removed them stands."""
-        if self._released is not None:
-            self._work_cache.forget(self._released)
+        released, self._released = self._released, None
+        if released is not None and self._tidy and not self._owed:
+            self._work_cache.forget(released)
             return
         used: dict[str, set[str]] = {}
         for layer in layers:
@@ -49,7 +55,11 @@ class Forgetting:
         self._tidy = True
 
     def end(self) -> None:
-        """The run has ended, and uses what it has kept."""
+        """The run has ended, and uses what it has kept. Where no document went, layers may still need less than before,
+        because others came.
+        """
+        if self._released:
+            self._work_cache.forget(self._released, replies=False)
         self._work_cache.tidy = self._tidy
 
 

@@ -11,9 +11,9 @@ on it.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
 from typing import Protocol
@@ -33,17 +33,13 @@ _ALIKE = 4
 """As many segments of one class are joined. A class begins at so many times the size at which the one before does."""
 
 Rows = NDArray[np.int64]
-RowCounts = Callable[[Sequence[int] | None], Iterator[tuple[int, int]]]
-"""Documents that have rows, of these numbers or of all, by number, with how many rows each has."""
 
 
 class SegmentKind(Protocol):
     """What a layer keeps of chunks. Both methods write into a folder that is there and has only its documents yet."""
 
     def make(self, target: Path, context: BuildContext, documents: Sequence[int]) -> None:
-        """Write the rows of these documents, in their order, from what the store holds of them. Where some cannot be
-        made yet, the documents of the folder are written anew without them.
-        """
+        """Write the rows of these documents, in their order, from what the store holds of them."""
 
     def take(self, target: Path, sources: Sequence[Path], rows: Rows) -> None:
         """Write these rows of the sources, in this order. Row 0 is the first of the first source; those of the second
@@ -101,41 +97,46 @@ def segments(folder: Path) -> list[Path]:
     return sorted((path for path in folder.iterdir() if path.name.isdecimal()), key=lambda path: int(path.name))
 
 
-def renew(
-    folder: Path,
-    before: Path | None,
-    context: BuildContext,
-    kind: SegmentKind,
-    *,
-    counts: RowCounts | None = None,
-    again: frozenset[int] = frozenset(),
-) -> None:
+def renew(folder: Path, before: Path | None, context: BuildContext, kind: SegmentKind) -> None:
     """Write a layer's folder, which is not there yet, of the documents that the store holds.
 
     What the folder of the generation before holds is taken over, as far as the run's changes let it; where there is
-    none, or nothing may be taken over, all is made of the store. `counts` tells how many rows documents have, by
-    default their chunks; documents that are to be made `again` are, though they did not change.
+    none, or nothing may be taken over, all is made of the store.
+    """
+    changes = context.changes if before is not None and before.is_dir() else None
+    if changes is None:
+        write_segments(folder, None, (), _counts(context.store), context, kind)
+    else:
+        fresh = _counts(context.store, sorted(changes.fresh))
+        write_segments(folder, before, changes.gone | changes.fresh, fresh, context, kind)
+
+
+def write_segments(
+    folder: Path,
+    before: Path | None,
+    gone: Iterable[int],
+    fresh: Iterable[tuple[int, int]],
+    context: BuildContext,
+    kind: SegmentKind,
+    most: int = 0,
+) -> None:
+    """Write a folder, which is not there yet, of what lies in the folder `before`, if any, but for what is `gone`, and
+    of what is `fresh`: documents by number, in order, with how many rows each has. What else has rows and a number may
+    lie in segments too, as entities do. `most`: rows of a segment, if not `SEGMENT_CHUNKS`.
     """
     folder.mkdir(parents=True)
-    counts = counts or partial(_counts, context.store)
-    changes = context.changes if before is not None and before.is_dir() else None
-    if changes is None or before is None:
-        there, touched, fresh = [], frozenset[int](), counts(None)
-    else:
-        there, touched = segments(before), changes.gone | changes.fresh | again
-        fresh = counts(sorted(changes.fresh | (again - changes.gone)))
+    most = most or SEGMENT_CHUNKS
+    there = segments(before) if before is not None else []
     names = map(str, count(1 + max((int(path.name) for path in there), default=0)))
-    pieces = [piece for path in there if (piece := _Piece.of(path, touched)).size]
-    for made in _dealt(fresh):
+    lost = np.array(sorted(gone), dtype=np.int64)
+    pieces = [piece for path in there if (piece := _Piece.of(path, lost)).size]
+    for made in _dealt(fresh, most):
         target = folder / next(names)
         target.mkdir()
         made.save(target)
         kind.make(target, context, made.numbers.tolist())
-        if (piece := _Piece(target, SegmentDocuments.load(target), None)).size:
-            pieces.append(piece)
-        else:
-            shutil.rmtree(target)
-    for group in _grouped(pieces):
+        pieces.append(_Piece(target, made, None))
+    for group in _grouped(pieces, most):
         _write(group, folder, names, kind)
 
 
@@ -148,9 +149,9 @@ class _Piece:
     kept: NDArray[np.bool_] | None
 
     @classmethod
-    def of(cls, path: Path, gone: Iterable[int]) -> _Piece:
+    def of(cls, path: Path, gone: Rows) -> _Piece:
         documents = SegmentDocuments.load(path)
-        lost = documents.holds(np.array(sorted(gone), dtype=np.int64))
+        lost = documents.holds(gone)
         return cls(path, documents, ~lost if lost.any() else None)
 
     @cached_property
@@ -168,12 +169,12 @@ def _counts(store: Store, numbers: Sequence[int] | None = None) -> Iterator[tupl
             yield number, chunks
 
 
-def _dealt(counts: Iterable[tuple[int, int]]) -> Iterator[SegmentDocuments]:
+def _dealt(counts: Iterable[tuple[int, int]], most: int) -> Iterator[SegmentDocuments]:
     """Documents, in their order, dealt to segments that are as full as they may be."""
     some: list[tuple[int, int]] = []
     size = 0
     for number, chunks in counts:
-        if some and size + chunks > SEGMENT_CHUNKS:
+        if some and size + chunks > most:
             yield SegmentDocuments.of(some)
             some, size = [], 0
         some.append((number, chunks))
@@ -187,10 +188,10 @@ def _class(size: int) -> int:
     return 0 if size < _SMALL else 1 + ((size // _SMALL).bit_length() - 1) // 2
 
 
-def _grouped(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
+def _grouped(pieces: Sequence[_Piece], most: int) -> list[list[_Piece]]:
     """Which pieces are joined into one. Of each class too few stay to be joined, or any two are too large together."""
     groups = sorted(([piece] for piece in pieces), key=_size)
-    while (joined := next(filter(None, map(_too_many, _classes(groups))), None)) is not None:
+    while joined := next((found for some in _classes(groups, most) if (found := _too_many(some, most))), None):
         groups = [group for group in groups if group not in joined]
         groups.append([*chain(*joined)])
         groups.sort(key=_size)
@@ -201,20 +202,20 @@ def _size(group: Sequence[_Piece]) -> int:
     return sum(piece.size for piece in group)
 
 
-def _classes(groups: Iterable[list[_Piece]]) -> Iterator[list[list[_Piece]]]:
+def _classes(groups: Iterable[list[_Piece]], most: int) -> Iterator[list[list[_Piece]]]:
     """The groups of each class; those that are full belong to none."""
     classes: dict[int, list[list[_Piece]]] = {}
     for group in groups:
-        if (size := _size(group)) < SEGMENT_CHUNKS:
+        if (size := _size(group)) < most:
             classes.setdefault(_class(size), []).append(group)
     return (classes[each] for each in sorted(classes))
 
 
-def _too_many(groups: Sequence[list[_Piece]]) -> list[list[_Piece]]:
+def _too_many(groups: Sequence[list[_Piece]], most: int) -> list[list[_Piece]]:
     """Those of a class, from the smallest on, that are to be joined; none where they are few or too large."""
     if len(groups) < (_ALIKE if _class(_size(groups[0])) else 2):
         return []
-    fit = int(np.searchsorted(np.cumsum([_size(group) for group in groups]), SEGMENT_CHUNKS, side="right"))
+    fit = int(np.searchsorted(np.cumsum([_size(group) for group in groups]), most, side="right"))
     return list(groups[:fit]) if fit > 1 else []
 
 
@@ -245,13 +246,8 @@ def _joined(group: Sequence[_Piece]) -> tuple[SegmentDocuments, Rows]:
     order = np.argsort(numbers)
     numbers, counts, starts = numbers[order], counts[order], starts[order]
     ends = np.cumsum(counts)
-    return SegmentDocuments(numbers, ends), stretches(starts, counts)
-
-
-def stretches(starts: Rows, counts: Rows) -> Rows:
-    """The rows of several stretches, one after the other: each begins at its start, and has so many rows."""
-    # Row by row: where its stretch starts in its source, and how far it is from the first of the stretch.
-    return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    # Row by row: where its document starts in its source, and how far it is from the document's first.
+    return SegmentDocuments(numbers, ends), np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
 
 
 def _link(source: Path, target: Path) -> None:

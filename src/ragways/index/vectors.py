@@ -43,15 +43,29 @@ class Vectors:
         Where these are a part of a corpus, `reach` is the sum of what `reach` gives for all its parts: then the k best
         of what the parts find are what the whole would find.
         """
+        return self._search(vector, k, minimum, np.inf, reach)
+
+    def searches(self, vectors: NDArray[np.float32], k: int, *, minimum: float, most: float) -> list[Scored]:
+        """What `search` finds for each of several vectors, where a cosine of more than `most` counts as `most`. Where
+        all rows are multiplied, they are once for all.
+        """
+        if self._sketches and not is_exact(len(self), k):
+            return [self._search(vector, k, minimum, most, None) for vector in vectors]
+        scores = np.minimum((self.matrix @ vectors.T).T, np.float32(most))
+        return [best(self.ids, row, k, minimum) for row in scores]
+
+    def _search(
+        self, vector: NDArray[np.float32], k: int, minimum: float, most: float, reach: SketchReach | None
+    ) -> Scored:
         if not len(self) or k <= 0:
             return []
         if reach is None and self._sketches and not is_exact(len(self), k):
             reach = self.reach(vector)
         bits = None if reach is None else reach.bits(k)
         if bits is None:
-            return best(self.ids, self.matrix @ vector, k, minimum)
+            return best(self.ids, np.minimum(self.matrix @ vector, np.float32(most)), k, minimum)
         rows = np.flatnonzero(self._differing(vector) <= bits)
-        scores = self.matrix.take(rows) @ vector
+        scores = np.minimum(self.matrix.take(rows) @ vector, np.float32(most))
         near = _at_the_top(scores, k, minimum)
         return _sorted([self.ids[row] for row in rows[near].tolist()], scores[near])[:k]
 
@@ -69,7 +83,7 @@ class Vectors:
     def only(self, kept: NDArray[np.bool_]) -> Vectors:
         """Those of the rows that are kept, copied: so each search is exact among them, and takes less."""
         rows = np.flatnonzero(kept)
-        return Vectors([self.ids[row] for row in rows.tolist()], self.matrix.take(rows))
+        return Vectors([self.ids[row] for row in rows.tolist()], PackedRows(self.matrix.packed[rows]))
 
     def save(self, folder: Path, name: str) -> None:
         np.save(folder / f"{name}.npy", self.matrix.packed)

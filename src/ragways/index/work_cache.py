@@ -294,11 +294,12 @@ class WorkCache:
                 self._db.execute(f"DELETE FROM {table} WHERE (kind, hash) NOT IN (SELECT kind, hash FROM used)")  # noqa: S608
             self._db.execute("DROP TABLE used")
 
-    def forget(self, hashes: Iterable[str]) -> None:
+    def forget(self, hashes: Iterable[str], *, replies: bool = True) -> None:
         """Forget what was made of texts with these hashes, whatever kind of work it was, and every reply."""
         gone = sorted(hashes)
         with self._errors(), Transaction(self._db):
-            self._db.execute("DELETE FROM replies")
+            if replies:
+                self._db.execute("DELETE FROM replies")
             for table, column in (("vectors", "embedder"), ("results", "kind"), ("failures", "kind")):
                 for first in self._firsts(table, column):
                     query = f"DELETE FROM {table} WHERE {column} = ? AND hash = ?"  # noqa: S608 - names of our own

@@ -13,7 +13,7 @@ from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.graph.names import fold, tokens
 from ragways.index.graph.reader import Graph
-from ragways.index.vectors import Scored, best
+from ragways.index.vectors import Scored
 from ragways.index.words import terms
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import EntityScores, by_date, hits_of, rounded, said, triplet_pieces
@@ -25,6 +25,10 @@ from ragways.tasks.search import QUESTION_ENTITIES, QuestionEntitiesInput
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_SAME = 1.0
+"""Two vectors of one text have a cosine of 1 give or take their rounding, which must not decide on an order."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,8 @@ class Likeness:
         """The k nearest entities of each name that are more than `minimum` alike. Seen twice, the best score counts."""
         found = dict(self.exact)
         if self.graph.vectors is not None:
-            for scores in self._cosines:
-                for id, score in best(self.graph.vectors.ids, scores, k, minimum):
+            for near in self.graph.vectors.searches(self.vectors, k, minimum=minimum, most=_SAME):
+                for id, score in near:
                     if score > minimum:
                         found[id] = max(score, found.get(id, score))
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -58,26 +62,13 @@ class Likeness:
     def of(self, ids: Collection[str]) -> dict[str, float]:
         """The likeness of these entities; 0 for one that has no vector and another name."""
         known = {id: self.exact.get(id, 0.0) for id in ids}
-        rows = self.graph.vector_places
-        places = {id: rows[id] for id in ids if id in rows}
-        if places:
-            scores = self._cosines[:, list(places.values())].max(axis=0)
-            for id, score in zip(places, scores.tolist(), strict=True):
-                known[id] = max(known[id], score)
-        return known
-
-    @cached_property
-    def _cosines(self) -> NDArray[np.float32]:
-        """Of each name to each entity that has a vector."""
-        import numpy as np
-
         held = self.graph.vectors
-        if held is None:
-            return np.zeros((len(self.names), 0), dtype=np.float32)
-        cosines = (held.matrix @ self.vectors.T).T
-        # Two vectors of one text have a cosine of 1 give or take their rounding, which must not decide on an order.
-        capped: NDArray[np.float32] = np.minimum(cosines, np.float32(1.0), out=cosines)
-        return capped
+        places = held.places(ids) if held is not None else {}
+        if held is not None and places:
+            scores = (held.matrix.take(list(places.values())) @ self.vectors.T).max(axis=1)
+            for id, score in zip(places, scores.tolist(), strict=True):
+                known[id] = max(known[id], min(score, _SAME))
+        return known
 
 
 @dataclass(frozen=True)

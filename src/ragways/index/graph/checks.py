@@ -17,8 +17,8 @@ from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS
 from ragways.index.graph.relations import RELATIONS
 from ragways.index.layer import CheckContext, Finding, findings
+from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.row_keys import RowKeys
-from ragways.index.vectors import Vectors
 
 Ints = NDArray[np.int64]
 
@@ -123,13 +123,9 @@ def _check_arrays(context: CheckContext, ids: Ints, relations: Ints, chunks: int
             yield Finding(
                 f"arrays of other {table} than the graph's", "error", 1, f"{len(kept):,}", context.cure_of_derived
             )
-        if (context.derived / f"{table}.ids").is_file():
-            known = {f"{_PREFIXES[table]}{number:016x}" for number in there.tolist()}
-            strange = (id for id in Vectors.load(context.derived, table).ids if id not in known)
+        if (held := NumberedVectors.open(context.derived, table)) is not None:
+            strange = (held.ids[row] for row in np.flatnonzero(~np.isin(as_ids(held.numbers), there)).tolist())
             yield from findings(f"vectors of {table} that are not there", "error", strange, context.cure_of_derived)
-
-
-_PREFIXES = {"entities": "entity:", "relations": "relation:"}
 
 
 def check_names(context: CheckContext) -> Iterator[Finding]:

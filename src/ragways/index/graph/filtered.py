@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from ragways.index.array_tables import Ragged, ragged
 from ragways.index.database import PartOfDatabase
 from ragways.index.graph.graph_rows import SHIFT
-from ragways.index.graph.ids import EntityIds
+from ragways.index.graph.ids import EntityIds, as_ids
 from ragways.index.graph.mentions import ChunkNumbers, MentionArrays
 from ragways.index.graph.names import fold, split_title
 from ragways.index.graph.reader import Graph, GraphEntity, Triplet
 from ragways.index.graph.relations import RelationArrays
+from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.pagerank import Adjacency
 from ragways.index.row_keys import RowKeys
-from ragways.index.vectors import Vectors
 
 Mask = NDArray[np.bool_]
 
@@ -157,14 +157,14 @@ class FilteredGraph(Graph):
     # Arrays
 
     @cached_property
-    def vectors(self) -> Vectors | None:
+    def vectors(self) -> NumberedVectors | None:
         held = self._whole_graph.vectors
-        return None if held is None else held.only(self._entity_seen[[self.ids[id] for id in held.ids]])
+        return None if held is None else held.only(_seen(self.ids.rows, self._entity_seen, held))
 
     @cached_property
-    def relation_vectors(self) -> Vectors | None:
+    def relation_vectors(self) -> NumberedVectors | None:
         held = self._whole_graph.relation_vectors
-        return None if held is None else held.only(self._relation_seen[self.relation_arrays.numbers(held.ids)])
+        return None if held is None else held.only(_seen(self.relation_arrays.rows, self._relation_seen, held))
 
     @cached_property
     def relation_arrays(self) -> RelationArrays:
@@ -197,6 +197,12 @@ class FilteredGraph(Graph):
         kept = np.repeat(seen, links.degrees) & seen[links.indices]
         ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
         return Adjacency(ends[links.indptr], links.indices[kept], links.weights[kept], order=whole.order)
+
+
+def _seen(rows: RowKeys, seen: Mask, held: NumberedVectors) -> Mask:
+    """Which of the vectors are of rows that are seen."""
+    places = rows.places(as_ids(held.numbers))
+    return (places >= 0) & seen[places]
 
 
 def _decided_by(seen: Mask, keys: RowKeys) -> Callable[[int], int]:

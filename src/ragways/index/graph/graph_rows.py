@@ -57,6 +57,12 @@ class Touched:
     """Entities that these documents name, or named."""
     stated: set[int] = field(default_factory=set)
     """Relations that these documents state, or stated."""
+    came: set[int] = field(default_factory=set)
+    """Entities that were not there before."""
+    renamed: set[int] = field(default_factory=set)
+    """Entities that had another name before."""
+    times: Counter[int] = field(default_factory=Counter)
+    """How many more chunks name an entity than before; one whose article is the entity's own counts twice."""
 
 
 @dataclass
@@ -168,6 +174,12 @@ class DocumentRows:
             self.document.number, paths, named.tobytes(), entities.tobytes(), counts.tobytes(), stated.tobytes(),
             relations.tobytes(),
         )  # fmt: skip
+
+    def named(self) -> Iterator[tuple[int, int]]:
+        """Entities that chunks name: 1 for each chunk, or 2 for one of the entity's own article."""
+        for _, mentions in self.document.chunks:
+            for key, (_, about) in mentions.items():
+                yield self.ids[key], 1 + about
 
     def merges(self) -> Iterator[tuple[int, str, str, str, int]]:
         for (key, name, into, reason), count in self.document.merges.items():

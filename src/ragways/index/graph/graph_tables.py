@@ -188,6 +188,10 @@ class GraphTables:
         for made in (*old.values(), *new.values()):
             touched.named.update(made.ids.values())
             touched.stated.update(made.said)
+        for rows, sign in ((old, -1), (new, 1)):
+            for made in rows.values():
+                for id, times in made.named():
+                    touched.times[id] += sign * times
         for word in words:
             self._db.execute("UPDATE graph_names SET everyday = ? WHERE name = ?", (is_everyday(word, common), word))
         for number in old:
@@ -237,7 +241,7 @@ class GraphTables:
         if row is None and not changed:
             return
         found = GatheredEntity() if row is None else GatheredEntity.of_row(row)
-        was_called = found.called(id, common)
+        was_called, was_named = found.called(id, common), found.name
         for number, was, now in changed:
             found.subtract(was)
             found.add(now)
@@ -249,12 +253,21 @@ class GraphTables:
             found.settle(folded, shown)
             self._db.execute(_PUT_ENTITY, found.row(id))
             called = found.called(id, common)
+            self._note(id, None if row is None else was_named, found.name)
         else:
             self._db.execute("DELETE FROM graph_entities WHERE id = ?", (id,))
             called = set()
         for name, *_ in was_called - called:
             self._db.execute("DELETE FROM graph_names WHERE name = ? AND entity = ?", (name, id))
         self._db.executemany("INSERT OR REPLACE INTO graph_names VALUES (?, ?, ?, ?)", called - was_called)
+
+    def _note(self, entity: int, before: str | None, name: str) -> None:
+        """Have `touched` tell that an entity came, or has another name."""
+        if self.touched is not None:
+            if before is None and entity not in self.touched.entities:
+                self.touched.came.add(entity)
+            elif name != before:
+                self.touched.renamed.add(entity)
 
     def _describe(self, entity: int, document: int, texts: Sequence[str]) -> None:
         self._db.execute("DELETE FROM graph_descriptions WHERE entity = ? AND document = ?", (entity, document))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from ragways.index.array_tables import ArrayTable
 from ragways.index.folder import writing
 from ragways.index.graph.checks import check_names, check_references
 from ragways.index.graph.data import DocumentFacts, GraphData
-from ragways.index.graph.embedded import embedded_texts
+from ragways.index.graph.embedded import EmbeddedTexts, see_to_texts
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
 from ragways.index.graph.facts import PassageFacts, sources
 from ragways.index.graph.graph_tables import GraphTables
@@ -25,9 +25,9 @@ from ragways.index.graph.reader import Graph
 from ragways.index.graph.resolve import near_hashes, near_merges, veto_hash
 from ragways.index.graph.tables import write_arrays
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files
+from ragways.index.numbered_vectors import check_numbered
 from ragways.index.settings import GraphSettings
 from ragways.index.store import Store
-from ragways.index.vectors import save_known
 from ragways.index.work_cache import WorkCache
 
 if TYPE_CHECKING:
@@ -177,24 +177,28 @@ async def _extract(context: BuildContext) -> None:
 async def _work(context: BuildContext) -> None:
     settings = _settings(context)
     await _extract(context)
-    if _with_vectors(context, settings):
-        if settings.near:
-            context.once(tables_of)
-            await context.embed(near_hashes(context.once(_near_names)))
-            context.forget(tables_of)
-        await context.embed({content_hash(text): text for text in context.once(texts_of).values()})
+    if _with_vectors(context, settings) and settings.near:
+        context.once(tables_of)
+        await context.embed(near_hashes(context.once(_near_names)))
+        context.forget(tables_of)
+    for texts in context.once(embedded_of):
+        await texts.embed(context)
 
 
 def _with_vectors(context: BuildContext, settings: GraphSettings) -> bool:
     return settings.vectors != "none" and context.has_layer("vectors")
 
 
-def texts_of(context: BuildContext) -> dict[str, str]:
-    """Texts to embed, by id of entity or relation. Ask for it by `context.once`."""
-    settings = _settings(context)
-    context.once(tables_of)
-    every = settings.vectors == "all"
-    return embedded_texts(context.store.db, every=every, relations=settings.relation_vectors)
+def embedded_of(context: BuildContext) -> list[EmbeddedTexts]:
+    """The texts of entities and relations to embed. Ask for it by `context.once`."""
+    settings, tables = _settings(context), context.once(tables_of)
+    return see_to_texts(
+        context.store.db,
+        tables.touched if context.changes is not None else None,
+        vectors=_with_vectors(context, settings),
+        every=settings.vectors == "all",
+        relations=settings.relation_vectors,
+    )
 
 
 def _plan(planning: PlanContext) -> LayerEstimate:
@@ -207,7 +211,7 @@ def _plan(planning: PlanContext) -> LayerEstimate:
     usage, kind = Usage(), ""
     if settings.method == "model":
         usage, kind = expected_usage(context, settings), model_kind(context.model, settings)
-    texts = list(sample.once(texts_of).values()) if _with_vectors(sample, settings) else []
+    texts = [text for some in sample.once(embedded_of) for text in some.all()]
     exact = planning.share == 1.0 and settings.method == "rules"
     return LayerEstimate(
         round(entities / planning.share**_GROWTH),
@@ -222,25 +226,32 @@ def _plan(planning: PlanContext) -> LayerEstimate:
 
 
 def _derive(context: BuildContext, folder: Path) -> None:
-    settings = _settings(context)
     tables = context.once(tables_of)
     with _no_collection():
         write_arrays(context.store.db, folder, context.before, tables.touched)
-    if _with_vectors(context, settings):
-        texts = context.once(texts_of)
-        for name, prefix in (("entities", "entity:"), ("relations", "relation:")):
-            save_known(context, {id: text for id, text in texts.items() if id.startswith(prefix)}, folder, name)
+    for texts in context.once(embedded_of):
+        texts.save(context, folder)
 
 
 def _used(context: BuildContext) -> dict[str, set[str]]:
-    settings = _settings(context)
-    context.once(tables_of)
-    used = {VETO: _used_vetoes(context)}
-    used |= _extracted(context)
-    if _with_vectors(context, settings):
-        used["vectors"] = {content_hash(text) for text in context.once(texts_of).values()}
+    used = {VETO: _used_vetoes(context)} | _extracted(context)
+    used["vectors"] = set().union(*(texts.all_hashes() for texts in context.once(embedded_of)))
+    if _with_vectors(context, _settings(context)):
         used["vectors"] |= near_hashes(context.once(_near_names)).keys()
     return used
+
+
+def _freed(context: BuildContext) -> Set[str] | None:
+    """Vectors of texts that entities and relations do not have any more, and vetoes, which are few."""
+    kinds = context.once(embedded_of)
+    known = all(texts.gone is not None for texts in kinds) and context.once(tables_of).touched is not None
+    if not known or _settings(context).near or context.store.meta().get(_KIND, ""):
+        return None
+    return set(context.work_cache.all_results(VETO)).union(*(texts.freed for texts in kinds))
+
+
+def _still_used(context: BuildContext, hashes: Set[str]) -> Set[str]:
+    return _used_vetoes(context).union(*(texts.used(hashes) for texts in context.once(embedded_of)))
 
 
 def _used_vetoes(context: BuildContext) -> set[str]:
@@ -275,10 +286,12 @@ GRAPH = Layer(
     work=_work,
     derive=_derive,
     used=_used,
-    checks=(check_references, check_names),
+    freed=_freed,
+    still_used=_still_used,
+    checks=(check_references, check_names, check_numbered),
     settings=GraphSettings,
     open=Graph.open,
-    files=("graph-*", "entities.*", "relations.*"),
+    files=("graph-*", "entities", "relations"),
     rows=_count,
     kinds=frozenset({"facts"}),
     # What rules find in a text depends on all the others; what a model is asked does not.
@@ -289,6 +302,8 @@ GRAPH = Layer(
         derive=no_files,
         work=_extract,
         used=_extracted,
+        freed=lambda context: None if context.store.meta().get(_KIND, "") else set(),
+        still_used=lambda _, __: set(),
         settings=GraphSettings,
     ),
 )

@@ -24,10 +24,11 @@ from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.names import TOKEN, NameMatch, fold, name_spans
 from ragways.index.graph.relations import RELATIONS, RelationArrays
 from ragways.index.graph.whole_graph import TEXT_OF_RELATION
+from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.pagerank import Adjacency
 from ragways.index.row_keys import JoinedRanks
 from ragways.index.store import FILE, generation_of
-from ragways.index.vectors import Scored, Vectors
+from ragways.index.vectors import Scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,18 +235,16 @@ class Graph:
         return found
 
     @cached_property
-    def vectors(self) -> Vectors | None:
+    def vectors(self) -> NumberedVectors | None:
         """Vectors of entities, where the index has them."""
-        return Vectors.load(self._folder, "entities") if (self._folder / "entities.npy").is_file() else None
+        with self._whole():
+            return NumberedVectors.open(self._folder, "entities")
 
     @cached_property
-    def relation_vectors(self) -> Vectors | None:
-        return Vectors.load(self._folder, "relations") if (self._folder / "relations.npy").is_file() else None
-
-    @cached_property
-    def vector_places(self) -> dict[str, int]:
-        """Where in `vectors` an entity stands."""
-        return {} if self.vectors is None else {id: i for i, id in enumerate(self.vectors.ids)}
+    def relation_vectors(self) -> NumberedVectors | None:
+        """Vectors of relations, where the index has them."""
+        with self._whole():
+            return NumberedVectors.open(self._folder, "relations")
 
     def nearest(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
         """The entities nearest a vector by cosine; none where the index has no vectors of them."""
