@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,13 +121,15 @@ class TableSize:
 
 
 class ArrayTable:
-    """A table as it is now. Columns are read when they are asked for; whoever gets one must not write to it."""
+    """A table as it is now. Columns are read when they are asked for, each time anew."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, *, writable: bool = False) -> None:
+        """`writable`: whoever asks for a column may write to what is given; nobody else sees that."""
         self._folder, self._name = folder, name
         self.size = TableSize.load(folder, name)
         patched = folder / f"{name}{_PATCH}"
         self._patched: Ints | None = np.load(patched) if patched.is_file() else None
+        self._copied = writable or self._patched is not None
 
     @property
     def used(self) -> int:
@@ -182,8 +184,9 @@ class ArrayTable:
         return sorted(found - {"begins", "counts"})
 
     def _load(self, part: str) -> Values:
-        # Copied where it is written to, page by page. A plain view: indexing a memmap costs as much again.
-        return np.asarray(np.load(self._folder / f"{self._name}-{part}.npy", mmap_mode="c"))
+        # What is written to is copied, page by page. A plain view: indexing a memmap costs as much again.
+        mode: Literal["c", "r"] = "c" if self._copied else "r"
+        return np.asarray(np.load(self._folder / f"{self._name}-{part}.npy", mmap_mode=mode))
 
     def _load_patch(self, part: str) -> Values:
         values: Values = np.load(self._folder / f"{self._name}-{part}{_PATCH}")

@@ -84,7 +84,8 @@ class _Change:
 
     def __init__(self, db: sqlite3.Connection, before: Path, touched: Touched) -> None:
         self._db, self._touched = db, touched
-        self.tables = {name: ArrayTable(before, name) for name in (ENTITIES, RELATIONS, CHUNKS, DOCUMENTS, NODES)}
+        names = (ENTITIES, RELATIONS, CHUNKS, DOCUMENTS, NODES)
+        self.tables = {name: ArrayTable(before, name, writable=True) for name in names}
         self.name_words = NameWords(before)
         self._see_entities()
         self._see_documents()
