@@ -95,7 +95,9 @@ class _Index:
     def arrays(self, folder: Path, before: Path | None) -> dict[str, object]:
         """What the arrays of the graph say, made from those before where there are some."""
         folder.mkdir()
+        files = {file: file.read_bytes() for file in before.iterdir()} if before else {}
         write_arrays(self.store.db, folder, before, self.context.once(tables_of).touched if before else None)
+        assert {file: file.read_bytes() for file in files} == files, "what was written never changes"
         return told(folder, self.store.db)
 
     def reference(self) -> GraphData:

@@ -23,8 +23,8 @@ NAMES = "graph-names"
 """The table of names: the entity of each, and how many words it has: none where it is gone."""
 _WORDS = "graph-words"
 """The table of words, by hash: the names that each stands in."""
-_LATER = "graph-words-later.npy"
-"""Hashes of words and names that came later."""
+_LATER = "graph-later-words.npy"
+"""Hashes of words and names that came later: no file of the table, which is linked from generation to generation."""
 
 
 class NameWords:
