@@ -79,9 +79,10 @@ class GatheredEntity:
     type: str = ""
 
     @classmethod
-    def of_row(cls, row: tuple[str, str, int, str | None, str]) -> GatheredEntity:
+    def of_row(cls, row: tuple[str, str, int, str | None, str | None]) -> GatheredEntity:
         name, description, count, names, told = row
-        ways, guesses, types = json.loads(told)
+        ways, guesses, types = (*([count] if told is None else json.loads(told)), {}, {}, {})[:3]
+        ways = {"rules": ways} if isinstance(ways, int) else ways
         counts = {name: count} if names is None else json.loads(names)
         return cls(counts, types, guesses, ways, count, description, name)
 
@@ -118,9 +119,19 @@ class GatheredEntity:
 
     def row(self, id: int) -> Row:
         names = None if self.names == {self.name: self.count} else as_json(dict(sorted(self.names.items())))
-        told = as_json([dict(sorted(each.items())) for each in (self.ways, self.guesses, self.types)])
         way = "+".join(sorted(self.ways))
-        return id, self.name, self.type, self.description, self.count, way, names, told
+        return id, self.name, self.type, self.description, self.count, way, names, self._told(way)
+
+    def _told(self, way: str) -> str | None:
+        """Its ways, guesses and types, without what is empty at the end; for ways, a number where rules alone found
+        it, and nothing at all where that is all, and as often as it is named.
+        """
+        told: list[object] = [dict(sorted(each.items())) for each in (self.ways, self.guesses, self.types)]
+        if way == "rules":
+            told[0] = self.ways[way]
+        while told and told[-1] == {}:
+            told.pop()
+        return None if told == [self.count] else as_json(told)
 
     def called(self, id: int, common: Common) -> set[tuple[str, int, int, int]]:
         """The rows of its names as they are compared."""

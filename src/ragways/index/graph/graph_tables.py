@@ -42,7 +42,7 @@ _ENTITY_TABLES = """
 -- `names`: how often it has each name, where there are others than its own; `told`: likewise its ways, guesses, types.
 CREATE TABLE IF NOT EXISTS graph_entities (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, description TEXT NOT NULL, count INTEGER NOT NULL,
-    way TEXT NOT NULL, names TEXT, told TEXT NOT NULL
+    way TEXT NOT NULL, names TEXT, told TEXT
 );
 -- Descriptions of an entity by the document that has them: most entities have none.
 CREATE TABLE IF NOT EXISTS graph_descriptions (
