@@ -129,14 +129,13 @@ def test_many_windows_of_one_text_are_compared_with_the_first_of_them():
     few /= np.linalg.norm(few, axis=1, keepdims=True)
     texts = draw.integers(0, 5, 60)
     same = np.array([np.flatnonzero(texts == text)[0] for text in texts], np.int32)
-    space = Space(few[texts], np.zeros(60, np.int32), same)
+    space = Space(few[texts], np.zeros(60, np.int64), same.astype(np.uint64))
     found = nearest_within(space, 4)
     for row in range(60):
         sims = [(-np.float32(few[texts[row]].astype(float) @ few[texts[other]].astype(float)), other)
                 for other in range(60) if other != row]  # fmt: skip
         assert found.to[row].tolist() == [other for _, other in sorted(sims)[:4]]
-    apart = np.arange(5000, dtype=np.int32)
-    equal = Space(np.ones((5000, 8), np.float32) / np.sqrt(8), apart * 0, apart * 0)
+    equal = Space(np.full((5000, 8), 8**-0.5, np.float32), np.zeros(5000, np.int64), np.zeros(5000, np.uint64))
     assert nearest_within(equal, 4).to[-1].tolist() == [0, 1, 2, 3]
 
 
@@ -146,14 +145,10 @@ def test_many_documents_of_one_text_are_compared_with_the_first_of_them():
     few /= np.linalg.norm(few, axis=1, keepdims=True)
     texts, groups = draw.integers(0, 4, 80), np.sort(draw.integers(0, 6, 80)).astype(np.int32)
     same = np.array([np.flatnonzero(texts == text)[0] for text in texts], np.int32)
-    found = nearest_elsewhere(Space(few[texts], groups, same), 5)
+    found = nearest_elsewhere(Space(few[texts], groups.astype(np.int64), same.astype(np.uint64)), 5)
     for row in range(80):
         sims = [(-np.float32(few[texts[row]].astype(float) @ few[texts[other]].astype(float)), other)
                 for other in range(80) if groups[other] != groups[row]]  # fmt: skip
         assert found.to[row].tolist() == [other for _, other in sorted(sims)[:5]]
-    rows = np.arange(5000, dtype=np.int32)
-    assert nearest_elsewhere(Space(np.ones((5000, 8), np.float32) / np.sqrt(8), rows, rows * 0), 3).to[-1].tolist() == [
-        0,
-        1,
-        2,
-    ]
+    one = Space(np.full((5000, 8), 8**-0.5, np.float32), np.arange(5000), np.zeros(5000, np.uint64))
+    assert nearest_elsewhere(one, 3).to[-1].tolist() == [0, 1, 2]

@@ -10,6 +10,7 @@ from pathlib import Path
 from ragways.index.chunk_vectors import VectorSegment
 from ragways.index.graph.graph_tables import TABLES as GRAPH_TABLES
 from ragways.index.segments import segments
+from ragways.index.windows.reader import Windows
 from ragways.index.words import Words
 
 _COUNTED = ("generation", "graph_meant")
@@ -27,8 +28,8 @@ def whole(folder: Path) -> dict[str, object]:
     derived = folder / "derived" / generation
     for file in sorted(derived.rglob("*")):
         name = str(file.relative_to(derived))
-        # The list of files has their checksums, and which chunks lie in one segment tells of the order they came in.
-        if file.is_dir() or name.startswith(("vectors/", "words/", "format-")):
+        # The list of files has their checksums, and what lies in one segment tells of the order in which it came.
+        if file.is_dir() or name.startswith(("vectors/", "words/", "windows/", "format-")):
             continue
         if file.suffix in (".sqlite-wal", ".sqlite-shm"):
             continue
@@ -42,7 +43,29 @@ def whole(folder: Path) -> dict[str, object]:
         held["words"] = Words(derived / "words").search(
             "the light ship storm harbour tower keeper was of 1 2 3", 10_000
         )
+    if (derived / "windows").is_dir():
+        held |= {f"windows/{name}": said for name, said in windows_said(Windows.open(derived)).items()}
     return held
+
+
+def windows_said(layer: Windows) -> dict[str, object]:
+    """All that a reader can tell of the windows, to the last bit."""
+    edges = {"within": layer.within, "across": layer.across, "themes": layer.by_theme}
+    return {
+        "documents": list(layer.documents),
+        "windows": list(layer.windows.ids),
+        "sentences": list(layer.sentences.ids),
+        "vectors": (layer.windows.matrix.packed.tobytes(), layer.sentences.matrix.packed.tobytes()),
+        "at": (layer.window_at.tolist(), layer.sentence_at.tolist()),
+        "same": (layer.window_same.tolist(), layer.sentence_same.tolist()),
+        "axes": (layer.projection.mean.tobytes(), layer.projection.axes.tobytes()),
+        "themes": dict(layer.themed),
+        "left out": layer.left_out,
+        **{
+            name: [tuple(part.tolist() for part in some.of(row)) for row in range(len(some))]
+            for name, some in edges.items()
+        },
+    }
 
 
 def _rows(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:

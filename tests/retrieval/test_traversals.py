@@ -160,7 +160,7 @@ def slow_centroid(w: Slow, most: int, q: list[float], points: np.ndarray) -> Non
 
 def slow_3d(w: Slow, most: int, least: int) -> None:
     layer = w.g.windows
-    slow_centroid(w, most, layer.projection.apply(w.g.question).tolist(), layer.projected)
+    slow_centroid(w, most, layer.projection.apply(w.g.question).tolist(), layer.projection.apply(layer.windows.matrix))
 
 
 def slow_full(w: Slow, most: int, least: int) -> None:

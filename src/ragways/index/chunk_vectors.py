@@ -300,19 +300,19 @@ def recall(vectors: Vectors, k: int = 10) -> float:
 def check_arrays(context: CheckContext) -> Iterator[Finding]:
     """Arrays of vectors."""
     for name, vectors in arrays(context.derived):
-        if len(vectors.ids) != len(vectors.matrix):
-            example = f"{len(vectors.matrix):,} rows, {len(vectors.ids):,} ids"
-            yield Finding(f"{name}: rows and ids differ", "error", 1, example, context.cure_of_derived)
-            continue
-        yield from findings(
-            f"{name}: vectors that are no numbers", "error", _faulty(vectors, finite=False), context.cure_of_derived
-        )
-        yield from findings(
-            f"{name}: vectors not of length 1", "error", _faulty(vectors, finite=True), context.cure_of_derived
-        )
-        yield from findings(
-            f"{name}: vectors of documents that are gone", "error", _gone(context, vectors), context.cure_of_derived
-        )
+        yield from check_array(context, name, vectors)
+
+
+def check_array(context: CheckContext, name: str, vectors: Vectors) -> Iterator[Finding]:
+    """What does not hold of an array of vectors."""
+    cure = context.cure_of_derived
+    if len(vectors.ids) != len(vectors.matrix):
+        example = f"{len(vectors.matrix):,} rows, {len(vectors.ids):,} ids"
+        yield Finding(f"{name}: rows and ids differ", "error", 1, example, cure)
+        return
+    yield from findings(f"{name}: vectors that are no numbers", "error", _faulty(vectors, finite=False), cure)
+    yield from findings(f"{name}: vectors not of length 1", "error", _faulty(vectors, finite=True), cure)
+    yield from findings(f"{name}: vectors of documents that are gone", "error", _gone(context, vectors), cure)
 
 
 def _faulty(vectors: Vectors, *, finite: bool) -> Iterator[str]:

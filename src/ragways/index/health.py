@@ -372,12 +372,13 @@ def check_leftovers(context: CheckContext) -> Iterator[Finding]:
     """Vectors that nothing uses."""
     if context.work_cache is None or not _has_table(context.work_cache, "vectors") or not context.derived.is_dir():
         return
-    # Every row of a derived array is a kept vector, whichever layer made it, and `*.hashes` name those that edges were
-    # made from: so what neither holds, nobody uses.
+    # Every row of a derived array is a kept vector, whichever layer made it, and `*.hashes` name those that were made
+    # into something else: so what neither holds, nobody uses.
     named = {text for file in context.derived.rglob("*.hashes") for text in file.read_text().split()}
-    used = {
-        hash(row.tobytes()) for _, vectors in arrays(context.derived) for part in vectors.matrix.parts for row in part
-    }
+    found = [part for _, vectors in arrays(context.derived) for part in vectors.matrix.parts]
+    for layer in in_order(context.layers):
+        found += layer.kept_vectors(context.derived)
+    used = {hash(row.tobytes()) for part in found for row in part}
     embedder = context.meta.get("embedder", "")
     unused = (
         text

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from ragways.core.errors import SettingsError, WrongVersion
 from ragways.core.runtime import ProgressCallback, silent
@@ -25,6 +25,10 @@ from ragways.index.store import Store, derived_folder
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 T = TypeVar("T")
 S = TypeVar("S", bound=LayerSettings)
@@ -248,6 +252,10 @@ def nothing_freed(_: BuildContext) -> Set[str]:
     return frozenset()
 
 
+def _no_vectors(_: Path) -> tuple[()]:
+    return ()
+
+
 def _no_cost(_: PlanContext) -> LayerEstimate:
     return LayerEstimate(0)
 
@@ -268,8 +276,10 @@ class Layer:
     be paid for. `used` tells which hashes of each kind of work it still needs, so that the rest can be forgotten when
     documents go. A layer may tell as well which content hashes the run's changes have `freed`, beside those of chunks
     that went (None where it does not know), and which of some hashes are `still_used`, be they its own or another
-    layer's; where all layers can, a removal costs what is removed. `plan` tells what `work` and `derive` would take.
-    `checks` tell what does not hold of a built one.
+    layer's; where all layers can, a removal costs what is removed. Both are asked once the files of the generation to
+    come are there. `kept_vectors` gives the packed vectors in a derived folder that are work kept, where they are not
+    found by their ids. `plan` tells what `work` and `derive` would take. `checks` tell what does not hold of a built
+    one.
     `settings` is what can be set of it. `apart` is what a shard does of it for its own documents, as a layer without
     files: the rest is done once for all shards. `open` gives what paradigms read of a derived folder (`Index.layer`).
     For `ragways status`: `files` are patterns of its derived files (by default all that begin with its name), `rows`
@@ -284,6 +294,7 @@ class Layer:
     used: Callable[[BuildContext], dict[str, set[str]]] = _nothing_used
     freed: Callable[[BuildContext], Set[str] | None] = nothing_freed
     still_used: Callable[[BuildContext, Set[str]], Set[str]] | None = None
+    kept_vectors: Callable[[Path], Iterable[NDArray[np.int8]]] = _no_vectors
     plan: Callable[[PlanContext], LayerEstimate] = _no_cost
     checks: tuple[Check, ...] = ()
     settings: type[LayerSettings] = LayerSettings

@@ -98,6 +98,16 @@ class PackedRows:
             taken[here] = self.parts[part][wanted[here] - (self._ends[part - 1] if part else 0)]
         return PackedRows(taken)
 
+    def products(self, other: Floats, size: int) -> Iterator[tuple[int, Floats]]:
+        """Products with the columns of an array, for so many rows at a time at most, each time with the number of the
+        first. They are quicker than `@`, and as near as float32 is.
+        """
+        for part, end in zip(self.parts, self._ends.tolist(), strict=True):
+            for at in range(0, len(part), size):
+                rows = part[at : at + size]
+                found = products(rows[:, : -_SCALE.itemsize], other) * _scales(rows)
+                yield end - len(part) + at, found.astype(np.float32, copy=False)
+
     def __matmul__(self, other: Floats) -> Floats:
         """Products with a vector, or with the columns of an array: exact, so that equal rows have equal products
         wherever they stand.

@@ -11,9 +11,9 @@ on it.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Protocol
@@ -33,13 +33,17 @@ _ALIKE = 4
 """As many segments of one class are joined. A class begins at so many times the size at which the one before does."""
 
 Rows = NDArray[np.int64]
+RowCounts = Callable[[Sequence[int] | None], Iterator[tuple[int, int]]]
+"""Documents that have rows, of these numbers or of all, by number, with how many rows each has."""
 
 
 class SegmentKind(Protocol):
     """What a layer keeps of chunks. Both methods write into a folder that is there and has only its documents yet."""
 
     def make(self, target: Path, context: BuildContext, documents: Sequence[int]) -> None:
-        """Write the rows of these documents, in their order, from what the store holds of them."""
+        """Write the rows of these documents, in their order, from what the store holds of them. Where some cannot be
+        made yet, the documents of the folder are written anew without them.
+        """
 
     def take(self, target: Path, sources: Sequence[Path], rows: Rows) -> None:
         """Write these rows of the sources, in this order. Row 0 is the first of the first source; those of the second
@@ -97,18 +101,28 @@ def segments(folder: Path) -> list[Path]:
     return sorted((path for path in folder.iterdir() if path.name.isdecimal()), key=lambda path: int(path.name))
 
 
-def renew(folder: Path, before: Path | None, context: BuildContext, kind: SegmentKind) -> None:
+def renew(
+    folder: Path,
+    before: Path | None,
+    context: BuildContext,
+    kind: SegmentKind,
+    *,
+    counts: RowCounts | None = None,
+    again: frozenset[int] = frozenset(),
+) -> None:
     """Write a layer's folder, which is not there yet, of the documents that the store holds.
 
     What the folder of the generation before holds is taken over, as far as the run's changes let it; where there is
-    none, or nothing may be taken over, all is made of the store.
+    none, or nothing may be taken over, all is made of the store. `counts` tells how many rows documents have, by
+    default their chunks; documents that are to be made `again` are, though they did not change.
     """
+    counts = counts or partial(_counts, context.store)
     changes = context.changes if before is not None and before.is_dir() else None
     if changes is None:
-        write_segments(folder, None, (), _counts(context.store), context, kind)
+        write_segments(folder, None, (), counts(None), context, kind)
     else:
-        fresh = _counts(context.store, sorted(changes.fresh))
-        write_segments(folder, before, changes.gone | changes.fresh, fresh, context, kind)
+        fresh = counts(sorted(changes.fresh | (again - changes.gone)))
+        write_segments(folder, before, changes.gone | changes.fresh | again, fresh, context, kind)
 
 
 def write_segments(
@@ -135,7 +149,10 @@ def write_segments(
         target.mkdir()
         made.save(target)
         kind.make(target, context, made.numbers.tolist())
-        pieces.append(_Piece(target, made, None))
+        if (piece := _Piece(target, SegmentDocuments.load(target), None)).size:
+            pieces.append(piece)
+        else:
+            shutil.rmtree(target)
     for group in _grouped(pieces, most):
         _write(group, folder, names, kind)
 
@@ -246,8 +263,13 @@ def _joined(group: Sequence[_Piece]) -> tuple[SegmentDocuments, Rows]:
     order = np.argsort(numbers)
     numbers, counts, starts = numbers[order], counts[order], starts[order]
     ends = np.cumsum(counts)
-    # Row by row: where its document starts in its source, and how far it is from the document's first.
-    return SegmentDocuments(numbers, ends), np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
+    return SegmentDocuments(numbers, ends), stretches(starts, counts)
+
+
+def stretches(starts: Rows, counts: Rows) -> Rows:
+    """The rows of several stretches, one after the other: each begins at its start, and has so many rows."""
+    # Row by row: where its stretch starts in its source, and how far it is from the first of the stretch.
+    return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
 
 
 def _link(source: Path, target: Path) -> None:

@@ -83,7 +83,7 @@ class Vectors:
     def only(self, kept: NDArray[np.bool_]) -> Vectors:
         """Those of the rows that are kept, copied: so each search is exact among them, and takes less."""
         rows = np.flatnonzero(kept)
-        return Vectors([self.ids[row] for row in rows.tolist()], PackedRows(self.matrix.packed[rows]))
+        return Vectors([self.ids[row] for row in rows.tolist()], self.matrix.take(rows))
 
     def save(self, folder: Path, name: str) -> None:
         np.save(folder / f"{name}.npy", self.matrix.packed)

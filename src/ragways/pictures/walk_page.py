@@ -99,10 +99,9 @@ def _path_picture(index: Index, name: str, path: WindowPath, result: Result) -> 
     windows = index.windows
     texts = WindowTexts(index, windows)
     near = {hit.piece.id: found.score for hit in result.answer.evidence.hits.items for found in hit.found}
-    rows = {id: row for row, id in enumerate(windows.windows.ids)}
     shown = []
     for visited in path.windows:
-        if (row := rows.get(visited.window)) is None:
+        if (row := windows.row_of(visited.window)) is None:
             continue  # the index was rebuilt meanwhile
         sentences = []
         for sentence in windows.sentences_of(row):

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ragways.core.errors import UnusableReply
 from ragways.core.step import Step
 from ragways.core.types import Hits, Query
-from ragways.index.packed import PackedRows
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_tokens
 from ragways.retrieval.answer import answer
@@ -123,8 +122,8 @@ def triangulation_3d(use: Resources, *, max_sentences: int = 15) -> Step[Query, 
     """
 
     async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
-        layer = walk.windows
-        _to_nearest_centroid(walk, layer.projection.apply(walk.near.question), layer.projected)
+        projection, matrix = walk.windows.projection, walk.windows.windows.matrix
+        _to_nearest_centroid(walk, projection.apply(walk.near.question), lambda rows: projection.apply(matrix[rows]))
 
     return _step("triangulation-3d", use, follow, max_sentences=max_sentences)
 
@@ -133,7 +132,8 @@ def triangulation_full(use: Resources, *, max_sentences: int = 15) -> Step[Query
     """As `triangulation_3d`, in the full dimension."""
 
     async def follow(walk: WindowWalk, query: Query) -> None:  # noqa: ARG001
-        _to_nearest_centroid(walk, walk.near.question.astype(np.float64), walk.windows.windows.matrix)
+        matrix = walk.windows.windows.matrix
+        _to_nearest_centroid(walk, walk.near.question.astype(np.float64), lambda rows: matrix[rows].astype(np.float64))
 
     return _step("triangulation-full", use, follow, max_sentences=max_sentences)
 
@@ -246,11 +246,11 @@ def _sentence_means(walk: WindowWalk, sentences: list[int]) -> dict[int, float]:
     }
 
 
-def _to_nearest_centroid(walk: WindowWalk, question: Point, points: NDArray[np.floating] | PackedRows) -> None:
+def _to_nearest_centroid(walk: WindowWalk, question: Point, points: Callable[[NDArray[np.int64]], Point]) -> None:
     going = walk.begin()
     while going and not walk.must_stop(ahead := walk.ahead()):
         rows = np.array(sorted(window for window, _ in ahead))
-        centroids = (question + points[walk.here].astype(np.float64) + points[rows].astype(np.float64)) / 3
+        centroids = (question + points(np.array([walk.here])) + points(rows)) / 3
         # What differs by rounding alone is equal, and goes to the earlier window.
         distances = np.linalg.norm(centroids - question, axis=1).round(12)
         nearest = int(distances.argmin())

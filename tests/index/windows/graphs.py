@@ -8,9 +8,11 @@ import numpy as np
 
 from ragways.core.types import Document
 from ragways.index.settings import WindowSettings
+from ragways.index.store import number_of
 from ragways.index.vectors import Vectors
 from ragways.index.windows.edges import Edges, Space, nearest_elsewhere, nearest_within
-from ragways.index.windows.reader import Projection, Windows
+from ragways.index.windows.joined import DocumentIds
+from ragways.index.windows.reader import Windows
 from ragways.index.windows.sliding import slide
 from ragways.index.windows.themes import DocumentThemes
 
@@ -79,8 +81,7 @@ def graph(seed: int, *, level: bool, documents: int = 4, longest: int = 8, edges
             place += len(sentence) + 1
     matrix = vectors(rng, window_texts, level=level)
     at = np.array(window_at, np.int32)
-    space = Space(matrix, at[:, 2], first_rows(window_texts))
-    projection = Projection.fit(matrix)
+    space = Space(matrix, at[:, 2].astype(np.int64), first_rows(window_texts))
     ids = [document.id for document, _ in made]
     windows = Windows(
         windows=Vectors(window_ids, matrix),
@@ -91,9 +92,7 @@ def graph(seed: int, *, level: bool, documents: int = 4, longest: int = 8, edges
         sentence_same=first_rows(sentence_texts),
         within=Edges.pack(nearest_within(space, edges)),
         across=Edges.pack(nearest_elsewhere(space, edges)),
-        documents=ids,
-        projection=projection,
-        projected=projection.apply(matrix),
+        documents=DocumentIds(np.array([number_of(id) for id in ids], np.int64)),
         by_theme=Edges(np.zeros(len(ids) + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32)),
         themed={id: DocumentThemes((), "rule") for id in ids},
     )
@@ -103,4 +102,4 @@ def graph(seed: int, *, level: bool, documents: int = 4, longest: int = 8, edges
 
 
 def first_rows(texts: list[str]) -> np.ndarray:
-    return np.array([texts.index(text) for text in texts], np.int32)
+    return np.array([texts.index(text) for text in texts], np.uint64)

@@ -8,23 +8,32 @@ import re
 import sqlite3
 from itertools import permutations
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ragways.core.errors import UsageError
+from ragways.core.errors import BudgetExceeded, UsageError
 from ragways.core.trace import Budget, spending
 from ragways.core.types import content_hash
 from ragways.index.build import build, remove
+from ragways.index.health import check
 from ragways.index.layers import LAYERS
 from ragways.index.reader import Index
+from ragways.index.windows import neighbours, sliding
 from ragways.index.windows.layer import WINDOWS
 from ragways.index.windows.reader import Windows
+from ragways.index.windows.slots import SlotEdges
+from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
 from ragways.pictures.heatmap import heatmap
 from ragways.tasks.themes import keywords
 from ragways.testing.scripted import ScriptedModel
 from tests.fakes import WordHashes, recipe, write
+from tests.index.whole import windows_said
 
 SEA = "The harbour has a light. The light was built in 1801. Ships pass the tower. A keeper lives there. He likes tea."
 STORM = "A storm took the tower. The keeper died in the storm. Nobody saw the ship. The log was found later."
@@ -42,11 +51,6 @@ def index_of(folder: Path, paths: list[Path], embedder: WordHashes | None = None
     layers = frozenset({"vectors", "windows"})
     asyncio.run(build(folder, paths, recipe(embedder, layers=layers, **changes)))
     return Index.open(folder)
-
-
-def layer_files(index: Index) -> dict[str, bytes]:
-    folder = index.folder / "derived" / str(index.generation) / "windows"
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def paid_hashes(folder: Path) -> set[str]:
@@ -102,20 +106,20 @@ def test_what_stands_twice_is_embedded_once(tmp_path: Path, corpus: Path):
 
 def test_the_order_of_adding_does_not_matter(tmp_path: Path, corpus: Path):
     whole = index_of(tmp_path / "whole", [corpus])
-    expected = layer_files(whole)
+    expected = windows_said(whole.windows)
     whole.close()
-    for number, order in enumerate(list(permutations(TEXTS))[::29]):
+    for number, order in enumerate(list(permutations(TEXTS))[::59]):
         folder, part = tmp_path / f"index{number}", tmp_path / str(number) / "corpus"
         for name in order:
             write(part, {name: TEXTS[name]})
             index_of(folder, [part]).close()
-        assert layer_files(Index.open(folder)) == expected
+        assert windows_said(Index.open(folder).windows) == expected
 
 
 def test_adding_and_removing_leaves_the_layer_as_it_was_and_no_vector_behind(tmp_path: Path, corpus: Path):
     folder = tmp_path / "index"
     index = index_of(folder, [corpus])
-    before, hashes = layer_files(index), paid_hashes(folder)
+    before, hashes = windows_said(index.windows), paid_hashes(folder)
     index.close()
     secret = "The vault holds gold. The vault is deep. Guards watch the vault. Nobody enters. Ships pass the tower."
     write(corpus, {"secret.txt": secret})
@@ -123,8 +127,120 @@ def test_adding_and_removing_leaves_the_layer_as_it_was_and_no_vector_behind(tmp
     assert content_hash("The vault is deep.") in paid_hashes(folder)
     asyncio.run(remove(folder, ["secret"]))
     index = Index.open(folder)
-    assert layer_files(index) == before
+    assert windows_said(index.windows) == before
     assert paid_hashes(folder) == hashes
+    index.close()
+
+
+NAMES = st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"])
+SENTENCES = st.lists(st.sampled_from(SEA.split(". ")[:4] + STORM.split(". ")[:3] + ["It rains"]), max_size=7)
+
+
+HISTORIES = st.lists(st.lists(st.tuples(NAMES, SENTENCES), min_size=1, max_size=3), min_size=1, max_size=4)
+
+
+@given(HISTORIES, st.integers(0, 2))
+@settings(max_examples=8, deadline=None)
+def test_any_history_gives_the_layer_of_a_fresh_build(histories: list[list[tuple[str, list[str]]]], top: int):
+    """Documents come, change and go, several in a run."""
+    few = {"windows": {"top_k": 1, "top_x": top, "top_t": 1}}
+    # So that nothing is computed whole.
+    with patch.object(neighbours, "_MANY", 0), TemporaryDirectory() as folder:
+        corpus = write(Path(folder) / "corpus", {"start.txt": SEA, "again.txt": STORM})
+        index_of(Path(folder) / "index", [corpus], settings=few).close()
+        for changes in histories:
+            for name, sentences in changes:
+                if sentences:
+                    write(corpus, {name: ". ".join(sentences) + "."})
+                else:
+                    (corpus / name).unlink(missing_ok=True)
+            index = index_of(Path(folder) / "index", [corpus], settings=few)
+            said = windows_said(index.windows)
+            assert check(index.folder).findings == ()
+            kept = paid_hashes(index.folder)
+            index.close()
+        fresh = index_of(Path(folder) / "fresh", [corpus], settings=few)
+        assert windows_said(fresh.windows) == said
+        assert paid_hashes(fresh.folder) == kept
+        fresh.close()
+
+
+def test_a_change_reads_no_text_of_other_documents_and_keeps_their_files(
+    tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "index"
+    index = index_of(folder, [corpus])
+    names = {title: id for id, _, title in index.documents()}
+    index.close()
+    read: list[str] = []
+    real = sliding.WindowedDocument.window_texts
+
+    def noted(slid: sliding.WindowedDocument) -> list[str]:
+        read.append(slid.id)
+        return real(slid)
+
+    monkeypatch.setattr(sliding.WindowedDocument, "window_texts", noted)
+    monkeypatch.setattr(WorkCache, "keep_only", lambda *_: pytest.fail("the whole work cache was looked through"))
+    write(corpus, {"more.txt": "A whale was seen. It swam away. Nobody knows where."})
+    index = index_of(folder, [corpus])
+    assert len(set(read)) == 1
+    assert set(read).isdisjoint(names.values())
+    before = {path.stat().st_ino for path in (folder / "derived").rglob("across.to.npy")}
+    assert len(before) == 1, "the edges of before are linked, and a patch holds what changed"
+    index.close()
+    read.clear()
+    asyncio.run(remove(folder, ["more"]))
+    assert not read
+
+
+def test_beyond_the_border_a_check_tells_how_many_neighbours_are_found(
+    tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+):
+    index_of(tmp_path / "exact", [corpus]).close()
+    assert check(tmp_path / "exact").figures["window_edges_recall"] == 1.0
+    monkeypatch.setattr(neighbours, "EXACT_ROWS", 5)
+    index = index_of(tmp_path / "index", [corpus])
+    assert check(index.folder).findings == ()
+    assert check(index.folder).figures["window_edges_recall"] == 1.0  # of ten windows each looks at all
+    to, similarity = index.windows.across.of(0)
+    index.close()
+    monkeypatch.setattr(SlotEdges, "of", lambda *_: (to[:4], similarity[:4]))
+    assert check(tmp_path / "index").figures["window_edges_recall"] < 1.0
+
+
+def test_documents_left_out_by_a_budget_come_in_with_the_next_run(tmp_path: Path, corpus: Path):
+    folder = tmp_path / "index"
+    index_of(folder, [corpus]).close()
+    write(corpus, {"more.txt": "A whale was seen. It swam away. Nobody knows where."})
+
+    class Stopping(WordHashes):
+        async def embed(self, texts):
+            if "It swam away." in texts:
+                raise BudgetExceeded("the budget is spent")
+            return await super().embed(texts)
+
+    index = index_of(folder, [corpus], Stopping())
+    [more] = [id for id, _, title in index.documents() if title == "more"]
+    assert index.windows.left_out == (more,)
+    index.close()
+    index = index_of(folder, [corpus])
+    said = windows_said(index.windows)
+    assert index.windows.left_out == ()
+    index.close()
+    fresh = index_of(tmp_path / "fresh", [corpus])
+    assert windows_said(fresh.windows) == said
+    fresh.close()
+
+
+def test_a_model_that_comes_later_names_the_themes_of_all(tmp_path: Path):
+    corpus = write(tmp_path / "corpus", {"sea.txt": SEA, "storm.txt": STORM})
+    index_of(tmp_path / "index", [corpus]).close()
+    write(corpus, {"more.txt": "A whale was seen."})
+    with ScriptedModel([{"themes": THEMES}] * 3) as model:
+        index = index_of(tmp_path / "index", [corpus], model=lambda _: ModelClient(model))
+    layer = index.windows
+    assert [layer.themes(id).way for id in layer.documents] == ["model"] * 3
+    assert {similar for id in layer.documents for _, similar in layer.neighbours_by_theme(id)} == {1.0}
     index.close()
 
 
@@ -258,7 +374,7 @@ def test_an_empty_index_has_an_empty_layer(tmp_path: Path):
 def test_the_folder_opens_without_pickles(tmp_path: Path, corpus: Path):
     index = index_of(tmp_path / "index", [corpus])
     folder = index.folder / "derived" / str(index.generation) / "windows"
-    for path in folder.glob("*.npy"):
+    for path in folder.rglob("*.npy"):
         np.load(path, allow_pickle=False)
     assert len(Windows.open(folder.parent)) == 10
     index.close()

@@ -2,77 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.packed import Matrix
+from ragways.index.columns import JoinedTexts
 from ragways.index.vectors import Vectors
-from ragways.index.windows.edges import FOLDER, Edges, read_json
+from ragways.index.windows.edges import EdgeRows
+from ragways.index.windows.joined import (
+    DocumentIds,
+    JoinedSegments,
+    OrderedRows,
+    PartIds,
+    SentenceIds,
+    WithinEdges,
+    themed_documents,
+)
+from ragways.index.windows.projection import Moments, Projection
+from ragways.index.windows.slots import SlotEdges, SlotTable
 from ragways.index.windows.themes import DocumentThemes
 
-DIMENSIONS = 3
-_AT_ONCE = 4096
+FOLDER = "windows"
+Floats = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Projection:
-    """`axes` are the directions in which the windows differ most, as rows."""
-
-    mean: NDArray[np.float64]
-    axes: NDArray[np.float64]
-
-    @classmethod
-    def fit(cls, matrix: Matrix) -> Projection:
-        """Sums in a fixed order and a fixed sign, so that the same windows give the same axes."""
-        dimension = matrix.shape[1]
-        axes = np.zeros((DIMENSIONS, dimension))
-        if not len(matrix):
-            return cls(np.zeros(dimension), axes)
-        mean = sum((block.sum(axis=0) for block in _blocks(matrix)), np.zeros(dimension)) / len(matrix)
-        spread = np.zeros((dimension, dimension))
-        for block in _blocks(matrix):
-            centred = block - mean
-            spread += centred.T @ centred
-        _, vectors = np.linalg.eigh(spread)  # the largest eigenvalue comes last
-        found = vectors.T[::-1][:DIMENSIONS]
-        largest = np.abs(found).argmax(axis=1)
-        axes[: len(found)] = found * np.sign(found[np.arange(len(found)), largest])[:, None]
-        return cls(mean, axes)
-
-    def apply(self, rows: Matrix) -> NDArray[np.float64]:
-        projected: NDArray[np.float64] = (np.asarray(rows) - self.mean) @ self.axes.T
-        return projected
-
-    def save(self, folder: Path) -> None:
-        np.save(folder / "projection.npy", np.vstack([self.mean, self.axes]))
-
-    @classmethod
-    def load(cls, folder: Path) -> Projection:
-        rows = np.load(folder / "projection.npy")
-        return cls(rows[0], rows[1:])
-
-
-def _blocks(matrix: Matrix) -> Iterator[NDArray[np.float64]]:
-    return (matrix[at : at + _AT_ONCE].astype(np.float64) for at in range(0, len(matrix), _AT_ONCE))
+def made_of(folder: Path) -> dict[str, Any]:
+    """How the layer in this folder was made: settings, the embedder's dimension, and the documents left out."""
+    known: dict[str, Any] = json.loads((folder / "made.json").read_text(encoding="utf-8"))
+    return known
 
 
 def _before(kept: NDArray[np.bool_]) -> NDArray[np.int64]:
     """For each row, and for the end, how many are kept before it: its new number."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
-
-
-def _first_of_same(same: NDArray[np.int32]) -> NDArray[np.int32]:
-    """For rows with marks of their texts, the first row with the same mark."""
-    _, first, which = np.unique(same, return_index=True, return_inverse=True)
-    return first[which].astype(np.int32)
-
-
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -86,20 +54,24 @@ class Nearness:
 
 @dataclass
 class Windows:
-    """Windows, sentences and documents by row number; `window_at` and `sentence_at` are as in `Layout`."""
+    """Windows, sentences and documents by row number, from the earliest to the latest. Window `w` holds the sentences
+    `window_at[w, 0]` to `window_at[w, 1]` and is of document `window_at[w, 2]`; sentence `s` stands at `sentence_at[s]`
+    of its document's text. `window_same` and `sentence_same` are marks of their texts: what occurs twice is the same
+    thing.
+    """
 
     windows: Vectors
     sentences: Vectors
     window_at: NDArray[np.int32]
     sentence_at: NDArray[np.int32]
-    window_same: NDArray[np.int32]
-    sentence_same: NDArray[np.int32]
-    within: Edges
-    across: Edges
-    documents: Sequence[str]
-    projection: Projection
-    projected: NDArray[np.float64]
-    by_theme: Edges
+    window_same: NDArray[np.uint64]
+    sentence_same: NDArray[np.uint64]
+    within: EdgeRows
+    across: EdgeRows
+    documents: DocumentIds
+    by_theme: EdgeRows
+    moments: Moments | None = None
+    """Sums over all windows, of which the projection is made; where they are not kept, it is made of the windows."""
     themed: Mapping[str, DocumentThemes] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     """Documents that have no vectors yet."""
@@ -109,34 +81,47 @@ class Windows:
     def open(cls, folder: Path) -> Windows:
         """The windows in a derived folder."""
         folder = folder / FOLDER
-
-        def array(name: str) -> NDArray[np.int32]:
-            rows: NDArray[np.int32] = np.load(folder / f"{name}.npy")
-            return rows
-
-        themes = read_json(folder, "themes")
+        made = made_of(folder)
+        joined = JoinedSegments.load(folder, made["dimension"])
+        order, windows, sentences = joined.documents_in_order, joined.windows_in_order, joined.sentences_in_order
+        documents = DocumentIds(joined.numbers[order])
+        window_counts, sentence_counts = joined.window_counts[order], joined.sentence_counts[order]
+        firsts = np.repeat(np.cumsum(sentence_counts) - sentence_counts, window_counts)
+        window_at = np.empty((len(windows), 3), np.int32)
+        window_at[:, :2] = joined.of_windows("spans", np.zeros((0, 2), np.int32))[windows] + firsts[:, None]
+        window_at[:, 2] = np.repeat(np.arange(len(order)), window_counts)
+        ids = PartIds(documents, np.cumsum(window_counts))
+        paths = JoinedTexts([part.paths for part in joined.parts])
+        sentence_ids = SentenceIds(documents, np.cumsum(sentence_counts), paths, sentences)
+        nothing = np.zeros((0, 2), np.uint64)
         return cls(
-            windows=Vectors.load(folder, "windows"),
-            sentences=Vectors.load(folder, "sentences"),
-            window_at=array("window_at"),
-            sentence_at=array("sentence_at"),
-            window_same=array("window_same"),
-            sentence_same=array("sentence_same"),
-            within=Edges.load(folder, "within"),
-            across=Edges.load(folder, "across"),
-            documents=read_json(folder, "known")["documents"],
-            projection=Projection.load(folder),
-            projected=np.load(folder / "projected.npy", mmap_mode="r"),
-            by_theme=Edges.load(folder, "themes"),
-            themed={id: DocumentThemes(tuple(themed["themes"]), themed["way"]) for id, themed in themes.items()},
-            left_out=tuple(read_json(folder, "left_out")),
+            windows=Vectors(ids, OrderedRows(joined.vectors("windows"), windows)),
+            sentences=Vectors(sentence_ids, OrderedRows(joined.vectors("sentences"), sentences)),
+            window_at=window_at,
+            sentence_at=joined.of_sentences("places", np.zeros((0, 2), np.int32))[sentences],
+            window_same=joined.of_windows("window_texts", nothing)[windows, 0],
+            sentence_same=joined.of_sentences("sentence_texts", nothing)[sentences, 0],
+            within=WithinEdges(joined),
+            across=SlotEdges(SlotTable.load(folder, "across"), joined.slots[windows], made["settings"]["top_x"]),
+            documents=documents,
+            moments=Moments.load(folder),
+            by_theme=SlotEdges(SlotTable.load(folder, "themes"), joined.theme_slots[order], made["settings"]["top_t"]),
+            themed=themed_documents(joined, documents),
+            left_out=tuple(f"article:{number}" for number in made["left_out"]),
         )
+
+    @cached_property
+    def projection(self) -> Projection:
+        """The three dimensions in which windows differ most."""
+        return Projection.fit(self.windows.matrix) if self.moments is None else Projection.of(self.moments)
 
     def only(self, documents: Collection[str]) -> Windows:
         """Those of these documents, numbered anew. Windows keep the neighbours that are left."""
         chosen = np.array([id in documents for id in self.documents], dtype=np.bool_)
         windows = chosen[self.window_at[:, 2]]
-        sentences = np.array([":".join(id.split(":", 2)[:2]) in documents for id in self.sentences.ids], dtype=np.bool_)
+        # A document's first window begins with its first sentence.
+        begins = self.window_at[np.flatnonzero(np.diff(self.window_at[:, 2], prepend=-1)), 0]
+        sentences = np.repeat(chosen, np.diff(begins, append=len(self.sentences)))
         window_at = self.window_at[windows]
         before, places = _before(sentences), _before(chosen)
         renumbered = np.stack([before[window_at[:, 0]], before[window_at[:, 1]], places[window_at[:, 2]]], axis=1)
@@ -146,15 +131,15 @@ class Windows:
             sentences=self.sentences.only(sentences),
             window_at=renumbered.astype(np.int32),
             sentence_at=self.sentence_at[sentences],
-            window_same=_first_of_same(self.window_same[windows]),
-            sentence_same=_first_of_same(self.sentence_same[sentences]),
-            within=self.within.only(windows),
-            across=self.across.only(windows),
-            documents=[id for id in self.documents if id in documents],
-            projected=np.asarray(self.projected)[windows],
-            by_theme=self.by_theme.only(chosen),
-            themed={id: themes for id, themes in self.themed.items() if id in documents},
+            window_same=self.window_same[windows],
+            sentence_same=self.sentence_same[sentences],
+            within=self.within.packed().only(windows),
+            across=self.across.packed().only(windows),
+            documents=DocumentIds(self.documents.numbers[chosen]),
+            by_theme=self.by_theme.packed().only(chosen),
+            themed={id: self.themed[id] for id in self.documents if id in documents},
             left_out=tuple(id for id in self.left_out if id in documents),
+            moments=Moments.of(self.windows.matrix) if self.moments is None else self.moments,
             _last=None,
         )
 
@@ -185,18 +170,28 @@ class Windows:
 
     def windows_of(self, document: str) -> range:
         """The rows of a document's windows, in reading order."""
-        number = self._numbers[document]
+        number = self._place(document)
         first, end = np.searchsorted(self.window_at[:, 2], [number, number + 1]).tolist()
         return range(first, end)
+
+    def row_of(self, window: str) -> int | None:
+        """The row of the window of this id."""
+        document, _, place = window.rpartition(":w")
+        if self.documents.place(document) is None or not place.isdecimal():
+            return None
+        rows = self.windows_of(document)
+        return rows[int(place)] if int(place) < len(rows) else None
 
     def themes(self, document: str) -> DocumentThemes:
         """A document's themes, which its windows and sentences inherit."""
         return self.themed[document]
 
     def neighbours_by_theme(self, document: str) -> list[tuple[str, float]]:
-        to, similarity = self.by_theme.of(self._numbers[document])
+        to, similarity = self.by_theme.of(self._place(document))
         return [(self.documents[n], s) for n, s in zip(to.tolist(), similarity.tolist(), strict=True)]
 
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {id: number for number, id in enumerate(self.documents)}
+    def _place(self, document: str) -> int:
+        place = self.documents.place(document)
+        if place is None:
+            raise KeyError(document)
+        return place

@@ -40,6 +40,14 @@ class DocumentThemes:
         """What is embedded: all themes as one text."""
         return ", ".join(self.themes)
 
+    def as_json(self) -> str:
+        return json.dumps([self.way, *self.themes], ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> DocumentThemes:
+        way, *themes = json.loads(text)
+        return cls(tuple(themes), way)
+
 
 def themes_hash(slid: WindowedDocument) -> str:
     """What a model's themes are kept under: all that it was shown."""
