@@ -28,11 +28,11 @@ from ragways.corpus.structure import PRESETS
 from ragways.index.build import build
 from ragways.index.communities.layer import COMMUNITIES
 from ragways.index.communities.partition import hierarchy, leiden, modularity
-from ragways.index.communities.reader import Communities
-from ragways.index.graph.layer import graph_of
+from ragways.index.graph.layer import tables_of
 from ragways.index.layer import BuildContext
 from ragways.index.layers import LAYERS, layer_settings
 from ragways.index.pagerank import Adjacency
+from ragways.index.reader import Index
 from ragways.index.update import Recipe
 from ragways.models.call import Call, Reply
 from ragways.models.client import ModelClient
@@ -73,7 +73,7 @@ def random_graph(nodes: int, edges: int, seed: int = 0) -> Adjacency:
 
 
 def measure_leiden(nodes: int, edges: int) -> dict[str, object]:
-    links, ids = random_graph(nodes, edges), [f"entity:{n:016x}" for n in range(nodes)]
+    links, ids = random_graph(nodes, edges), np.arange(nodes)
     began = time.process_time()
     groups = hierarchy(links, ids, size=60)
     seconds = time.process_time() - began
@@ -112,7 +112,7 @@ def measure_layer(folder: Path, corpus: Path, model: AtOnce | None, **graph: obj
     work, derive = COMMUNITIES.work, COMMUNITIES.derive
 
     async def timed_work(context: BuildContext) -> None:
-        context.once(graph_of)
+        context.once(tables_of)
         began = time.process_time()
         await work(context)
         spent["work"] = time.process_time() - began
@@ -124,15 +124,15 @@ def measure_layer(folder: Path, corpus: Path, model: AtOnce | None, **graph: obj
 
     LAYERS._loaded()["communities"] = replace(COMMUNITIES, derive=timed_derive, work=timed_work)
     asyncio.run(build(folder, [corpus], recipe({"communities": {"method": way}, "graph": graph}, model)))
-    generation = max(int(path.name) for path in (folder / "derived").iterdir())
-    read = Communities.open(folder / "derived" / str(generation))
+    index = Index.open(folder)
+    read = index.communities
     counts = {
         "communities": sum(read.counts().values()),
         "reports": {way: count for way, count in read.counts().items() if way},
         "levels": len(read.levels()),
         "tokens_of_level": {level: read.tokens_of_level(level) for level in read.levels()},
     }
-    read.close()
+    index.close()
     return {"way": way, **{f"cpu_s_{name}": round(seconds, 2) for name, seconds in spent.items()}, **counts}
 
 

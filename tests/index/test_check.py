@@ -152,23 +152,25 @@ def test_links_to_nodes_that_are_none(index: Path):
 
 
 BROKEN_COMMUNITIES = {
-    "communities whose parent is not there": "UPDATE communities SET parent = 'community:none'",
-    "members of communities that are not there": "INSERT INTO members VALUES ('community:none', 'x')",
-    "findings of communities that are not there": "INSERT INTO findings VALUES ('community:none', 0, 'x', 1, '[]')",
-    "communities of entities that are not there": "UPDATE members SET entity = 'entity:none' || entity",
-    "vectors of communities that are not there": "DELETE FROM communities",
+    "communities whose parent is not there": "UPDATE communities SET parent = 99",
+    "members of communities that are not there": "UPDATE community_members SET community = 99",
+    "communities that have other members than they say": "UPDATE communities SET size = size + 1",
+    "reports of communities that are not there": "UPDATE communities SET id = id + 1",
+    "communities of entities that are not there": "UPDATE community_members SET entity = entity + 1",
+    "vectors of communities that are not there": "DELETE FROM community_reports",
 }
 
 
 @pytest.mark.parametrize("name", BROKEN_COMMUNITIES)
 def test_broken_communities(index: Path, name: str):
-    sql(derived(index) / "communities.sqlite", BROKEN_COMMUNITIES[name])
+    sql(index / "index.sqlite", BROKEN_COMMUNITIES[name])
     assert the(index, name).severity == "error"
 
 
 def test_a_finding_that_rests_on_an_entity_that_is_not_there(index: Path):
-    sql(derived(index) / "communities.sqlite", "UPDATE findings SET entities = '[\"entity:none\"]' WHERE ordinal = 0")
-    assert the(index, "communities of entities that are not there").example.endswith(": entity:none")
+    sql(index / "index.sqlite", 'UPDATE community_reports SET findings = \'[["x", 1.0, ["entity:0000000000000001"]]]\'')
+    found = the(index, "communities of entities that are not there")
+    assert found.example.endswith(": entity:0000000000000001")
 
 
 TWO = "(SELECT id FROM graph_entities ORDER BY id LIMIT 2)"
@@ -339,13 +341,11 @@ def test_failed_work_is_listed_and_makes_unfit_where_it_is_much(index: Path):
 
 
 def test_a_damaged_file_is_a_finding_and_the_rest_is_still_checked(index: Path):
-    file = derived(index) / "communities.sqlite"
-    data = bytearray(file.read_bytes())
-    data[4096:12288] = b"\xff" * 8192
-    file.write_bytes(data)
+    for file in derived(index).glob("graph-*.npy"):
+        file.write_bytes(b"\xff" * file.stat().st_size)
     sql(index / "index.sqlite", BROKEN_STORE["parts outside their document's text"])
     names = errors(index)
-    assert any("communities" in name or "database files" in name for name in names)
+    assert any(name.startswith("cannot be checked: ") for name in names)
     assert "parts outside their document's text" in names
 
 
@@ -357,7 +357,6 @@ def test_a_layer_whose_files_are_gone(index: Path):
 def test_the_cure_for_derived_files_cures(index: Path):
     change(vectors(index) / "rows.npy", lambda rows: rows[:-1])
     change(derived(index) / "graph-entities-alive.npy", np.zeros_like)
-    sql(derived(index) / "communities.sqlite", BROKEN_COMMUNITIES["vectors of communities that are not there"])
     assert {finding.cure for finding in check(index).findings if finding.severity == "error"} == {
         f"remove the folder {derived(index)}: it is made anew when the index is next used"
     }

@@ -12,7 +12,7 @@ import pytest
 from ragways.core.errors import UnusableReply
 from ragways.core.trace import Span, span
 from ragways.core.types import Answer, Query
-from ragways.index.communities.reader import MEMBER, MEMBER_OF, Communities
+from ragways.index.communities.reader import Communities
 from ragways.index.reader import Index
 from ragways.models.client import ModelClient
 from ragways.models.tokens import count_tokens
@@ -233,8 +233,8 @@ def test_local_gives_what_brute_force_over_the_tables_gives(index: Index):
     }
     assert order("triplet") == sorted(relations, key=lambda id: (-round(relations[id], 6), id))
     reports: dict[str, float] = {}
-    for community, entity in communities._rows(f"SELECT {MEMBER_OF}, {MEMBER} FROM members"):
-        if entity in seeds:
+    for community in {each.id for level in communities.levels() for each in communities.of_level(level)}:
+        for entity in seeds.keys() & set(communities.members(community)):
             reports[community] = reports.get(community, 0.0) + seeds[entity]
     assert order("report") == sorted(reports, key=lambda id: (-reports[id], id))
 

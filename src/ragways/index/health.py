@@ -379,6 +379,8 @@ def check_leftovers(context: CheckContext) -> Iterator[Finding]:
     for layer in in_order(context.layers):
         found += layer.kept_vectors(context.derived)
     used = {hash(row.tobytes()) for part in found for row in part}
+    if _has_table(context.store.db, "community_reports"):
+        named.update(row[0] for row in context.store.db.execute("SELECT hash FROM community_reports"))
     embedder = context.meta.get("embedder", "")
     unused = (
         text

@@ -117,7 +117,7 @@ class Index:
     """Whether there is a filter that no document matches."""
 
     def close(self) -> None:
-        for layer in (*self._layers.values(), *map(self.__dict__.get, ("graph", "communities", "shards"))):
+        for layer in (*self._layers.values(), *map(self.__dict__.get, ("graph", "shards"))):
             if layer is not None and hasattr(layer, "close"):
                 layer.close()
         self._store.close()
@@ -147,8 +147,8 @@ class Index:
 
     def layer(self, name: str) -> object:
         """What a layer offers to paradigms, by name: for layers that plug-ins bring. Opened once."""
-        if name == "graph":  # which reads this snapshot
-            return self.graph
+        if name in ("graph", "communities"):  # which read this snapshot
+            return getattr(self, name)
         if name not in self._layers:
             from ragways.index.layers import LAYERS
 
@@ -218,8 +218,7 @@ class Index:
         from ragways.index.communities.reader import Communities
 
         self.require(["communities"])
-        with self._whole("communities") as derived:
-            return Communities.open(derived)
+        return Communities(self._store.db, int(self._store.meta().get("dimension", 0)))
 
     @cached_property
     def windows(self) -> Windows:

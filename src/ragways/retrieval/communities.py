@@ -29,8 +29,8 @@ from ragways.retrieval.retrieve import pack
 from ragways.tasks.graph import POINTS, PointsInput, RatedPoint, RatedPoints, Rater, ShownReport
 
 if TYPE_CHECKING:
-    from ragways.index.communities.hierarchy import CommunityReport
     from ragways.index.communities.reader import Community
+    from ragways.index.communities.report import CommunityReport
 
 
 RELATIONS, CHUNKS = 40, 100

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -46,17 +48,30 @@ def run(
     return asyncio.run(build(folder, [corpus], chosen))
 
 
-def opened(folder: Path) -> Communities:
-    generation = max(int(path.name) for path in (folder / "derived").iterdir() if path.name.isdigit())
-    return Communities.open(folder / "derived" / str(generation))
+class Opened(Communities):
+    """The communities of an index, with a connection of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        db = sqlite3.connect(folder / "index.sqlite")
+        known = db.execute("SELECT value FROM meta WHERE key = 'dimension'").fetchone()
+        super().__init__(db, int(known[0]) if known else 0)
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def opened(folder: Path) -> Opened:
+    return Opened(folder)
 
 
 def held(folder: Path) -> dict[str, list[tuple[object, ...]]]:
-    """All rows and vectors of the layer."""
+    """All that readers see of the layer."""
     read = opened(folder)
-    rows = {
-        table: sorted(read._rows(f"SELECT * FROM {table}"), key=repr)
-        for table in ("communities", "members", "findings")
+    communities = [community for level in read.levels() for community in read.of_level(level)]
+    rows: dict[str, list[tuple[object, ...]]] = {
+        "communities": sorted({astuple(community) for community in communities}),
+        "members": sorted({(c.id, *read.members(c.id)) for c in communities}),
+        "reports": sorted((id, repr(report)) for id, report in read.reports([c.id for c in communities]).items()),
     }
     vectors = read.vectors
     assert vectors is not None

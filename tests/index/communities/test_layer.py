@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from ragways.core.errors import NoModel, SettingsError
 from ragways.core.trace import Budget, spending
 from ragways.index.build import remove
-from ragways.index.communities.hierarchy import CommunityFinding, CommunityReport
+from ragways.index.communities import finding as finding_module
+from ragways.index.communities.report import CommunityFinding, CommunityReport
+from ragways.index.communities.reports import CommunityReports
 from ragways.index.layers import layer_settings
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
@@ -293,3 +295,43 @@ def test_a_report_is_read_as_it_was_written():
     )
     assert CommunityReport.from_json(report.to_json()) == report
     assert report.text.splitlines() == ["One.", "Two.", "F", "G"]
+
+
+def test_a_change_of_a_larger_graph_writes_the_reports_around_it_and_leaves_the_rest(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(finding_module, "SMALL", 0)
+    monkeypatch.setattr(finding_module, "MUCH", 10.0)
+    places = [f"{first}{last}" for first in ("Ald", "Bren", "Cor", "Dun", "Esk") for last in ("mouth", "ford", "wick")]
+    docs = {}
+    for place in places:
+        own = [f"{name} {place.title()}" for name in ("Orla", "Bram", "Maud", "Piers")]
+        said = [f"{one} met {other} in {place}." for one in own for other in own if one < other]
+        docs[f"{place}.md"] = f"# {place}\n\n{' '.join(said)}"
+    write(tmp_path / "corpus", docs)
+    index = tmp_path / "index"
+    run(index, tmp_path / "corpus")
+    before = held(index)
+    written: list[int] = []
+    put = CommunityReports._put
+
+    def noting(self: CommunityReports, number: int, *rest: Any) -> None:
+        written.append(number)
+        put(self, number, *rest)
+
+    monkeypatch.setattr(CommunityReports, "_put", noting)
+    more = "# Orla Aldmouth\n\nOrla Aldmouth met Edda Vosk in Aldmouth. Edda Vosk knew Bram Aldmouth."
+    write(tmp_path / "corpus", {"more.md": more})
+    run(index, tmp_path / "corpus")
+    assert 1 <= len(written) <= 3
+    after = held(index)
+    changed = set(before["reports"]) ^ set(after["reports"])
+    assert 1 <= len(changed) <= 4
+    assert len(set(before["members"]) & set(after["members"])) >= len(before["members"]) - 2
+    assert any("Vosk" in str(report) for _, report in after["reports"])
+    asyncio.run(remove(index, ["corpus/more.md"]))
+    assert b"Vosk" not in (index / "index.sqlite").read_bytes()
+    # A removal has no embedder: the report that it changed has no vector until the next run with a change.
+    now = held(index)
+    assert {key: now[key] for key in ("communities", "members", "reports")} == {
+        key: before[key] for key in ("communities", "members", "reports")
+    }
+    assert set(now["vectors"]) < set(before["vectors"])

@@ -1,124 +1,97 @@
-"""The layer of the index: communities are derived from the graph; reports of models and vectors are kept by content."""
+"""The layer of the index: communities are rows of the store; reports of models and vectors are kept by content."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 from ragways.core.errors import BudgetExceeded
 from ragways.core.trace import Usage
-from ragways.core.types import content_hash
-from ragways.index.array_tables import ArrayTable
-from ragways.index.communities.hierarchy import community_graph
-from ragways.index.communities.reader import FILE, MEMBER, MEMBER_OF, Communities, id_number
+from ragways.index.communities.finding import KIND, communities_of
+from ragways.index.communities.report import CommunityReport
 from ragways.index.communities.reports import CommunityReports, expected, kind_of, read_all, write_all
-from ragways.index.database import connect, new_database
-from ragways.index.graph.ids import ENTITIES, EntityIds
-from ragways.index.graph.layer import graph_of
-from ragways.index.layer import (
-    BuildContext,
-    CheckContext,
-    Finding,
-    Layer,
-    LayerEstimate,
-    PlanContext,
-    findings,
-    rows_of_table,
-)
+from ragways.index.database import REBUILD
+from ragways.index.graph.graph_rows import digits, number_of_id
+from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
 from ragways.index.settings import CommunitySettings, GraphSettings
-from ragways.index.vectors import Vectors, save_known
-from ragways.models.tokens import count_tokens
+from ragways.index.store import Store
 
-_KIND = "communities_kind"
-"""Where the store keeps the kind of result that holds the reports of models; empty where rules write them."""
-VECTORS = "reports"
-"""The name of the files that hold the reports' vectors."""
-
-_TABLES = """
--- `way` tells who wrote the report; where it is empty there is none. `tokens` are those of the report's text.
-CREATE TABLE communities (
-    id TEXT PRIMARY KEY, level INTEGER NOT NULL, parent TEXT NOT NULL, leaf INTEGER NOT NULL, size INTEGER NOT NULL,
-    title TEXT NOT NULL, summary TEXT NOT NULL, rank REAL NOT NULL, way TEXT NOT NULL, tokens INTEGER NOT NULL
-) WITHOUT ROWID;
--- Ids as numbers (`id_number`): the table is long, and its index as long again.
-CREATE TABLE members (
-    community INTEGER NOT NULL, entity INTEGER NOT NULL, PRIMARY KEY (entity, community)
-) WITHOUT ROWID;
-CREATE TABLE findings (
-    community TEXT NOT NULL, ordinal INTEGER NOT NULL, text TEXT NOT NULL, rating REAL NOT NULL, entities TEXT NOT NULL,
-    PRIMARY KEY (community, ordinal)
-) WITHOUT ROWID;
-CREATE INDEX communities_by_level ON communities (level);
-CREATE INDEX members_by_community ON members (community);
-"""
+_AT_ONCE = 2000  # reports that are embedded together
 
 
 async def _work(context: BuildContext) -> None:
     new_settings = context.has_new_settings("communities")
     if new_settings:
         by_model = _by_model(context)
-        context.store.set_meta({_KIND: kind_of(context.model) if by_model else ""})
-    written = _new_reports(context)
+        context.store.set_meta({KIND: kind_of(context.model) if by_model else ""})
+    reports = _owed_reports(context)
     stopped: BudgetExceeded | None = None
     try:
         if new_settings:
-            await write_all(written)
+            await write_all(reports)
         else:
             # A removal has no model at hand: what it changes is left for the next run.
-            context.failed += len(read_all(written).missing)
+            context.failed += len(read_all(reports).shown)
     except BudgetExceeded as stop:
         stopped = stop
-    context.give(reports_of, written)
+    context.give(reports_of, reports)
     if context.has_layer("vectors"):
-        await context.embed({content_hash(text): text for text in _texts(written).values()})
+        while some := _without_vector(context, _AT_ONCE):
+            await context.embed({hash: report.embedded for _, hash, report in some})
+            if not _keep_vectors(context, {id: hash for id, hash, _ in some}):
+                break
     if stopped is not None:
         raise stopped
 
 
 def reports_of(context: BuildContext) -> CommunityReports:
-    """The communities of the documents, with those reports that are there already."""
-    return read_all(_new_reports(context))
+    """The communities of the documents in the store, with those reports that need no model, or were written already."""
+    return read_all(_owed_reports(context))
 
 
-def _new_reports(context: BuildContext) -> CommunityReports:
-    settings = _settings(context)
-    graph = community_graph(context.once(graph_of), context.store, settings)
-    return CommunityReports(context, graph, settings, context.store.meta().get(_KIND, ""))
-
-
-def _settings(context: BuildContext) -> CommunitySettings:
-    return context.settings_of("communities", CommunitySettings)
+def _owed_reports(context: BuildContext) -> CommunityReports:
+    context.once(communities_of)
+    settings = context.settings_of("communities", CommunitySettings)
+    return CommunityReports(context, settings, context.store.meta().get(KIND, ""))
 
 
 def _by_model(context: BuildContext) -> bool:
-    method = _settings(context).method
+    method = context.settings_of("communities", CommunitySettings).method
     if method == "graph":
         return context.settings_of("graph", GraphSettings).method == "model"
     return method == "model"
 
 
-def _texts(reports: CommunityReports) -> dict[str, str]:
-    """What is embedded, by community."""
-    return {id: reports.reports[id].embedded for id in sorted(reports.reports)}
+def _without_vector(context: BuildContext, limit: int = -1) -> list[tuple[int, str, CommunityReport]]:
+    """Reports without a vector: id, hash of what is embedded, and the report."""
+    query = "SELECT id, hash, title, summary, rank, findings FROM community_reports WHERE NOT embedded LIMIT ?"
+    return [(id, hash, CommunityReport.of_row(*row)) for id, hash, *row in context.store.db.execute(query, (limit,))]
+
+
+def _keep_vectors(context: BuildContext, hashes: dict[int, str]) -> int:
+    """Keep the vectors of reports, as far as they are known; how many are."""
+    known = context.work_cache.vectors(context.store.meta()["embedder"], list(hashes.values()))
+    there = [(id, known[hash]) for id, hash in hashes.items() if hash in known]
+    context.store.db.executemany("INSERT OR REPLACE INTO community_vectors VALUES (?, ?)", there)
+    context.store.db.executemany("UPDATE community_reports SET embedded = 1 WHERE id = ?", [(id,) for id, _ in there])
+    return len(there)
 
 
 def _plan(planning: PlanContext) -> LayerEstimate:
     """Communities are not known before there is a graph: the sample's tell how many there will be."""
     context, sample = planning.context, planning.sample
     began = time.perf_counter()
-    reports = sample.once(reports_of)
+    sample.once(reports_of)
     seconds = (time.perf_counter() - began) / planning.share
     usage, kind = Usage(), ""
     if _by_model(context):
         kind = kind_of(context.model)
         usage = expected(context, kind, planning.fresh)
     return LayerEstimate(
-        round(len(reports.graph.groups) / planning.share),
-        like=list(_texts(reports).values()) if sample.has_layer("vectors") else (),
+        round(count_communities(sample.store) / planning.share),
+        like=[report.embedded for _, _, report in _without_vector(sample)] if sample.has_layer("vectors") else (),
         times=planning.fresh / planning.share,
         usage=usage,
         kind=kind,
@@ -127,41 +100,39 @@ def _plan(planning: PlanContext) -> LayerEstimate:
     )
 
 
-def _derive(context: BuildContext, folder: Path) -> None:
-    reports = context.once(reports_of)
-    with new_database(folder / FILE) as db:
-        for statement in _TABLES.split(";\n"):
-            db.execute(statement)
-        _fill_tables(db, reports)
+def _derive(context: BuildContext, _: Path) -> None:
+    """There are no files; but where the files of an index are made again, its rows may be those of another version."""
+    context.once(reports_of)
     if context.has_layer("vectors"):
-        save_known(context, _texts(reports), folder, VECTORS)
-
-
-def _fill_tables(db: sqlite3.Connection, reports: CommunityReports) -> None:
-    ids = reports.graph.ids
-    for group in sorted(reports.graph.groups, key=lambda group: group.id):
-        report = reports.reports.get(group.id)
-        text = (report.title, report.summary, report.rating) if report is not None else ("", "", 0.0)
-        tokens = count_tokens(report.text) if report is not None else 0
-        row = (group.id, group.level, group.parent, not group.children, len(group.members), *text)
-        db.execute("INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, reports.way(group), tokens))
-        number = id_number(group.id)
-        db.executemany("INSERT INTO members VALUES (?, ?)", ((number, id_number(ids[node])) for node in group.members))
-        db.executemany(
-            "INSERT INTO findings VALUES (?, ?, ?, ?, ?)",
-            (
-                (group.id, n, finding.text, finding.rating, json.dumps(finding.entities))
-                for n, finding in enumerate(report.findings if report is not None else ())
-            ),
-        )
+        _keep_vectors(context, {id: hash for id, hash, _ in _without_vector(context)})
 
 
 def _used(context: BuildContext) -> dict[str, set[str]]:
-    reports = context.once(reports_of)
-    used = {reports.kind: {shown.hash for shown in reports.shown.values()}} if reports.kind else {}
+    context.once(communities_of)
+    kind, db = context.store.meta().get(KIND, ""), context.store.db
+    used = {kind: {row[0] for row in db.execute("SELECT shown FROM community_reports")}} if kind else {}
     if context.has_layer("vectors"):
-        used["vectors"] = {content_hash(text) for text in _texts(reports).values()}
+        used["vectors"] = {row[0] for row in db.execute("SELECT hash FROM community_reports")}
     return used
+
+
+def _freed(context: BuildContext) -> Set[str]:
+    """What reports were made of, or embedded as, that are no more."""
+    found = {row[0] for row in context.store.db.execute("SELECT hash FROM community_released")} - {""}
+    context.store.db.execute("DELETE FROM community_released")
+    return found
+
+
+def _still_used(context: BuildContext, gone: Set[str]) -> Set[str]:
+    db, asked = context.store.db, (json.dumps(list(gone)),)
+    query = "SELECT {0} FROM community_reports WHERE {0} != '' AND {0} IN (SELECT value FROM json_each(?))"
+    return {row[0] for column in ("hash", "shown") for row in db.execute(query.format(column), asked)}
+
+
+def count_communities(store: Store, _: Path | None = None) -> int:
+    """For `Layer.rows`."""
+    there = store.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'communities'").fetchone()
+    return int(store.db.execute("SELECT count(*) FROM communities").fetchone()[0]) if there else 0
 
 
 # Checks
@@ -169,43 +140,46 @@ def _used(context: BuildContext) -> dict[str, set[str]]:
 _DANGLING = (
     (
         "communities whose parent is not there",
-        "SELECT id FROM communities WHERE parent != '' AND parent NOT IN (SELECT id FROM communities)",
+        "SELECT id FROM communities WHERE parent AND parent NOT IN (SELECT number FROM communities)",
     ),
     (
         "members of communities that are not there",
-        f"SELECT {MEMBER} FROM members WHERE {MEMBER_OF} NOT IN (SELECT id FROM communities)",  # noqa: S608
+        "SELECT community FROM community_members WHERE community NOT IN (SELECT number FROM communities WHERE leaf)",
     ),
     (
-        "findings of communities that are not there",
-        "SELECT community FROM findings WHERE community NOT IN (SELECT id FROM communities)",
+        "communities that have other members than they say",
+        "SELECT id FROM communities WHERE leaf AND size != "
+        "(SELECT count(*) FROM community_members WHERE community = number)",
+    ),
+    (
+        "reports of communities that are not there",
+        "SELECT id FROM community_reports WHERE id NOT IN (SELECT id FROM communities)",
+    ),
+    (
+        "vectors of communities that are not there",
+        "SELECT id FROM community_vectors WHERE id NOT IN (SELECT id FROM community_reports)",
     ),
 )
 
 
 def check_members(context: CheckContext) -> Iterator[Finding]:
     """Members of communities."""
-    if not context.derived.is_dir():
-        return
-    known = set(EntityIds.of(ArrayTable(context.derived, ENTITIES)))
-    with closing(connect(context.derived / FILE, write=False)) as db:
-        for name, query in _DANGLING:
-            yield from findings(name, "error", (row[0] for row in db.execute(query)), context.cure_of_derived)
-        strange = (f"{of}: {id}" for of, id in _named_entities(db) if id not in known)
-        yield from findings("communities of entities that are not there", "error", strange, context.cure_of_derived)
-        yield from _check_vectors(context, {row[0] for row in db.execute("SELECT id FROM communities")})
+    db = context.store.db
+    for name, query in _DANGLING:
+        yield from findings(name, "error", (f"community:{digits(row[0])}" for row in db.execute(query)), REBUILD)
+    known = {row[0] for row in db.execute("SELECT id FROM graph_entities")}
+    strange = (f"{of}: {id}" for of, id in _named_entities(context) if number_of_id(id) not in known)
+    yield from findings("communities of entities that are not there", "error", strange, REBUILD)
 
 
-def _named_entities(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+def _named_entities(context: CheckContext) -> Iterator[tuple[str, str]]:
     """Every entity that a community names, as a member or as what a finding rests on."""
-    yield from db.execute(f"SELECT {MEMBER_OF}, {MEMBER} FROM members")  # noqa: S608
-    for community, entities in db.execute("SELECT community, entities FROM findings"):
-        yield from ((community, id) for id in json.loads(entities))
-
-
-def _check_vectors(context: CheckContext, known: set[str]) -> Iterator[Finding]:
-    if (context.derived / "reports.ids").is_file():
-        strange = (id for id in Vectors.load(context.derived, "reports").ids if id not in known)
-        yield from findings("vectors of communities that are not there", "error", strange, context.cure_of_derived)
+    db = context.store.db
+    query = "SELECT id, entity FROM community_members JOIN communities ON number = community"
+    yield from ((f"community:{digits(id)}", f"entity:{digits(entity)}") for id, entity in db.execute(query))
+    for id, *row in db.execute("SELECT id, title, summary, rank, findings FROM community_reports"):
+        report = CommunityReport.of_row(*row)
+        yield from ((f"community:{digits(id)}", entity) for finding in report.findings for entity in finding.entities)
 
 
 COMMUNITIES = Layer(
@@ -216,10 +190,10 @@ COMMUNITIES = Layer(
     work=_work,
     derive=_derive,
     used=_used,
+    freed=_freed,
+    still_used=_still_used,
     checks=(check_members,),
     settings=CommunitySettings,
-    open=Communities.open,
-    files=("communities*", "reports.*"),
-    rows=rows_of_table(FILE, "communities"),
+    rows=count_communities,
     kinds=frozenset({"report"}),
 )

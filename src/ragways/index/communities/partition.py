@@ -23,7 +23,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.types import content_hash
 from ragways.index.pagerank import Adjacency
 
 Ints = NDArray[np.int64]
@@ -46,8 +45,9 @@ class _Level:
     keys: Keys
 
 
-def leiden(links: Adjacency, ids: Sequence[str], *, resolution: float = 1.0, seed: int = 0) -> list[Ints]:
-    """Divisions from fine to coarse, each made of whole communities of the one before: a community a node.
+def leiden(links: Adjacency, ids: Ints, *, resolution: float = 1.0, seed: int = 0) -> list[Ints]:
+    """Divisions from fine to coarse, each made of whole communities of the one before: a community a node. `ids` are
+    the numbers of the nodes' ids.
 
     The last one is that of the greatest modularity. Without edges there is none.
     """
@@ -85,8 +85,8 @@ def connected(links: Adjacency) -> Ints:
     return _lowest(len(links), _rows(links), links.indices)
 
 
-def _first(links: Adjacency, ids: Sequence[str], seed: int) -> _Level:
-    keys = np.fromiter((int(content_hash(id, str(seed))[:16], 16) for id in ids), np.uint64, len(ids))
+def _first(links: Adjacency, ids: Ints, seed: int) -> _Level:
+    keys = mixed(ids.astype(np.uint64) ^ mixed(np.array([seed], np.uint64)))
     strength = links.strengths
     parts = connected(links)
     whole = np.bincount(parts, strength, len(links)).astype(np.float64)[parts]
@@ -207,40 +207,52 @@ def _rows(links: Adjacency) -> Ints:
     return np.repeat(np.arange(len(links)), np.diff(links.indptr))
 
 
-@dataclass(frozen=True, slots=True)
+def mixed(numbers: Keys) -> Keys:
+    """Each number as another that tells nothing of it (the end of SplitMix64)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Group:
-    """A community: `members` are nodes in rising order; `parent` is empty at level 0, `children` in a leaf."""
+    """A community: `nodes` in rising order. `parent` is its parent's place in the list of all, -1 at the top."""
 
-    id: str
     level: int
-    parent: str
-    members: tuple[int, ...]
-    children: tuple[str, ...]
+    parent: int
+    nodes: Ints
+    leaf: bool
 
 
-def hierarchy(
-    links: Adjacency, ids: Sequence[str], *, size: int, resolution: float = 1.0, seed: int = 0
-) -> list[Group]:
-    """All communities, level by level, each level by id. One of more than `size` members is split where it can be."""
+def hierarchy(links: Adjacency, ids: Ints, *, size: int, resolution: float = 1.0, seed: int = 0) -> list[Group]:
+    """All communities, level by level. One of more than `size` members is split where it can be."""
     divisions = leiden(links, ids, resolution=resolution, seed=seed)
-    here = [("", nodes) for nodes in _topmost(links, divisions, size)]
+    return _groups(links, divisions, _topmost(links, divisions, size), size)
+
+
+def split_up(links: Adjacency, ids: Ints, *, size: int, resolution: float = 1.0, seed: int = 0) -> list[Group]:
+    """As `hierarchy`, of nodes that are one community: it comes first."""
+    divisions = leiden(links, ids, resolution=resolution, seed=seed) if len(links) > size else []
+    return _groups(links, divisions, [np.arange(len(links))], size)
+
+
+def _groups(links: Adjacency, divisions: Sequence[Ints], tops: Sequence[Ints], size: int) -> list[Group]:
     found: list[Group] = []
+    here = [(-1, nodes) for nodes in tops]
     level = 0
     while here:
-        named = sorted((community_id([ids[node] for node in nodes.tolist()]), parent, nodes) for parent, nodes in here)
-        here = []
-        for id, parent, nodes in named:
-            parts = _inside(links, nodes, divisions, size // 10) if len(nodes) > size else []
-            here += [(id, part) for part in parts]
-            children = tuple(sorted(community_id([ids[node] for node in part.tolist()]) for part in parts))
-            found.append(Group(id, level, parent, tuple(nodes.tolist()), children))
-        level += 1
+        below = []
+        for parent, nodes in here:
+            parts = _inside(links, nodes, divisions, least(size)) if divisions and len(nodes) > size else []
+            below += [(len(found), part) for part in parts]
+            found.append(Group(level, parent, nodes, not parts))
+        here, level = below, level + 1
     return found
 
 
-def community_id(members: Sequence[str]) -> str:
-    """The same members, the same id: a community that did not change keeps it."""
-    return f"community:{content_hash(*members)[:16]}"
+def least(size: int) -> int:
+    """Members that a community must have to stand beside others in a larger one."""
+    return size // 10
 
 
 def _topmost(links: Adjacency, divisions: Sequence[Ints], size: int) -> list[Ints]:

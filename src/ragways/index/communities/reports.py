@@ -4,109 +4,83 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoModel, UnusableReply
 from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
-from ragways.index.communities.hierarchy import (
-    CENTRAL,
-    CommunityFinding,
-    CommunityGraph,
-    CommunityReport,
-    ReportInput,
-    report_input,
-)
-from ragways.index.communities.partition import Group
-from ragways.index.graph.data import EntityRow, RelationRow
+from ragways.core.types import content_hash
+from ragways.index.communities.report import CommunityFinding, CommunityReport
+from ragways.index.communities.report_texts import LOOKED, MemberLink, ReportTexts
+from ragways.index.graph.data import EntityRow
+from ragways.index.graph.facts import UNSTATED
+from ragways.index.graph.graph_rows import digits
 from ragways.index.graph.names import fold
 from ragways.index.layer import BuildContext
 from ragways.index.settings import CommunitySettings
-from ragways.index.store import Store, number_of, path_of
 from ragways.index.units import work_through
 from ragways.index.work_cache import Cost
 from ragways.models.client import CURE_NO_MODEL, ModelClient
+from ragways.models.tokens import count_each, count_tokens
 from ragways.tasks.graph import REPORT, CommunityReportInput, WrittenReport
 
+CENTRAL = 8
+"""Entities that stand for a community."""
 TITLE = 3
 FINDINGS = 6
-_CHUNKS = 24  # looked at for sentences
-_SENTENCE = (20, 400)  # characters of one that can stand alone
+_LINKS = 24  # looked at for sentences, and as many chunks
 
 
 class RuleReporter:
-    """Writes reports from the communities of a graph and the sentences of its documents."""
+    """Writes reports from the strongest members of communities and the sentences of documents that join them."""
 
-    def __init__(self, graph: CommunityGraph, store: Store) -> None:
-        self._graph = graph
-        self._db = store.db
-        self._document = lru_cache(64)(self._read_document)
-        self._chunk = lru_cache(4096)(self._read_chunk)
+    def __init__(self, texts: ReportTexts) -> None:
+        self._texts = texts
 
-    def write(self, group: Group) -> CommunityReport:
-        ranked = self._graph.ranked(group)
-        strength = {node.id: weight for node, weight in ranked}
-        central = [node for node, _ in ranked[:CENTRAL]]
-        relations = self._graph.relations(group, strength)
-        findings = self._findings(central, strength, relations) or _said(relations, self._graph)
+    def write(self, number: int, below: Callable[[int], Sequence[CommunityReport]]) -> CommunityReport:
+        """Of the community with this number; `below` tells the reports of those inside it, the best first."""
+        size = self._texts.rows.node(number).size
+        strengths, entities = self._texts.strongest(number, LOOKED)
+        central = list(entities)[:CENTRAL]
+        links = self._texts.links(strengths)[:_LINKS]
+        findings = self._findings(central, entities, strengths, links) or _said(links, entities)
+        if not findings:
+            findings = tuple(finding for report in below(number) for finding in report.findings)[:FINDINGS]
         return CommunityReport(
-            title=", ".join(node.name for node in central[:TITLE]),
-            summary=_summary(central, len(group.members)),
-            rating=round(min(10.0, 2 * math.log(len(group.members))), 1),
+            title=", ".join(entities[id].name for id in central[:TITLE]),
+            summary=_summary([entities[id] for id in central], size),
+            rating=round(min(10.0, 2 * math.log(size)), 1),
             findings=findings,
         )
 
     def _findings(
-        self, central: Sequence[EntityRow], strength: dict[str, float], relations: Sequence[RelationRow]
+        self,
+        central: Sequence[int],
+        entities: dict[int, EntityRow],
+        strengths: dict[int, int],
+        links: Sequence[MemberLink],
     ) -> tuple[CommunityFinding, ...]:
         """Sentences, each time the one that names most of what is not yet spoken of."""
-        total = sum(strength[node.id] for node in central) or 1.0
-        names = [(node.id, [n.casefold() for n in (node.name, *node.aliases[:3]) if len(n) > 1]) for node in central]
-        sentences: dict[str, tuple[str, ...]] = {}
-        for sentence in dict.fromkeys(self._sentences(relations)):
+        total = sum(strengths[id] for id in central) or 1
+        rows = [(id, entities[id]) for id in central]
+        names = [(id, [n.casefold() for n in (row.name, *row.aliases[:3]) if len(n) > 1]) for id, row in rows]
+        sentences: dict[str, tuple[int, ...]] = {}
+        for sentence in dict.fromkeys(self._texts.sentences(links, _LINKS)):
             folded = sentence.casefold()
             held = tuple(id for id, called in names if any(name in folded for name in called))
             if held:
                 sentences[sentence] = held
-        spoken: Counter[str] = Counter()
+        spoken: Counter[int] = Counter()
         found: list[CommunityFinding] = []
         while sentences and len(found) < FINDINGS:
             # What was said already counts half, and again half: so the rest comes to be spoken of.
-            best = max(sentences, key=lambda s: (sum(strength[id] / 2 ** spoken[id] for id in sentences[s]), s))
+            best = max(sentences, key=lambda s: (sum(strengths[id] / 2 ** spoken[id] for id in sentences[s]), s))
             held = sentences.pop(best)
             spoken.update(held)
-            rating = round(10 * sum(strength[id] for id in held) / total, 1)
-            found.append(CommunityFinding(best, rating, held))
+            rating = round(10 * sum(strengths[id] for id in held) / total, 1)
+            found.append(CommunityFinding(best, rating, tuple(f"entity:{digits(id)}" for id in held)))
         return tuple(sorted(found, key=lambda finding: (-finding.rating, finding.text)))
-
-    def _sentences(self, relations: Sequence[RelationRow]) -> Iterator[str]:
-        chunks = dict.fromkeys(chunk for edge in relations[:_CHUNKS] for chunk in edge.chunks[:2])
-        for chunk in list(chunks)[:_CHUNKS]:
-            yield from self._chunk(chunk)
-
-    def _read_chunk(self, id: str) -> tuple[str, ...]:
-        number = number_of(id)
-        row = self._db.execute(
-            "SELECT start, end FROM chunks WHERE document = ? AND path = ?", (number, path_of(id))
-        ).fetchone()
-        if row is None:
-            return ()
-        text, places = self._document(number)
-        low, high = _SENTENCE
-        inside = (" ".join(text[s:e].split()) for s, e in places if s >= row[0] and e <= row[1])
-        return tuple(sentence for sentence in inside if low <= len(sentence) <= high and _whole(sentence))
-
-    def _read_document(self, number: int) -> tuple[str, list[tuple[int, int]]]:
-        text = self._db.execute("SELECT text FROM documents WHERE number = ?", (number,)).fetchone()[0]
-        query = "SELECT start, end FROM sentences WHERE document = ? ORDER BY ordinal"
-        return text, self._db.execute(query, (number,)).fetchall()
-
-
-def _whole(sentence: str) -> bool:
-    """Not a heading, nor a row of a table or of a box."""
-    return sentence.rstrip("\"'”’»)").endswith((".", "!", "?", "。", "！", "？", "…")) and " | " not in sentence
 
 
 def _summary(central: Sequence[EntityRow], size: int) -> str:
@@ -115,16 +89,97 @@ def _summary(central: Sequence[EntityRow], size: int) -> str:
     return f"{', '.join(names)} and {rest} more." if rest > 0 else f"{', '.join(names)}."
 
 
-def _said(relations: Sequence[RelationRow], graph: CommunityGraph) -> tuple[CommunityFinding, ...]:
+def _said(links: Sequence[MemberLink], entities: dict[int, EntityRow]) -> tuple[CommunityFinding, ...]:
     """Where no sentence names them: what the graph itself says."""
-    entities, places = graph.data.entities, graph.places
     found = []
-    for edge in relations[:FINDINGS]:
-        ends = (entities[places[edge.subject]], entities[places[edge.object]])
-        text = edge.description or f"{ends[0].name} {edge.predicate.replace('_', ' ')} {ends[1].name}"
-        found.append(CommunityFinding(text, 1.0, (edge.subject, edge.object)))
+    for link in links[:FINDINGS]:
+        ends = (entities[link.subject], entities[link.object])
+        text = link.description or f"{ends[0].name} {link.predicate.replace('_', ' ')} {ends[1].name}"
+        found.append(CommunityFinding(text, 1.0, (ends[0].id, ends[1].id)))
     return tuple({finding.text: finding for finding in reversed(found)}.values())[::-1]
 
+
+# What a model is shown
+
+_ENTITY, _RELATION, _REPORT = 240, 320, 600  # characters of one line
+_MINIMUM = 200  # tokens: below this a report would rest on nothing
+_LINE = 12  # tokens; fewer does a line seldom have, so no more lines are looked at than could fit
+_BELOW = 40  # reports of communities inside one that are looked at
+_MANY = 1000
+"""Members of a community that has enough text behind it in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """`entities`, `relations` and `reports` as they are shown; `hash` names all of it."""
+
+    entities: str
+    relations: str
+    reports: str
+
+    @property
+    def hash(self) -> str:
+        return content_hash(self.entities, self.relations, self.reports)
+
+
+def report_input(
+    texts: ReportTexts, number: int, below: Sequence[CommunityReport], behind: float, tokens: int
+) -> ReportInput:
+    """In no more tokens than the text behind it has: so a level costs at most what the corpus does, and its prompts.
+
+    A leaf is shown by its entities and relations, a community of communities by the reports below it first.
+    """
+    budget = round(min(tokens, max(_MINIMUM, behind)))
+    reports, used_by_reports = _packed((_report_line(report) for report in below), 2 * budget // 3)
+    budget -= used_by_reports
+    strengths, rows = texts.strongest(number, max(LOOKED, budget // 3 // _LINE))
+    entities, used = _packed(map(_entity_line, rows.values()), budget // 3)
+    relations, _ = _packed(_relation_lines(texts.links(strengths), rows), budget - used)
+    return ReportInput("\n".join(entities), "\n".join(relations), "\n".join(reports))
+
+
+def _packed(lines: Iterator[str], tokens: int) -> tuple[list[str], int]:
+    """The first lines that fit, and what they cost."""
+    shown = [line for line, _ in zip(lines, range(max(1, tokens // _LINE)), strict=False)]
+    kept, used = [], 0
+    for line, cost in zip(shown, count_each(shown), strict=True):
+        if used + cost + 1 > tokens:
+            break
+        kept.append(line)
+        used += cost + 1  # and its line break
+    return kept, used
+
+
+def _entity_line(node: EntityRow) -> str:
+    kind = f" ({node.type})" if node.type else ""
+    said = f": {node.description}" if node.description else ""
+    return _line(f"{node.name}{kind}{said}", _ENTITY)
+
+
+def _relation_lines(links: Sequence[MemberLink], rows: dict[int, EntityRow]) -> Iterator[str]:
+    """A sentence that states several relations is shown once; what stands in one with no more to say is left out."""
+    seen: set[str] = set()
+    for link in links:
+        date = f" ({link.date})" if link.date else ""
+        if link.description in seen and link.predicate in UNSTATED:
+            continue
+        said = f": {link.description}" if link.description and link.description not in seen else ""
+        seen.add(link.description)
+        ends = rows[link.subject].name, rows[link.object].name
+        yield _line(f"{ends[0]} — {link.predicate.replace('_', ' ')} — {ends[1]}{date}{said}", _RELATION)
+
+
+def _report_line(report: CommunityReport) -> str:
+    findings = " ".join(finding.text for finding in report.findings[:2])
+    return _line(f"{report.title}: {report.summary} {findings}", _REPORT)
+
+
+def _line(text: str, limit: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+# All reports that are owed
 
 TOKENS_A_CALL = 800
 """Of the corpus, for one report; and what reports read for each of its tokens (`benchmarks/communities.py`)."""
@@ -153,49 +208,69 @@ def expected(context: BuildContext, kind: str, fresh: float) -> Usage:
 
 @dataclass
 class CommunityReports:
-    """The reports of the communities of a graph. `kind` is empty where rules write all of them."""
+    """The reports that are owed, written into the store. `kind` is empty where rules write all of them."""
 
     context: BuildContext
-    graph: CommunityGraph
     settings: CommunitySettings
     kind: str
-    reports: dict[str, CommunityReport] = field(default_factory=dict)
-    shown: dict[str, ReportInput] = field(default_factory=dict)
-    """Of each community whose report a model writes, what it is shown."""
+    shown: dict[int, ReportInput] = field(default_factory=dict)
+    """Of each community whose report a model must still write, by its number, what it is shown."""
+    written: int = 0
 
     def __post_init__(self) -> None:
-        self._rules = RuleReporter(self.graph, self.context.store)
+        self._db = self.context.store.db
+        self.texts = ReportTexts(self._db)
+        self._rules = RuleReporter(self.texts)
 
-    def way(self, group: Group) -> str:
-        """Who wrote a community's report; nobody where it is too small, or where writing it failed."""
-        if group.id not in self.reports:
-            return ""
-        return "model" if group.id in self.shown else "rules"
+    def levels(self) -> list[int]:
+        """Those that have reports owed, the finest first: a report may rest on those below it."""
+        rows = self._db.execute("SELECT DISTINCT level FROM communities WHERE owed ORDER BY level DESC")
+        return [row[0] for row in rows]
 
-    @property
-    def missing(self) -> list[str]:
-        """Communities whose report a model must still write."""
-        return sorted(self.shown.keys() - self.reports.keys())
-
-    def read(self, stage: Sequence[Group]) -> list[Group]:
-        """Take up the reports of a stage, when those below it are done; returns those that a model must still write."""
+    def read(self, level: int) -> list[int]:
+        """Write what is owed of a level, when those below it are done; returns those that a model must still write."""
+        query = "SELECT number FROM communities WHERE owed AND level = ? AND size >= ? ORDER BY number"
+        owed = [row[0] for row in self._db.execute(query, (level, self.settings.members))]
+        behind = self._behind(owed) if self.kind else {}
         asked = []
-        for group in stage:
-            if len(group.members) < self.settings.members:
-                continue
-            if self.kind and self.graph.text_behind(group) >= self.settings.text:
-                self.shown[group.id] = report_input(self.graph, group, self.reports, self.settings.tokens)
-                asked.append(group)
+        for number in owed:
+            if behind.get(number, -1.0) >= self.settings.text:
+                below = self._below(number)
+                self.shown[number] = report_input(self.texts, number, below, behind[number], self.settings.tokens)
+                asked.append(number)
             else:
-                self.reports[group.id] = self._rules.write(group)
-        known = self.context.work_cache.results(self.kind, {self.shown[group.id].hash for group in asked})
-        for group in asked:
-            if (text := known.get(self.shown[group.id].hash)) is not None:
-                self.reports[group.id] = CommunityReport.from_json(text)
-        return [group for group in asked if group.id not in self.reports]
+                self._put(number, "rules", self._rules.write(number, self._below))
+        self._db.execute("UPDATE communities SET owed = 0 WHERE level = ? AND size < ?", (level, self.settings.members))
+        known = self.context.work_cache.results(self.kind, {self.shown[number].hash for number in asked})
+        for number in asked:
+            if (text := known.get(self.shown[number].hash)) is not None:
+                self._put(number, "model", CommunityReport.from_json(text))
+            else:
+                self._drop(number)
+        return [number for number in asked if number in self.shown]
 
-    def keep(self, group: Group, said: WrittenReport, cost: Cost | None = None) -> None:
-        names = {fold(node.name): node.id for node in (self.graph.data.entities[m] for m in reversed(group.members))}
+    def _behind(self, numbers: Sequence[int]) -> dict[int, float]:
+        """Tokens of the corpus behind communities; of large ones there are enough."""
+        rows = self.texts.rows
+        small = {number: rows.members_below(number) for number in numbers if rows.node(number).size <= _MANY}
+        tokens = self.texts.tokens_behind({member for members in small.values() for member in members})
+        known = {number: sum(tokens[member] for member in members) for number, members in small.items()}
+        return {number: known.get(number, math.inf) for number in numbers}
+
+    def _below(self, number: int) -> list[CommunityReport]:
+        """Reports of communities inside one, the best first."""
+        if self.texts.rows.node(number).leaf:
+            return []
+        query = (
+            "SELECT title, summary, rank, findings FROM communities JOIN community_reports r USING (id) "
+            "WHERE parent = ? ORDER BY rank DESC, title LIMIT ?"
+        )
+        return [CommunityReport.of_row(*row) for row in self._db.execute(query, (number, _BELOW))]
+
+    def keep(self, number: int, said: WrittenReport, cost: Cost | None = None) -> None:
+        """Keep what a model has written."""
+        _, members = self.texts.strongest(number, _MANY)
+        names = {fold(row.name): row.id for row in reversed(members.values())}
         findings = (
             CommunityFinding(
                 f.text.strip(), f.rating, tuple(dict.fromkeys(names[n] for n in map(fold, f.entities) if n in names))
@@ -205,14 +280,31 @@ class CommunityReports:
         )
         best_first = tuple(sorted(findings, key=lambda finding: -finding.rating))
         report = CommunityReport(said.title.strip(), said.summary.strip(), said.rating, best_first)
-        self.reports[group.id] = report
-        self.context.work_cache.keep_results(self.kind, {self.shown[group.id].hash: report.to_json()}, cost)
+        self.context.work_cache.keep_results(self.kind, {self.shown[number].hash: report.to_json()}, cost)
+        self._put(number, "model", report)
+
+    def _put(self, number: int, way: str, report: CommunityReport) -> None:
+        id = self._drop(number)
+        shown = self.shown.pop(number).hash if way == "model" else ""
+        self._db.execute(
+            "INSERT INTO community_reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+            (id, way, count_tokens(report.text), report.rating, report.title, report.summary, report.packed_findings,
+             shown, content_hash(report.embedded)),
+        )  # fmt: skip
+        self._db.execute("UPDATE communities SET owed = 0 WHERE number = ?", (number,))
+        self.written += 1
+
+    def _drop(self, number: int) -> int:
+        """Forget the report that there was."""
+        id = self.texts.rows.node(number).id
+        self.texts.rows.drop_reports("id = ?", (id,))
+        return id
 
 
 def read_all(reports: CommunityReports) -> CommunityReports:
-    """All reports that are there already."""
-    for stage in reports.graph.stages:
-        reports.read(stage)
+    """Write all reports that can be written without a model."""
+    for level in reports.levels():
+        reports.read(level)
     return reports
 
 
@@ -220,8 +312,8 @@ async def write_all(reports: CommunityReports) -> CommunityReports:
     """As `read_all`, and ask a model for what is missing. Where it must stop, what is done is kept and read."""
     asking = _Asking(reports)
     stopped: BudgetExceeded | ModelRefused | None = None
-    for stage in reports.graph.stages:
-        missing = reports.read(stage)
+    for level in reports.levels():
+        missing = reports.read(level)
         if stopped is None:
             try:
                 await work_through(missing, asking.do)
@@ -241,13 +333,13 @@ class _Asking:
     reports: CommunityReports
     done: int = 0
 
-    async def do(self, group: Group) -> Sequence[Group]:
+    async def do(self, number: int) -> Sequence[int]:
         with self.reports.context.work_cache.costing(self.reports.kind) as cost:
-            await self._one(group, cost)
+            await self._one(number, cost)
         return ()
 
-    async def _one(self, group: Group, cost: Cost) -> None:
-        context, shown = self.reports.context, self.reports.shown[group.id]
+    async def _one(self, number: int, cost: Cost) -> None:
+        context, shown = self.reports.context, self.reports.shown[number]
         try:
             outcome = await context.model.do(
                 REPORT, CommunityReportInput(shown.entities, shown.relations, shown.reports)
@@ -261,7 +353,7 @@ class _Asking:
         except ModelError as error:
             self._fail(shown, error.message)
         else:
-            self.reports.keep(group, outcome.value, cost)
+            self.reports.keep(number, outcome.value, cost)
         self.done += 1
         context.progress(Progress("reports", self.done))
 

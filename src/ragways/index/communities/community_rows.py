@@ -1,0 +1,335 @@
+"""Communities as rows of the store: a tree whose leaves have members.
+
+A community has a number of its own, which it keeps while members come and go, and an id that is made of its members:
+the same members, the same id, and the report that was written of them. A member counts in its leaf and in all above it;
+only its leaf has a row of it. So one member more costs a row, and a new line for each community above.
+"""
+
+# ruff: noqa: S608 - queries are put together from our own words
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragways.index.communities.entity_links import LinkArrays
+from ragways.index.communities.partition import Group, Ints, Keys, mixed
+from ragways.index.graph.corpus_names import create_tables
+from ragways.index.graph.graph_rows import SHIFT
+
+TABLES = """
+-- `mark`: the sum of its members' marks; `strength`: of all their links; `found`: how many they were when it was found;
+-- `best`: the strength of its strongest member; `owed` is 1 until its report is written anew.
+CREATE TABLE IF NOT EXISTS communities (
+    number INTEGER PRIMARY KEY, id INTEGER NOT NULL, parent INTEGER NOT NULL, level INTEGER NOT NULL,
+    leaf INTEGER NOT NULL, size INTEGER NOT NULL, mark INTEGER NOT NULL, strength INTEGER NOT NULL,
+    found INTEGER NOT NULL, best INTEGER NOT NULL, owed INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS communities_by_id ON communities (id);
+CREATE INDEX IF NOT EXISTS communities_by_parent ON communities (parent, best DESC);
+CREATE INDEX IF NOT EXISTS communities_by_level ON communities (level, leaf);
+CREATE INDEX IF NOT EXISTS communities_owed ON communities (level) WHERE owed;
+CREATE TABLE IF NOT EXISTS community_members (
+    entity INTEGER PRIMARY KEY, community INTEGER NOT NULL, strength INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS members_by_community ON community_members (community, strength DESC);
+-- `way` tells who wrote the report, `shown` what a model was shown, `hash` what is embedded and `embedded` whether it
+-- has its vector; `tokens` are those of its text.
+CREATE TABLE IF NOT EXISTS community_reports (
+    id INTEGER PRIMARY KEY, way TEXT NOT NULL, tokens INTEGER NOT NULL, rank REAL NOT NULL, title TEXT NOT NULL,
+    summary TEXT NOT NULL, findings TEXT NOT NULL, shown TEXT NOT NULL, hash TEXT NOT NULL,
+    embedded INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS reports_by_hash ON community_reports (hash);
+CREATE INDEX IF NOT EXISTS reports_by_shown ON community_reports (shown) WHERE shown != '';
+CREATE INDEX IF NOT EXISTS reports_without_vector ON community_reports (id) WHERE NOT embedded;
+CREATE TABLE IF NOT EXISTS community_vectors (id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+-- Hashes of reports that are no more, whose vectors and replies are still to be forgotten.
+CREATE TABLE IF NOT EXISTS community_released (hash TEXT PRIMARY KEY) WITHOUT ROWID;
+"""
+NAMES = ("communities", "community_members", "community_reports", "community_vectors")
+_AMONG = "IN (SELECT value FROM json_each(?))"
+_COLUMNS = "number, id, parent, level, leaf, size, mark, strength, found, best"
+_WORD = 1 << 64
+
+
+@dataclass
+class Node:
+    """A community as a change sees it; `parent` is 0 at level 0."""
+
+    number: int
+    id: int
+    parent: int
+    level: int
+    leaf: bool
+    size: int
+    mark: int
+    strength: int
+    found: int
+    best: int
+
+
+Member = tuple[int, int]
+"""A member's leaf and strength."""
+
+
+class CommunityRows:
+    """Reads and changes the rows. What a change does to communities is written by `flush`, to members at once."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._nodes: dict[int, Node] = {}
+        self._members: dict[int, Member | None] = {}
+        self.changed: set[int] = set()
+        """Communities that are not as their rows say."""
+        self._dropped: set[int] = set()
+        create_tables(db, TABLES)
+        self._last = int(db.execute("SELECT coalesce(max(number), 0) FROM communities").fetchone()[0])
+
+    # All of it
+
+    def fill(self, arrays: LinkArrays, groups: Sequence[Group]) -> None:
+        """Put these communities in the place of all. All reports are owed that are not there."""
+        for table in NAMES[:2]:
+            self._db.execute(f"DELETE FROM {table}")
+        self._nodes, self._members, self.changed = {}, {}, set()
+        self._last = 0
+        self._insert(arrays, groups, 0, 0, self._next(len(groups)))
+        self.drop_reports("id NOT IN (SELECT id FROM communities)")
+
+    def _insert(self, arrays: LinkArrays, groups: Sequence[Group], parent: int, level: int, first: int) -> None:
+        marks = mixed(arrays.ids.astype(np.uint64))
+        rows, members = [], []
+        for n, group in enumerate(groups):
+            mark, strengths = _signed(int(marks[group.nodes].sum())), arrays.strengths[group.nodes]
+            above = parent if group.parent < 0 else first + group.parent
+            row = (above, level + group.level, group.leaf, len(group.nodes), mark, int(strengths.sum()))
+            id = id_of(mark, len(group.nodes))
+            rows.append((first + n, id, *row, len(group.nodes), int(strengths.max(initial=0)), 1))
+            if group.leaf:
+                ids = arrays.ids[group.nodes].tolist()
+                members += [(id, first + n, strength) for id, strength in zip(ids, strengths.tolist(), strict=True)]
+        self._db.executemany("INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self._db.execute(
+            "UPDATE communities SET owed = 0 WHERE number >= ? AND id IN (SELECT id FROM community_reports)", (first,)
+        )
+        members.sort()
+        self._db.executemany("INSERT OR REPLACE INTO community_members VALUES (?, ?, ?)", members)
+        self._members.update((id, (leaf, strength)) for id, leaf, strength in members if id in self._members)
+
+    def drop_reports(self, which: str, values: Sequence[object] = ()) -> None:
+        """Forget some reports, and remember that what was made of them must be forgotten too."""
+        which = f"FROM community_reports WHERE {which}"
+        for column in ("hash", "shown"):
+            self._db.execute(f"INSERT OR IGNORE INTO community_released SELECT {column} {which}", values)
+        self._db.execute(f"DELETE FROM community_vectors WHERE id IN (SELECT id {which})", values)
+        self._db.execute(f"DELETE {which}", values)
+
+    def owe(self, entities: Iterable[int]) -> None:
+        """Have the reports of all communities that these entities are in written anew."""
+        leaves = {member[0] for member in self.members(entities).values() if member is not None}
+        numbers = {number for leaf in leaves for number in self.chain(leaf)}
+        self._db.executemany("UPDATE communities SET owed = 1 WHERE number = ?", [(number,) for number in numbers])
+
+    # Communities
+
+    def node(self, number: int) -> Node:
+        if number not in self._nodes:
+            row = self._db.execute(f"SELECT {_COLUMNS} FROM communities WHERE number = ?", (number,)).fetchone()
+            self._nodes[number] = Node(*row)
+        return self._nodes[number]
+
+    def is_there(self, number: int) -> bool:
+        if number in self._nodes:
+            return True
+        return self._db.execute("SELECT 1 FROM communities WHERE number = ?", (number,)).fetchone() is not None
+
+    def chain(self, number: int) -> list[int]:
+        """A community and all above it, from the top."""
+        found = []
+        while number:
+            found.append(number)
+            number = self.node(number).parent
+        return found[::-1]
+
+    def children(self, number: int) -> list[int]:
+        return [row[0] for row in self._db.execute("SELECT number FROM communities WHERE parent = ?", (number,))]
+
+    def below(self, number: int) -> Iterator[int]:
+        """A community and all inside it, parents first."""
+        waiting = [number]
+        while waiting:
+            number = waiting.pop()
+            yield number
+            if not self.node(number).leaf:
+                waiting += self.children(number)
+
+    def members_below(self, number: int) -> list[int]:
+        query = "SELECT entity FROM community_members WHERE community = ?"
+        leaves = [n for n in self.below(number) if self.node(n).leaf]
+        return [row[0] for leaf in leaves for row in self._db.execute(query, (leaf,))]
+
+    def remove(self, number: int) -> None:
+        """Take a community away; its members are elsewhere already."""
+        self._dropped.add(self.node(number).id)
+        self._db.execute("DELETE FROM communities WHERE number = ?", (number,))
+        del self._nodes[number]
+        self.changed.discard(number)
+
+    def divide(self, number: int, arrays: LinkArrays, groups: Sequence[Group]) -> None:
+        """Put these communities inside one, the first of them in its own place. They have all its members."""
+        for other in [n for n in self.below(number) if n != number]:
+            self.remove(other)
+        node, root = self.node(number), groups[0]
+        node.leaf, node.found = root.leaf, len(root.nodes)
+        self.changed.add(number)
+        self._db.execute("UPDATE communities SET leaf = ? WHERE number = ?", (root.leaf, number))
+        if root.leaf:
+            for entity, strength in zip(arrays.ids.tolist(), arrays.strengths.tolist(), strict=True):
+                self._place(entity, number, (self.members([entity])[entity] or (0, strength))[1])
+            return
+        inside = [Group(g.level - 1, g.parent - 1, g.nodes, g.leaf) for g in groups[1:]]
+        self._insert(self._kept_strengths(arrays), inside, number, node.level + 1, self._next(len(inside)))
+
+    def add_tops(self, arrays: LinkArrays, strengths: Mapping[int, int], groups: Sequence[Group]) -> None:
+        """New communities of new members, which have these strengths among all entities."""
+        known = np.array([strengths[id] for id in arrays.ids.tolist()], np.int64)
+        self._insert(LinkArrays(arrays.ids, arrays.links, known), groups, 0, 0, self._next(len(groups)))
+
+    def _kept_strengths(self, arrays: LinkArrays) -> LinkArrays:
+        """With the strengths that members have among all entities."""
+        known = self.members(arrays.ids.tolist())
+        strengths = np.array([(known[id] or (0, 0))[1] for id in arrays.ids.tolist()], np.int64)
+        return LinkArrays(arrays.ids, arrays.links, strengths)
+
+    def _next(self, count: int) -> int:
+        """The first of so many new numbers; a change gives none of them twice."""
+        self._last += count
+        return self._last - count + 1
+
+    def lift(self, number: int) -> None:
+        """Put the only child of a community in its place."""
+        (child,) = self.children(number)
+        parent = self.node(number).parent
+        for each in self.below(child):
+            self.node(each).level -= 1
+            self._db.execute("UPDATE communities SET level = level - 1 WHERE number = ?", (each,))
+        self.node(child).parent = parent
+        self._db.execute("UPDATE communities SET parent = ? WHERE number = ?", (parent, child))
+        self.changed.add(child)
+        self.remove(number)
+
+    # Members
+
+    def members(self, entities: Iterable[int]) -> dict[int, Member | None]:
+        """Leaf and strength of these entities; None of those that are in no community."""
+        asked = list(entities)
+        unknown = [entity for entity in asked if entity not in self._members]
+        if unknown:
+            self._members.update(dict.fromkeys(unknown))
+            query = f"SELECT entity, community, strength FROM community_members WHERE entity {_AMONG}"
+            for entity, leaf, strength in self._db.execute(query, (json.dumps(unknown),)):
+                self._members[entity] = leaf, strength
+        return {entity: self._members[entity] for entity in asked}
+
+    def strengthen(self, entity: int, more: int) -> None:
+        """Give a member another strength."""
+        leaf, strength = self._member(entity)
+        self._place(entity, leaf, strength + more)
+        for number in self.chain(leaf):
+            self.node(number).strength += more
+            self.changed.add(number)
+
+    def put(self, entity: int, leaf: int, strength: int) -> None:
+        """A new member."""
+        self._place(entity, leaf, strength)
+        self._count(entity, leaf, 1, strength)
+
+    def take(self, entity: int) -> Member:
+        """A member leaves; where it was."""
+        leaf, strength = self._member(entity)
+        self._members[entity] = None
+        self._db.execute("DELETE FROM community_members WHERE entity = ?", (entity,))
+        self._count(entity, leaf, -1, -strength)
+        return leaf, strength
+
+    def _member(self, entity: int) -> Member:
+        found = self.members([entity])[entity]
+        if found is None:
+            raise KeyError(entity)
+        return found
+
+    def _place(self, entity: int, leaf: int, strength: int) -> None:
+        self._members[entity] = leaf, strength
+        self._db.execute("INSERT OR REPLACE INTO community_members VALUES (?, ?, ?)", (entity, leaf, strength))
+
+    def _count(self, entity: int, leaf: int, one: int, strength: int) -> None:
+        mark = one * mark_of(entity)
+        for number in self.chain(leaf):
+            node = self.node(number)
+            node.size, node.strength, node.mark = node.size + one, node.strength + strength, _signed(node.mark + mark)
+            self.changed.add(number)
+
+    def flush(self) -> None:
+        """Write the communities that changed, and drop the reports of those that are no more."""
+        best_of = {
+            True: "SELECT coalesce(max(strength), 0) FROM community_members WHERE community = ?",
+            False: "SELECT coalesce(max(best), 0) FROM communities WHERE parent = ?",
+        }
+        for number in sorted(self.changed, key=lambda number: -self.node(number).level):
+            node = self.node(number)
+            before, node.id = node.id, id_of(node.mark, node.size)
+            if node.id != before:
+                self._dropped.add(before)
+            (node.best,) = self._db.execute(best_of[bool(node.leaf)], (number,)).fetchone()
+            self._db.execute(
+                "UPDATE communities SET id = ?, size = ?, mark = ?, strength = ?, found = ?, best = ?, owed = 1 "
+                "WHERE number = ?",
+                (node.id, node.size, node.mark, node.strength, node.found, node.best, number),
+            )
+        for id in self._dropped:
+            if self._db.execute("SELECT 1 FROM communities WHERE id = ?", (id,)).fetchone() is None:
+                self.drop_reports("id = ?", (id,))
+        self.changed, self._dropped = set(), set()
+
+    # What stands for a community
+
+    def strongest(self, number: int, count: int) -> list[tuple[int, int]]:
+        """The members with the strongest links, and their strengths."""
+        node = self.node(number)
+        if node.leaf:
+            query = "SELECT entity, strength FROM community_members WHERE community = ? ORDER BY strength DESC, entity"
+            return self._db.execute(f"{query} LIMIT ?", (number, count)).fetchall()
+        # Each child that comes before another has one at least as strong as all of the other's.
+        query = "SELECT number, best FROM communities WHERE parent = ? ORDER BY best DESC"
+        found: list[tuple[int, int]] = []
+        for child, best in self._db.execute(query, (number,)):
+            if len(found) == count and best < found[-1][1]:
+                break
+            found = sorted((*found, *self.strongest(child, count)), key=lambda pair: (-pair[1], pair[0]))[:count]
+        return found
+
+
+def mark_of(entity: int) -> int:
+    """What an entity adds to the mark of a community."""
+    return int(mixed(np.array([entity], np.int64).astype(np.uint64))[0])
+
+
+def id_of(mark: int, size: int) -> int:
+    """The number of a community's id, from the marks of its members: the same members, the same id."""
+    marks: Keys = np.array([(mark + size) % _WORD], np.uint64)
+    return int(mixed(marks)[0]) - SHIFT
+
+
+def id_of_members(entities: Collection[int] | Ints) -> int:
+    """The number of the id of a community with these members."""
+    return id_of(_signed(sum(map(mark_of, entities))), len(entities))
+
+
+def _signed(number: int) -> int:
+    """The same in 64 bits, as SQLite holds it."""
+    number %= _WORD
+    return number - _WORD if number >= SHIFT else number

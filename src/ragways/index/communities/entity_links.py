@@ -1,0 +1,129 @@
+"""What joins entities, read from the rows of the graph: all of it as arrays, or what is around a few entities.
+
+Dates and quantities join nothing: a year would join all that happened in it. All others are called plain here. Weights
+are those of the rows, in millionths: whole numbers, so that what is added and taken away again leaves nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.index.communities.partition import Ints
+from ragways.index.graph.graph_rows import MILLION
+from ragways.index.graph.names import coarse
+from ragways.index.pagerank import Adjacency
+
+_INDEXES = (
+    "CREATE INDEX IF NOT EXISTS relations_by_subject ON graph_relation_rows (subject, object)",
+    "CREATE INDEX IF NOT EXISTS relations_by_object ON graph_relation_rows (object)",
+)
+_AMONG = "IN (SELECT value FROM json_each(?))"
+_PAIR = np.dtype([("subject", np.int64), ("object", np.int64), ("weight", np.int64)])
+
+
+@dataclass(frozen=True)
+class LinkArrays:
+    """Some entities, by the numbers of their ids in rising order, what joins them, and the weight of each one's links
+    to all of these.
+    """
+
+    ids: Ints
+    links: Adjacency
+    strengths: Ints
+
+
+class EntityLinks:
+    """Reads the links of entities."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._plain: dict[int, bool] = {}
+        self._kinds: dict[str, bool] = {}
+        self._hubs: dict[int, bool] = {}
+        for statement in _INDEXES:
+            db.execute(statement)
+
+    # All
+
+    def whole(self) -> LinkArrays:
+        """Of all plain entities."""
+        rows = self._db.execute("SELECT id, type FROM graph_entities ORDER BY id")
+        ids = np.fromiter((id for id, type in rows if self._joins(type)), np.int64)
+        return self._arrays(ids, self._db.execute("SELECT subject, object, weight FROM graph_relations"))
+
+    def among(self, entities: Collection[int]) -> LinkArrays:
+        """Of these entities, which are plain."""
+        # A relation inside has its subject inside.
+        query = f"SELECT subject, object, weight FROM graph_relations WHERE subject {_AMONG}"  # noqa: S608
+        ids = np.array(sorted(entities), np.int64)
+        return self._arrays(ids, self._db.execute(query, (json.dumps(ids.tolist()),)))
+
+    def _arrays(self, ids: Ints, rows: Iterator[tuple[int, int, int]]) -> LinkArrays:
+        pairs = np.fromiter(rows, _PAIR)
+        left, right = _places(ids, pairs["subject"]), _places(ids, pairs["object"])
+        inside = (left >= 0) & (right >= 0) & (left != right) & (pairs["weight"] > 0)
+        left, right, weights = left[inside], right[inside], pairs["weight"][inside]
+        strengths = np.zeros(len(ids), np.int64)
+        for ends in (left, right):
+            np.add.at(strengths, ends, weights)
+        return LinkArrays(ids, Adjacency.of_edges(len(ids), left, right, weights / MILLION), strengths)
+
+    # Around a few
+
+    def plain(self, entities: Collection[int]) -> dict[int, bool]:
+        """Which of these entities join others; those that are not there do not."""
+        asked = [entity for entity in entities if entity not in self._plain]
+        if asked:
+            self._plain.update(dict.fromkeys(asked, False))
+            query = f"SELECT id, type FROM graph_entities WHERE id {_AMONG}"  # noqa: S608
+            for id, type in self._db.execute(query, (json.dumps(asked),)):
+                self._plain[id] = self._joins(type)
+        return {entity: self._plain[entity] for entity in entities}
+
+    def neighbours(self, entity: int, *, plain: bool = True) -> Counter[int]:
+        """The entities, plain ones or all, that one is joined to, and by how much."""
+        found: Counter[int] = Counter()
+        query = (
+            "SELECT object, weight FROM graph_relations WHERE subject = ?1 UNION ALL "
+            "SELECT subject, weight FROM graph_relations WHERE object = ?1"
+        )
+        for other, weight in self._db.execute(query, (entity,)):
+            if other != entity and weight > 0:
+                found[other] += weight
+        joining = self.plain(found.keys())
+        return Counter({other: weight for other, weight in found.items() if joining[other] or not plain})
+
+    def is_hub(self, entity: int, limit: int) -> bool:
+        """Whether an entity has more relations than `limit`."""
+        if entity not in self._hubs:
+            rest = limit
+            for end in ("subject", "object"):
+                query = f"SELECT count(*) FROM (SELECT 1 FROM graph_relations WHERE {end} = ? LIMIT ?)"  # noqa: S608
+                rest -= self._db.execute(query, (entity, max(0, rest) + 1)).fetchone()[0]
+            self._hubs[entity] = rest < 0
+        return self._hubs[entity]
+
+    def weight(self, one: int, other: int) -> int:
+        """By how much two entities are joined, plain or not."""
+        query = "SELECT coalesce(sum(weight), 0) FROM graph_relations WHERE subject = ? AND object = ?"
+        return sum(max(0, self._db.execute(query, ends).fetchone()[0]) for ends in ((one, other), (other, one)))
+
+    def _joins(self, type: str) -> bool:
+        if type not in self._kinds:
+            self._kinds[type] = coarse(type) not in ("date", "quantity")
+        return self._kinds[type]
+
+
+def _places(ids: Ints, numbers: NDArray[np.int64]) -> Ints:
+    """The places of numbers in a rising list, -1 where they are not in it."""
+    if not len(ids):
+        return np.full(len(numbers), -1)
+    places = np.searchsorted(ids, numbers).clip(max=len(ids) - 1)
+    return np.where(ids[places] == numbers, places, -1)

@@ -1,0 +1,182 @@
+"""Communities that are changed where the graph changed: valid after any history, and nearly as good as found anew."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sqlite3
+from collections import Counter
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragways.index.communities.community_changes import GROWTH, CommunityChange
+from ragways.index.communities.community_rows import CommunityRows, id_of_members
+from ragways.index.communities.entity_links import EntityLinks
+from ragways.index.communities.partition import hierarchy, modularity
+from ragways.index.graph.corpus_names import create_tables
+from ragways.index.graph.graph_rows import MILLION, Touched
+from ragways.index.graph.graph_tables import KEPT, TABLES
+from ragways.index.settings import CommunitySettings
+
+Edge = tuple[int, int]
+
+
+class Kept:
+    """A graph in a store, and its communities."""
+
+    def __init__(self, size: int) -> None:
+        self.db = sqlite3.connect(":memory:", isolation_level=None)
+        create_tables(self.db, f"{KEPT}{TABLES}")
+        self.settings = CommunitySettings(size=size)
+        self.edges: Counter[Edge] = Counter()
+        self.types: dict[int, str] = {}
+        self.total = 0
+        self.moved = 0
+
+    def write(self, change: Counter[Edge], types: dict[int, str]) -> Touched:
+        """Change the rows of the graph: the weights of edges, and the types of entities."""
+        touched = Touched()
+        for (one, other), weight in change.items():
+            if not weight:
+                continue
+            self.edges[one, other] += weight
+            touched.links[one, other] += weight * MILLION
+            id = one * 10_000_000 + other
+            self.db.execute("DELETE FROM graph_relation_rows WHERE id = ?", (id,))
+            if not self.edges[one, other]:
+                del self.edges[one, other]
+                continue
+            halves = 2 * self.edges[one, other]
+            row = (id, one, other, 1, halves, None, None, None)
+            self.db.execute("INSERT INTO graph_relation_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        there = {end for edge in self.edges for end in edge}
+        self.types |= types
+        named = {row[0] for row in self.db.execute("SELECT id FROM graph_entities")}
+        for entity in (there ^ named) | (types.keys() & there):
+            touched.entities.add(entity)
+            self.db.execute("DELETE FROM graph_entities WHERE id = ?", (entity,))
+            if entity in there:
+                self.db.execute(
+                    "INSERT INTO graph_entities VALUES (?, ?, ?, '', 1, 'rules', NULL, '[]')",
+                    (entity, f"E{entity}", self.types.get(entity, "")),
+                )
+        return touched
+
+    def find(self, change: Counter[Edge]) -> None:
+        self.write(change, {})
+        arrays = EntityLinks(self.db).whole()
+        CommunityRows(self.db).fill(arrays, hierarchy(arrays.links, arrays.ids, size=self.settings.size))
+        self.total = int(arrays.strengths.sum())
+
+    def change(self, change: Counter[Edge], types: dict[int, str] | None = None) -> None:
+        touched = self.write(change, types or {})
+        made = CommunityChange(CommunityRows(self.db), EntityLinks(self.db), self.settings, self.total, touched)
+        made.run()
+        self.total, self.moved = made.total, made.moved
+
+    def graph(self) -> networkx.Graph:
+        graph = networkx.Graph()
+        for (one, other), weight in self.edges.items():
+            if one != other and "date" not in (self.types.get(one), self.types.get(other)):
+                more = graph.edges[one, other]["weight"] if graph.has_edge(one, other) else 0
+                graph.add_edge(one, other, weight=more + weight)
+        return graph
+
+    def check(self) -> None:
+        """All that must hold of communities, looked up in the plainest way."""
+        graph = self.graph()
+        db, limit = self.db, self.settings.size
+        strengths = {node: round(strength * MILLION) for node, strength in graph.degree(weight="weight")}
+        members = dict(db.execute("SELECT entity, strength FROM community_members").fetchall())
+        assert members == strengths
+        assert self.total == sum(strengths.values())
+        held: dict[int, set[int]] = {}
+        columns = "number, id, parent, level, leaf, size, strength, found, best"
+        rows = {row[0]: row for row in db.execute(f"SELECT {columns} FROM communities")}
+        for entity, community in db.execute("SELECT entity, community FROM community_members"):
+            assert rows[community][4], "members are in leaves"
+            while community:
+                held.setdefault(community, set()).add(entity)
+                community = rows[community][2]
+        assert held.keys() == rows.keys()
+        for number, id, parent, level, leaf, size, strength, found, best in rows.values():
+            assert networkx.is_connected(graph.subgraph(held[number])), number
+            assert (id, size) == (id_of_members(held[number]), len(held[number]))
+            assert strength == sum(strengths[entity] for entity in held[number])
+            assert best == max(strengths[entity] for entity in held[number])
+            children = [other for other in rows.values() if other[2] == number]
+            assert all(other[3] == level + 1 for other in children)
+            assert leaf == (not children)
+            assert len(children) != 1
+            assert size > 1 or parent
+            if leaf:
+                assert size <= max(limit * GROWTH, found * GROWTH)
+            else:
+                assert size > limit
+
+    def modularity(self) -> tuple[float, float]:
+        """Of the communities at the top, and of those that would be found."""
+        arrays = EntityLinks(self.db).whole()
+        rows = CommunityRows(self.db)
+        leaf = rows.members(arrays.ids.tolist())
+        tops = [rows.chain(member[0])[0] if member else -n for n, member in enumerate(leaf.values())]
+        kept = np.unique(tops, return_inverse=True)[1].astype(np.int64)
+        fresh = np.zeros(len(arrays.ids), np.int64)
+        groups = hierarchy(arrays.links, arrays.ids, size=self.settings.size)
+        for number, group in enumerate(group for group in groups if group.parent < 0):
+            fresh[group.nodes] = number
+        return modularity(arrays.links, kept), modularity(arrays.links, fresh)
+
+
+edges_of = st.dictionaries(st.tuples(st.integers(1, 24), st.integers(1, 24)), st.integers(1, 4), max_size=40)
+
+
+@settings(max_examples=60, deadline=None)
+@given(edges_of, st.lists(st.tuples(edges_of, st.integers(0, 3), st.sets(st.integers(1, 24), max_size=2)), max_size=4),
+       st.integers(2, 12), st.randoms(use_true_random=False))  # fmt: skip
+def test_communities_hold_after_any_history(first, steps, size, dice):
+    kept = Kept(size)
+    kept.find(Counter(first))
+    kept.check()
+    dates: set[int] = set()
+    for come, removed, turned in steps:
+        gone = [edge for edge in kept.edges if dice.random() < removed / 4]
+        dates ^= turned
+        change = Counter({edge: -kept.edges[edge] for edge in gone})
+        change.update(come)
+        kept.change(change, {entity: "date" if entity in dates else "" for entity in turned})
+        kept.check()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_modularity_kept_is_nearly_that_of_finding_all_anew(seed):
+    """Until a fifth of the members have come, gone or moved, which is when all are found anew."""
+    dice = random.Random(seed)
+    groups = [range(first, first + 30) for first in range(1, 1200, 30)]
+
+    def document() -> Counter[Edge]:
+        """Some entities of one group, joined to each other, and one of another."""
+        some = dice.sample(dice.choice(groups), 4)
+        edges = Counter({(min(pair), max(pair)): 1 for pair in itertools.combinations(some, 2)})
+        return edges + Counter({(some[0], dice.choice(dice.choice(groups))): 1})
+
+    documents = [document() for _ in range(700)]
+    kept = Kept(20)
+    kept.find(sum(documents[:600], Counter()))
+    moved, steps = 0, 0
+    members = len(kept.graph())
+    while moved < 0.2 * members and steps < 100:
+        gone = documents.pop(dice.randrange(500))
+        change = Counter(documents[600 + steps % 50])
+        change.subtract(gone)
+        kept.change(change)
+        documents.append(Counter(documents[600 + steps % 50]))
+        moved, steps = moved + kept.moved, steps + 1
+    kept.check()
+    now, fresh = kept.modularity()
+    assert steps > 10
+    assert now > fresh - 0.02
