@@ -28,9 +28,9 @@ Parts = Mapping[str, Values]
 
 _ROOM = 8
 """A table has room for one more row, and for one more value, for so many that it has."""
-_LEAST = 4096
+_LEAST = 1 << 14
 """Rows that there is room for at least."""
-_LEAST_VALUES = 1 << 16
+_LEAST_VALUES = 1 << 17
 """Values that there is room for at least: a row may be long."""
 _PATCH = ".patch.npy"
 
