@@ -13,7 +13,7 @@ from ragways.index.segments import segments
 from ragways.index.windows.reader import Windows
 from ragways.index.words import Words
 
-_COUNTED = ("generation", "graph_meant")
+_COUNTED = ("generation", "graph_meant", "communities_state")
 """What tells how often a run was made, and nothing of the corpus."""
 
 
