@@ -16,13 +16,13 @@ import numpy as np
 from ragways.core.trace import Usage
 from ragways.index.build import build
 from ragways.index.graph.reader import Graph
-from ragways.index.graph.whole_graph import read_graph
 from ragways.index.layers import layer_settings
 from ragways.index.store import Store, derived_folder
 from ragways.index.update import Recipe, Summary
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder, Vectors, unit
 from ragways.testing.scripted import ScriptedModel
+from tests.index.graph.graph_data import read_graph
 
 TABLES = ("entities", "descriptions", "names", "relations", "statements", "texts", "contents", "merges")
 

@@ -8,15 +8,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from ragways.core.types import content_hash
-from ragways.index.graph.data import (
-    DocumentFacts,
-    EntityRow,
-    GraphData,
-    MentionRow,
-    MergeRow,
-    RelationRow,
-    entity_id,
-)
+from ragways.index.graph.data import DocumentFacts, EntityRow, entity_id
 from ragways.index.graph.facts import PassageFacts, Relation
 from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import coarse, fold, letters_of, plain_name, split_title
@@ -30,6 +22,7 @@ from ragways.index.graph.resolve import (
     people_by_word,
     veto_hash,
 )
+from tests.index.graph.graph_data import GraphData, MentionRow, MergeRow, RelationRow
 
 _DESCRIPTIONS = 3
 _ALIASES = 50

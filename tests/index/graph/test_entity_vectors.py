@@ -23,10 +23,10 @@ from ragways.index.graph import kept_facts
 from ragways.index.graph.data import DocumentGraph, EntityShare
 from ragways.index.graph.embedded import see_to_texts
 from ragways.index.graph.graph_tables import GraphTables
-from ragways.index.graph.whole_graph import read_graph
 from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.packed import pack
 from ragways.index.work_cache import WorkCache
+from tests.index.graph.graph_data import read_graph
 from tests.index.graph.graph_fakes import FakeEmbedder, graph_of, recipe, run, write
 from tests.index.graph.test_graph_tables import NUMBERS, SHOWN, documents
 

@@ -17,10 +17,9 @@ from ragways.index.gone_texts import forget_gone
 from ragways.index.graph import kept_facts, tables
 from ragways.index.graph.asked_keys import AskedKeys
 from ragways.index.graph.corpus_names import CorpusNames, end_of
-from ragways.index.graph.data import GraphData
 from ragways.index.graph.facts import Source
 from ragways.index.graph.kept_facts import facts_by_rules
-from ragways.index.graph.layer import graph_of, tables_of
+from ragways.index.graph.layer import tables_of
 from ragways.index.graph.names import fold
 from ragways.index.graph.tables import write_arrays
 from ragways.index.layer import BuildContext, Changes, Texts
@@ -28,6 +27,7 @@ from ragways.index.settings import GraphSettings
 from ragways.index.store import Store, number_of
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
+from tests.index.graph.graph_data import GraphData, read_graph
 from tests.index.graph.plain_arrays import told
 from tests.index.graph.reference_graph import make_graph
 
@@ -90,7 +90,8 @@ class _Index:
         self.context = BuildContext(
             self.store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, changes=told
         )
-        self.graph = graph_of(self.context)
+        self.context.once(tables_of)
+        self.graph = read_graph(self.store.db)
 
     def arrays(self, folder: Path, before: Path | None) -> dict[str, object]:
         """What the arrays of the graph say, made from those before where there are some."""

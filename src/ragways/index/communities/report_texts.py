@@ -19,7 +19,7 @@ from itertools import accumulate, islice
 from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.graph_rows import MILLION, aliases, digits
-from ragways.index.graph.whole_graph import TEXT_OF_RELATION
+from ragways.index.graph.relation_rows import TEXT_OF_RELATION
 
 LOOKED = 16
 """Members, the strongest, that are looked at for what joins them."""

@@ -30,55 +30,6 @@ class EntityRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationRow:
-    """A relation of the corpus, with the chunks that state it."""
-
-    id: str
-    subject: str
-    predicate: str
-    object: str
-    description: str
-    weight: float
-    date: str
-    way: str
-    chunks: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MentionRow:
-    """An entity is named `count` times in a chunk; `about` says that the chunk's article is its own."""
-
-    entity: str
-    chunk: str
-    count: int
-    about: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MergeRow:
-    """A merge that was made: `name` counts as `into`, which is the entity."""
-
-    entity: str
-    name: str
-    into: str
-    reason: str
-    documents: int
-
-
-@dataclass(frozen=True, slots=True)
-class GraphData:
-    """Rows in their one order: entities, relations and mentions by id, chunks as the store has them."""
-
-    entities: tuple[EntityRow, ...]
-    relations: tuple[RelationRow, ...]
-    mentions: tuple[MentionRow, ...]
-    merges: tuple[MergeRow, ...]
-    chunks: tuple[str, ...]
-    everyday: frozenset[str]
-    """Names of one word that the corpus writes small: a question that does so need not mean the entity."""
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentFacts:
     """A document's facts, chunk by chunk: (chunk id, [(way, facts)])."""
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ragways.core.types import content_hash
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import Touched
-from ragways.index.graph.whole_graph import TEXT_OF_RELATION
+from ragways.index.graph.relation_rows import TEXT_OF_RELATION
 from ragways.index.layer import BuildContext
 from ragways.index.numbered_vectors import save_vectors
 

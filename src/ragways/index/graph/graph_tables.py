@@ -15,7 +15,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from ragways.index.graph.corpus_names import create_tables
-from ragways.index.graph.data import DocumentGraph, EntityShare, GraphData, entity_id
+from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
 from ragways.index.graph.graph_rows import (
     Common,
     DocumentRows,
@@ -34,7 +34,6 @@ from ragways.index.graph.relation_rows import KEPT as RELATION_KEPT
 from ragways.index.graph.relation_rows import SORTED, RelationRows
 from ragways.index.graph.relation_rows import TABLES as RELATION_TABLES
 from ragways.index.graph.resolve import exclusive_kind
-from ragways.index.graph.whole_graph import read_graph
 
 # ruff: noqa: S608 - queries are put together from our own words
 
@@ -303,12 +302,6 @@ class GraphTables:
         number = made.document.number
         rows = ((number, place, text) for text, place in made.texts.items())
         self._db.executemany("INSERT INTO graph_texts VALUES (?, ?, ?)", rows)
-
-    # Reading
-
-    def read(self) -> GraphData:
-        """All rows at once, which takes memory: for what is made from the whole graph."""
-        return read_graph(self._db)
 
 
 _NAMES = tuple(line.split()[5] for line in f"{KEPT}{TABLES}".splitlines() if line.startswith("CREATE TABLE"))

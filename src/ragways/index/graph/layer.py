@@ -14,7 +14,7 @@ from ragways.core.types import content_hash
 from ragways.index.array_tables import ArrayTable
 from ragways.index.folder import writing
 from ragways.index.graph.checks import check_names, check_references
-from ragways.index.graph.data import DocumentFacts, GraphData
+from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.embedded import EmbeddedTexts, see_to_texts
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
 from ragways.index.graph.facts import PassageFacts, sources
@@ -58,11 +58,6 @@ def tables_of(context: BuildContext) -> GraphTables:
     """The rows of the graph in the store, as the documents are. Ask for it by `context.once`."""
     with _no_collection():
         return _see_to(context, _settings(context))
-
-
-def graph_of(context: BuildContext) -> GraphData:
-    """All rows of the graph, in memory. Ask for it by `context.once`: several layers do."""
-    return context.once(tables_of).read()
 
 
 @contextmanager

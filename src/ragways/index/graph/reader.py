@@ -22,8 +22,8 @@ from ragways.index.graph.ids import ENTITIES, EntityIds, as_numbers
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers, MentionArrays
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.names import TOKEN, NameMatch, fold, name_spans
+from ragways.index.graph.relation_rows import TEXT_OF_RELATION
 from ragways.index.graph.relations import RELATIONS, RelationArrays
-from ragways.index.graph.whole_graph import TEXT_OF_RELATION
 from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.pagerank import Adjacency
 from ragways.index.row_keys import JoinedRanks

@@ -59,6 +59,8 @@ CREATE TABLE temp.graph_several (
     relation INTEGER, subject INTEGER, object INTEGER, predicate INTEGER, weight INTEGER, document INTEGER, said, date
 );
 """
+TEXT_OF_RELATION = "LEFT JOIN graph_texts t ON t.document = r.document AND t.number = r.said"
+"""Joins to a relation `r` the one text that describes it, where there is one."""
 _DESCRIPTIONS = 3
 _AT_ONCE = 2000  # rows that are given to SQLite together
 _HALF = MILLION // 2

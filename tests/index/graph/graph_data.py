@@ -1,4 +1,4 @@
-"""The rows of the graph read all at once, for what is made from the whole of it."""
+"""The rows of a graph read all at once, to compare them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,60 @@ import sqlite3
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ragways.index.graph.data import EntityRow, GraphData, MentionRow, MergeRow, RelationRow
+from ragways.index.graph.data import EntityRow
 from ragways.index.graph.graph_rows import MILLION, aliases, digits
+from ragways.index.graph.relation_rows import TEXT_OF_RELATION
 
-# ruff: noqa: S608 - queries are put together from our own words
 
-TEXT_OF_RELATION = "LEFT JOIN graph_texts t ON t.document = r.document AND t.number = r.said"
-"""Joins to a relation `r` the one text that describes it, where there is one."""
+@dataclass(frozen=True, slots=True)
+class RelationRow:
+    """A relation of the corpus, with the chunks that state it."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    description: str
+    weight: float
+    date: str
+    way: str
+    chunks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MentionRow:
+    """An entity is named `count` times in a chunk; `about` says that the chunk's article is its own."""
+
+    entity: str
+    chunk: str
+    count: int
+    about: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRow:
+    """A merge that was made: `name` counts as `into`, which is the entity."""
+
+    entity: str
+    name: str
+    into: str
+    reason: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphData:
+    """Rows in their one order: entities, relations and mentions by id, chunks as the store has them."""
+
+    entities: tuple[EntityRow, ...]
+    relations: tuple[RelationRow, ...]
+    mentions: tuple[MentionRow, ...]
+    merges: tuple[MergeRow, ...]
+    chunks: tuple[str, ...]
+    everyday: frozenset[str]
+    """Names of one word that the corpus writes small: a question that does so need not mean the entity."""
 
 
 def read_graph(db: sqlite3.Connection) -> GraphData:
