@@ -21,6 +21,7 @@ from ragways.index.graph.facts import Source
 from ragways.index.graph.kept_facts import facts_by_rules
 from ragways.index.graph.layer import tables_of
 from ragways.index.graph.names import fold
+from ragways.index.graph.relation_ends import JoiningRows, RelationEnds
 from ragways.index.graph.tables import write_arrays
 from ragways.index.layer import BuildContext, Changes, Texts
 from ragways.index.settings import GraphSettings
@@ -174,6 +175,7 @@ def test_any_history_keeps_what_reading_all_anew_would(
         assert touched is not None
         before.update(touched.links)
         assert {link: weight for link, weight in before.items() if weight} == index.links()
+        _compare_ends(index.store.db, RelationEnds(index.store.db, place / f"{n}", touched.relations))
         assert index.arrays(place / f"{n + 1}", place / f"{n}") == index.arrays(place / f"whole{n}", None)
     fresh = _Index()
     fresh.run(dict(present), changes=False)
@@ -185,6 +187,24 @@ def test_any_history_keeps_what_reading_all_anew_would(
     assert index.graph == fresh.graph  # row by row
     for table in MEANT:
         assert index.rows(table) == fresh.rows(table), table
+
+
+def _compare_ends(db: sqlite3.Connection, ends: RelationEnds) -> None:
+    """Relations by their ends, from the arrays of before and what changed, are those of the rows."""
+    rows = db.execute("SELECT id, subject, object, weight FROM graph_relations").fetchall()
+    entities = [id for (id,) in db.execute("SELECT id FROM graph_entities")]
+    for asked in (entities, entities[::2], entities[:1]):
+        for place, end in enumerate(("subject", "object"), start=1):
+            assert _as_rows(ends.with_end(end, asked)) == sorted(row for row in rows if row[place] in asked)  # type: ignore[arg-type]
+        assert _as_rows(ends.between(asked)) == sorted(row for row in rows if {*row[1:3]} <= {*asked})
+    assert _as_rows(ends.all()) == sorted(rows)
+    for entity in entities:
+        assert ends.count(entity) >= sum(entity in row[1:3] for row in rows)
+
+
+def _as_rows(found: JoiningRows) -> list[tuple[int, ...]]:
+    columns = (found.ids, found.subjects, found.objects, found.weights)
+    return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What joins entities, read from the rows of the graph: all of it as arrays, or what is around a few entities.
+"""What joins entities, as the rows of the graph tell: all of it as arrays, or what is around a few entities.
 
 Dates and quantities join nothing: a year would join all that happened in it. All others are called plain here. Weights
 are those of the rows, in millionths: whole numbers, so that what is added and taken away again leaves nothing.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,14 +18,10 @@ from numpy.typing import NDArray
 from ragways.index.communities.partition import Ints
 from ragways.index.graph.graph_rows import MILLION
 from ragways.index.graph.names import coarse
+from ragways.index.graph.relation_ends import JoiningRows, RelationEnds
 from ragways.index.pagerank import Adjacency
 
-_INDEXES = (
-    "CREATE INDEX IF NOT EXISTS relations_by_subject ON graph_relation_rows (subject, object)",
-    "CREATE INDEX IF NOT EXISTS relations_by_object ON graph_relation_rows (object)",
-)
 _AMONG = "IN (SELECT value FROM json_each(?))"
-_PAIR = np.dtype([("subject", np.int64), ("object", np.int64), ("weight", np.int64)])
 
 
 @dataclass(frozen=True)
@@ -42,13 +38,13 @@ class LinkArrays:
 class EntityLinks:
     """Reads the links of entities."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, ends: RelationEnds | None = None) -> None:
+        """`ends`: the relations of the store; unless given, all of them are read."""
         self._db = db
+        self.ends = ends or RelationEnds(db)
         self._plain: dict[int, bool] = {}
         self._kinds: dict[str, bool] = {}
-        self._hubs: dict[int, bool] = {}
-        for statement in _INDEXES:
-            db.execute(statement)
+        self._counts: dict[int, int] = {}
 
     # All
 
@@ -56,20 +52,17 @@ class EntityLinks:
         """Of all plain entities."""
         rows = self._db.execute("SELECT id, type FROM graph_entities ORDER BY id")
         ids = np.fromiter((id for id, type in rows if self._joins(type)), np.int64)
-        return self._arrays(ids, self._db.execute("SELECT subject, object, weight FROM graph_relations"))
+        return self._arrays(ids, self.ends.all())
 
     def among(self, entities: Collection[int]) -> LinkArrays:
         """Of these entities, which are plain."""
         # A relation inside has its subject inside.
-        query = f"SELECT subject, object, weight FROM graph_relations WHERE subject {_AMONG}"  # noqa: S608
-        ids = np.array(sorted(entities), np.int64)
-        return self._arrays(ids, self._db.execute(query, (json.dumps(ids.tolist()),)))
+        return self._arrays(np.array(sorted(entities), np.int64), self.ends.with_end("subject", entities))
 
-    def _arrays(self, ids: Ints, rows: Iterator[tuple[int, int, int]]) -> LinkArrays:
-        pairs = np.fromiter(rows, _PAIR)
-        left, right = _places(ids, pairs["subject"]), _places(ids, pairs["object"])
-        inside = (left >= 0) & (right >= 0) & (left != right) & (pairs["weight"] > 0)
-        left, right, weights = left[inside], right[inside], pairs["weight"][inside]
+    def _arrays(self, ids: Ints, rows: JoiningRows) -> LinkArrays:
+        left, right = _places(ids, rows.subjects), _places(ids, rows.objects)
+        inside = (left >= 0) & (right >= 0) & (left != right) & (rows.weights > 0)
+        left, right, weights = left[inside], right[inside], rows.weights[inside]
         strengths = np.zeros(len(ids), np.int64)
         for ends in (left, right):
             np.add.at(strengths, ends, weights)
@@ -89,12 +82,11 @@ class EntityLinks:
 
     def neighbours(self, entity: int, *, plain: bool = True) -> Counter[int]:
         """The entities, plain ones or all, that one is joined to, and by how much."""
+        out, into = self.ends.with_end("subject", [entity]), self.ends.with_end("object", [entity])
+        others = np.concatenate([out.objects, into.subjects])
+        weights = np.concatenate([out.weights, into.weights])
         found: Counter[int] = Counter()
-        query = (
-            "SELECT object, weight FROM graph_relations WHERE subject = ?1 UNION ALL "
-            "SELECT subject, weight FROM graph_relations WHERE object = ?1"
-        )
-        for other, weight in self._db.execute(query, (entity,)):
+        for other, weight in zip(others.tolist(), weights.tolist(), strict=True):
             if other != entity and weight > 0:
                 found[other] += weight
         joining = self.plain(found.keys())
@@ -102,18 +94,16 @@ class EntityLinks:
 
     def is_hub(self, entity: int, limit: int) -> bool:
         """Whether an entity has more relations than `limit`."""
-        if entity not in self._hubs:
-            rest = limit
-            for end in ("subject", "object"):
-                query = f"SELECT count(*) FROM (SELECT 1 FROM graph_relations WHERE {end} = ? LIMIT ?)"  # noqa: S608
-                rest -= self._db.execute(query, (entity, max(0, rest) + 1)).fetchone()[0]
-            self._hubs[entity] = rest < 0
-        return self._hubs[entity]
+        if entity not in self._counts:
+            self._counts[entity] = self.ends.count(entity)
+        return self._counts[entity] > limit
 
     def weight(self, one: int, other: int) -> int:
         """By how much two entities are joined, plain or not."""
-        query = "SELECT coalesce(sum(weight), 0) FROM graph_relations WHERE subject = ? AND object = ?"
-        return sum(max(0, self._db.execute(query, ends).fetchone()[0]) for ends in ((one, other), (other, one)))
+        rows = self.ends.between((one, other))
+        across = rows.subjects != rows.objects
+        ways = (int(rows.weights[across & (rows.subjects == end)].sum()) for end in (one, other))
+        return sum(max(0, weight) for weight in ways)
 
     def _joins(self, type: str) -> bool:
         if type not in self._kinds:

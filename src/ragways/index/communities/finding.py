@@ -18,6 +18,7 @@ from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.communities.partition import hierarchy
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.layer import tables_of
+from ragways.index.graph.relation_ends import RelationEnds
 from ragways.index.layer import BuildContext
 from ragways.index.settings import CommunitySettings
 
@@ -56,7 +57,7 @@ def communities_of(context: BuildContext) -> CommunityRows:
     if state.made == made and state.generation == generation:
         return rows
     touched = tables.touched
-    links = EntityLinks(store.db)
+    links = context.once(links_of)
     follows = state.made == made and state.generation == str(int(generation) - 1) and touched is not None
     if follows and touched is not None:
         state = _changed(rows, links, settings, state, touched)
@@ -66,6 +67,14 @@ def communities_of(context: BuildContext) -> CommunityRows:
         store.db.execute("UPDATE communities SET owed = 1")
     store.set_meta({_STATE: json.dumps(asdict(state) | {"made": made, "generation": generation})})
     return rows
+
+
+def links_of(context: BuildContext) -> EntityLinks:
+    """What joins the entities of the graph as it is now. Ask for it by `context.once`."""
+    touched, db = context.once(tables_of).touched, context.store.db
+    if touched is None or context.before is None:
+        return EntityLinks(db)
+    return EntityLinks(db, RelationEnds(db, context.before, touched.relations))
 
 
 def _changed(

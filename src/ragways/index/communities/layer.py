@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragways.core.errors import BudgetExceeded
 from ragways.core.trace import Usage
-from ragways.index.communities.finding import KIND, communities_of
+from ragways.index.communities.finding import KIND, communities_of, links_of
 from ragways.index.communities.report import CommunityReport
 from ragways.index.communities.reports import CommunityReports, expected, kind_of, read_all, write_all
 from ragways.index.database import REBUILD
@@ -37,6 +37,7 @@ async def _work(context: BuildContext) -> None:
     except BudgetExceeded as stop:
         stopped = stop
     context.give(reports_of, reports)
+    context.once(links_of).ends.forget()
     if context.has_layer("vectors"):
         while some := _without_vector(context, _AT_ONCE):
             await context.embed({hash: report.embedded for _, hash, report in some})

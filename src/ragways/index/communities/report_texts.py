@@ -19,6 +19,7 @@ from itertools import accumulate, islice
 from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.graph_rows import MILLION, aliases, digits
+from ragways.index.graph.relation_ends import RelationEnds
 from ragways.index.graph.relation_rows import TEXT_OF_RELATION
 
 LOOKED = 16
@@ -44,8 +45,8 @@ class MemberLink:
 class ReportTexts:
     """Reads rows of the graph and of documents for reports."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+    def __init__(self, db: sqlite3.Connection, ends: RelationEnds) -> None:
+        self._db, self._ends = db, ends
         self.rows = CommunityRows(db)
         self._document = lru_cache(64)(self._read_document)
         self._contents = lru_cache(1024)(self._read_contents)
@@ -75,13 +76,13 @@ class ReportTexts:
         """What joins these members: what joins strong ones by much comes first."""
         query = (
             "SELECT r.id, subject, predicate, object, coalesce(description, text, ''), weight, date, r.document "
-            "FROM json_each(?1) a CROSS JOIN json_each(?1) b CROSS JOIN graph_relations r "
-            f"ON r.subject = a.value AND r.object = b.value {TEXT_OF_RELATION}"
+            f"FROM graph_relations r {TEXT_OF_RELATION} WHERE r.id IN (SELECT value FROM json_each(?))"
         )
+        between = self._ends.between(strengths).ids.tolist()
         found = [
             MemberLink(id, subject, predicate, object, said, weight / MILLION, date, document)
             for id, subject, predicate, object, said, weight, date, document in self._db.execute(
-                query, (json.dumps(list(strengths)),)
+                query, (json.dumps(between),)
             )
             if subject != object
         ]

@@ -11,6 +11,7 @@ from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoMode
 from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
+from ragways.index.communities.finding import links_of
 from ragways.index.communities.report import CommunityFinding, CommunityReport
 from ragways.index.communities.report_texts import LOOKED, MemberLink, ReportTexts
 from ragways.index.graph.data import EntityRow
@@ -219,7 +220,7 @@ class CommunityReports:
 
     def __post_init__(self) -> None:
         self._db = self.context.store.db
-        self.texts = ReportTexts(self._db)
+        self.texts = ReportTexts(self._db, self.context.once(links_of).ends)
         self._rules = RuleReporter(self.texts)
 
     def levels(self) -> list[int]:

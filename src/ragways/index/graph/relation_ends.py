@@ -1,0 +1,156 @@
+"""Relations by the entities at their ends, while an index is changed: the arrays of the run to come are not there yet.
+
+All of them are held in memory, or, where it is known what has changed, those alone: the arrays of the generation before
+tell of the others. So the store needs no index of a relation's ends, which would take as much room as the rows.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.index.array_tables import ArrayTable
+from ragways.index.graph.graph_rows import MILLION
+from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
+from ragways.index.graph.relations import RELATIONS, RelationArrays
+from ragways.index.row_keys import RowKeys
+
+Ints = NDArray[np.int64]
+End = Literal["subject", "object"]
+
+_ROW = np.dtype([("id", np.int64), ("subject", np.int64), ("object", np.int64), ("weight", np.int64)])
+_ROWS = "SELECT id, subject, object, weight FROM graph_relations"
+
+
+@dataclass(frozen=True)
+class JoiningRows:
+    """Relations, their ends and weights: numbers as the store has them."""
+
+    ids: Ints
+    subjects: Ints
+    objects: Ints
+    weights: Ints
+
+    @classmethod
+    def of(cls, rows: Iterator[tuple[int, int, int, int]]) -> JoiningRows:
+        read = np.fromiter(rows, _ROW)
+        return cls(*(np.ascontiguousarray(read[name]) for name in ("id", "subject", "object", "weight")))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def at(self, places: Ints) -> JoiningRows:
+        return JoiningRows(self.ids[places], self.subjects[places], self.objects[places], self.weights[places])
+
+    def and_(self, more: JoiningRows) -> JoiningRows:
+        """These, and others behind them."""
+        return JoiningRows(
+            np.concatenate([self.ids, more.ids]),
+            np.concatenate([self.subjects, more.subjects]),
+            np.concatenate([self.objects, more.objects]),
+            np.concatenate([self.weights, more.weights]),
+        )
+
+
+class RelationEnds:
+    """Relations as they are in the store now."""
+
+    def __init__(self, db: sqlite3.Connection, before: Path | None = None, changed: Collection[int] = ()) -> None:
+        """`before`: a derived folder whose arrays have all relations but those that `changed` since."""
+        self._db, self._before, self._changed = db, before, changed
+
+    @cached_property
+    def _in_memory(self) -> _HeldRows:
+        if self._before is None:
+            return _HeldRows(JoiningRows.of(self._db.execute(_ROWS)))
+        query = f"{_ROWS} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - our own words
+        return _HeldRows(JoiningRows.of(self._db.execute(query, (json.dumps(list(self._changed)),))))
+
+    @cached_property
+    def _in_arrays(self) -> _RowsBefore | None:
+        return None if self._before is None else _RowsBefore(self._before, self._changed)
+
+    def forget(self) -> None:
+        """Let go of what is held in memory; it is read again if it is asked for."""
+        for held in ("_in_memory", "_in_arrays"):
+            self.__dict__.pop(held, None)
+
+    def all(self) -> JoiningRows:
+        """Every relation."""
+        return self._in_memory.rows if self._before is None else JoiningRows.of(self._db.execute(_ROWS))
+
+    def with_end(self, end: End, entities: Collection[int]) -> JoiningRows:
+        """Relations that have one of these entities at this end."""
+        asked = np.array(sorted(entities), np.int64)
+        found = self._in_memory.with_end(end, asked)
+        return found if self._in_arrays is None else self._in_arrays.with_end(end, asked).and_(found)
+
+    def count(self, entity: int) -> int:
+        """How many relations an entity is in; it may count some that are no more."""
+        return self._in_memory.count(entity) + (0 if self._in_arrays is None else self._in_arrays.count(entity))
+
+    def between(self, entities: Collection[int]) -> JoiningRows:
+        """Relations with both ends among these entities. Those of the one that has most are not gone through."""
+        *rest, most = sorted(set(entities), key=self.count) or [0]
+        found = self.with_end("subject", rest).and_(self.with_end("object", rest))
+        asked = np.array([*rest, most], np.int64)
+        inside = np.flatnonzero(np.isin(found.subjects, asked) & np.isin(found.objects, asked))
+        return found.at(inside[np.unique(found.ids[inside], return_index=True)[1]])
+
+
+class _HeldRows:
+    """Rows in memory, sorted by either end."""
+
+    def __init__(self, rows: JoiningRows) -> None:
+        self.rows = rows.at(np.argsort(rows.subjects))
+        self._by_object = np.argsort(self.rows.objects)
+        self._sorted = {"subject": self.rows.subjects, "object": self.rows.objects[self._by_object]}
+
+    def with_end(self, end: End, entities: Ints) -> JoiningRows:
+        ends = self._sorted[end]
+        first, last = np.searchsorted(ends, entities), np.searchsorted(ends, entities, side="right")
+        counts = last - first
+        places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+        return self.rows.at(places if end == "subject" else self._by_object[places])
+
+    def count(self, entity: int) -> int:
+        ends = self._sorted.values()
+        return sum(int(np.searchsorted(each, entity, side="right") - np.searchsorted(each, entity)) for each in ends)
+
+
+class _RowsBefore:
+    """Relations of the generation before that have not changed."""
+
+    def __init__(self, folder: Path, changed: Collection[int]) -> None:
+        entities = ArrayTable(folder, ENTITIES)
+        self._entities = RowKeys(entities.column("ids"), entities.column("alive"), entities.size.rows, entities.used)
+        self._relations = RelationArrays.of(ArrayTable(folder, RELATIONS), entities)
+        places = self._relations.rows.places(as_ids(np.array(sorted(changed), np.int64)))
+        self._changed = places[places >= 0]
+
+    def with_end(self, end: End, entities: Ints) -> JoiningRows:
+        arrays, asked = self._relations, self._entities.places(as_ids(entities))
+        ragged = arrays.subject_of if end == "subject" else arrays.object_of
+        numbers = ragged["relations"][ragged.places(asked[asked >= 0])[0]]
+        numbers = numbers[~np.isin(numbers, self._changed)]
+        keys = self._entities.keys
+        return JoiningRows(
+            as_numbers(arrays.rows.keys[numbers]),
+            as_numbers(keys[arrays.subjects[numbers]]),
+            as_numbers(keys[arrays.objects[numbers]]),
+            np.rint(arrays.weights[numbers] * MILLION).astype(np.int64),
+        )
+
+    def count(self, entity: int) -> int:
+        place = self._entities.place(as_ids(np.array([entity], np.int64))[0])
+        if place < 0:
+            return 0
+        return int(self._relations.subject_of.counts[place]) + int(self._relations.object_of.counts[place])
