@@ -35,7 +35,7 @@ from tests.index.graph.reference_graph import make_graph
 TITLES = [
     "Corran", "Ilsabet Corran", "Ilsabet Corran (ship)", "Ilsabet Corran (queen)", "The Lantern", "Lantern", "LANTERN",
     "Tide", "Tide table", "Harbour Board", "Harbour board", "New Saltrey", "At all", "Saltrey University",
-    "大学", "iPhone",
+    "大学", "iPhone", "Saltrey", "Saltrey (ship)", "Tamsett", "Pier", "Otto Tamsett (ship)",
 ]  # fmt: skip
 SENTENCES = [
     "Ilsabet Corran was a queen.", "Ilsabet Corran was a ship in Saltrey.", "Corran met Otto Tamsett at the Pier.",
@@ -45,7 +45,9 @@ SENTENCES = [
     "It is not at all a lantern.", "Specifies Tables and Lanterns.", "He specified a table in the Harbour Board.",
     "Pier Hotel Saltrey", "the pier and a hotel with the Pier Hotel", "However Tamsett left New Saltrey.",
     "大学的历史 大学的学生 北京大学 历史学生", "北京大学 是 大学 在 北京", "北京大学 历史学生 iPhone",
-    "He bought an iPhone.",
+    "He bought an iPhone.", "He left Saltrey for the Pier.", "Corran's ship left Saltrey.",
+    "The Pier of Saltrey is new.",
+    "Otto Tamsett met Tamsett.", "A ship named Saltrey met Otto Tamsett (OT).", "OT met Saltrey Pier.",
     "LANTERN Corran Pier Tide Board Table Hotel New Old Red Blue Green Grey Lantern Saltrey",
 ]  # fmt: skip
 
@@ -224,13 +226,14 @@ def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(kept_facts, "_read", noting)
     index.run({"d": Document("d", "Saltrey", "Saltrey is an island.", "text")}, changes=True)
-    assert sorted(read) == ["Oriel Tamsett", "Pier Hotel", "Saltrey"]
+    # `Saltrey` stands in `Pier of Saltrey`; elsewhere it was a name for itself and stays one.
+    assert sorted(read) == ["Oriel Tamsett", "Saltrey"]
     read.clear()
     index.run({"d": Document("d", "Saltrey", "Saltrey is an island. Many moon over it.", "text")}, changes=True)
     assert read == ["Saltrey"]
     read.clear()
     index.run({"d": None}, changes=True)
-    assert sorted(read) == ["Oriel Tamsett", "Pier Hotel"]
+    assert read == ["Oriel Tamsett"]
     read.clear()
     index.run({"e": Document("e", "Saltrey Pier", "It is a pier.", "text")}, changes=True)
     assert read == ["Saltrey Pier"]  # others have both words, and not in a row

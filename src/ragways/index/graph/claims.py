@@ -9,9 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
-from ragways.index.graph.corpus_names import WORD, key_of
+from ragways.index.graph.corpus_names import WORD, End, key_of, only_title, titled
 from ragways.index.graph.names import fold
 from ragways.index.graph.resolve import veto_hash
 
@@ -26,14 +27,24 @@ CREATE TABLE IF NOT EXISTS graph_claims (
 ) WITHOUT ROWID;
 """
 SPELLING, USED, ALONE, SHORT, ACRONYM, KIND = "suaiyk"
-NAMED = "N"
-"""What the keys of names begin with."""
+NAMED, TITLED, ITSELF, SHORTENED = "NTAU"
+"""What the keys of names begin with: what is asked of every name (where it leads, how it is shown, its kinds), and what
+few ask: for its article, whether it is something by itself, and whether it mostly is a short form.
+"""
 
 Claim = tuple[str, str, str]
 Into = tuple[str, str]
 """A name that another is taken for, and the reason."""
 _HELD = 300_000
 """Answers that are remembered, and claims that are counted in memory, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the corpus tells otherwise than before: keys of what may have been asked, and names that are shown anew."""
+
+    keys: set[int]
+    renamed: set[str]
 
 
 class NameAnswers:
@@ -50,13 +61,15 @@ class NameAnswers:
         self.asked: set[int] = set()
         self._known: dict[tuple[str, str], object] = {}
         self._words: dict[str, bool] = {}
+        self._ends: Mapping[str, End] = {}
+        """Where names led, while it is asked what was told before."""
 
     def forget(self) -> None:
         """Claims have changed: ask the tables again."""
         self._known.clear()
 
-    def _answer(self, what: str, name: str, ask: Callable[[str], T]) -> T:
-        self.asked.add(key_of(NAMED, name))
+    def _answer(self, what: str, name: str, ask: Callable[[str], T], kind: str = NAMED) -> T:
+        self.asked.add(key_of(kind, name))
         if len(self._known) > _HELD:
             self._known.clear()
         if (what, name) not in self._known:
@@ -75,39 +88,39 @@ class NameAnswers:
 
     def titled(self, name: str) -> str:
         """The title of the article that a name leads to; nothing where there is none."""
-        return self._answer("title", name, self._titled)
+        return self._answer("title", name, self._titled, TITLED)
 
     def _titled(self, name: str) -> str:
-        row = self._db.execute("SELECT title FROM graph_ends WHERE folded = ?", (name,)).fetchone()
-        return row[0] if row else ""
+        if name in self._ends:
+            return self._ends[name][0]
+        return titled(self._db, name)
 
     def only(self, base: str) -> str:
         """The title of the one article that has this name and an ending, where none has the name itself."""
-        return "" if self.titled(base) else self._answer("only", base, self._only)
+        return self._answer("only", base, self._only)
 
     def _only(self, base: str) -> str:
-        rows = self._db.execute(
-            "SELECT DISTINCT title FROM graph_ends WHERE base = ? AND base != '' LIMIT 2", (base,)
-        ).fetchall()
-        return rows[0][0] if len(rows) == 1 else ""
+        if self._titled(base):
+            return ""
+        return self._ends[base][1] if base in self._ends else only_title(self._db, base)
 
     def alone(self, word: str) -> bool:
         """Whether a word is something by itself."""
-        return bool(self.titled(word)) or self._answer("alone", word, lambda w: ALONE in self._counts(w))
+        return self._answer("alone", word, self._alone, ITSELF)
+
+    def _alone(self, word: str) -> bool:
+        return bool(self._titled(word)) or ALONE in self._counts(word)
 
     def usual(self, name: str) -> bool:
         """Whether most documents that use a word use it as the short form of a name."""
-        return self._answer("usual", name, self._usual)
+        return self._answer("usual", name, self._usual, SHORTENED)
 
     def _usual(self, name: str) -> bool:
         counts = self._counts(name)
         return 2 * counts.get(SHORT, 0) >= counts.get(USED, 0)
 
-    def acronym(self, short: str) -> str:
-        """The one name that this is an acronym of in the whole corpus; nothing where there are several or none."""
-        return self._answer("acronym", short, self._acronym)
-
     def _acronym(self, short: str) -> str:
+        """The one name that this is an acronym of in the whole corpus; nothing where there are several or none."""
         names = self._values(ACRONYM, short)
         return next(iter(names)) if len(names) == 1 and len(short) > 1 else ""
 
@@ -162,25 +175,42 @@ class NameAnswers:
 
     # Changes
 
-    def change(self, claims: Counter[Claim]) -> set[str]:
-        """Add to the claims, or take from them; the names of which the corpus tells something else by it."""
+    def change(self, claims: Counter[Claim], ends: Mapping[str, End] | None = None) -> Told:
+        """Add to the claims, or take from them; what the corpus tells otherwise by it. `ends`: where names led before
+        that lead elsewhere now.
+        """
         more = {claim: count for claim, count in claims.items() if count}
-        told = {(claim, name) for claim, name, _ in more}
-        before = {(claim, name): self._told(claim, name) for claim, name in told}
+        self._ends = ends or {}
+        asked = {(claim, name) for claim, name, _ in more} | {(_END, name) for name in self._ends}
+        before = {each: self._told(*each) for each in asked}
+        self._ends = {}
         add_claims(self._db, more)
         self._db.executemany("DELETE FROM graph_claims WHERE claim = ? AND name = ? AND value = ? AND count = 0", more)
         self.forget()
-        return {name for (claim, name), was in before.items() if self._told(claim, name) != was}
+        told = Told(set(), set())
+        for (claim, name), was in before.items():
+            now = self._told(claim, name)
+            told.keys.update(key_of(kind, name) for kind in now if now[kind] != was[kind])
+            if claim in (SPELLING, _END) and now[NAMED] != was[NAMED]:
+                told.renamed.add(name)
+        return told
 
-    def _told(self, claim: str, name: str) -> object:
-        """What follows from claims of a kind."""
+    def _told(self, claim: str, name: str) -> dict[str, object]:
+        """What follows from claims of a kind, or from where a name leads, by the kind of key that is left for it."""
         if claim == SPELLING:
-            return self._shown(name)
+            return {NAMED: self._shown(name)}
         if claim == ACRONYM:
-            return self._acronym(name)
+            return {NAMED: self._everywhere(name)}
         if claim == KIND:
-            return self._kinds(name)
-        return self._usual(name), ALONE in self._counts(name)
+            return {NAMED: self._kinds(name)}
+        if claim != _END:
+            return {SHORTENED: self._usual(name), ITSELF: self._alone(name)}
+        leads = self._shown(name), self._everywhere(name), self._only(name)
+        return {NAMED: leads, TITLED: self._titled(name), ITSELF: self._alone(name)}
+
+
+_END = ""
+"""In place of a claim: where a name leads."""
 
 
 def add_claims(db: sqlite3.Connection, claims: Mapping[Claim, int]) -> None:

@@ -14,12 +14,15 @@ from ragways.index.graph.corpus_names import (
     STEM,
     TYPE,
     WORD,
+    End,
     called_so,
     end_row,
     first_words,
     head_of,
     key_of,
+    only_title,
     stored_phrases,
+    titled,
     type_of_title,
 )
 from ragways.index.graph.facts import Source
@@ -33,17 +36,17 @@ TextOf = Callable[[int], str]
 
 @dataclass
 class Changed:
-    """Answers that are other than before: keys of what may have been asked, and tokens all of which a text must hold
-    to be concerned, each with whether it must stand there with a capital; some of these must stand there in a row.
-    """
+    """Answers that are other than before: keys of what may have been asked, and what is looked for in the texts."""
 
     keys: set[int] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    """Names, as they are compared, that lead to another title than before, or are the base of another."""
+    ends: dict[str, End] = field(default_factory=dict)
+    """Names, as they are compared, that lead to another title or are the base of another; where they led before."""
     words: set[str] = field(default_factory=set)
     """Words whose standing is another."""
-    tokens: dict[frozenset[tuple[str, bool]], set[tuple[str, ...]]] = field(default_factory=dict)
-    """With the rows, any of which will do."""
+    called: dict[tuple[str, ...], tuple[Sequence[Called], Sequence[Called]]] = field(default_factory=dict)
+    """By words in a row, the articles that were called so, and those that are."""
+    phrases: set[tuple[str, ...]] = field(default_factory=set)
+    """Phrases that came or went."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ def fill_corpus(db: sqlite3.Connection, documents: Iterable[Source], text_of: Te
             words = _Words()
     words.put(db, Changed())
     folded = [row[0] for row in db.execute("SELECT DISTINCT folded FROM graph_titles WHERE folded != ''")]
-    _see_ends(db, folded, Changed())
+    db.executemany(_PUT_END, ((name, *end) for name in folded if (end := end_row(db, name))))
     if without_capitals:
         _see_phrases(db, text_of, Changed())
 
@@ -249,30 +252,28 @@ class _Titles:
         for words in called.keys() | self._called.keys():
             before, after = self._called.get(words, []), called.get(words, [])
             if before != after:
-                changed.tokens.setdefault(_needed(words, [*before, *after]), set()).add(words)
+                changed.called[words] = before, after
         _see_ends(db, self._folded, changed)
 
 
 def _see_ends(db: sqlite3.Connection, folded: Iterable[str], changed: Changed) -> None:
     """Look again where titles that are compared so lead."""
+    others: dict[str, tuple[str, str] | None] = {}
     for name in folded:
         before = db.execute("SELECT title, base FROM graph_ends WHERE folded = ?", (name,)).fetchone()
         after = end_row(db, name)
-        if before == after:
-            continue
-        changed.names |= {name} | {base for _, base in filter(None, (before, after))} - {""}
-        if after is None:
+        if before != after:
+            others[name] = after
+            for each in {name} | {base for _, base in filter(None, (before, after))} - {""}:
+                changed.ends[each] = titled(db, each), only_title(db, each)
+    for name, row in others.items():
+        if row is None:
             db.execute("DELETE FROM graph_ends WHERE folded = ?", (name,))
         else:
-            db.execute("INSERT OR REPLACE INTO graph_ends VALUES (?, ?, ?)", (name, *after))
+            db.execute(_PUT_END, (name, *row))
 
 
-def _needed(words: tuple[str, ...], called: Sequence[Called]) -> frozenset[tuple[str, bool]]:
-    """The tokens that a text must hold where any of these articles may be called so in it."""
-    capitals = [all(large[at] and not (small and at == 0) for _, large, small in called) for at in range(len(words))]
-    return frozenset(
-        (word, capital) for word, capital in zip(words, capitals, strict=True) if capital or word not in STOP
-    )
+_PUT_END = "INSERT OR REPLACE INTO graph_ends VALUES (?, ?, ?)"
 
 
 def _see_phrases(db: sqlite3.Connection, text_of: TextOf, changed: Changed) -> None:
@@ -281,5 +282,4 @@ def _see_phrases(db: sqlite3.Connection, text_of: TextOf, changed: Changed) -> N
     before, after = stored_phrases(db), Phrases.of(lambda: map(text_of, numbers))
     db.execute("DELETE FROM graph_phrases")
     db.executemany("INSERT INTO graph_phrases VALUES (?)", sorted((" ".join(phrase),) for phrase in after))
-    for phrase in before ^ after:
-        changed.tokens.setdefault(frozenset((token, False) for token in phrase if token not in STOP), set()).add(())
+    changed.phrases |= before ^ after

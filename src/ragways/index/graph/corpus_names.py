@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from re import Match
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import title_name
+from ragways.index.graph.facts import Span
 from ragways.index.graph.names import STOP, Lexicon, fold, plain_name
 from ragways.index.graph.rule_names import Called, Phrases, TitleTree, named_so
 
@@ -50,9 +51,9 @@ CREATE TABLE IF NOT EXISTS graph_first_words (
 CREATE TABLE IF NOT EXISTS graph_phrases (phrase TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 
-WORD, STEM, PAIR, NAME, TYPE, CAPITAL, SMALL = "wsmntCc"
+WORD, STEM, PAIR, NAME, TYPE, CAPITAL, SMALL, OWN = "wsmntCco"
 """What a key is of: a word's standing, a stem, a pair, where a title leads, an article's type, a token of the text that
-stands there with a capital, and one that never does.
+stands there with a capital, one that never does, and one that with its capital always is a name for itself.
 """
 
 
@@ -77,12 +78,11 @@ class CorpusNames:
     def begin(self) -> None:
         """Forget what was asked."""
         self.asked.clear()
-        self.tree.held.clear()
+        self.tree.begin()
 
     def keys(self) -> NDArray[np.uint32]:
         """What was asked since `begin`, and which tokens were looked at, sorted."""
-        held = {key_of(CAPITAL if capital else SMALL, word) for word, capital in self.tree.held.items()}
-        return np.array(sorted(self.asked | held), dtype=np.uint32)
+        return np.array(sorted(self.asked.union(self.tree.keys())), dtype=np.uint32)
 
     def article(self, target: str) -> str:
         """The title that a link leads to, as the article itself writes it; a stub keeps the link's own words."""
@@ -136,6 +136,22 @@ def end_row(db: sqlite3.Connection, folded: str) -> tuple[str, str] | None:
     title = end_of(db, name)
     base = fold(plain_name(title))
     return title, "" if base.isdecimal() else base
+
+
+End = tuple[str, str]
+"""The title of the article that a name leads to, and that of the only one which has the name and an ending."""
+
+
+def titled(db: sqlite3.Connection, name: str) -> str:
+    """The title of the article that a name, as it is compared, leads to."""
+    row = db.execute("SELECT title FROM graph_ends WHERE folded = ?", (name,)).fetchone()
+    return row[0] if row else ""
+
+
+def only_title(db: sqlite3.Connection, base: str) -> str:
+    """The title of the one article that has this name and an ending."""
+    rows = db.execute("SELECT DISTINCT title FROM graph_ends WHERE base = ? AND base != '' LIMIT 2", (base,)).fetchall()
+    return rows[0][0] if len(rows) == 1 else ""
 
 
 def type_of_title(db: sqlite3.Connection, title: str) -> str:
@@ -204,8 +220,8 @@ _HELD = 300_000
 
 
 class StoredTitles(TitleTree):
-    """Titles that are read from the tables when their first two words are met. `held`: tokens of the texts that were
-    looked through, and whether they stand there with a capital; small function words aside.
+    """Titles that are read from the tables when their first two words are met. The tokens of the texts that are looked
+    through are noted, and how they stand there; small function words aside.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -214,7 +230,27 @@ class StoredTitles(TitleTree):
         self._read: set[str] = set()
         self._longer: dict[str, bool] = {}
         """Whether words begin names of several words."""
-        self.held: dict[str, bool] = {}
+        self._held: dict[str, bool] = {}
+        """Tokens, and whether they stand there with a capital."""
+        self._capitals: list[tuple[str, Span]] = []
+        self._bound: set[str] = set()
+        """Tokens with a capital that somewhere are no name for themselves."""
+
+    def begin(self) -> None:
+        """Forget the tokens."""
+        self._held, self._bound = {}, set()
+
+    def keys(self) -> Iterator[int]:
+        """How tokens stand in the texts."""
+        for word, capital in self._held.items():
+            yield key_of((CAPITAL if word in self._bound else OWN) if capital else SMALL, word)
+
+    def stand(self, names: Collection[Span]) -> None:
+        """Of the tokens that were noted last, those at these places are names for themselves: whether there is one
+        article that is called so changes nothing about them.
+        """
+        self._bound.update(word for word, place in self._capitals if place not in names)
+        self._capitals = []
 
     def _begin(self, words: Sequence[str], at: int) -> dict[str, Any] | None:
         word = words[at]
@@ -222,10 +258,14 @@ class StoredTitles(TitleTree):
             if len(self._read) > _HELD:
                 self._read, self._longer, self._root = set(), {}, {}
             self._take_up(word)
-            self._longer[word] = self._db.execute(_BEGINS, (f"{word} ", f"{word}!")).fetchone() is not None
+            self._longer[word] = self._begins(word)
         if self._longer[word] and at + 1 < len(words):
             self._take_up(first_words(words[at : at + 2]))
         return self._root.get(word)
+
+    def _begins(self, word: str) -> bool:
+        """Whether names of several words begin with this one."""
+        return self._db.execute(_BEGINS, (f"{word} ", f"{word}!")).fetchone() is not None
 
     def _take_up(self, first: str) -> None:
         if first not in self._read:
@@ -236,12 +276,32 @@ class StoredTitles(TitleTree):
     def _hear(self, words: Sequence[str], matches: Sequence[Match[str]]) -> None:
         for word, match in zip(words, matches, strict=True):
             if match.group()[0].isupper():
-                self.held[word] = True
+                self._held[word] = True
+                self._capitals.append((word, match.span()))
             elif word not in STOP:
-                self.held.setdefault(word, False)
+                self._held.setdefault(word, False)
 
 
 _BEGINS = "SELECT 1 FROM graph_first_words WHERE words > ? AND words < ? LIMIT 1"
+
+
+class TitlesBefore(StoredTitles):
+    """Titles as they were. `called`: articles by the words they were called, where that is other by now."""
+
+    def __init__(self, db: sqlite3.Connection, called: Mapping[tuple[str, ...], Sequence[Called]]) -> None:
+        super().__init__(db)
+        self._called: dict[str, list[tuple[str, ...]]] = {}
+        self._before = called
+        for words in called:
+            self._called.setdefault(first_words(words), []).append(words)
+
+    def _begins(self, word: str) -> bool:
+        return super()._begins(word) or any(len(words) > 1 and words[0] == word for words in self._before)
+
+    def _take_up(self, first: str) -> None:
+        super()._take_up(first)
+        for words in self._called.get(first, ()):
+            self._put(words, self._before[words])
 
 
 def create_tables(db: sqlite3.Connection, tables: str) -> None:

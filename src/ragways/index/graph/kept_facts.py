@@ -14,15 +14,15 @@ from functools import partial
 import numpy as np
 
 from ragways.index.gone_texts import text_before, text_now
-from ragways.index.graph.asked_keys import NO_PLACES, AskedKeys, Keys, Places, blocks, documents_at, table_of_keys
+from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
+from ragways.index.graph.concerned import documents_concerned
 from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus
-from ragways.index.graph.corpus_names import CAPITAL, SMALL, CorpusNames, create_tables, key_of
 from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
+from ragways.index.graph.corpus_names import CorpusNames, create_tables
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import PassageFacts, Source, sources
-from ragways.index.graph.names import TOKEN, folded
 from ragways.index.graph.packed_facts import packed_facts, unpacked_facts
-from ragways.index.graph.rules import LONGEST_SENTENCE, structure_facts, text_facts
+from ragways.index.graph.rules import structure_facts, text_facts
 from ragways.index.layer import BuildContext
 from ragways.index.settings import GraphSettings
 from ragways.index.store import Store
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS graph_facts (
     document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, keys BLOB NOT NULL, facts BLOB NOT NULL
 );
 {table_of_keys(KEYS)}{CORPUS_TABLES}"""
-_FORMAT = "6"
+_FORMAT = "7"
 """Changes when what is kept, or what the rules find in a text, does."""
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
@@ -71,12 +71,16 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
         return FactsRun(_read_all(store, settings, made, generation), whole=True)
     fresh = sources(store, sorted(changes.fresh))
     changed = change_corpus(store.db, sorted(touched), fresh, *_texts(store.db))
-    again = documents_concerned(store.db, changed, touched)
+    if settings.method != "rules":  # no sentence is read
+        changed.called, changed.phrases = {}, set()
     corpus = CorpusNames(store.db)
     kept = _Kept(store.db)
+    concerned = documents_concerned(store, AskedKeys(store.db, KEYS), corpus, changed, touched)
+    for number, keys in concerned.asking.items():
+        kept.ask(number, keys)
     for number in sorted(touched - changes.fresh):
         kept.drop(number)
-    kept.put_all(_read(source, corpus, settings) for source in sources(store, sorted(again | changes.fresh)))
+    kept.put_all(_read(source, corpus, settings) for source in sources(store, sorted(concerned.again | changes.fresh)))
     store.db.execute("UPDATE graph_state SET generation = ?", (generation,))
     return FactsRun(corpus, False, changed, kept.before, kept.read)
 
@@ -181,6 +185,15 @@ class _Kept:
                 self.read.add(number)
         self._keys.flush()
 
+    def ask(self, number: int, keys: Collection[int]) -> None:
+        """A document that says what it said asks for more than before."""
+        row = self._db.execute("SELECT place, keys FROM graph_facts WHERE document = ?", (number,)).fetchone()
+        before = np.frombuffer(row[1], dtype=np.uint32)
+        now = np.union1d(before, np.array(sorted(keys), dtype=np.uint32))
+        self._db.execute("UPDATE graph_facts SET keys = ? WHERE document = ?", (now.tobytes(), number))
+        self._keys.drop(row[0], before)
+        self._keys.put(row[0], now)
+
     def drop(self, number: int) -> int | None:
         """Drop a document's facts; its place, if it had one."""
         row = self._db.execute("SELECT place, keys, facts FROM graph_facts WHERE document = ?", (number,)).fetchone()
@@ -190,41 +203,3 @@ class _Kept:
         self.before[number] = row[2], text_before(self._db, number)
         self._db.execute("DELETE FROM graph_facts WHERE document = ?", (number,))
         return int(row[0])
-
-
-def documents_concerned(db: sqlite3.Connection, changed: Changed, touched: Collection[int] = ()) -> set[int]:
-    """Documents that asked for something that has changed, those aside that were touched themselves."""
-    if frozenset() in changed.tokens:
-        return {row[0] for row in db.execute("SELECT document FROM graph_facts")}.difference(touched)
-    keys = AskedKeys(db, KEYS)
-    found = keys.documents(changed.keys).difference(touched)
-    rows: dict[int, set[tuple[str, ...]]] = {}
-    for block in blocks(db) if changed.tokens else ():
-        for tokens, in_a_row in changed.tokens.items():
-            for number in documents_at(db, block, _holding(keys, block, tokens).tolist()):
-                rows.setdefault(number, set()).update(in_a_row)
-    return found | {number for number in rows.keys() - found - set(touched) if _says(db, number, rows[number])}
-
-
-def _says(db: sqlite3.Connection, number: int, rows: Collection[tuple[str, ...]]) -> bool:
-    """Whether a sentence of a document has any of these tokens in a row. To look costs far less than to read."""
-    (text,) = db.execute("SELECT text FROM documents WHERE number = ?", (number,)).fetchone()
-    wanted = [f" {' '.join(row)} " if row else " " for row in rows]
-    for start, end in db.execute("SELECT start, end FROM sentences WHERE document = ?", (number,)):
-        said = f" {' '.join(map(folded, TOKEN.findall(text, start, min(end, start + LONGEST_SENTENCE))))} "
-        if any(row in said for row in wanted):
-            return True
-    return False
-
-
-def _holding(keys: AskedKeys, block: int, tokens: Collection[tuple[str, bool]]) -> Places:
-    """The places of a block whose documents hold all of these tokens."""
-    found: Places | None = None
-    for token, capital in tokens:
-        places = keys.places(block, key_of(CAPITAL, token))
-        if not capital:
-            places = np.union1d(places, keys.places(block, key_of(SMALL, token)))
-        found = places if found is None else np.intersect1d(found, places)
-        if not len(found):
-            break
-    return NO_PLACES if found is None else found

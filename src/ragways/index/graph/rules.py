@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -145,9 +145,7 @@ def _said(source: Source, sentence: Span) -> str:
 
 def text_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
     """What the sentences say, a chunk each."""
-    linked = {fold(source.text[start:end]): corpus.article(target) for start, end, target in reversed(source.links)}
-    links = InOrder(source.links)
-    mentions = {span: list(_mentions(source, span, links, linked, corpus)) for span in source.sentences}
+    mentions = dict(zip(source.sentences, names_in(source, source.sentences, corpus), strict=True))
     sentences = InOrder(source.sentences)
     type = corpus.type(source.title)
     topic = Topic(source.title, coarse(type), type)
@@ -157,18 +155,26 @@ def text_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
     ]
 
 
+def names_in(source: Source, spans: Iterable[Span], corpus: CorpusNames) -> list[list[NameMention]]:
+    """The names of some sentences, in order."""
+    linked = {fold(source.text[start:end]): corpus.article(target) for start, end, target in reversed(source.links)}
+    links = InOrder(source.links)
+    return [_mentions(source, span, links, linked, corpus) for span in spans]
+
+
 def _mentions(
     source: Source,
     span: Span,
     links: InOrder[tuple[int, int, str]],
     linked: Mapping[str, str],
     corpus: CorpusNames,
-) -> Iterator[NameMention]:
+) -> list[NameMention]:
     """Names of a sentence, in order; where two overlap, the longer one and, inside it, titles."""
     text, (start, end) = source.text, span
     end = min(end, start + LONGEST_SENTENCE)
     span = start, end
     found = [NameMention(low, high, corpus.article(target)) for low, high, target in links.within(start, end)]
+    untitled = {(mention.start, mention.end) for mention in found}
     for low, high, titles in corpus.tree.find(text, start, end):
         title = _meant(titles, source, span, corpus)
         found.append(NameMention(low, high, linked.get(fold(text[low:high])) or title or text[low:high]))
@@ -176,11 +182,15 @@ def _mentions(
     capitals = islice(capital_names(text, start, end, corpus.lexicon), 2 * NAMES_IN_SENTENCE)
     for low, high in (*capitals, *quoted_names(text, start, end)):
         name = text[low:high]
-        found.append(NameMention(low, high, linked.get(fold(name), name)))
+        if name := linked.get(fold(name), name):
+            untitled.add((low, high))
+        found.append(NameMention(low, high, name))
     found += (NameMention(low, high, name) for low, high, name in corpus.phrases.find(text, start, end))
     found += (NameMention(low, high, date.iso, "date") for low, high, date in dates.find(text, start, end))
     found += (NameMention(low, high, name, "quantity") for low, high, name in quantities(text, start, end))
-    return iter(_apart(found, titled))
+    apart = _apart(found, titled)
+    corpus.tree.stand(untitled & {(mention.start, mention.end) for mention in apart if not mention.inside})
+    return apart
 
 
 def _apart(found: list[NameMention], titled: Collection[Span]) -> list[NameMention]:

@@ -18,8 +18,8 @@ from itertools import islice
 import numpy as np
 
 from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
-from ragways.index.graph.claims import NAMED, TABLE, Claim, Into, NameAnswers, fill_claims
-from ragways.index.graph.corpus_names import create_tables, key_of
+from ragways.index.graph.claims import TABLE, Claim, Into, NameAnswers, fill_claims
+from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
 from ragways.index.graph.graph_tables import KEPT, GraphTables
 from ragways.index.graph.graph_tables import TABLES as ROW_TABLES
@@ -118,20 +118,18 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
         _add(claims, DocumentMeaning(facts, answers).heard(), 1)
     for facts in before.values():
         _add(claims, DocumentMeaning(facts, answers).heard(), -1)
-    changed = run.changed.names | answers.change(claims)
-    concerned = read.keys() | (kept.concerned(changed, run.changed.keys) - gone)
+    told = answers.change(claims, run.changed.ends)
+    concerned = read.keys() | (kept.concerned(told.keys | run.changed.keys) - gone)
     for claimed, letters in ((DocumentMeaning.taken, "iy"), (DocumentMeaning.kinds, "k")):
         claims = Counter()
         for number in concerned:
             _add(claims, claimed(meaning(number)), 1)
         for number in concerned | gone:
             _add(claims, ((claim, 1) for claim in kept.meaning(number).claims if claim[0] in letters), -1)
-        more = answers.change(claims)
-        changed |= more
-        concerned |= kept.concerned(more, ()) - gone
+        concerned |= kept.concerned(answers.change(claims).keys) - gone
     tables = GraphTables(db)
     rest = iter(sorted(concerned | gone))
-    renamed, words = changed, run.changed.words
+    renamed, words = told.renamed, run.changed.words
     while some := list(islice(rest, _AT_ONCE)):
         old, new = [], []
         for number in some:
@@ -236,9 +234,9 @@ class _Meanings:
         row = self._db.execute("SELECT meaning FROM graph_meanings WHERE document = ?", (number,)).fetchone()
         return _Meaning((), {}, {}) if row is None else _Meaning.unpacked(row[0])
 
-    def concerned(self, names: Collection[str], keys: Collection[int]) -> set[int]:
-        """Documents that asked for one of these names, or left one of these keys."""
-        return self._keys.documents({*keys, *(key_of(NAMED, name) for name in names)})
+    def concerned(self, keys: Collection[int]) -> set[int]:
+        """Documents that left one of these keys."""
+        return self._keys.documents(keys)
 
     def put(self, number: int, thought: _Thought) -> None:
         self.drop(number)

@@ -1,0 +1,111 @@
+"""Which documents must be read again when the corpus tells something else.
+
+Those that asked for what has changed are found by their keys. Where other articles are called by some words than
+before, documents are looked for that have the words in a row, and only those are read again in which such a sentence
+has other names by it: to look at a few sentences costs far less than to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ragways.index.graph.asked_keys import NO_PLACES, AskedKeys, Places, blocks, documents_at
+from ragways.index.graph.corpus_changes import Changed
+from ragways.index.graph.corpus_names import CAPITAL, OWN, SMALL, CorpusNames, TitlesBefore, key_of
+from ragways.index.graph.facts import Source, Span, sources
+from ragways.index.graph.names import STOP, TOKEN, folded
+from ragways.index.graph.rule_names import Called
+from ragways.index.graph.rules import LONGEST_SENTENCE, names_in
+from ragways.index.store import Store
+
+Row = tuple[str, ...]
+"""Tokens that stand one after the other."""
+
+
+@dataclass
+class Concerned:
+    """Documents that are concerned by a change, those aside that were touched themselves."""
+
+    again: set[int] = field(default_factory=set)
+    """To be read again."""
+    asking: dict[int, set[int]] = field(default_factory=dict)
+    """Those that say what they said, and now ask for more than before: the keys of that."""
+
+
+def documents_concerned(
+    store: Store, keys: AskedKeys, corpus: CorpusNames, changed: Changed, touched: Collection[int] = ()
+) -> Concerned:
+    """`corpus` answers as of now."""
+    found = Concerned(keys.documents(changed.keys).difference(touched))
+    for phrase in changed.phrases:
+        tokens = [(token, SMALL) for token in phrase if token not in STOP]
+        found.again |= set(_holding(store, keys, tokens)).difference(touched)
+    rows: dict[int, set[Row]] = {}
+    for row, (before, after) in changed.called.items():
+        for number in _holding(store, keys, _needed(row, before, after)):
+            rows.setdefault(number, set()).add(row)
+    then = copy(corpus)
+    then.tree = TitlesBefore(store.db, {row: before for row, (before, _) in changed.called.items()})
+    for source in sources(store, sorted(rows.keys() - found.again - set(touched))):
+        spans = list(_saying(source, rows[source.number]))
+        was, asked = _names(source, spans, then)
+        names, asks = _names(source, spans, corpus)
+        if names != was or asked - asks:
+            found.again.add(source.number)
+        elif asks - asked:
+            found.asking[source.number] = asks - asked
+    return found
+
+
+def _names(source: Source, spans: Sequence[Span], corpus: CorpusNames) -> tuple[object, set[int]]:
+    """The names of these sentences, and the keys of what is asked for them."""
+    corpus.begin()
+    return names_in(source, spans, corpus), set(corpus.asked)
+
+
+def _saying(source: Source, rows: Iterable[Row]) -> Iterator[Span]:
+    """The sentences of a document that have any of these tokens in a row."""
+    wanted = [f" {' '.join(row)} " for row in rows]
+    for start, end in source.sentences:
+        said = f" {' '.join(map(folded, TOKEN.findall(source.text, start, min(end, start + LONGEST_SENTENCE))))} "
+        if any(row in said for row in wanted):
+            yield start, end
+
+
+def _needed(row: Row, before: Sequence[Called], after: Sequence[Called]) -> list[tuple[str, str]]:
+    """The tokens that a text must hold to be concerned by it that other articles are called so, each with how it must
+    stand there: with a capital, and perhaps as no name for itself, or anyhow.
+    """
+    called = [*before, *after]
+    capitals = [all(large[at] and not (small and at == 0) for _, large, small in called) for at in range(len(row))]
+    if len(row) == 1 and capitals[0] and max(len(before), len(after)) == 1:
+        return [(row[0], CAPITAL)]
+    return [
+        (token, OWN if capital else SMALL)
+        for token, capital in zip(row, capitals, strict=True)
+        if capital or token not in STOP
+    ]
+
+
+_AS = {CAPITAL: CAPITAL, OWN: CAPITAL + OWN, SMALL: CAPITAL + OWN + SMALL}
+"""Keys under which a token is found that must stand in a text so."""
+
+
+def _holding(store: Store, keys: AskedKeys, tokens: Sequence[tuple[str, str]]) -> Iterator[int]:
+    """Documents that hold all of these tokens."""
+    if not tokens:
+        yield from (row[0] for row in store.db.execute("SELECT document FROM graph_facts").fetchall())
+        return
+    for block in blocks(store.db):
+        found: Places | None = None
+        for token, standing in tokens:
+            each = [keys.places(block, key_of(kind, token)) for kind in _AS[standing]]
+            places = np.unique(np.concatenate(each))
+            found = places if found is None else np.intersect1d(found, places)
+            if not len(found):
+                break
+        yield from documents_at(store.db, block, (NO_PLACES if found is None else found).tolist())
