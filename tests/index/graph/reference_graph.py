@@ -60,7 +60,7 @@ def _heard(chapter: DocumentFacts) -> DocumentNames:
     document = DocumentNames(chapter.title)
     for _, said in chapter.chunks:
         for _, facts in said:
-            document.hear(facts)
+            document.hear(facts.entities, [end for each in facts.relations for end in (each.subject, each.object)])
     return document
 
 

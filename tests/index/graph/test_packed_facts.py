@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.index.graph.facts import Entity, PassageFacts, Relation, SourcePassage
-from ragways.index.graph.packed_facts import packed_facts, unpacked_facts
+from ragways.index.graph.packed_facts import packed_facts, unpacked_facts, unpacked_names
 
 TEXT = "Oriel Tamsett built the Pier of Saltrey.\nIt sank \u2028 in 1883. 大学 Ünal \x00 met her." * 5
 PARTS = st.tuples(st.integers(0, len(TEXT)), st.integers(0, 60)).map(lambda place: TEXT[place[0] : sum(place)])
@@ -27,6 +29,10 @@ def test_packed_facts_come_back(title: str, chunks: list[tuple[list[int], list[P
     ]
     packed = packed_facts(title, TEXT, passages)
     assert unpacked_facts(packed, 77, TEXT) == (title, [(passage.id, said) for passage, said in passages])
+    facts = [facts for _, said in passages for facts in said]
+    names = [[replace(entity, description="") for entity in each.entities] for each in facts]
+    ends = [list(dict.fromkeys(end for r in each.relations for end in (r.subject, r.object))) for each in facts]
+    assert unpacked_names(packed, TEXT) == (title, list(zip(names, ends, strict=True)))
 
 
 def test_what_the_text_has_is_not_kept_twice() -> None:

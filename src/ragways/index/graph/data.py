@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ragways.core.types import content_hash
 from ragways.index.graph.facts import PassageFacts, Relation
 from ragways.index.graph.names import fold
-from ragways.index.graph.resolve import Key
+from ragways.index.graph.resolve import DocumentNames, Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,14 @@ class DocumentFacts:
     number: int
     title: str
     chunks: Sequence[tuple[str, Sequence[tuple[str, PassageFacts]]]]
+
+    def names(self) -> DocumentNames:
+        """The names in it, as they are compared."""
+        found = DocumentNames(self.title)
+        for _, said in self.chunks:
+            for _, facts in said:
+                found.hear(facts.entities, (end for each in facts.relations for end in (each.subject, each.object)))
+        return found
 
 
 @dataclass(slots=True)

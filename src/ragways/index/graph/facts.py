@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ragways.core.types import content_hash
 from ragways.index.store import Store
@@ -91,7 +92,7 @@ LONGEST_TEXT = 1000
 ALIAS_LIMIT = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entity:
     """Something that has a name. `aliases` are other names the chunk has for it, `count` how often it is named.
 
@@ -106,8 +107,7 @@ class Entity:
     guess: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """`subject predicate object`, both named as entities are. `by` says which rule made it, where a rule did."""
 
     subject: str

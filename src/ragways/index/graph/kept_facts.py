@@ -21,7 +21,8 @@ from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
 from ragways.index.graph.corpus_names import CorpusNames, create_tables
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import PassageFacts, Source, sources
-from ragways.index.graph.packed_facts import packed_facts, unpacked_facts
+from ragways.index.graph.packed_facts import packed_facts, unpacked_facts, unpacked_names
+from ragways.index.graph.resolve import DocumentNames
 from ragways.index.graph.rules import structure_facts, text_facts
 from ragways.index.layer import BuildContext
 from ragways.index.settings import GraphSettings
@@ -133,6 +134,16 @@ def kept_facts(db: sqlite3.Connection) -> Iterator[DocumentFacts]:
     """The facts of all documents, by number."""
     for number, packed, text in db.execute(f"{_FACTS} ORDER BY document"):
         yield document_facts(number, packed, text)
+
+
+def kept_names(db: sqlite3.Connection) -> Iterator[DocumentNames]:
+    """The names of all documents, by number; a good deal quicker than their facts."""
+    for _, packed, text in db.execute(f"{_FACTS} ORDER BY document"):
+        title, named = unpacked_names(packed, text)
+        names = DocumentNames(title)
+        for entities, ends in named:
+            names.hear(entities, ends)
+        yield names
 
 
 def has_facts(db: sqlite3.Connection, number: int) -> bool:

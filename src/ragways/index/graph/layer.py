@@ -22,7 +22,7 @@ from ragways.index.graph.graph_tables import GraphTables
 from ragways.index.graph.ids import ENTITIES, EntityIds
 from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
-from ragways.index.graph.resolve import near_hashes, near_merges, veto_hash
+from ragways.index.graph.resolve import DocumentNames, near_hashes, near_merges, veto_hash
 from ragways.index.graph.tables import write_arrays
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files
 from ragways.index.numbered_vectors import check_numbered
@@ -82,8 +82,8 @@ _MEANT = "graph_meant"
 
 def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
     from ragways.index.graph.claims import NameAnswers
-    from ragways.index.graph.kept_facts import facts_by_rules, kept_facts
-    from ragways.index.graph.updates import change_graph, fill_graph
+    from ragways.index.graph.kept_facts import facts_by_rules, kept_facts, kept_names
+    from ragways.index.graph.updates import Chapters, change_graph, fill_graph
 
     store, db = context.store, context.store.db
     run = facts_by_rules(context, settings)
@@ -101,11 +101,14 @@ def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
     if by_itself and known == made and not run.whole and generation == run_before:
         return change_graph(db, run, answers)
 
-    def chapters() -> Iterable[DocumentFacts]:
+    def facts() -> Iterable[DocumentFacts]:
         found = kept_facts(db)
         return found if settings.method == "rules" else _with_paid(context, settings, found)
 
-    fill_graph(db, chapters, answers, lambda: _near(context, settings, answers))
+    def names() -> Iterable[DocumentNames]:
+        return kept_names(db) if settings.method == "rules" else (each.names() for each in facts())
+
+    fill_graph(db, Chapters(facts, names), answers, lambda: _near(context, settings, answers))
     return GraphTables(db)
 
 

@@ -22,16 +22,12 @@ class DocumentMeaning:
     `asked` are the keys of what it asked.
     """
 
-    def __init__(self, facts: DocumentFacts, answers: NameAnswers) -> None:
-        self._facts, self._answers = facts, answers
+    def __init__(self, names: DocumentNames, answers: NameAnswers) -> None:
+        self._heard, self._answers = names, answers
         self.asked: set[int] = set()
-        self._title = facts.title
-        self._own = fold(split_title(facts.title)[0])
-        self._heard = DocumentNames(facts.title)
-        for _, said in facts.chunks:
-            for _, each in said:
-                self._heard.hear(each)
-        self._names = self._heard.names
+        self._title, self._names = names.title, names.names
+        self._own = fold(split_title(names.title)[0])
+        self._taken: dict[str, Into | None] = {}
 
     def heard(self) -> Iterator[tuple[Claim, int]]:
         """What it claims whatever the corpus tells: spellings, and names of one word."""
@@ -49,8 +45,9 @@ class DocumentMeaning:
         self._answers.asked = self.asked
         for name in self._short_forms:
             yield (SHORT, name, ""), 1
-        for short, name in {(short, name) for short, name, reason in self._aliases if reason == "acronym"}:
-            yield (ACRONYM, short, name), 1
+        for short, into in self._aliases.items():
+            for name in {name for name, reason in into if reason == "acronym"}:
+                yield (ACRONYM, short, name), 1
 
     def kinds(self) -> Iterator[tuple[Claim, int]]:
         """Of which kinds the things are that its names lead to."""
@@ -60,16 +57,16 @@ class DocumentMeaning:
                 yield (KIND, final, kind), 1
 
     @cached_property
-    def _aliases(self) -> list[tuple[str, str, str]]:
-        """Other names that it gives: name, what it is a name of, reason."""
-        found = []
+    def _aliases(self) -> dict[str, list[Into]]:
+        """Other names that it gives, and what they are names of."""
+        found: dict[str, list[Into]] = {}
         for name, use in self._names.items():
             for alias in use.aliases:
                 short = fold(alias)
                 if self._answers.titled(short) and short != self._own:
                     continue
                 acronym = any(alias.rstrip("s").replace(".", "") == letters_of(s) for s in use.spellings)
-                found.append((short, name, "acronym" if acronym else "alias"))
+                found.setdefault(short, []).append((name, "acronym" if acronym else "alias"))
         return found
 
     @cached_property
@@ -91,29 +88,27 @@ class DocumentMeaning:
                 found[name] = next(iter(into))
         return found
 
-    @cached_property
-    def _merges(self) -> dict[str, Into]:
-        """What names are taken for in this document."""
-        said: dict[str, list[Into]] = {}
-        for base in self._names:
-            if title := self._answers.only(base):
-                ending = split_title(title)[1]
-                kind, meant = coarse(ending), self._names[base].kind
-                told = meant == kind if meant and kind else bool(kind) and " " in base
-                if told or fold(ending) in self._names:
-                    said.setdefault(base, []).append((fold(title), "the only article of this name"))
-        for short, name, reason in self._aliases:
-            said.setdefault(short, []).append((name, reason))
-        for name, full in self._short_forms.items():
-            if full == self._own:
-                said.setdefault(name, []).append((fold(self._title), "short form"))
-            elif self._answers.usual(name):  # `Germany`, beside one `Nazi Germany`, is a name of its own
-                said.setdefault(name, []).append((full, "short form"))
-        allowed = ((name, [i for i in into if self._answers.allowed(name, i[0])]) for name, into in said.items())
-        return {name: min(into) for name, into in allowed if into}
-
     def _merge(self, name: str) -> Into | None:
-        return self._merges.get(name) or self._answers.everywhere(name)
+        """What a name is taken for: in this document, else anywhere."""
+        if name not in self._taken:
+            allowed = (into for into in self._merges(name) if self._answers.allowed(name, into[0]))
+            self._taken[name] = min(allowed, default=None)
+        return self._taken[name] or self._answers.everywhere(name)
+
+    def _merges(self, name: str) -> Iterator[Into]:
+        """What a name may be taken for in this document."""
+        if name in self._names and (title := self._answers.only(name)):
+            ending = split_title(title)[1]
+            kind, meant = coarse(ending), self._names[name].kind
+            told = meant == kind if meant and kind else bool(kind) and " " in name
+            if told or fold(ending) in self._names:
+                yield fold(title), "the only article of this name"
+        yield from self._aliases.get(name, ())
+        full = self._short_forms.get(name)
+        if full is not None and full == self._own:
+            yield fold(self._title), "short form"
+        elif full is not None and self._answers.usual(name):  # `Germany`, beside one `Nazi Germany`, is a name itself
+            yield full, "short form"
 
     def _final(self, name: str) -> str:
         here = fold(name)
@@ -134,9 +129,11 @@ class DocumentMeaning:
                 found.setdefault(self._final(next(iter(use.spellings))), set()).update(kinds)
         return found
 
-    def graph(self) -> tuple[DocumentGraph, dict[tuple[str, str], Key], dict[tuple[str, Key], Into]]:
-        """What it adds to the graph; the entities that its names, with their types, lead to where that is not the name
-        itself; and what names are taken for.
+    def graph(
+        self, facts: DocumentFacts
+    ) -> tuple[DocumentGraph, dict[tuple[str, str], Key], dict[tuple[str, Key], Into]]:
+        """What it adds to the graph by its facts; the entities that its names, with their types, lead to where that
+        is not the name itself; and what names are taken for.
         """
         self._answers.asked = self.asked
         keys: dict[tuple[str, str], Key] = {}
@@ -152,7 +149,7 @@ class DocumentMeaning:
                 merges[name, key] = self._merged(name, key)
             return merges[name, key]
 
-        made = document_graph(self._facts, key, merged)
+        made = document_graph(facts, key, merged)
         return (
             made,
             {asked: key for asked, key in keys.items() if key != (fold(asked[0]), "")},

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from ragways.core.types import content_hash
-from ragways.index.graph.facts import Entity, PassageFacts
+from ragways.index.graph.facts import Entity
 from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import coarse, fold, split_title
 from ragways.index.layer import BuildContext
@@ -48,13 +48,13 @@ class DocumentNames:
     title: str
     names: dict[str, NameUse] = field(default_factory=dict)
 
-    def hear(self, facts: PassageFacts) -> None:
-        for entity in facts.entities:
+    def hear(self, entities: Iterable[Entity], ends: Iterable[str]) -> None:
+        """Take up the entities of a chunk, and the names at the ends of its relations."""
+        for entity in entities:
             self._use(entity.name).add(entity)
-        for relation in facts.relations:
-            for name in (relation.subject, relation.object):
-                if fold(name) not in self.names:
-                    self._use(name).add(Entity(name))
+        for name in ends:
+            if fold(name) not in self.names:
+                self._use(name).add(Entity(name))
 
     def _use(self, name: str) -> NameUse:
         key = fold(name)
@@ -107,18 +107,17 @@ def people_by_word(document: DocumentNames, common: Callable[[str], bool]) -> di
         words = name.split()
         if not 2 <= len(words) <= 5 or not _NO_PERSON.isdisjoint(words) or not words[-1].isalpha():
             continue
-        if not _is_person(words, use, common):
+        kind = use.kind
+        if kind != "person" and (kind or not _may_be_person(words, use, common)):
             continue
         found[words[-1]].add(name)
-        if name == own and use.kind == "person":
+        if name == own and kind == "person":
             found[words[0]].add(name)
     return found
 
 
-def _is_person(words: list[str], use: NameUse, common: Callable[[str], bool]) -> bool:
-    """Whether a name is a person's: it is known, or nothing speaks against it and all of its words are names."""
-    if use.kind:
-        return use.kind == "person"
+def _may_be_person(words: list[str], use: NameUse, common: Callable[[str], bool]) -> bool:
+    """Whether nothing speaks against a name being a person's, and all of its words are names."""
     if any("," in spelling or "(" in spelling or any(c.isdigit() for c in spelling) for spelling in use.spellings):
         return False
     written = max(use.spellings, key=len, default="").split()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from ragways.core import dates
 from ragways.index.graph.corpus_names import CorpusNames
@@ -47,8 +47,7 @@ LONGEST_SENTENCE = 5000
 """Characters of a sentence in which names are looked for; what is longer is no sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class NameMention:
+class NameMention(NamedTuple):
     """A name at a place. `inside` marks a title within a longer name, `Ghent` in `Ghent University`."""
 
     start: int
@@ -207,7 +206,7 @@ def _apart(found: list[NameMention], titled: Collection[Span]) -> list[NameMenti
         elif (mention.start, mention.end) not in titled:
             continue
         elif len(around) == 1 and _within(mention, around[0]) and not inner.touching(mention.start, mention.end):
-            inner.put(replace(mention, inside=True))
+            inner.put(mention._replace(inside=True))
     return sorted((*outer, *inner), key=lambda m: (m.start, m.inside, m.end))[:NAMES_IN_SENTENCE]
 
 

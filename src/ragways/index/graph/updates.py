@@ -26,7 +26,7 @@ from ragways.index.graph.graph_tables import TABLES as ROW_TABLES
 from ragways.index.graph.kept_facts import FactsRun, document_facts, facts_of, has_facts
 from ragways.index.graph.meanings import DocumentMeaning
 from ragways.index.graph.names import fold
-from ragways.index.graph.resolve import Key
+from ragways.index.graph.resolve import DocumentNames, Key
 
 _KEYS = "graph_meaning_keys"
 _OWN_TABLES = f"""
@@ -41,7 +41,13 @@ _AT_ONCE = 1000
 _IN_MEMORY = 10_000
 """Documents whose facts are held while the tables are made anew, at most: some 10 KB each."""
 
-Chapters = Callable[[], Iterable[DocumentFacts]]
+
+@dataclass(frozen=True)
+class Chapters:
+    """The facts of all documents, by number, and their names alone, which are read in less time."""
+
+    facts: Callable[[], Iterable[DocumentFacts]]
+    names: Callable[[], Iterable[DocumentNames]]
 
 
 def fill_graph(
@@ -59,15 +65,15 @@ def fill_graph(
     create_tables(db, TABLES)
     meanings = _OfAll(db, chapters, answers)
     for claimed in (DocumentMeaning.heard, DocumentMeaning.taken, DocumentMeaning.kinds):
-        fill_claims(db, map(claimed, meanings))
+        fill_claims(db, map(claimed, meanings.of_names()))
         answers.forget()
         if claimed is DocumentMeaning.heard:
             answers.near = near()
     kept = _Meanings(db)
 
     def documents() -> Iterator[DocumentGraph]:
-        for meaning in meanings:
-            thought = _Thought.of(meaning)
+        for facts, meaning in meanings.of_facts():
+            thought = _Thought.of(facts, meaning)
             kept.put(thought.graph.number, thought)
             yield thought.graph
 
@@ -81,17 +87,21 @@ class _OfAll:
     def __init__(self, db: sqlite3.Connection, chapters: Chapters, answers: NameAnswers) -> None:
         self._chapters, self._answers = chapters, answers
         (count,) = db.execute("SELECT count(*) FROM graph_facts").fetchone()
-        self._held: list[DocumentMeaning] | None = [] if count <= _IN_MEMORY else None
+        self._held: list[tuple[DocumentFacts, DocumentMeaning]] | None = None
+        if count <= _IN_MEMORY:
+            self._held = list(self.of_facts())
 
-    def __iter__(self) -> Iterator[DocumentMeaning]:
-        if self._held:
-            yield from self._held
-            return
-        for facts in self._chapters():
-            meaning = DocumentMeaning(facts, self._answers)
-            if self._held is not None:
-                self._held.append(meaning)
-            yield meaning
+    def of_names(self) -> Iterator[DocumentMeaning]:
+        """As far as names tell."""
+        if self._held is not None:
+            return (meaning for _, meaning in self._held)
+        return (DocumentMeaning(names, self._answers) for names in self._chapters.names())
+
+    def of_facts(self) -> Iterable[tuple[DocumentFacts, DocumentMeaning]]:
+        """With the facts of each."""
+        if self._held is not None:
+            return self._held
+        return ((facts, DocumentMeaning(facts.names(), self._answers)) for facts in self._chapters.facts())
 
 
 def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) -> GraphTables:
@@ -101,29 +111,34 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
     read = {number: facts_of(db, number) for number in sorted(run.read) if has_facts(db, number)}
     gone = before.keys() - read.keys()
 
-    held: dict[int, DocumentMeaning] = {}
+    held: dict[int, tuple[DocumentFacts, DocumentMeaning]] = {}
 
     def now(number: int) -> DocumentFacts:
         return read.get(number) or facts_of(db, number)
 
-    def meaning(number: int) -> DocumentMeaning:
-        """What a document means, as far as the steps until now tell; kept for the next ones where there are few."""
-        found = held.get(number) or DocumentMeaning(now(number), answers)
+    def thought(number: int) -> tuple[DocumentFacts, DocumentMeaning]:
+        """What a document says and means, as far as the steps until now tell; kept for the next ones where there are
+        few.
+        """
+        found = held.get(number)
+        if found is None:
+            facts = now(number)
+            found = facts, DocumentMeaning(facts.names(), answers)
         if len(held) < _IN_MEMORY:
             held[number] = found
         return found
 
     claims: Counter[Claim] = Counter()
     for facts in read.values():
-        _add(claims, DocumentMeaning(facts, answers).heard(), 1)
+        _add(claims, DocumentMeaning(facts.names(), answers).heard(), 1)
     for facts in before.values():
-        _add(claims, DocumentMeaning(facts, answers).heard(), -1)
+        _add(claims, DocumentMeaning(facts.names(), answers).heard(), -1)
     told = answers.change(claims, run.changed.ends)
     concerned = read.keys() | (kept.concerned(told.keys | run.changed.keys) - gone)
     for claimed, letters in ((DocumentMeaning.taken, "iy"), (DocumentMeaning.kinds, "k")):
         claims = Counter()
         for number in concerned:
-            _add(claims, claimed(meaning(number)), 1)
+            _add(claims, claimed(thought(number)[1]), 1)
         for number in concerned | gone:
             _add(claims, ((claim, 1) for claim in kept.meaning(number).claims if claim[0] in letters), -1)
         concerned |= kept.concerned(answers.change(claims).keys) - gone
@@ -139,9 +154,9 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
             if number in gone:
                 kept.drop(number)
                 continue
-            thought = _Thought.of(meaning(number))
-            kept.put(number, thought)
-            new.append(thought.graph)
+            made = _Thought.of(*thought(number))
+            kept.put(number, made)
+            new.append(made.graph)
         same = _same(old, new)
         tables.change(
             [graph for graph in old if graph.number not in same],
@@ -213,9 +228,9 @@ class _Thought:
     graph: DocumentGraph
 
     @classmethod
-    def of(cls, document: DocumentMeaning) -> _Thought:
+    def of(cls, facts: DocumentFacts, document: DocumentMeaning) -> _Thought:
         claims = [claim for claim, _ in (*document.taken(), *document.kinds())]
-        graph, keys, merges = document.graph()
+        graph, keys, merges = document.graph(facts)
         return cls(np.array(sorted(document.asked), dtype=np.uint32), _Meaning(sorted(claims), keys, merges), graph)
 
 
