@@ -6,6 +6,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -56,7 +57,7 @@ _CODE = (
     ".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".java", ".go", ".rs", ".c", ".h",
     ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".cs", ".rb", ".php", ".sh", ".bash",
 )  # fmt: skip
-_RECORDS = _from("text", "load_records")
+_RECORDS = _from("records", "load_records")
 
 LOADERS: Registry[Loader] = Registry(
     "ragways.loaders",
@@ -124,6 +125,21 @@ def gives_one(name: str) -> bool:
     """
     loader = loader_of(name)
     return loader is not None and loader.name not in _OF_MANY and LOADERS.package_of(loader.name) == "ragways"
+
+
+def for_shards(file: SourceFile, options: LoadOptions, shards: int) -> list[SourceFile]:
+    """A file of many documents as each of so many shards reads it: of one that holds a record a line, only its own.
+    Any other, and one that something is wrong with, every shard reads whole.
+    """
+    loader = loader_of(file.path.name)
+    if loader is not None and loader.load is _RECORDS:
+        from ragways.corpus.records import deal_records
+
+        with suppress(Exception):  # who reads the file tells of it
+            return [replace(file, dealt=dealt) for dealt in deal_records(file, options, shards) or ()] or [
+                file
+            ] * shards
+    return [file] * shards
 
 
 def _clash(suffix: str, one: Loader, other: Loader) -> PluginClash:

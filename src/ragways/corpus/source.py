@@ -9,9 +9,10 @@ import io
 import os
 import re
 import stat
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote
@@ -30,6 +31,8 @@ class SourceFile:
 
     path: Path
     key: str
+    dealt: DealtRecords | None = field(default=None, compare=False)
+    """Of a file of many records, those that are wanted. A file that has changed since is read whole."""
 
     @property
     def stem(self) -> str:
@@ -37,6 +40,25 @@ class SourceFile:
         if "://" in self.key:  # a page, whose file has a name of ours
             return title_guess(unquote(self.key.rstrip("/").rpartition("/")[2]), self.path.suffix)
         return title_guess(self.path.name, self.path.suffix)
+
+
+@dataclass(frozen=True, slots=True)
+class DealtRecords:
+    """Records of a file of lines that were dealt to a shard: the how manieth each is, the byte that its line begins at
+    (in what the file unpacks to), the line's number, and its name where that is not simply its id, title or ordinal.
+    """
+
+    size: int
+    modified: int
+    ordinals: array[int]
+    begins: array[int]
+    lines: array[int]
+    names: dict[int, str]
+
+    def is_of(self, path: Path) -> bool:
+        """Whether the file is still the one that was dealt."""
+        status = path.stat()
+        return (status.st_size, status.st_mtime_ns) == (self.size, self.modified)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from ragways.core.runtime import Progress, ProgressCallback
 from ragways.core.trace import Usage
 from ragways.core.types import Document, Structure, content_hash, document_number, title_name
 from ragways.corpus.isolated import IsolatedReader
-from ragways.corpus.load import gives_one, walk
+from ragways.corpus.load import for_shards, gives_one, walk
 from ragways.corpus.patterns import Selection
 from ragways.corpus.source import NO_TEXT, LoadOptions, Share, Skipped, SourceFile, WebSource
 from ragways.corpus.structure import PRESETS, Chunking, structure
@@ -331,15 +331,29 @@ class FileReader:
 
     def dealt(self, shards: int) -> list[FoundFiles]:
         """The files of each shard, under the names that they have. One that may give many documents is every shard's:
-        each reads it, and takes those that are dealt to it.
+        each takes those that are dealt to it.
         """
         files: list[list[tuple[str, SourceFile]]] = [[] for _ in range(shards)]
         for root, file in self._files:
-            shard = document_number(file.key) % shards
-            for some in files[shard : shard + 1] if gives_one(file.path.name) else files:
-                some.append((root, file))
+            if gives_one(file.path.name):
+                files[document_number(file.key) % shards].append((root, file))
+            elif self._is_known(root, file):
+                for some in files:
+                    some.append((root, file))
+            else:
+                with self._summary.timed("reading"):
+                    for some, each in zip(files, for_shards(file, self._options, shards), strict=True):
+                        some.append((root, each))
         unread = [Skipped(key, "") for key in sorted(self._unread)]
         return [FoundFiles(some, unread, 0, self._roots) for some in files]
+
+    def _is_known(self, root: str, file: SourceFile) -> bool:
+        """Whether the file is as it was read last."""
+        try:
+            status = file.path.stat()
+        except OSError:
+            return False
+        return self._store.source(file.key) == (root, status.st_size, status.st_mtime_ns)
 
     def changes(self) -> Iterator[ReadDocument | ReadFile | EmptyFile]:
         """Every document that is new or changed, and after the documents of a file, the file. What is unchanged is

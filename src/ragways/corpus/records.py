@@ -1,0 +1,248 @@
+"""Records (.json, .jsonl, .ndjson, also .gz): a document a record, whose text is plain text.
+
+Of a file that holds a record a line, it can be noted once which records are whose shard's, and where they begin. So no
+shard has to look at those of the others.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ragways.core.dates import iso_date
+from ragways.core.errors import LoadError
+from ragways.core.text import one_line
+from ragways.core.types import Document, document_number
+from ragways.corpus.builder import TextBuilder
+from ragways.corpus.source import DealtRecords, Fields, LoadOptions, Skipped, SourceFile, decode, opened, read_all
+from ragways.corpus.text import write_plain
+
+_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_METADATA = ("url", "author", "source", "category")
+
+Record = dict[str, Any]
+
+
+class _Row(NamedTuple):
+    """A record, the how manieth of its file it is, and where its line begins and its number (0: it has no line)."""
+
+    ordinal: int
+    at: int
+    line: int
+    record: Record
+
+
+def load_records(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
+    """The documents of a file; of one whose records were dealt, and that has not changed since, those of its share."""
+    dealt = file.dealt if file.dealt is not None and file.dealt.is_of(file.path) else None
+    if dealt is not None:
+        options.passed()  # whatever the share has: records are dealt only where some have a text
+    rows = _rows(file, options) if dealt is None else _dealt_rows(file, options, dealt)
+    found = dealt is not None
+    unlike: tuple[str, ...] = ()
+    for row, name, text in _named(rows, options.fields, {} if dealt is None else dealt.names):
+        if not name:
+            unlike = unlike or tuple(row.record)[:8]
+            options.notice(Skipped(f"{file.key}#{row.ordinal}", "record without a text field"))
+            continue
+        found = True
+        if text and options.passes_over(f"{file.key}#{name}"):
+            continue
+        builder = TextBuilder(options.max_text)
+        builder.at(line=row.line)
+        write_plain(builder, text)
+        title = _short(_first(row.record, options.fields.title), 300) or _own_id(row.record, options.fields)
+        title = title or f"{file.stem} {row.ordinal}"
+        yield builder.document(f"{file.key}#{name}", title, "json", _facts(row.record, options.fields))
+    if not found and unlike:
+        fields = ", ".join(one_line(name, 40) for name in unlike)
+        raise LoadError(f"has no record with a text field (its fields: {fields})", "name the field that holds the text")
+
+
+def deal_records(file: SourceFile, options: LoadOptions, shards: int) -> list[DealtRecords] | None:
+    """Which records of a file of lines are those of each shard. None where the file has no lines, or no text: it is
+    then for every shard to read. What is wrong with it is an error, as it is for who loads it.
+    """
+    if not _is_of_lines(file, options):
+        return None
+    status = file.path.stat()
+    dealt = [
+        DealtRecords(status.st_size, status.st_mtime_ns, array("Q"), array("Q"), array("Q"), {}) for _ in range(shards)
+    ]
+    texts, names = 0, dict[int, str]()
+    for row, name, text in _named(_rows(file, options), options.fields, names):
+        texts += bool(text)
+        # Those without a text are told of by the first shard.
+        own = dealt[document_number(f"{file.key}#{name}") % shards if text else 0]
+        own.ordinals.append(row.ordinal)
+        own.begins.append(row.at)
+        own.lines.append(row.line)
+        if row.ordinal in names:
+            own.names[row.ordinal] = name
+    return dealt if texts else None
+
+
+def _named(rows: Iterable[_Row], fields: Fields, names: dict[int, str]) -> Iterator[tuple[_Row, str, str]]:
+    """Each record with its name, which no other of the file has, and its text. In `names` are, by ordinal, those that
+    were made because another had the name; they are added there. A record without a text field has no name; one whose
+    text is empty is left out later, as an empty file is.
+    """
+    used: set[str] = set()
+    for row in rows:
+        text = _text(_first(row.record, fields.text))
+        if not text and not _is_blank(row.record, fields.text):
+            yield row, "", ""
+            continue
+        name = names.get(row.ordinal) or _plain_name(row, fields)
+        while name in used:
+            name = names[row.ordinal] = f"{name}#{row.ordinal}"
+        used.add(name)
+        yield row, name, text
+
+
+def _plain_name(row: _Row, fields: Fields) -> str:
+    """What a record is called where no other has the name: by its id, else by its title, else by its ordinal."""
+    return _own_id(row.record, fields) or _short(_first(row.record, fields.title), 300) or str(row.ordinal)
+
+
+def _own_id(record: Record, fields: Fields) -> str:
+    return _short(_first(record, fields.id), 300)
+
+
+def _facts(record: Record, fields: Fields) -> dict[str, str]:
+    facts = {key: _short(_first(record, getattr(fields, key))) for key in _METADATA}
+    return {**facts, "date": iso_date(_short(_first(record, fields.date)))}
+
+
+# Where records stand
+
+
+def _is_of_lines(file: SourceFile, options: LoadOptions) -> bool:
+    return file.path.name.lower().endswith(_LINES) or _has_lines(file, options)
+
+
+def _rows(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
+    """All records of a file."""
+    if _is_of_lines(file, options):
+        return _lines(file, options)
+    records = _records(_parse(read_all(file, options.max_bytes)), options.fields)
+    return (_Row(ordinal, 0, 0, record) for ordinal, record in enumerate(records, start=1))
+
+
+def _dealt_rows(file: SourceFile, options: LoadOptions, dealt: DealtRecords) -> Iterator[_Row]:
+    """Those records of a file of lines that were dealt."""
+    with opened(file) as stream:
+        for ordinal, at, number in zip(dealt.ordinals, dealt.begins, dealt.lines, strict=True):
+            stream.seek(at)
+            yield _Row(ordinal, at, number, _parse_line(stream.readline(options.max_record + 1), number))
+
+
+def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
+    """An object a line. Read one by one, so a file of any length needs the memory of one line."""
+    with opened(file) as stream:
+        size = number = ordinal = 0
+        while line := stream.readline(options.max_record + 1):
+            number += 1
+            size += len(line)
+            if len(line) > options.max_record:
+                raise LoadError(f"line {number} is longer than {options.max_record:,} bytes", "raise max_record")
+            if size > options.max_stream:
+                raise LoadError(f"unpacks to more than {options.max_stream:,} bytes", "raise max_stream")
+            if line.strip():
+                ordinal += 1
+                yield _Row(ordinal, size - len(line), number, _parse_line(line, number))
+
+
+def _parse_line(line: bytes, number: int) -> Record:
+    try:
+        return _record(json.loads(line.decode().removeprefix("\ufeff")))
+    except ValueError as error:
+        raise LoadError(f"has no valid JSON in line {number} ({error})", "check that it is whole") from error
+
+
+def _parse(data: bytes) -> object:
+    text, _ = decode(data)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise LoadError(f"is not valid JSON ({error})", "check that it is whole") from error
+
+
+def _has_lines(file: SourceFile, options: LoadOptions) -> bool:
+    """Whether a file that is called `.json` holds an object a line, as some data sets do."""
+    with opened(file) as stream:
+        first, second = (stream.readline(options.max_record + 1).strip() for _ in range(2))
+    try:
+        return second.startswith(b"{") and isinstance(json.loads(first.decode("utf-8-sig")), dict)
+    except ValueError:
+        return False
+
+
+def _record(value: object) -> Record:
+    if isinstance(value, dict):
+        return value
+    return {"text": value} if isinstance(value, str) else {}
+
+
+def _records(value: object, fields: Fields) -> Iterator[Record]:
+    """The records of a whole JSON file, in whichever of the usual shapes they come."""
+    if isinstance(value, list):
+        yield from map(_record, value)
+    elif isinstance(value, dict):
+        if isinstance(_first(value, fields.text), str):
+            yield value
+            return
+        inner = _only_list(value)
+        if inner is not None:
+            yield from _records(inner, fields)
+            return
+        for title, content in value.items():
+            yield {"title": title, **content} if isinstance(content, dict) else {"title": title, "text": content}
+    else:
+        raise LoadError("holds neither records nor titles with texts")
+
+
+def _only_list(value: Record) -> object:
+    """`{"docs": [...]}` and `{"metadata": {...}, "articles": {...}}` wrap the records in one value."""
+    lists = [inner for inner in value.values() if isinstance(inner, list) and inner and isinstance(inner[0], dict)]
+    if len(lists) == 1:
+        return lists[0]
+    maps = [inner for key, inner in value.items() if isinstance(inner, dict) and key not in ("metadata", "meta")]
+    wrapped = len(value) <= 2 and len(maps) == 1 and all(isinstance(inner, dict) for inner in maps[0].values())
+    return maps[0] if wrapped else None
+
+
+# Fields
+
+
+def _first(record: Record, names: tuple[str, ...]) -> object:
+    for name in names:
+        value = record.get(name)
+        if value not in (None, "", []):
+            return value
+    return None
+
+
+def _is_blank(record: Record, names: tuple[str, ...]) -> bool:
+    """Whether the record has one of these fields, and nothing is written in it."""
+    value = _first(record, names)
+    return any(name in record for name in names) and (value is None or isinstance(value, str))
+
+
+def _text(value: object) -> str:
+    """A string, or a list of sentences or paragraphs joined with a space."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, list):
+        return " ".join(part.strip() for part in value if isinstance(part, str)).strip()
+    return ""
+
+
+def _short(value: object, limit: int = 1000) -> str:
+    if isinstance(value, str):
+        return one_line(value, limit)
+    if isinstance(value, list):
+        return one_line("; ".join(str(part)[:200] for part in value[:50] if isinstance(part, str | int)), limit)
+    return str(value)[:limit] if isinstance(value, int | float) and not isinstance(value, bool) else ""
