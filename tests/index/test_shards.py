@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +21,7 @@ from ragways.index.health import check, index_status
 from ragways.index.layers import LAYERS
 from ragways.index.live import LiveIndex
 from ragways.index.reader import Index
+from ragways.index.store import Store
 from ragways.index.update import Summary
 from ragways.models.client import ModelClient
 from ragways.retrieval.ask import PARADIGMS, ask, retrieve
@@ -158,6 +160,24 @@ def test_taking_over_costs_what_changed(tmp_path: Path, corpus: Path, monkeypatc
         assert run(tmp_path / "three", [corpus]).changed == 1
         assert asyncio.run(remove(tmp_path / "three", ["market"])).removed == 1
     (corpus / "market.md").unlink()
+    run(tmp_path / "one", [corpus])
+    assert shown(tmp_path / "three") == shown(tmp_path / "one")
+
+
+def test_more_shards_than_files_that_sqlite_reads_at_once(
+    tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+):
+    open_store, made = Store.create_or_open.__func__, []  # type: ignore[attr-defined]
+
+    def with_few(cls: type[Store], folder: Path) -> Store:
+        store: Store = open_store(cls, folder)
+        store.db.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 1)
+        made.append(folder)
+        return store
+
+    monkeypatch.setattr(Store, "create_or_open", classmethod(with_few))
+    run(tmp_path / "three", [corpus], shards=3)
+    assert tmp_path / "three" in made
     run(tmp_path / "one", [corpus])
     assert shown(tmp_path / "three") == shown(tmp_path / "one")
 

@@ -99,10 +99,11 @@ async def build_shard(job: ShardJob, recipe: Recipe, progress: ProgressCallback)
     A run with another number of shards may have been killed here: what it stored is not what is dealt now.
     """
     with writing(job.folder, job.rebuild) as (store, work_cache):
-        anew = job.rebuild or not job.deal.is_of(store.meta())
+        empty = store.meta()["generation"] == "0" and not store.has_sources()
+        anew = job.rebuild or not (empty or job.deal.is_of(store.meta()))
         if anew:
             store.clear()
-            store.set_meta(job.deal.meta)
+        store.set_meta(job.deal.meta)
         run = _Run(store, work_cache, progress, anew=anew, hold=job.hold)
         try:
             await run.prepare(recipe, shard=True)

@@ -44,6 +44,7 @@ class Store:
         """Hashes of chunks that were removed; other chunks may have the same."""
         self.settled = True
         """Whether all that was committed has reached the file: until then, what was deleted can still be read in it."""
+        self._beside: list[str] = []
 
     @classmethod
     def create_or_open(cls, folder: Path) -> Store:
@@ -144,6 +145,7 @@ class Store:
             forget_gone(self.db)
             # A power cut after this returns must not undo it; the many small steps before need no sync.
             self.db.execute("COMMIT")
+            self._leave()
             self.seal.note_commit()
         self.settled = False
         if settle:
@@ -185,6 +187,24 @@ class Store:
     def rollback(self) -> None:
         if self.db.in_transaction:
             self.db.execute("ROLLBACK")
+            self._leave()
+
+    def read_beside(self, other: Store) -> str | None:
+        """What the tables of another store are called in queries of this one, until its transaction ends; None where
+        SQLite reads no further file beside.
+        """
+        if len(self._beside) >= self.db.getlimit(sqlite3.SQLITE_LIMIT_ATTACHED):
+            return None
+        name = f"beside_{len(self._beside)}"
+        with store_errors(other.path):
+            self.db.execute(f"ATTACH ? AS {name}", (str(other.path.resolve()),))
+        self._beside.append(name)
+        return name
+
+    def _leave(self) -> None:
+        """Close what was read beside, which cannot be done while a transaction lasts."""
+        while self._beside:
+            self.db.execute(f"DETACH {self._beside.pop()}")
 
     def close(self) -> None:
         self.rollback()
