@@ -2,8 +2,8 @@
 
     .venv/ray/bin/python benchmarks/ray_cluster.py --documents 2000 --texts 1536
 
-The first part builds one index, the same in shards in this process, and the same on a Ray of one node, all with the
-stand-in embedder, and prints CPU seconds: of this process and the processes of Ray's tasks; apart, those of Ray's own
+The first part builds one index, the same in shards in one process, and the same on a Ray of one node, all with the
+stand-in embedder, and prints CPU seconds: of the process that builds and of Ray's workers; apart, those of Ray's own
 processes. The second has an endpoint that takes a second for every call, and builds with one and with three workers.
 """
 
@@ -14,6 +14,7 @@ import asyncio
 import json
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -36,7 +37,8 @@ from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
 
 SMALL = {"object_store_memory": 80 * 1024**2}
-TASKS, OWN = "ray::", ("raylet", "gcs_server")
+TASKS = ("ray::IDLE", "ray::_build")
+OWN = ("raylet", "gcs_server", "ray::Dashboard", "ray::RuntimeEnv")
 
 
 def settings(index: Path, server: LoopbackServer, **cluster: object) -> Settings:
@@ -66,31 +68,37 @@ def cpu_of(*names: str) -> float:
 
 
 def overhead(home: Path, documents: int, shards: int, tasks: int) -> dict[str, Any]:
-    """CPU seconds of the same build in three ways."""
+    """CPU seconds of the same build in three ways, each in a process of its own: none finds warm what another left."""
     corpus = home / "corpus.jsonl"
     write_jsonl(corpus, documents)
     told: dict[str, Any] = {}
-    asyncio.run(stand_in())
-    for name, count in (("one", 0), ("shards", shards), ("ray", shards)):
-        engine = None
-        if name == "ray":
-            environment = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}
-            ray.init(
-                address="local",
-                num_cpus=tasks,
-                include_dashboard=False,
-                log_to_driver=False,
-                runtime_env=environment,
-                **SMALL,
-            )
-            engine = partial(build_on_ray, address="", make=recipe)
-        before, busy, own = cpu(), cpu_of(TASKS), cpu_of(*OWN)
-        summary = asyncio.run(build(home / name, [corpus], recipe(USUAL), shards=count, engine=engine))
-        told[name] = round(cpu() - before + cpu_of(TASKS) - busy, 2)
-        told["chunks"] = summary.chunks
-        told[f"{name}, by stage"] = {stage: round(seconds, 2) for stage, seconds in summary.seconds.items()}
-    told["Ray's own processes"] = round(cpu_of(*OWN) - own, 2)
-    ray.shutdown()
+    # Ray gives a task of one CPU one thread for its products: so the others have one too.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    for way in ("one", "shards", "ray"):
+        command = [sys.executable, __file__, "--way", way, "--home", str(home)]
+        command += ["--shards", str(shards), "--tasks", str(tasks)]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+        told |= json.loads(done.stdout)
+    return told
+
+
+def build_by(way: str, home: Path, shards: int, tasks: int) -> dict[str, Any]:
+    """CPU seconds of one build, after imports: of this process and of Ray's workers, with all that starting them takes;
+    and apart those of Ray's other processes.
+    """
+    engine = None
+    if way == "ray":
+        # Workers have the environment of this process. With a `runtime_env`, Ray would start each of them twice.
+        ray.init(address="local", num_cpus=tasks, include_dashboard=False, log_to_driver=False, **SMALL)
+        engine = partial(build_on_ray, address="", make=recipe)
+    before, own = cpu(), cpu_of(*OWN)
+    shards = 0 if way == "one" else shards
+    summary = asyncio.run(build(home / way, [home / "corpus.jsonl"], recipe(USUAL), shards=shards, engine=engine))
+    told: dict[str, Any] = {way: round(cpu() - before + cpu_of(*TASKS), 2), "chunks": summary.chunks}
+    told[f"{way}, by stage"] = {stage: round(seconds, 2) for stage, seconds in summary.seconds.items()}
+    if way == "ray":
+        told["Ray's own processes"] = round(cpu_of(*OWN) - own, 2)
+        ray.shutdown()
     return told
 
 
@@ -127,7 +135,12 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=1536)
     parser.add_argument("--shards", type=int, default=6)
     parser.add_argument("--tasks", type=int, default=2, help="tasks at once on the one node")
+    parser.add_argument("--way", choices=("one", "shards", "ray"), help=argparse.SUPPRESS)
+    parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.way:
+        print(json.dumps(build_by(options.way, options.home, options.shards, options.tasks)))
+        return
     with tempfile.TemporaryDirectory() as home:
         if options.documents:
             print(
