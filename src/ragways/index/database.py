@@ -76,6 +76,29 @@ def _forget(db: sqlite3.Connection, name: str) -> None:
         db.create_function(name, 1, None)
 
 
+class Beside:
+    """Other databases that a connection reads in its own queries, as long as a transaction lasts."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._names: list[str] = []
+
+    def read(self, path: Path) -> str | None:
+        """What the tables of this one have before their names; None where SQLite reads no further file."""
+        if len(self._names) >= self._db.getlimit(sqlite3.SQLITE_LIMIT_ATTACHED):
+            return None
+        name = f"beside_{len(self._names)}"
+        with store_errors(path):
+            self._db.execute(f"ATTACH ? AS {name}", (str(path.resolve()),))
+        self._names.append(name)
+        return name
+
+    def leave(self) -> None:
+        """Close them all: when the transaction has ended, for before it cannot be done."""
+        while self._names:
+            self._db.execute(f"DETACH {self._names.pop()}")
+
+
 @contextmanager
 def new_database(path: Path) -> Iterator[sqlite3.Connection]:
     """A database written in one transaction into a folder that is a draft until it is renamed: so a journal would

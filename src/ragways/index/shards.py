@@ -232,7 +232,7 @@ def _compared(store: Store, part: Store, deal: Deal, *, empty: bool) -> ShardCha
 def _take_documents(store: Store, part: Store, numbers: Sequence[int], changed: ChangedDocuments) -> None:
     if not numbers:
         return
-    beside = store.read_beside(part)
+    beside = store.beside.read(part.path)
     for at in range(0, len(numbers), _AT_ONCE):
         some = numbers[at : at + _AT_ONCE]
         here = {number for number in some if store.has(number)}

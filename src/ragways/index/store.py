@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ragways.core.errors import NoIndex, StoreDamaged, StoreError, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
-from ragways.index.database import REBUILD, connect, log_size, store_errors
+from ragways.index.database import REBUILD, Beside, connect, log_size, store_errors
 from ragways.index.gone_texts import forget_gone, note_gone
 from ragways.index.origin import packed
 from ragways.index.place import MARK, check_parts, claim
@@ -44,7 +44,7 @@ class Store:
         """Hashes of chunks that were removed; other chunks may have the same."""
         self.settled = True
         """Whether all that was committed has reached the file: until then, what was deleted can still be read in it."""
-        self._beside: list[str] = []
+        self.beside = Beside(db)
 
     @classmethod
     def create_or_open(cls, folder: Path) -> Store:
@@ -145,7 +145,7 @@ class Store:
             forget_gone(self.db)
             # A power cut after this returns must not undo it; the many small steps before need no sync.
             self.db.execute("COMMIT")
-            self._leave()
+            self.beside.leave()
             self.seal.note_commit()
         self.settled = False
         if settle:
@@ -187,24 +187,7 @@ class Store:
     def rollback(self) -> None:
         if self.db.in_transaction:
             self.db.execute("ROLLBACK")
-            self._leave()
-
-    def read_beside(self, other: Store) -> str | None:
-        """What the tables of another store are called in queries of this one, until its transaction ends; None where
-        SQLite reads no further file beside.
-        """
-        if len(self._beside) >= self.db.getlimit(sqlite3.SQLITE_LIMIT_ATTACHED):
-            return None
-        name = f"beside_{len(self._beside)}"
-        with store_errors(other.path):
-            self.db.execute(f"ATTACH ? AS {name}", (str(other.path.resolve()),))
-        self._beside.append(name)
-        return name
-
-    def _leave(self) -> None:
-        """Close what was read beside, which cannot be done while a transaction lasts."""
-        while self._beside:
-            self.db.execute(f"DETACH {self._beside.pop()}")
+            self.beside.leave()
 
     def close(self) -> None:
         self.rollback()
