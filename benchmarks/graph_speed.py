@@ -30,7 +30,8 @@ from ragways.index.graph.layer import GRAPH
 from ragways.index.graph.reader import Graph
 from ragways.index.layer import BuildContext, Texts
 from ragways.index.layers import layer_settings
-from ragways.index.pagerank import Adjacency, pagerank, push
+from ragways.index.pagerank import Adjacency, pagerank
+from ragways.index.reached import push
 from ragways.index.store import Store
 from ragways.index.update import Recipe
 from ragways.index.work_cache import WorkCache

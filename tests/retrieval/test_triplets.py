@@ -23,8 +23,8 @@ from ragways.retrieval.graph_pieces import (
     entity_pieces,
     in_turn,
     interleaved,
+    leading,
     naming,
-    nodes,
     said,
     summed,
     temporal,
@@ -153,7 +153,7 @@ def test_bonds_are_the_relations_that_the_graph_reads(index: Index):
     graph, bonds = index.graph, index.graph.relation_arrays
     for ids in ([], graph.named("Ness Light"), list(graph.ids)[:12], list(graph.ids)):
         for limit in (0, 3, 10_000):
-            chosen = nodes(graph, ids)
+            chosen = graph.ids.of(ids)
             assert bonds.names(bonds.touching(chosen, limit)) == [t.id for t in graph.triplets(ids, limit)]
             assert bonds.names(bonds.between(chosen, limit)) == [t.id for t in graph.induced(ids, limit)]
     every = bonds.between(graph.ids.values(), 10_000)
@@ -180,13 +180,41 @@ def test_the_words_of_relations_are_those_that_are_shown(index: Index):
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.floats(0.0, 1.0)), max_size=60))
-def test_the_sum_of_a_chunk_is_exact_in_any_order(pairs: list[tuple[int, float]]):
+def test_the_sum_of_a_chunk_is_the_same_in_any_order(pairs: list[tuple[int, float]]):
     chunks, scores = np.array([c for c, _ in pairs], dtype=np.int64), np.array([s for _, s in pairs])
     found, first, total = summed(chunks, scores)
-    assert dict(zip(found.tolist(), total.tolist(), strict=True)) == {
-        chunk: math.fsum(score for other, score in pairs if other == chunk) for chunk in set(chunks.tolist())
-    }
+    sums = {chunk: math.fsum(score for other, score in pairs if other == chunk) for chunk in set(chunks.tolist())}
+    assert dict(zip(found.tolist(), total.tolist(), strict=True)) == pytest.approx(sums, rel=1e-12)
     assert [chunks.tolist().index(chunk) for chunk in found.tolist()] == first.tolist()
+    again, _, same = summed(chunks[::-1], scores[::-1])
+    assert [again.tolist(), same.tolist()] == [found.tolist(), total.tolist()]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30), st.integers(0, 12))
+def test_what_leads_holds_the_first_whatever_orders_equals(pairs: list[tuple[int, int]], count: int):
+    keys = [np.array(column, dtype=np.float64) for column in (zip(*pairs, strict=True) if pairs else ([], []))]
+    places = leading(keys, count).tolist()
+    ranked = sorted(range(len(pairs)), key=lambda n: (-pairs[n][0], -pairs[n][1], -n))
+    assert set(ranked[:count]) <= set(places)
+    assert all(pairs[place] >= pairs[ranked[:count][-1]] for place in places)
+
+
+def test_statements_of_many_relations_are_cut_in_their_order(index: Index):
+    arrays = index.graph.relation_arrays
+    chunks, which = arrays.sources(arrays.all_numbers())
+    for most in (0, 1, 3, len(chunks) - 1, len(chunks), len(chunks) + 1):
+        some, of = arrays.sources(arrays.all_numbers(), most)
+        assert [some.tolist(), of.tolist()] == [chunks[:most].tolist(), which[:most].tolist()]
+
+
+def test_numbers_of_entities_come_in_the_order_asked(index: Index):
+    ids = index.graph.ids
+    asked = [*ids][::-2]
+    assert ids.of(asked).tolist() == [ids[id] for id in asked]
+    assert ids.of([]).tolist() == []
+    for missing in ("entity:0000000000000000", "entity:x", "x"):
+        with pytest.raises(KeyError, match=missing):
+            ids.of([*asked, missing])
 
 
 def test_few_names_find_what_many_do(index: Index):

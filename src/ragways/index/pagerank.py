@@ -1,13 +1,13 @@
-"""Personalised PageRank on compressed rows: exact by power iteration, and approximate near the seeds.
+"""A weighted graph on compressed rows, and personalised PageRank on it, exact by power iteration.
 
-Both follow π ← d·A·π + (1 − d)·p, with A column-normalised: the share d of a node's mass goes to its neighbours in
+It follows π ← d·A·π + (1 − d)·p, with A column-normalised: the share d of a node's mass goes to its neighbours in
 proportion to the weights of its edges, the rest goes home to the seeds. A node without edges sends all of it home.
+`reached.py` has the approximate one, near the seeds.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -167,7 +167,7 @@ def pagerank(
     links: Adjacency, start: Floats, *, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
 ) -> Floats:
     """Exact, by power iteration, until a round changes less than `tolerance` in all. The result sums to 1."""
-    home = _normalised(start)
+    home = normalised(start)
     if len(home) == 0:
         return home
     links = links.compact()
@@ -192,217 +192,6 @@ def pagerank(
     return mass
 
 
-@dataclass(frozen=True)
-class Reached:
-    """π near the seeds: the share of each of some `nodes`, in rising order. Any other node has `beyond` for each unit
-    of its strength.
-    """
-
-    links: Adjacency
-    nodes: Ints
-    mass: Floats
-    beyond: float
-
-    def dense(self) -> Floats:
-        """The share of every node."""
-        mass = self.beyond * self.links.strengths
-        mass[self.nodes] = self.mass
-        return mass
-
-    def best(self, count: int, *, minimum: float = 0.0, first: int = 0, end: int | None = None) -> tuple[Ints, Floats]:
-        """The nodes from `first` to `end` that have the largest shares, of at least `minimum`: best first, equals by
-        rank.
-        """
-        nodes, mass = self.candidates(count, first=first, end=end)
-        able = np.flatnonzero(mass >= minimum)
-        if count < len(able):
-            able = able[mass[able] >= np.partition(mass[able], -count)[-count]]
-        best = able[np.lexsort((self.links.ranks(nodes[able]), -mass[able]))][:count]
-        return nodes[best], mass[best]
-
-    def candidates(self, count: int, *, first: int = 0, end: int | None = None) -> tuple[Ints, Floats]:
-        """Nodes from `first` to `end` among which the `count` best are, and their shares, in no order.
-
-        A node that was not reached has no more than as many that are stronger, so the strongest are enough of those.
-        """
-        end = len(self.links) if end is None else end
-        here = slice(*np.searchsorted(self.nodes, [first, end]).tolist())
-        others = self.links.strongest(count, first, end)
-        others = others[~self._reached(others)]
-        nodes = np.concatenate([self.nodes[here], others])
-        return nodes, np.concatenate([self.mass[here], self.beyond * self.links.strengths.take(others)])
-
-    def of(self, nodes: Ints) -> Floats:
-        """The shares of these nodes."""
-        places = np.searchsorted(self.nodes, nodes).clip(max=len(self.nodes) - 1)
-        others = self.beyond * self.links.strengths.take(nodes)
-        return np.where(self._reached(nodes), self.mass.take(places), others)
-
-    def _reached(self, nodes: Ints) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = self.nodes.take(np.searchsorted(self.nodes, nodes), mode="clip") == nodes
-        return found
-
-
-def push(links: Adjacency, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:
-    """As `reach`, from a weight for every node: the share of every node. The result sums to 1."""
-    home = _normalised(start)
-    seeds = np.flatnonzero(home)
-    return reach(links, seeds, home[seeds], damping=damping, epsilon=epsilon).dense() if len(seeds) else home
-
-
-def reach(links: Adjacency, seeds: Ints, weights: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Reached:
-    """Approximate, near the seeds (different nodes, with weights above 0): neither work nor memory grow with the graph,
-    only with 1 / epsilon.
-
-    Mass is pushed outwards from the seeds while a node gets more than `epsilon` for each of its edges; that finds the
-    nodes that count. Among these π is solved for nearly exactly. What leaves them is lost to sight: it is taken to
-    mix, so that every node of the graph gets of it by its strength, as it does in the long run.
-    """
-    first = np.argsort(links.ranks(seeds))  # sums do not depend on who was named first
-    seeds, weights = seeds[first], weights[first]
-    home = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
-    steps = _steps(damping, epsilon)
-    with links.scratch() as local:
-        seen, near = _explore(links, seeds, home, local, damping, epsilon, max(4, steps - 2))
-        kept = np.flatnonzero((near > epsilon / 10) | (np.arange(len(seen)) < len(seeds)))
-        kept = kept.take(np.argsort(links.ranks(seen.take(kept))))
-        chosen, near = seen.take(kept), near.take(kept)
-        back = np.zeros(len(seen))
-        back[: len(seeds)] = home
-        at_home = back.take(kept)
-        local[seen] = -1
-        local[chosen] = np.arange(len(chosen))
-        places, counts = links.edges(chosen)
-        targets = links.indices.take(places)
-        columns = local.take(targets)
-        # Numbers, not a mask: most edges lead out, and to take some by number costs as much as they are.
-        inside = np.flatnonzero(columns >= 0)
-        weight = links.weights.take(places).astype(np.float64)
-        coming = damping * weight.take(inside) * _shares(links, targets.take(inside))
-        part = _Part.of(columns.take(inside), inside, counts, coming)
-        visits = part.solve(at_home, near, damping, steps)
-        weight *= np.repeat(damping * visits * _shares(links, chosen), counts)
-        # One more step, over all edges, so that nodes around the chosen ones get their part as well.
-        around = _once(targets.take(np.flatnonzero(columns < 0)), local)
-        nodes = np.concatenate([chosen, around])
-        local[around] = np.arange(len(chosen), len(nodes))
-        mass = _totals(local.take(targets), weight, len(nodes))
-        local[nodes] = -1
-    mass[: len(chosen)] += at_home
-    beyond = 0.0
-    if damping > 0 and links.strength > 0:
-        weight[inside] = 0.0
-        beyond = float(weight.sum()) * damping / (1.0 - damping) / links.strength
-        mass += beyond * links.strengths.take(nodes)
-    # Mass at a node without edges goes home; that only makes all of it larger in proportion.
-    total = float(mass.sum()) + beyond * (links.strength - float(links.strengths.take(nodes).sum()))
-    order = np.argsort(nodes)
-    return Reached(links, nodes[order], mass[order] / total, beyond / total)
-
-
-def seeds_of(weights: Mapping[int, float]) -> tuple[Ints, Floats]:
-    """Nodes and their weights as `reach` takes them."""
-    return np.array(list(weights), dtype=np.int64), np.array(list(weights.values()), dtype=np.float64)
-
-
-def _shares(links: Adjacency, nodes: NDArray[np.int32] | Ints) -> Floats:
-    """What a unit of weight at an edge of each of these nodes takes of the node's mass."""
-    strengths = links.strengths.take(nodes)
-    return np.divide(1.0, strengths, out=np.zeros_like(strengths), where=strengths > 0)
-
-
-def _steps(damping: float, epsilon: float) -> int:
-    """Steps of the solver until what is left is well below what counts. Its error falls by this rate at each."""
-    root = math.sqrt((1.0 + damping) / (1.0 - damping))
-    rate = max((root - 1.0) / (root + 1.0), 1e-3)
-    return max(4, math.ceil(math.log(min(0.1, 1000.0 * epsilon)) / math.log(rate)))
-
-
-def _explore(
-    links: Adjacency,
-    seeds: Ints,
-    home: Floats,
-    local: NDArray[np.int32],
-    damping: float,
-    epsilon: float,
-    rounds: int,
-) -> tuple[Ints, Floats]:
-    """A rough count of visits: mass goes outwards round by round, and ends where there is little of it for an edge.
-
-    The nodes that were seen, the seeds first, and how often each was visited. `local` is left with the place of each of
-    them among those seen.
-    """
-    seen = front = np.asarray(seeds, dtype=np.int64)
-    visits = mass = home
-    local[seen] = np.arange(len(seen))
-    for _ in range(rounds):
-        going = np.flatnonzero(mass > epsilon * links.counts_of(front))
-        if not len(going):
-            break
-        front = front.take(going)
-        places, counts = links.edges(front)
-        given = links.weights.take(places).astype(np.float64)
-        given *= np.repeat(damping * mass.take(going) * _shares(links, front), counts)
-        targets = links.indices.take(places)
-        new = _once(targets.take(np.flatnonzero(local.take(targets) < 0)), local)
-        local[new] = np.arange(len(seen), len(seen) + len(new))
-        seen = np.concatenate([seen, new])
-        total = _totals(local.take(targets), given, len(seen))
-        got = np.flatnonzero(total)
-        front, mass = seen.take(got), total.take(got)
-        total[: len(visits)] += visits
-        visits = total
-    return seen, visits
-
-
-def _once(nodes: NDArray[np.int32], scratch: NDArray[np.int32]) -> Ints:
-    """Each of these nodes once, without sorting: of those that are equal, one is found where it was written last."""
-    turns = np.arange(len(nodes))
-    scratch[nodes] = turns
-    return nodes.take(np.flatnonzero(scratch.take(nodes) == turns)).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Some nodes of a graph and the edges between them, as rows: what each gets from the others."""
-
-    columns: NDArray[np.int32]
-    values: Floats
-    filled: Ints
-    begins: Ints
-
-    @classmethod
-    def of(cls, columns: NDArray[np.int32], inside: Ints, counts: Ints, values: Floats) -> _Part:
-        """`inside` are its edges, by number among all that its nodes have; `counts` tells how many each has."""
-        ends = np.searchsorted(inside, np.cumsum(counts))
-        begins = np.concatenate([np.zeros(1, dtype=ends.dtype), ends[:-1]])
-        filled = np.flatnonzero(ends > begins)
-        return cls(columns, values, filled, begins.take(filled))
-
-    def solve(self, home: Floats, guess: Floats, damping: float, steps: int) -> Floats:
-        """x = home + damping · A · x, by Chebyshev's semi-iteration: the graph is undirected, so all eigenvalues of A
-        are real and between -1 and 1, and this needs a third of the steps that plain iteration takes.
-        """
-        before, now = guess, self._step(guess) + home
-        factor = 1.0 / (1.0 - damping**2 / 2.0)
-        for _ in range(steps - 1):
-            before, now = now, factor * (self._step(now) + home - before) + before
-            factor = 1.0 / (1.0 - damping**2 * factor / 4.0)
-        return np.maximum(now, 0.0)
-
-    def _step(self, visits: Floats) -> Floats:
-        got = np.zeros_like(visits)
-        if len(self.filled):
-            given = visits.take(self.columns)
-            given *= self.values
-            got[self.filled] = np.add.reduceat(given, self.begins)
-        return got
-
-
-def _totals(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
-    return np.bincount(places, values, size).astype(np.float64, copy=False)
-
-
 def _row_sums(indptr: NDArray[np.integer], values: Floats) -> Floats:
     """Sums of each row; `reduceat` gives an empty row the next row's first value, hence the mask."""
     sums = np.zeros(len(indptr) - 1)
@@ -412,11 +201,12 @@ def _row_sums(indptr: NDArray[np.integer], values: Floats) -> Floats:
     return sums
 
 
-def _normalised(start: Floats) -> Floats:
+def normalised(start: Floats) -> Floats:
+    """The weights above 0 as shares of all of them; where there are none, every node has the same."""
     given = np.asarray(start, dtype=np.float64)
     seeds = np.flatnonzero(given > 0)
     if not len(seeds):
         return np.full(len(given), 1.0 / max(len(given), 1))
-    normalised = np.zeros(len(given))
-    normalised[seeds] = given[seeds] / given[seeds].sum()
-    return normalised
+    shares = np.zeros(len(given))
+    shares[seeds] = given[seeds] / given[seeds].sum()
+    return shares

@@ -135,7 +135,7 @@ def _strongest(index: Index, seeds: Sequence[tuple[str, float]]) -> list[tuple[s
     """Where the walk over entities and passages leaves its mass among entities: walked again, as answers need not
     know it.
     """
-    from ragways.index.pagerank import reach, seeds_of
+    from ragways.index.reached import reach, seeds_of
 
     graph = index.graph
     start = {graph.ids[id]: weight for id, weight in seeds if weight > 0 and id in graph.ids}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,31 +56,48 @@ def rounded(scored: Iterable[tuple[str, float]]) -> Scores:
     return tuple((id, round(score, 6)) for id, score in islice(scored, SHOWN))
 
 
-def nodes(graph: Graph, entities: Iterable[str]) -> list[int]:
-    """The numbers of entities."""
-    return [graph.ids[id] for id in entities]
-
-
 def of_ends(graph: Graph, numbers: Ints, scores: Mapping[str, float]) -> tuple[Floats, Floats]:
     """The scores of the subject and of the object of each of these relations; 0 for an entity that has none."""
     import numpy as np
 
-    held = np.zeros(graph.ids.capacity)
-    held[nodes(graph, scores)] = list(scores.values())
-    return held[graph.relation_arrays.subjects[numbers]], held[graph.relation_arrays.objects[numbers]]
+    nodes, held = graph.ids.of(scores), np.array([*scores.values(), 0.0])
+    order = np.append(np.argsort(nodes), len(nodes))
+    known, held = np.append(nodes, -1)[order], held[order]
+
+    def of(ends: NDArray[np.int32]) -> Floats:
+        places = np.searchsorted(known[:-1], ends)
+        return np.where(known[places] == ends, held[places], 0.0)
+
+    return of(graph.relation_arrays.subjects[numbers]), of(graph.relation_arrays.objects[numbers])
+
+
+STATED = 20_000
+"""Places where relations are stated that are looked at: a relation of two hubs is stated all over a large corpus."""
 
 
 def summed(chunks: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
     """Each chunk once, where it stands first, and all of its scores in sum: to the last bit, whatever their order."""
     import numpy as np
 
-    known, first, where, counts = np.unique(chunks, return_index=True, return_inverse=True, return_counts=True)
-    total: Floats = np.bincount(where, scores, len(known)).astype(np.float64, copy=False)
-    # A sum of two is exact to the last bit already.
-    parts, ends = scores[np.argsort(where, kind="stable")], np.cumsum(counts)
-    for at in np.flatnonzero(counts > 2).tolist():
-        total[at] = math.fsum(parts[ends[at] - counts[at] : ends[at]].tolist())
-    return known, first.astype(np.int64), total
+    order = np.lexsort((scores, chunks))  # the smallest are added first
+    known = chunks[order]
+    begins = np.flatnonzero(np.diff(known, prepend=-1))
+    if not len(begins):
+        return known, order, scores[order]
+    return known[begins], np.minimum.reduceat(order, begins), np.add.reduceat(scores[order], begins)
+
+
+def leading(keys: Sequence[Floats], count: int) -> Ints:
+    """The places of the `count` that are largest by the first of these keys, and of equal ones by the next; and of all
+    that equal the last of them, which the caller must put in order.
+    """
+    import numpy as np
+
+    order = np.lexsort([-key for key in reversed(keys)])
+    if 0 < count < len(order):
+        last, behind = order[count - 1], order[count:]
+        count += int(np.count_nonzero(np.logical_and.reduce([key[behind] == key[last] for key in keys])))
+    return order[:count]
 
 
 def naming(graph: Graph, entity: str, limit: int) -> list[int]:

@@ -25,7 +25,6 @@ from ragways.retrieval.graph_pieces import (
     in_turn,
     interleaved,
     naming,
-    nodes,
     of_ends,
     triplet_pieces,
 )
@@ -110,7 +109,7 @@ async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, min
     alike = await likeness(use, low)
     entities = alike.nearest(top, minimum)[:top]
     score = dict(entities)
-    numbers = graph.relation_arrays.touching(nodes(graph, score), EDGES)
+    numbers = graph.relation_arrays.touching(graph.ids.of(score), EDGES)
     near = np.maximum(*of_ends(graph, numbers, score))
     ties = graph.relation_arrays.ranks(numbers)
     best = np.lexsort((ties, -graph.relation_arrays.weights[numbers], -near))[:top]
@@ -143,7 +142,7 @@ async def _by_words(use: Resources, theme: str) -> Numbered:
     around = use.index.vectors.search(await use.embed_question(theme), AROUND)
     named = [id for id, _ in graph.mentioned([id for id, _ in around], NEARBY)]
     wanted = set(terms(theme))
-    numbers = graph.relation_arrays.between(nodes(graph, named), WORDED)
+    numbers = graph.relation_arrays.between(graph.ids.of(named), WORDED)
     rows = graph.relations_at(numbers.tolist())
     shared = np.array([len(wanted & _terms(rows[number])) for number in numbers.tolist()], dtype=np.int64)
     order = np.lexsort((graph.relation_arrays.ranks(numbers), -graph.relation_arrays.weights[numbers], -shared))

@@ -16,13 +16,14 @@ from ragways.index.graph.reader import Graph, Triplet
 from ragways.index.pagerank import Adjacency
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import (
+    STATED,
     EntityScores,
     GraphWalk,
     by_date,
     entity_pieces,
     hits_of,
     interleaved,
-    nodes,
+    leading,
     of_ends,
     rounded,
     said,
@@ -95,16 +96,18 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
         import numpy as np
 
         graph, mass = use.index.graph, reached.mass
-        numbers = graph.relation_arrays.between(nodes(graph, mass))
+        numbers = graph.relation_arrays.between(graph.ids.of(mass))
         near = np.maximum(*of_ends(graph, numbers, reached.seeds.likeness.of(mass)))
         share = np.add(*of_ends(graph, numbers, mass))
         ties = graph.relation_arrays.ranks(numbers)
         rank = np.lexsort((ties, -graph.relation_arrays.weights[numbers], -share, -near))[:limit]
         numbers, near, share = numbers[rank], near[rank], share[rank]
-        stating, which = graph.relation_arrays.sources(numbers)
+        stating, which = graph.relation_arrays.sources(numbers, STATED)
         found, first, total = summed(stating, share[which])
         # What a chunk is found by is the first triplet that it states.
         by = which[first]
+        able = leading((near[by], total), chunks)
+        found, total, by = found[able], total[able], by[able]
         columns = ((-near[by]).tolist(), (-total).tolist(), [graph.chunks[n] for n in found.tolist()], by.tolist())
         best = sorted(zip(*columns, strict=True))[:chunks]
         current_span().details.update(triplets=len(numbers), found=len(best))
@@ -131,13 +134,17 @@ def short_forms(
         import numpy as np
 
         graph, mass, query = use.index.graph, reached.mass, reached.seeds.query
-        numbers = graph.relation_arrays.between(nodes(graph, mass), limit)
+        numbers = graph.relation_arrays.between(graph.ids.of(mass), limit)
         share = np.add(*of_ends(graph, numbers, mass))
-        best = np.lexsort((graph.relation_arrays.ranks(numbers), -share))[:relations]
-        stated = dict(zip(graph.relation_arrays.names(numbers[best]), share[best].tolist(), strict=True))
-        stating, which = graph.relation_arrays.sources(numbers)
+        rank = np.lexsort((graph.relation_arrays.ranks(numbers), -share))
+        numbers, share = numbers[rank], share[rank]
+        names = graph.relation_arrays.names(numbers[:relations])
+        stated = dict(zip(names, share[:relations].tolist(), strict=True))
+        stating, which = graph.relation_arrays.sources(numbers, STATED)
         found, _, total = summed(stating, share[which])
-        source = _best({graph.chunks[n]: sum for n, sum in zip(found.tolist(), total.tolist(), strict=True)}, chunks)
+        able = leading((total,), chunks)
+        sums = zip(found[able].tolist(), total[able].tolist(), strict=True)
+        source = _best({graph.chunks[n]: sum for n, sum in sums}, chunks)
         named = _best(mass, entities)
         known, rows = graph.entities(named), graph.relations(stated)
         entity = entity_pieces(use, [known[id] for id in named], described=SHORT)
@@ -216,7 +223,8 @@ def _kept(
 ) -> dict[str, float]:
     import numpy as np
 
-    from ragways.index.pagerank import Reached, pagerank, reach, seeds_of
+    from ragways.index.pagerank import pagerank
+    from ragways.index.reached import Reached, reach, seeds_of
 
     if not seeds.nodes:
         return {}

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragways.index import reached
 from ragways.index.array_tables import Ragged
-from ragways.index.pagerank import Adjacency, pagerank, push, reach
+from ragways.index.pagerank import Adjacency, pagerank
+from ragways.index.reached import push, reach
 
 
 @st.composite
@@ -165,3 +167,72 @@ def test_a_hub_does_not_mislead_the_push() -> None:
     assert best == np.argsort(-exact, kind="stable")[:4].tolist()
     assert set(best) == {0, 1, 2, 3}
     assert pushed[4:].max() < pushed[3] / 100
+
+
+@st.composite
+def hub_graphs(draw) -> tuple[Adjacency, np.ndarray]:
+    """A few nodes are joined to many of the others."""
+    size, random = draw(st.integers(10, 200)), np.random.default_rng(draw(st.integers(0, 10_000)))
+    ends = list(random.integers(0, size, (2, draw(st.integers(5, 400)))))
+    for hub in range(draw(st.integers(1, 5))):
+        crowd = random.integers(0, size, draw(st.integers(1, size)))
+        ends = [np.append(ends[0], np.full(len(crowd), hub)), np.append(ends[1], crowd)]
+    links = Adjacency.of_edges(size, ends[0], ends[1], random.choice([0.5, 1.0, 5.0], len(ends[0])))
+    start = np.zeros(size)
+    start[random.integers(0, size, draw(st.integers(1, 3)))] = random.random() + 0.1
+    return links, start
+
+
+@settings(max_examples=60, deadline=None)
+@given(hub_graphs(), st.sampled_from([0.5, 0.7, 0.85]), st.sampled_from([1e-2, 1e-3, 1e-4]))
+def test_no_share_is_further_off_than_epsilon_allows(graph, damping: float, epsilon: float) -> None:
+    """As far as the solver goes to the end, which it need not in practice. Where nodes that are left out have no more
+    than b for a unit of strength, what they would have given on is no more than d·b of each node's strength.
+    """
+    links, start = graph
+    if links.strength == 0:
+        return
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(reached, "_steps", lambda damping, epsilon: 200)
+        patched.setattr(reached, "_MANY", 4)
+        near = push(links, start, damping=damping, epsilon=epsilon)
+    exact = _dense(links, start, damping)
+    left_out = epsilon / links.weights.min() * (0.1 + 1 / (1 - damping))
+    joined = links.strengths > 0
+    assert (np.abs(near - exact)[joined] <= damping * left_out * links.strengths[joined] + 1e-9).all()
+
+
+def _dense(links: Adjacency, start: np.ndarray, damping: float) -> np.ndarray:
+    """π by solving the equation itself, with all nodes."""
+    matrix = np.zeros((len(links), len(links)))
+    for node in range(len(links)):
+        nodes, weights = links.neighbours(node)
+        matrix[nodes, node] = weights / weights.sum(dtype=np.float64)
+    home = start / start.sum()
+    matrix[:, links.strengths == 0] = home[:, None]
+    return np.linalg.solve(np.eye(len(links)) - damping * matrix, (1 - damping) * home)
+
+
+def test_edges_of_a_hub_that_is_reached_are_not_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Node 0 has four times the edges, and as many are looked at; it keeps its share, and the nearest come first."""
+    asked: list[int] = []
+    edges = Adjacency.edges
+
+    def counted(self: Adjacency, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        asked.append(int(self.counts_of(nodes).sum()))
+        return edges(self, nodes)
+
+    monkeypatch.setattr(Adjacency, "edges", counted)
+    looked_at, shares = [], []
+    for crowd in (100_000, 400_000):
+        chain = np.arange(2, 100)
+        left = np.concatenate([chain - 1, [2], np.zeros(crowd, dtype=np.int64)])
+        right = np.concatenate([chain, [0], np.arange(100, 100 + crowd)])
+        links = Adjacency.of_edges(crowd + 100, left, right, np.ones(len(left)))
+        asked.clear()
+        found = reach(links, np.array([1]), np.ones(1), epsilon=5e-5)
+        looked_at.append(sum(asked))
+        shares.append(found.of(np.arange(4)).tolist())
+        assert set(found.best(4)[0].tolist()) == {0, 1, 2, 3}
+    assert looked_at[0] == looked_at[1] < 1000
+    assert shares[0] == pytest.approx(shares[1], rel=1e-3)

@@ -38,7 +38,7 @@ class EntityIds(Mapping[str, int]):
         self.rows, self.capacity = rows, capacity
 
     @classmethod
-    def of(cls, table: ArrayTable) -> EntityIds:
+    def load(cls, table: ArrayTable) -> EntityIds:
         rows = RowKeys(table.column("ids"), table.column("alive"), table.size.rows, table.used)
         return cls(rows, table.size.capacity)
 
@@ -75,6 +75,16 @@ class EntityIds(Mapping[str, int]):
     def at(self, numbers: NDArray[np.integer]) -> list[str]:
         """The ids of entities by their numbers."""
         return [f"{_PREFIX}{id:016x}" for id in self.rows.keys[numbers].tolist()]
+
+    def of(self, ids: Iterable[str]) -> NDArray[np.int64]:
+        """The numbers of these entities, in their order; a KeyError where one is not there."""
+        asked = list(ids)
+        digits = [_ID.fullmatch(id) for id in asked]
+        keys = np.array([0 if each is None else int(each[1], 16) for each in digits], dtype=np.uint64)
+        places = np.where(np.array([each is not None for each in digits], dtype=np.bool_), self.rows.places(keys), -1)
+        if len(missing := np.flatnonzero(places < 0)):
+            raise KeyError(asked[int(missing[0])])
+        return places
 
     def places(self, ids: Iterable[str]) -> NDArray[np.int64]:
         """The numbers of those of the entities that are there, in the order of their ids."""

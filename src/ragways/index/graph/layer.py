@@ -273,7 +273,7 @@ def _extracted(context: BuildContext) -> dict[str, set[str]]:
 def _count(_: Store, derived: Path) -> int:
     """How many entities there are."""
     there = (derived / f"{ENTITIES}.json").is_file()
-    return len(EntityIds.of(ArrayTable(derived, ENTITIES))) if there else 0
+    return len(EntityIds.load(ArrayTable(derived, ENTITIES))) if there else 0
 
 
 GRAPH = Layer(

@@ -131,7 +131,7 @@ class Graph:
     def ids(self) -> EntityIds:
         """Numbers of entities by id, and their ids: the nodes of `adjacency`, and the first of `passages`."""
         with self._whole():
-            return EntityIds.of(self._tables[ENTITIES])
+            return EntityIds.load(self._tables[ENTITIES])
 
     @property
     def first_chunk(self) -> int:

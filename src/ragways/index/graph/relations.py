@@ -76,10 +76,16 @@ class RelationArrays:
         found = found[inside[self.objects[found]]]
         return self._heaviest(found, len(found) if limit is None else limit)
 
-    def sources(self, numbers: Ints) -> tuple[Ints, Ints]:
-        """The chunks that state these relations, one after the other; and for each, which of `numbers` it states."""
+    def sources(self, numbers: Ints, most: int | None = None) -> tuple[Ints, Ints]:
+        """The chunks that state these relations, one after the other, and for each, which of `numbers` it states: all
+        of them, or the `most` first.
+        """
+        if most is not None:
+            ends = np.cumsum(self.stating.counts[numbers], dtype=np.int64)
+            numbers = numbers[: int(np.searchsorted(ends, most)) + 1]
         places, counts = self.stating.places(numbers)
-        return self.stating["chunks"][places].astype(np.int64), np.repeat(np.arange(len(numbers)), counts)
+        which = np.repeat(np.arange(len(numbers)), counts)
+        return self.stating["chunks"][places[:most]].astype(np.int64), which[:most]
 
     def names(self, numbers: Ints) -> list[str]:
         """The ids of these relations."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ragways.index.graph.names import NameMatch
 from ragways.index.graph.reader import Graph
-from ragways.index.pagerank import reach, seeds_of
+from ragways.index.reached import reach, seeds_of
 from ragways.index.vectors import Scored, best
 
 _WORD = re.compile(r"\w+")
