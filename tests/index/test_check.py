@@ -126,7 +126,7 @@ def test_links_of_documents_that_are_gone(index: Path):
 NEW_ENTITY = "INSERT INTO graph_entities VALUES (500, 'X', '', '', 1, '', NULL, '[{},{},{}]')"
 BROKEN_GRAPH = {
     "relations of entities that are not there": "UPDATE graph_relation_rows SET object = 9999",
-    "relations whose description is not there": "DELETE FROM graph_texts WHERE number = 0",
+    "relations whose description is not there": "DELETE FROM graph_texts",
     "mentions of entities that are not there": "UPDATE graph_contents SET entities = zeroblob(length(entities))",
     "sources of relations that are not there": "UPDATE graph_contents SET relations = zeroblob(length(relations))",
     "graph: documents whose chunks and mentions do not fit": "UPDATE graph_contents SET counts = counts || zeroblob(4)",

@@ -21,6 +21,7 @@ from ragways.core.errors import MissingLayer, MissingPart, UsageError
 from ragways.index.build import build
 from ragways.index.export import export
 from ragways.index.graph.tables import write_arrays
+from ragways.index.graph.told_texts import unpacked_texts
 from ragways.index.reader import Index
 from tests.fakes import recipe, reseal, write
 from tests.index.graph.graph_fakes import plain
@@ -72,6 +73,11 @@ def make_hostile(folder: Path) -> None:
             "UPDATE graph_contents SET stated = ?, relations = ? WHERE document = ?",
             (counts.tobytes(), relations + added.tobytes(), document),
         )
+        (packed,) = db.execute("SELECT texts FROM graph_texts WHERE document = ?", (document,)).fetchone()
+        (whole,) = db.execute("SELECT text FROM documents WHERE number = ?", (document,)).fetchone()
+        first_text = len(unpacked_texts(packed, whole))
+        texts = json.dumps([*json.loads(packed), *HOSTILE])
+        db.execute("UPDATE graph_texts SET texts = ? WHERE document = ?", (texts, document))
         for n, text in enumerate(HOSTILE, start=1):
             names = json.dumps({text: 1, "plain": 1}, ensure_ascii=False)
             db.execute(
@@ -79,10 +85,9 @@ def make_hostile(folder: Path) -> None:
                 (n, text, text, text, names),
             )
             db.execute("INSERT INTO graph_predicates VALUES (?, ?, 'rules', 1)", (1000 + n, text))
-            db.execute("INSERT INTO graph_texts VALUES (?, ?, ?)", (document, 1000 + n, text))
             db.execute(
                 "INSERT INTO graph_relation_rows VALUES (?, ?, ?, ?, 3, NULL, ?, ?)",
-                (n, n, first, 1000 + n, json.dumps([[document, 1000 + n]]), text),
+                (n, n, first, 1000 + n, json.dumps([[document, first_text + n - 1]]), text),
             )
         db.commit()
         write_arrays(db, folder / "derived" / "1")

@@ -7,10 +7,11 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.graph_rows import MILLION, aliases, digits
-from ragways.index.graph.relation_rows import TEXT_OF_RELATION
+from ragways.index.graph.told_texts import descriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,7 @@ def read_graph(db: sqlite3.Connection) -> GraphData:
                 f"relation:{digits(id)}", f"entity:{digits(subject)}", predicate, f"entity:{digits(object)}",
                 description, weight / MILLION, date, way, tuple(stating[id]),
             )
-            for id, subject, predicate, object, description, weight, date, way in db.execute(
-                "SELECT r.id, subject, predicate, object, coalesce(description, text, ''), weight, date, way "
-                f"FROM graph_relations r {TEXT_OF_RELATION} ORDER BY r.id"
-            )
+            for (id, subject, predicate, object, weight, date, way, *_), description in _described(db)
         ),
         mentions=tuple(mentions),
         merges=tuple(
@@ -104,6 +102,12 @@ def read_graph(db: sqlite3.Connection) -> GraphData:
         chunks=tuple(chunks),
         everyday=frozenset(name for (name,) in db.execute("SELECT name FROM graph_names WHERE everyday")),
     )  # fmt: skip
+
+
+def _described(db: sqlite3.Connection) -> Iterator[tuple[tuple[Any, ...], str]]:
+    query = "SELECT id, subject, predicate, object, weight, date, way, document, said FROM graph_relations ORDER BY id"
+    rows = db.execute(query).fetchall()
+    return zip(rows, descriptions(db, [row[-2:] for row in rows]), strict=True)
 
 
 def _entity_rows(db: sqlite3.Connection) -> Iterator[EntityRow]:

@@ -28,7 +28,7 @@ from ragways.index.packed import pack
 from ragways.index.work_cache import WorkCache
 from tests.index.graph.graph_data import read_graph
 from tests.index.graph.graph_fakes import FakeEmbedder, graph_of, recipe, run, write
-from tests.index.graph.test_graph_tables import NUMBERS, SHOWN, documents
+from tests.index.graph.test_graph_tables import NUMBERS, SHOWN, documents, tables
 
 ARTICLES = {
     "Oriel Tamsett": "Oriel Tamsett was an engineer of the Harbour Board (HB). Tamsett built the pier in 1868.",
@@ -150,8 +150,8 @@ def test_after_any_changes_the_hashes_of_texts_are_those_of_all_rows(data: st.Da
     held = {number: data.draw(naming(number)) for number in data.draw(st.sets(NUMBERS))}
     wanted = {"vectors": True, "every": every, "relations": True}
     shown = data.draw(SHOWN)
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        graph = GraphTables(db)
+    db, graph = tables()
+    with closing(db):
         graph.fill(held.values(), shown=shown.get, common=bool)
         see_to_texts(db, None, **wanted)
         for _ in range(data.draw(st.integers(1, 3))):

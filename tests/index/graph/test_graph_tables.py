@@ -140,6 +140,9 @@ def reference(held: list[DocumentGraph], shown: dict[str, str], common: set[str]
 
 def tables() -> tuple[sqlite3.Connection, GraphTables]:
     db = sqlite3.connect(":memory:", isolation_level=None)
+    db.execute("CREATE TABLE documents (number INTEGER PRIMARY KEY, text TEXT)")
+    texts = {3: "", 4: "It sank. The tide rises.", 10**15: "The tide rises. A board. It sank.", 10**17: "A board."}
+    db.executemany("INSERT INTO documents VALUES (?, ?)", [*texts.items(), (1, "It rose."), (2, "")])
     return db, GraphTables(db)
 
 

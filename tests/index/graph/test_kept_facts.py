@@ -262,6 +262,15 @@ def _facts_run(index: _Index, come: dict[str, Document | None]) -> kept_facts.Fa
     return runs[0]
 
 
+def test_a_sentence_that_stands_elsewhere_than_before_still_describes_its_relations() -> None:
+    index = _Index()
+    said = "Corran met Otto Tamsett in Saltrey."
+    index.run({"a": Document("a", "Tide", f"It rose. It sank. {said}", "text")}, changes=False)
+    before = {relation.description for relation in index.graph.relations}
+    index.run({"a": Document("a", "Tide", f"It rose. It sank and sank. {said}", "text")}, changes=True)
+    assert {relation.description for relation in index.graph.relations} == before == {said}
+
+
 def test_documents_that_ask_nothing_leave_no_key() -> None:
     """As where a file or a model tells all facts."""
     index = _Index()

@@ -3,7 +3,6 @@
 All is read by id, so what a report takes does not grow with the corpus, nor with the community.
 """
 
-# ruff: noqa: S608 - queries are put together from our own words
 from __future__ import annotations
 
 import json
@@ -20,7 +19,7 @@ from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.graph_rows import MILLION, aliases, digits
 from ragways.index.graph.relation_ends import RelationEnds
-from ragways.index.graph.relation_rows import TEXT_OF_RELATION
+from ragways.index.graph.told_texts import descriptions
 
 LOOKED = 16
 """Members, the strongest, that are looked at for what joins them."""
@@ -75,16 +74,16 @@ class ReportTexts:
     def links(self, strengths: dict[int, int]) -> list[MemberLink]:
         """What joins these members: what joins strong ones by much comes first."""
         query = (
-            "SELECT r.id, subject, predicate, object, coalesce(description, text, ''), weight, date, r.document "
-            f"FROM graph_relations r {TEXT_OF_RELATION} WHERE r.id IN (SELECT value FROM json_each(?))"
+            "SELECT id, subject, predicate, object, weight, date, document, said FROM graph_relations "
+            "WHERE id IN (SELECT value FROM json_each(?)) AND subject != object"
         )
         between = self._ends.between(strengths).ids.tolist()
+        rows = self._db.execute(query, (json.dumps(between),)).fetchall()
         found = [
-            MemberLink(id, subject, predicate, object, said, weight / MILLION, date, document)
-            for id, subject, predicate, object, said, weight, date, document in self._db.execute(
-                query, (json.dumps(between),)
+            MemberLink(id, subject, predicate, object, description, weight / MILLION, date, document)
+            for (id, subject, predicate, object, weight, date, document, _), description in zip(
+                rows, descriptions(self._db, [row[-2:] for row in rows]), strict=True
             )
-            if subject != object
         ]
 
         def worth(link: MemberLink) -> float:

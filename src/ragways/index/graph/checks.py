@@ -36,8 +36,8 @@ _DANGLING = (
     ),
     (
         "relations whose description is not there",
-        "SELECT r.id FROM graph_relations r WHERE said IS NOT NULL AND NOT EXISTS "
-        "(SELECT 1 FROM graph_texts t WHERE t.document = r.document AND t.number = r.said)",
+        "SELECT r.id FROM graph_relations r WHERE typeof(said) = 'integer' AND NOT EXISTS "
+        "(SELECT 1 FROM graph_texts t WHERE t.document = r.document)",
         "relation:",
     ),
     (

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ragways.core.types import content_hash
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import Touched
-from ragways.index.graph.relation_rows import TEXT_OF_RELATION
+from ragways.index.graph.told_texts import descriptions
 from ragways.index.layer import BuildContext
 from ragways.index.numbered_vectors import save_vectors
 
@@ -63,11 +63,13 @@ def _entity_texts(db: sqlite3.Connection, ids: Collection[int] | None = None, *,
 def _relation_texts(db: sqlite3.Connection, ids: Collection[int] | None = None) -> Texts:
     """Texts of all relations, or of these, by number and in order."""
     query = (
-        "SELECT r.id, s.name, predicate, o.name, coalesce(r.description, text, '') FROM graph_relations r "
-        f"JOIN graph_entities s ON s.id = subject JOIN graph_entities o ON o.id = object {TEXT_OF_RELATION} WHERE 1"
+        "SELECT r.id, s.name, predicate, o.name, r.document, r.said FROM graph_relations r "
+        "JOIN graph_entities s ON s.id = subject JOIN graph_entities o ON o.id = object WHERE 1"
     )
-    for id, subject, predicate, object, said in _rows(db, query, "r.id", ids):
-        yield id, said or f"{subject} {predicate.replace('_', ' ')} {object}"
+    for some in _batches(_rows(db, query, "r.id", ids)):
+        described = descriptions(db, [row[-2:] for row in some])
+        for (id, subject, predicate, object, *_), said in zip(some, described, strict=True):
+            yield id, said or f"{subject} {predicate.replace('_', ' ')} {object}"
 
 
 def _rows(db: sqlite3.Connection, query: str, id: str, ids: Collection[int] | None) -> sqlite3.Cursor:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from ragways.index.gone_texts import text_now
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
 from ragways.index.graph.graph_rows import (
@@ -34,6 +35,8 @@ from ragways.index.graph.relation_rows import KEPT as RELATION_KEPT
 from ragways.index.graph.relation_rows import SORTED, RelationRows
 from ragways.index.graph.relation_rows import TABLES as RELATION_TABLES
 from ragways.index.graph.resolve import exclusive_kind
+from ragways.index.graph.told_texts import TABLE as TEXT_TABLE
+from ragways.index.graph.told_texts import packed_texts
 
 # ruff: noqa: S608 - queries are put together from our own words
 
@@ -53,10 +56,6 @@ CREATE TABLE IF NOT EXISTS graph_names (
     name TEXT NOT NULL, entity INTEGER NOT NULL, own INTEGER NOT NULL, everyday INTEGER NOT NULL,
     PRIMARY KEY (name, entity)
 ) WITHOUT ROWID;
--- Many relations come from one sentence, which describes them all.
-CREATE TABLE IF NOT EXISTS graph_texts (
-    document INTEGER NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (document, number)
-) WITHOUT ROWID;
 -- Of each document the paths of its chunks, how many entities each names and how many relations it states, and which.
 CREATE TABLE IF NOT EXISTS graph_contents (
     document INTEGER PRIMARY KEY, chunks TEXT NOT NULL, named BLOB NOT NULL, entities BLOB NOT NULL,
@@ -67,7 +66,7 @@ CREATE TABLE IF NOT EXISTS graph_merges (
     documents INTEGER NOT NULL, PRIMARY KEY (entity, name, reason, into_name)
 ) WITHOUT ROWID;
 """
-TABLES = f"{_ENTITY_TABLES}{RELATION_TABLES}"
+TABLES = f"{_ENTITY_TABLES}{TEXT_TABLE}{RELATION_TABLES}"
 """What readers see."""
 KEPT = RELATION_KEPT
 """What is behind it."""
@@ -111,11 +110,11 @@ class GraphTables:
         self._drop_sorted()
 
     def _drop_sorted(self) -> None:
-        for table in ("shares", "said", "several", "called", "merged"):
+        for table in ("shares", "said", "told", "several", "called", "merged"):
             self._db.execute(f"DROP TABLE IF EXISTS temp.graph_{table}")
 
     def _lay_down(self, documents: Iterable[DocumentGraph]) -> None:
-        shares, said, merged = list[Row](), list[Row](), list[Row]()
+        shares, said, told, merged = list[Row](), list[Row](), list[Row](), list[Row]()
         for document in documents:
             made = DocumentRows(document)
             self._put_contents(made)
@@ -124,13 +123,14 @@ class GraphTables:
                 (made.ids[key], number, key[0], packed_share(share)) for key, share in document.entities.items()
             )
             said.extend(self._relations.laid_down(made))
+            told.extend((number, place, text) for text, place in made.texts.items())
             merged.extend(made.merges())
             if len(said) + len(shares) > _AT_ONCE:
-                self._lay(shares, said, merged)
-        self._lay(shares, said, merged)
+                self._lay(shares=shares, said=said, told=told, merged=merged)
+        self._lay(shares=shares, said=said, told=told, merged=merged)
 
-    def _lay(self, shares: list[Row], said: list[Row], merged: list[Row]) -> None:
-        for table, rows in (("shares", shares), ("said", said), ("merged", merged)):
+    def _lay(self, **tables: list[Row]) -> None:
+        for table, rows in tables.items():
             if rows:
                 marks = ", ".join("?" * len(rows[0]))
                 self._db.executemany(f"INSERT INTO temp.graph_{table} VALUES ({marks})", rows)
@@ -300,8 +300,9 @@ class GraphTables:
     def _put_contents(self, made: DocumentRows) -> None:
         self._db.execute("INSERT INTO graph_contents VALUES (?, ?, ?, ?, ?, ?, ?)", made.contents())
         number = made.document.number
-        rows = ((number, place, text) for text, place in made.texts.items())
-        self._db.executemany("INSERT INTO graph_texts VALUES (?, ?, ?)", rows)
+        if made.texts:
+            row = number, packed_texts(made.texts, text_now(self._db, number))
+            self._db.execute("INSERT INTO graph_texts VALUES (?, ?)", row)
 
 
 _NAMES = tuple(line.split()[5] for line in f"{KEPT}{TABLES}".splitlines() if line.startswith("CREATE TABLE"))

@@ -7,7 +7,7 @@ With its facts a document leaves the keys of what it asked (`CorpusNames.keys`),
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -51,7 +51,7 @@ class FactsRun:
     changed: Changed = field(default_factory=Changed)
     before: dict[int, tuple[bytes, str]] = field(default_factory=dict)
     """Facts as they were, of documents that went or say something else, and the texts in which they were found."""
-    read: Collection[int] = ()
+    read: Set[int] = frozenset()
     """Documents that were read and say something else than before."""
 
 

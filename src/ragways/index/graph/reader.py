@@ -22,8 +22,8 @@ from ragways.index.graph.ids import ENTITIES, EntityIds, as_numbers
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers, MentionArrays
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.names import TOKEN, NameMatch, fold, name_spans
-from ragways.index.graph.relation_rows import TEXT_OF_RELATION
 from ragways.index.graph.relations import RELATIONS, RelationArrays
+from ragways.index.graph.told_texts import descriptions
 from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.pagerank import Adjacency
 from ragways.index.row_keys import JoinedRanks
@@ -79,9 +79,8 @@ _MAPPED = 1 << 30  # bytes of the file
 
 
 _TRIPLET = (
-    "SELECT r.id, s.id, s.name, r.predicate, o.id, o.name, coalesce(r.description, t.text, ''), r.weight, r.date, "
-    "r.way FROM graph_relations r JOIN graph_entities s ON s.id = r.subject JOIN graph_entities o ON o.id = r.object "
-    f"{TEXT_OF_RELATION} "
+    "SELECT r.id, s.id, s.name, r.predicate, o.id, o.name, r.weight, r.date, r.way, r.document, r.said "
+    "FROM graph_relations r JOIN graph_entities s ON s.id = r.subject JOIN graph_entities o ON o.id = r.object "
 )
 
 
@@ -291,13 +290,16 @@ class Graph:
         wanted = np.array(sorted(set(numbers)), dtype=np.int64)
         ids = as_numbers(self.relation_arrays.rows.keys[wanted]).tolist()
         stored = dict(zip(ids, wanted.tolist(), strict=True))
+        rows = self._all(f"{_TRIPLET} WHERE r.id {_AMONG}", (_list(stored),))
+        with store_errors(_store_of(self._folder)):
+            described = descriptions(self._db, [row[-2:] for row in rows])
         return {
             stored[id]: Triplet(
                 f"relation:{digits(id)}", f"entity:{digits(subject)}", subject_name, predicate,
                 f"entity:{digits(object)}", object_name, description, weight / 1e6, date, way,
             )
-            for id, subject, subject_name, predicate, object, object_name, description, weight, date, way in self._all(
-                f"{_TRIPLET} WHERE r.id {_AMONG}", (_list(stored),)
+            for (id, subject, subject_name, predicate, object, object_name, weight, date, way, *_), description in zip(
+                rows, described, strict=True
             )
         }  # fmt: skip
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count, groupby
 from operator import itemgetter
 
 from ragways.index.graph.graph_rows import MILLION, DocumentRows, Row, Said, as_json
+from ragways.index.graph.told_texts import ToldTexts
 
 KEPT = """
 -- Predicates, each with a way of finding relations, and how many relations have them.
@@ -31,15 +32,11 @@ CREATE TABLE IF NOT EXISTS graph_relation_rows (
 """
 """Tables that nobody but this module reads."""
 TABLES = """
--- A relation's description is a text of the document, or its own where several statements describe it. `weight` is in
--- millionths: so the order in which they are added cannot show.
+-- `told_texts` tells what describes a relation, by `document` and `said`. `weight` is in millionths: so the order in
+-- which they are added cannot show.
 CREATE VIEW IF NOT EXISTS graph_relations AS SELECT
     id, subject, (SELECT p.predicate FROM graph_predicates p WHERE p.number = r.predicate) AS predicate, object,
-    document, CASE WHEN typeof(said) = 'integer' THEN said END AS said,
-    CASE WHEN typeof(said) = 'text' THEN (SELECT group_concat(text, ' ') FROM (
-        SELECT t.text FROM json_each(r.said) j JOIN graph_texts t ON t.document = json_extract(j.value, '$[0]')
-        AND t.number = json_extract(j.value, '$[1]') ORDER BY j.key
-    )) END AS description,
+    document, said,
     CASE WHEN weight < 0 THEN -weight ELSE weight * 500000 END AS weight,
     CASE WHEN date IS NULL THEN '' WHEN typeof(date) = 'text' THEN date WHEN date < 10000 THEN CAST(date AS TEXT)
         ELSE printf('%d-%02d-%02d', date / 10000, date / 100 % 100, date % 100) END AS date,
@@ -51,6 +48,9 @@ CREATE TABLE IF NOT EXISTS graph_statements (
 ) WITHOUT ROWID;
 """
 SORTED = """
+CREATE TABLE temp.graph_told (
+    document INTEGER, number INTEGER, text TEXT, PRIMARY KEY (document, number)
+) WITHOUT ROWID;
 CREATE TABLE temp.graph_said (
     relation INTEGER, subject INTEGER, object INTEGER, predicate INTEGER, weight INTEGER, document INTEGER,
     said INTEGER, date
@@ -59,8 +59,6 @@ CREATE TABLE temp.graph_several (
     relation INTEGER, subject INTEGER, object INTEGER, predicate INTEGER, weight INTEGER, document INTEGER, said, date
 );
 """
-TEXT_OF_RELATION = "LEFT JOIN graph_texts t ON t.document = r.document AND t.number = r.said"
-"""Joins to a relation `r` the one text that describes it, where there is one."""
 _DESCRIPTIONS = 3
 _AT_ONCE = 2000  # rows that are given to SQLite together
 _HALF = MILLION // 2
@@ -76,6 +74,7 @@ class RelationRows:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._predicates = _Predicates(db)
+        self._text: Callable[[int, int], str] = ToldTexts(db)
 
     # All of it
 
@@ -90,6 +89,7 @@ class RelationRows:
 
     def fill(self) -> None:
         """Make the rows of what was laid down."""
+        self._text = lambda document, number: str(self._db.execute(_TEXT, (document, number)).fetchone()[0])
         several = list[Row]()
         rows = self._db.execute(
             "SELECT relation, subject, object, predicate, weight, document, said, date FROM temp.graph_said "
@@ -124,6 +124,7 @@ class RelationRows:
         self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows], links: Counter[tuple[int, int]]
     ) -> Collection[int]:
         """The numbers of relations whose rows are others now. By how much their weight changed is added to `links`."""
+        self._text = ToldTexts(self._db)
         changed: dict[int, dict[int, list[Said]]] = defaultdict(dict)
         ends: dict[int, tuple[int, str, int]] = {}
         for number in old.keys() | new.keys():
@@ -188,7 +189,7 @@ class RelationRows:
         found: dict[str, tuple[int, int]] = {}
         for document, number, *_ in statements:
             if number is not None:
-                found.setdefault(self._db.execute(_TEXT, (document, number)).fetchone()[0], (document, number))
+                found.setdefault(self._text(document, number), (document, number))
             if len(found) == _DESCRIPTIONS:
                 break
         if len(found) > 1:
@@ -244,7 +245,7 @@ _PREDICATES = "SELECT number, predicate, way FROM graph_predicates"
 _COUNT = "INSERT INTO graph_predicates VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
 _USES = "SELECT predicate, count(*) FROM graph_relation_rows GROUP BY predicate"
 _ROW = "SELECT predicate, weight, document, said, date FROM graph_relation_rows WHERE id = ?"
-_TEXT = "SELECT text FROM graph_texts WHERE document = ? AND number = ?"
+_TEXT = "SELECT text FROM temp.graph_told WHERE document = ? AND number = ?"
 _DIGITS = "123456789"
 
 

@@ -157,7 +157,8 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
             made = _Thought.of(*thought(number))
             kept.put(number, made)
             new.append(made.graph)
-        same = _same(old, new)
+        # A document whose text is another has its texts in other places, even if it says the same.
+        same = _same(old, new) - run.read
         tables.change(
             [graph for graph in old if graph.number not in same],
             [graph for graph in new if graph.number not in same],

@@ -1,0 +1,88 @@
+"""Texts that describe relations, as they are kept: places of the document's own text, where they stand in it.
+
+Most are sentences of it. So they can be read only with the text that they were kept with.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+TABLE = """
+-- The texts of a document that describe relations: many come from one sentence, which describes them all. A list in
+-- JSON: of each the distance to the end of the one before and its length, or the text itself.
+CREATE TABLE IF NOT EXISTS graph_texts (document INTEGER PRIMARY KEY, texts TEXT NOT NULL);
+"""
+_WINDOW = 1 << 14
+"""Characters around the one before in which a text is looked for: in all of a long document, that would take long."""
+_AT_ONCE = 500
+"""Relations whose documents are held together."""
+
+Described = tuple[int | None, int | str | None]
+"""A relation's document, and what it has of its texts: a number, or a list in JSON of documents and numbers."""
+
+
+def packed_texts(texts: Iterable[str], text: str) -> str:
+    """Texts in their order; `text` is the document's."""
+    found, end = list[int | str](), 0
+    for each in texts:
+        place = text.find(each, max(0, end - _WINDOW), end + _WINDOW + len(each))
+        if place < 0:
+            found.append(each)
+        else:
+            found += (place - end, len(each))
+            end = place + len(each)
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+
+
+def unpacked_texts(packed: str, text: str) -> list[str]:
+    """What was packed with the same text."""
+    found, end, numbers = list[str](), 0, iter(json.loads(packed))
+    for each in numbers:
+        if isinstance(each, str):
+            found.append(each)
+        else:
+            start, length = end + each, next(numbers)
+            end = start + length
+            found.append(text[start:end])
+    return found
+
+
+def descriptions(db: sqlite3.Connection, relations: Sequence[Described]) -> list[str]:
+    """What describes each of these relations; nothing where nothing does."""
+    found = [""] * len(relations)
+    order = sorted((n for n, (_, said) in enumerate(relations) if said is not None), key=lambda n: relations[n][0] or 0)
+    for at in range(0, len(order), _AT_ONCE):
+        some = {n: _numbers(relations[n]) for n in order[at : at + _AT_ONCE]}
+        texts = _read(db, {document for told in some.values() for document, _ in told})
+        for n, told in some.items():
+            found[n] = " ".join(texts[document][number] for document, number in told)
+    return found
+
+
+class ToldTexts:
+    """Looks up texts by document and number, and keeps those of a few documents."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._of_document = lru_cache(64)(lambda document: _read(db, [document])[document])
+
+    def __call__(self, document: int, number: int) -> str:
+        return self._of_document(document)[number]
+
+
+def _numbers(relation: Described) -> list[tuple[int, int]]:
+    document, said = relation
+    if isinstance(said, str):
+        return [(document, number) for document, number in json.loads(said)]
+    return [] if document is None or said is None else [(document, said)]
+
+
+def _read(db: sqlite3.Connection, documents: Iterable[int]) -> dict[int, list[str]]:
+    query = (
+        "SELECT document, texts, text FROM graph_texts JOIN documents ON number = document "
+        "WHERE document IN (SELECT value FROM json_each(?))"
+    )
+    rows = db.execute(query, (json.dumps(sorted(documents)),))
+    return {document: unpacked_texts(packed, text) for document, packed, text in rows}
