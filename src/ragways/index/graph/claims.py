@@ -22,8 +22,8 @@ TABLE = """
 -- `claim`: s a spelling of a name, u a name of one word is used, a it stands alone, i it is short for another name,
 -- y it is an acronym of one, k a kind of thing that has the name.
 CREATE TABLE IF NOT EXISTS graph_claims (
-    claim TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, count INTEGER NOT NULL,
-    PRIMARY KEY (claim, name, value)
+    name TEXT NOT NULL, claim TEXT NOT NULL, value TEXT NOT NULL, count INTEGER NOT NULL,
+    PRIMARY KEY (name, claim, value)
 ) WITHOUT ROWID;
 """
 SPELLING, USED, ALONE, SHORT, ACRONYM, KIND = "suaiyk"
@@ -37,6 +37,8 @@ Into = tuple[str, str]
 """A name that another is taken for, and the reason."""
 _HELD = 300_000
 """Answers that are remembered, and claims that are counted in memory, at most."""
+_HELD_NAMES = 50_000
+"""Names whose claims are remembered at most: several things are asked of a name one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class NameAnswers:
         self._db, self._is_common, self.forbidden, self.near = db, common, forbidden, near or {}
         self.asked: set[int] = set()
         self._known: dict[tuple[str, str], object] = {}
+        self._claims: dict[str, dict[str, dict[str, int]]] = {}
+        self._titles: dict[str, str] = {}
         self._words: dict[str, bool] = {}
         self._ends: Mapping[str, End] = {}
         """Where names led, while it is asked what was told before."""
@@ -67,14 +71,17 @@ class NameAnswers:
     def forget(self) -> None:
         """Claims have changed: ask the tables again."""
         self._known.clear()
+        self._claims.clear()
 
     def _answer(self, what: str, name: str, ask: Callable[[str], T], kind: str = NAMED) -> T:
         self.asked.add(key_of(kind, name))
-        if len(self._known) > _HELD:
-            self._known.clear()
-        if (what, name) not in self._known:
-            self._known[what, name] = ask(name)
-        return self._known[what, name]  # type: ignore[return-value]
+        try:
+            return self._known[what, name]  # type: ignore[return-value]
+        except KeyError:
+            if len(self._known) > _HELD:
+                self._known.clear()
+            found = self._known[what, name] = ask(name)
+            return found
 
     def common(self, word: str) -> bool:
         """Whether a word is an everyday one."""
@@ -93,7 +100,12 @@ class NameAnswers:
     def _titled(self, name: str) -> str:
         if name in self._ends:
             return self._ends[name][0]
-        return titled(self._db, name)
+        found = self._titles.get(name)
+        if found is None:
+            if len(self._titles) > _HELD:
+                self._titles.clear()
+            found = self._titles[name] = titled(self._db, name)
+        return found
 
     def only(self, base: str) -> str:
         """The title of the one article that has this name and an ending, where none has the name itself."""
@@ -109,19 +121,20 @@ class NameAnswers:
         return self._answer("alone", word, self._alone, ITSELF)
 
     def _alone(self, word: str) -> bool:
-        return bool(self._titled(word)) or ALONE in self._counts(word)
+        return bool(self._titled(word)) or ALONE in self._said(word)
 
     def usual(self, name: str) -> bool:
         """Whether most documents that use a word use it as the short form of a name."""
         return self._answer("usual", name, self._usual, SHORTENED)
 
     def _usual(self, name: str) -> bool:
-        counts = self._counts(name)
-        return 2 * counts.get(SHORT, 0) >= counts.get(USED, 0)
+        said = self._said(name)
+        short, used = (sum(said.get(claim, {}).values()) for claim in (SHORT, USED))
+        return 2 * short >= used
 
     def _acronym(self, short: str) -> str:
         """The one name that this is an acronym of in the whole corpus; nothing where there are several or none."""
-        names = self._values(ACRONYM, short)
+        names = self._said(short).get(ACRONYM, {})
         return next(iter(names)) if len(names) == 1 and len(short) > 1 else ""
 
     def shown(self, name: str) -> str:
@@ -132,7 +145,7 @@ class NameAnswers:
         title = self._titled(name)
         if title and fold(title) == name:
             return title
-        found = self._values(SPELLING, name)
+        found = self._said(name).get(SPELLING, {})
         return min(found, key=lambda spelling: (-found[spelling], spelling), default="")
 
     def kinds(self, name: str) -> frozenset[str]:
@@ -140,7 +153,7 @@ class NameAnswers:
         return self._answer("kinds", name, self._kinds)
 
     def _kinds(self, name: str) -> frozenset[str]:
-        kinds = self._values(KIND, name)
+        kinds = self._said(name).get(KIND, {})
         return frozenset(kinds) if len(kinds) > 1 else frozenset()
 
     def everywhere(self, name: str) -> Into | None:
@@ -165,13 +178,17 @@ class NameAnswers:
         shown = self.shown(name)
         return spelling != shown and veto_hash(spelling, shown) in self.forbidden
 
-    def _counts(self, name: str) -> dict[str, int]:
-        query = "SELECT claim, count FROM graph_claims WHERE claim IN ('u', 'a', 'i') AND name = ? AND value = ''"
-        return dict(self._db.execute(query, (name,)).fetchall())
-
-    def _values(self, claim: str, name: str) -> dict[str, int]:
-        query = "SELECT value, count FROM graph_claims WHERE claim = ? AND name = ?"
-        return dict(self._db.execute(query, (claim, name)).fetchall())
+    def _said(self, name: str) -> dict[str, dict[str, int]]:
+        """What is claimed of a name: how often each value, by the kind of claim."""
+        found = self._claims.get(name)
+        if found is None:
+            if len(self._claims) > _HELD_NAMES:
+                self._claims.clear()
+            found = self._claims[name] = {}
+            query = "SELECT claim, value, count FROM graph_claims WHERE name = ?"
+            for claim, value, count in self._db.execute(query, (name,)):
+                found.setdefault(claim, {})[value] = count
+        return found
 
     # Changes
 
@@ -217,7 +234,7 @@ def add_claims(db: sqlite3.Connection, claims: Mapping[Claim, int]) -> None:
     """Add so many of each claim."""
     db.executemany(
         "INSERT INTO graph_claims VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-        (((*claim, claims[claim])) for claim in sorted(claims)),
+        sorted((name, claim, value, count) for (claim, name, value), count in claims.items()),
     )
 
 
