@@ -273,13 +273,14 @@ class StoredTitles(TitleTree):
             for words, called in called_so(self._db, first).items():
                 self._put(words, called)
 
-    def _hear(self, words: Sequence[str], matches: Sequence[Match[str]]) -> None:
-        for word, match in zip(words, matches, strict=True):
-            if match.group()[0].isupper():
-                self._held[word] = True
+    def _hear(self, words: Sequence[str], written: Sequence[str], matches: Sequence[Match[str]]) -> None:
+        held = self._held
+        for word, as_written, match in zip(words, written, matches, strict=True):
+            if as_written[0].isupper():
+                held[word] = True
                 self._capitals.append((word, match.span()))
-            elif word not in STOP:
-                self._held.setdefault(word, False)
+            elif word not in STOP and word not in held:
+                held[word] = False
 
 
 _BEGINS = "SELECT 1 FROM graph_first_words WHERE words > ? AND words < ? LIMIT 1"

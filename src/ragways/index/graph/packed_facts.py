@@ -30,7 +30,7 @@ Named = tuple[Sequence[Entity], Sequence[str]]
 def packed_facts(title: str, text: str, chunks: Iterable[tuple[SourcePassage, Sequence[PassageFacts]]]) -> bytes:
     """`chunks`: with each the facts that were found in it, in several ways."""
     texts = _Texts(text)
-    n, column = texts.number, list[int]()
+    n, column = texts.__getitem__, list[int]()
     texts.near(0, LONGEST_TEXT)
     column.append(n(title))
     paths = []
@@ -135,14 +135,13 @@ class _Reader:
         self._at += count
 
 
-class _Texts:
-    """Different texts in the order in which they come. `places` has for each its length and its place in the text; 0
-    for one of the `others`, that do not stand there.
+class _Texts(dict[str, int]):
+    """Different texts with their numbers, in the order in which they are asked for. `places` has for each its length
+    and its place in the text; 0 for one of the `others`, that do not stand there.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._numbers: dict[str, int] = {}
         self.places: list[int] = []
         self.others: list[str] = []
 
@@ -150,16 +149,14 @@ class _Texts:
         """Where new ones are looked for: in all of a long text, that would take long."""
         self._start, self._end = start, end
 
-    def number(self, text: str) -> int:
-        found = self._numbers.get(text)
-        if found is None:
-            found = self._numbers[text] = len(self._numbers)
-            place = self._text.find(text, self._start, self._end) if len(text) > 1 else -1
-            if place < 0:
-                self.places.append(0)
-                self.others.append(text)
-            else:
-                self.places += (len(text), place)
+    def __missing__(self, text: str) -> int:
+        found = self[text] = len(self)
+        place = self._text.find(text, self._start, self._end) if len(text) > 1 else -1
+        if place < 0:
+            self.places.append(0)
+            self.others.append(text)
+        else:
+            self.places += (len(text), place)
         return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ragways.index.graph.kinds import is_given
@@ -53,14 +54,22 @@ def capital_names(text: str, start: int, end: int, lexicon: Lexicon) -> Iterator
     """
     crowded = is_crowded(text[start:end])
     for low, high in _capitals(text, start, end):
-        opening = low - start <= _LOOK_BACK and not any(c.isalnum() for c in text[start:low])
-        opening = opening or bool(_BORDER.search(text, max(start, low - _LOOK_BACK), low))
+        opening = _opens(text, start, low)
         if crowded:
             yield from _between_common(text, low, high, lexicon)
             continue
         place = _trimmed(text, low, high, opening, lexicon)
         if place is not None and not (opening and _heading(text, place, end, lexicon)):
             yield place
+
+
+def _opens(text: str, start: int, low: int) -> bool:
+    """Whether a sentence that begins at `start`, or a line or a part of it, begins with what stands at `low`."""
+    if low - start > 1 and text[low - 1] == " " and text[low - 2].isalnum():
+        return False  # as most: one space behind a word
+    if low - start <= _LOOK_BACK and not any(map(str.isalnum, text[start:low])):
+        return True
+    return _BORDER.search(text, max(start, low - _LOOK_BACK), low) is not None
 
 
 def _capitals(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -71,16 +80,18 @@ def _capitals(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         low, high = match.span()
         if text[high : high + 1] == "_" or text[max(0, low - 1) : low] == "_":
             continue
-        while (role := _ROLE.search(text, low, high)) is not None:
+        name = match.group()
+        while " C" in name and (role := _ROLE.search(text, low, high)) is not None:
             yield low, role.start()
             low = role.end()
-        owned = _OWNED.match(text, low, high)
+        owned = _OWNED.match(text, low, high) if "'" in name or "’" in name else None
         if owned is not None and is_given(owned[2]):
             yield low, owned.end(1)
             low = owned.start(2)
         yield low, high
 
 
+@lru_cache(maxsize=4096)  # a sentence is asked of twice
 def is_crowded(sentence: str) -> bool:
     """Whether a sentence is a run of fields: many words, most of them with capitals or digits."""
     words = sentence.split()
@@ -127,7 +138,9 @@ def _trimmed(text: str, low: int, high: int, opening: bool, lexicon: Lexicon) ->
         name, opening = rest, not rest[:1].isupper()
     bare = _ended(_POSSESSIVE.sub("", name), text[low + len(name) : low + len(name) + 2])
     words = bare.split()
-    if sum(map(str.isalnum, bare)) < 2 or all(w.isdigit() or w.casefold() in STOP for w in (words[0], words[-1])):
+    if len(bare) < 2 or (not bare[:2].isalnum() and sum(map(str.isalnum, bare)) < 2):
+        return None
+    if all(w.isdigit() or w.casefold() in STOP for w in (words[0], words[-1])):
         return None
     return (low, low + len(bare)) if _is_name(words, opening, lexicon) else None
 
@@ -220,14 +233,15 @@ class TitleTree:
         """What titles have behind their first word, which is the one at this place."""
         return self._root.get(words[at])
 
-    def _hear(self, words: Sequence[str], matches: Sequence[re.Match[str]]) -> None:
-        """Take note of the words among which titles are looked for."""
+    def _hear(self, words: Sequence[str], written: Sequence[str], matches: Sequence[re.Match[str]]) -> None:
+        """Take note of the words among which titles are looked for, as they are compared and as they are written."""
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Longest titles from each place of the text on, with the articles that are called so."""
         matches = list(TOKEN.finditer(text, start, end))
-        words = [folded(match.group()) for match in matches]
-        self._hear(words, matches)
+        written = [match.group() for match in matches]
+        words = list(map(folded, written))
+        self._hear(words, written, matches)
         for i in range(len(words)):
             node = self._begin(words, i)
             if node is None:

@@ -196,10 +196,14 @@ def _apart(found: list[NameMention], titled: Collection[Span]) -> list[NameMenti
     """Longest first; what came first (links, then titles) wins among equals. Links and titles (at the places
     `titled`) stay inside a name, marked.
     """
-    if len(found) < 2:
-        return found
+    # Of several at one place the first wins; and where no two touch, there is nothing to choose.
+    at = {(mention.start, mention.end): mention for mention in reversed(found)}
+    in_order = [at[place] for place in sorted(at)]
+    if all(one.end <= other.start for one, other in pairwise(in_order)):
+        return in_order[:NAMES_IN_SENTENCE]
     outer, inner = Apart[NameMention](), Apart[NameMention]()
-    for mention in sorted(found, key=lambda m: m.start - m.end):
+    firsts = (mention for mention in found if at[mention.start, mention.end] is mention)
+    for mention in sorted(firsts, key=lambda m: m.start - m.end):
         around = outer.touching(mention.start, mention.end)
         if not around:
             outer.put(mention)
@@ -247,11 +251,15 @@ def _facts(source: Source, sentences: list[tuple[Span, list[NameMention]]], topi
         relations += _relations(source, span, mentions, topic)
     return PassageFacts(
         tuple(
-            Entity(name, type, "", tuple(sorted(aliases.get(name, ()))), count, decided(guesses.get(name, {})))
+            Entity(name, type, "", tuple(sorted(aliases.get(name, ()))), count, _guess(guesses, name))
             for (name, type), count in counts.items()
         ),
         tuple(relations),
     )
+
+
+def _guess(guesses: Mapping[str, Counter[str]], name: str) -> str:
+    return decided(guesses[name]) if name in guesses else ""
 
 
 def _relations(source: Source, span: Span, mentions: list[NameMention], topic: Topic) -> Iterator[Relation]:
