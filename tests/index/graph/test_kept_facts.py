@@ -14,12 +14,13 @@ from ragways.core.types import Document, Link
 from ragways.corpus.structure import Chunking, structure
 from ragways.index import array_tables
 from ragways.index.gone_texts import forget_gone
-from ragways.index.graph import kept_facts, tables
+from ragways.index.graph import kept_facts, tables, updates
 from ragways.index.graph.asked_keys import AskedKeys
 from ragways.index.graph.corpus_names import CorpusNames, end_of
 from ragways.index.graph.facts import Source
 from ragways.index.graph.kept_facts import facts_by_rules
 from ragways.index.graph.layer import tables_of
+from ragways.index.graph.meanings import DocumentMeaning
 from ragways.index.graph.names import fold
 from ragways.index.graph.relation_ends import JoiningRows, RelationEnds
 from ragways.index.graph.tables import write_arrays
@@ -237,6 +238,36 @@ def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatc
     read.clear()
     index.run({"e": Document("e", "Saltrey Pier", "It is a pier.", "text")}, changes=True)
     assert read == ["Saltrey Pier"]  # others have both words, and not in a row
+    read.clear()
+    index.run({"d": Document("d", "Saltrey", "Saltrey is an island.", "text")}, changes=True)
+    index.run({"f": Document("f", "Otto", "Otto left a ship in Saltrey.", "text")}, changes=True)
+    read.clear()
+    index.run({"g": Document("g", "Saltrey (ship)", "Saltrey is a ship.", "text")}, changes=True)
+    assert sorted(read) == ["Otto", "Saltrey (ship)"]  # the others have no ship in their sentences
+    read.clear()
+    index.run({"g": Document("g", "Saltrey (ship)", "It is a ship.", "text")}, changes=True)
+    assert read == ["Saltrey (ship)"]
+
+
+def test_only_documents_that_asked_are_thought_over_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = _Index()
+    texts = {
+        "a": ("Otto", "He saw Tamsett."),
+        "b": ("Pier", "Tamsett (OT) met Oriel Tamsett."),
+        "c": ("Tide", "The moon moves the tides."),
+    }
+    index.run({key: Document(key, *said, "text") for key, said in texts.items()}, changes=False)
+    thought: list[int] = []
+    real = updates._Thought.of
+
+    def noting(document: DocumentMeaning) -> object:
+        thought.append(document._facts.number)
+        return real(document)
+
+    monkeypatch.setattr(updates._Thought, "of", noting)
+    index.run({"d": Document("d", "Tamsett", "Tamsett is an island.", "text")}, changes=True)
+    # With an article, `Tamsett` is no short form of `Oriel Tamsett`; it is shown and written as before.
+    assert sorted(thought) == sorted(number_of(Document(key, "", "", "text").id) for key in "bd")
 
 
 def test_facts_that_stay_the_same_are_no_change() -> None:

@@ -8,63 +8,42 @@ has other names by it: to look at a few sentences costs far less than to read.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from ragways.index.graph.asked_keys import NO_PLACES, AskedKeys, Places, blocks, documents_at
 from ragways.index.graph.corpus_changes import Changed
-from ragways.index.graph.corpus_names import CAPITAL, OWN, SMALL, CorpusNames, TitlesBefore, key_of
+from ragways.index.graph.corpus_names import CAPITAL, OWN, SMALL, CorpusNames, key_of
 from ragways.index.graph.facts import Source, Span, sources
 from ragways.index.graph.names import STOP, TOKEN, folded
 from ragways.index.graph.rule_names import Called
-from ragways.index.graph.rules import LONGEST_SENTENCE, names_in
+from ragways.index.graph.rules import LONGEST_SENTENCE, names_in, titles_in
 from ragways.index.store import Store
 
 Row = tuple[str, ...]
 """Tokens that stand one after the other."""
 
 
-@dataclass
-class Concerned:
-    """Documents that are concerned by a change, those aside that were touched themselves."""
-
-    again: set[int] = field(default_factory=set)
-    """To be read again."""
-    asking: dict[int, set[int]] = field(default_factory=dict)
-    """Those that say what they said, and now ask for more than before: the keys of that."""
-
-
 def documents_concerned(
     store: Store, keys: AskedKeys, corpus: CorpusNames, changed: Changed, touched: Collection[int] = ()
-) -> Concerned:
-    """`corpus` answers as of now."""
-    found = Concerned(keys.documents(changed.keys).difference(touched))
+) -> set[int]:
+    """Documents to be read again, those aside that were touched themselves. `corpus` answers as of now."""
+    found = keys.documents(changed.keys)
     for phrase in changed.phrases:
         tokens = [(token, SMALL) for token in phrase if token not in STOP]
-        found.again |= set(_holding(store, keys, tokens)).difference(touched)
+        found.update(_holding(store, keys, tokens))
     rows: dict[int, set[Row]] = {}
     for row, (before, after) in changed.called.items():
         for number in _holding(store, keys, _needed(row, before, after)):
             rows.setdefault(number, set()).add(row)
-    then = copy(corpus)
-    then.tree = TitlesBefore(store.db, {row: before for row, (before, _) in changed.called.items()})
-    for source in sources(store, sorted(rows.keys() - found.again - set(touched))):
+    then = corpus.before({row: before for row, (before, _) in changed.called.items()}, changed.types)
+    for source in sources(store, sorted(rows.keys() - found - set(touched))):
         spans = list(_saying(source, rows[source.number]))
-        was, asked = _names(source, spans, then)
-        names, asks = _names(source, spans, corpus)
-        if names != was or asked - asks:
-            found.again.add(source.number)
-        elif asks - asked:
-            found.asking[source.number] = asks - asked
-    return found
-
-
-def _names(source: Source, spans: Sequence[Span], corpus: CorpusNames) -> tuple[object, set[int]]:
-    """The names of these sentences, and the keys of what is asked for them."""
-    corpus.begin()
-    return names_in(source, spans, corpus), set(corpus.asked)
+        # Titles are soon found, and mostly the same are meant.
+        if any(look(source, spans, then) == look(source, spans, corpus) for look in (titles_in, names_in)):
+            continue
+        found.add(source.number)
+    return found.difference(touched)
 
 
 def _saying(source: Source, rows: Iterable[Row]) -> Iterator[Span]:

@@ -44,7 +44,9 @@ class Changed:
     words: set[str] = field(default_factory=set)
     """Words whose standing is another."""
     called: dict[tuple[str, ...], tuple[Sequence[Called], Sequence[Called]]] = field(default_factory=dict)
-    """By words in a row, the articles that were called so, and those that are."""
+    """By words in a row, the articles that were called so, and those that are; of another type, if not others."""
+    types: dict[str, str] = field(default_factory=dict)
+    """Titles of articles that are of another type; of which they were."""
     phrases: set[tuple[str, ...]] = field(default_factory=set)
     """Phrases that came or went."""
 
@@ -248,10 +250,12 @@ class _Titles:
         """Tell what the tables answer otherwise by now."""
         heads, types, called = self._answers(db)
         changed.keys |= {key_of(NAME, name) for name in self._names if heads[name] != self._heads[name]}
-        changed.keys |= {key_of(TYPE, title) for title in self._titles if types[title] != self._types[title]}
+        changed.types |= {title: type for title, type in self._types.items() if types[title] != type}
+        changed.keys |= {key_of(TYPE, title) for title in changed.types}
         for words in called.keys() | self._called.keys():
             before, after = self._called.get(words, []), called.get(words, [])
-            if before != after:
+            # Only where several articles are called so, their types are looked at.
+            if before != after or (len(after) > 1 and any(title in changed.types for title, _, _ in after)):
                 changed.called[words] = before, after
         _see_ends(db, self._folded, changed)
 

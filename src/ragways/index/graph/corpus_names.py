@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import lru_cache
 from re import Match
 from typing import Any
@@ -97,9 +98,19 @@ class CorpusNames:
     def type(self, title: str) -> str:
         """What the article of this title is about; nothing where there is none, or it does not say."""
         self.asked.add(key_of(TYPE, title))
+        return self.type_of_called(title)
+
+    def type_of_called(self, title: str) -> str:
+        """The same of an article that is called by words of a text: not noted, since who has the words is concerned."""
         if title not in self._types:
             self._types[title] = type_of_title(self._db, title)
         return self._types[title]
+
+    def before(self, called: Mapping[tuple[str, ...], Sequence[Called]], types: Mapping[str, str]) -> CorpusNames:
+        """What was answered where articles by the words they were called, and types of titles, are other by now."""
+        then = copy(self)
+        then.tree, then._types = TitlesBefore(self._db, called), dict(types)
+        return then
 
 
 def head_of(db: sqlite3.Connection, name: str) -> tuple[str | None, str]:
@@ -238,7 +249,7 @@ class StoredTitles(TitleTree):
 
     def begin(self) -> None:
         """Forget the tokens."""
-        self._held, self._bound = {}, set()
+        self._held, self._capitals, self._bound = {}, [], set()
 
     def keys(self) -> Iterator[int]:
         """How tokens stand in the texts."""

@@ -76,12 +76,10 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
         changed.called, changed.phrases = {}, set()
     corpus = CorpusNames(store.db)
     kept = _Kept(store.db)
-    concerned = documents_concerned(store, AskedKeys(store.db, KEYS), corpus, changed, touched)
-    for number, keys in concerned.asking.items():
-        kept.ask(number, keys)
+    again = documents_concerned(store, AskedKeys(store.db, KEYS), corpus, changed, touched)
     for number in sorted(touched - changes.fresh):
         kept.drop(number)
-    kept.put_all(_read(source, corpus, settings) for source in sources(store, sorted(concerned.again | changes.fresh)))
+    kept.put_all(_read(source, corpus, settings) for source in sources(store, sorted(again | changes.fresh)))
     store.db.execute("UPDATE graph_state SET generation = ?", (generation,))
     return FactsRun(corpus, False, changed, kept.before, kept.read)
 
@@ -195,15 +193,6 @@ class _Kept:
             else:
                 self.read.add(number)
         self._keys.flush()
-
-    def ask(self, number: int, keys: Collection[int]) -> None:
-        """A document that says what it said asks for more than before."""
-        row = self._db.execute("SELECT place, keys FROM graph_facts WHERE document = ?", (number,)).fetchone()
-        before = np.frombuffer(row[1], dtype=np.uint32)
-        now = np.union1d(before, np.array(sorted(keys), dtype=np.uint32))
-        self._db.execute("UPDATE graph_facts SET keys = ? WHERE document = ?", (now.tobytes(), number))
-        self._keys.drop(row[0], before)
-        self._keys.put(row[0], now)
 
     def drop(self, number: int) -> int | None:
         """Drop a document's facts; its place, if it had one."""

@@ -156,9 +156,27 @@ def text_facts(source: Source, corpus: CorpusNames) -> list[PassageFacts]:
 
 def names_in(source: Source, spans: Iterable[Span], corpus: CorpusNames) -> list[list[NameMention]]:
     """The names of some sentences, in order."""
-    linked = {fold(source.text[start:end]): corpus.article(target) for start, end, target in reversed(source.links)}
-    links = InOrder(source.links)
+    linked, links = _linked(source, corpus), InOrder(source.links)
     return [_mentions(source, span, links, linked, corpus) for span in spans]
+
+
+def titles_in(source: Source, spans: Iterable[Span], corpus: CorpusNames) -> list[list[NameMention]]:
+    """The titles that stand in some sentences, and what is meant by them: of the names, what depends on titles."""
+    linked = _linked(source, corpus)
+    return [list(_titles(source, span, linked, corpus)) for span in spans]
+
+
+def _linked(source: Source, corpus: CorpusNames) -> dict[str, str]:
+    """The articles that a document's links lead to, by the links' words."""
+    return {fold(source.text[start:end]): corpus.article(target) for start, end, target in reversed(source.links)}
+
+
+def _titles(source: Source, span: Span, linked: Mapping[str, str], corpus: CorpusNames) -> Iterator[NameMention]:
+    text, (start, end) = source.text, span
+    span = start, min(end, start + LONGEST_SENTENCE)
+    for low, high, titles in corpus.tree.find(text, *span):
+        meant = _meant(titles, source, span, corpus)
+        yield NameMention(low, high, linked.get(fold(text[low:high])) or meant or text[low:high])
 
 
 def _mentions(
@@ -174,9 +192,7 @@ def _mentions(
     span = start, end
     found = [NameMention(low, high, corpus.article(target)) for low, high, target in links.within(start, end)]
     untitled = {(mention.start, mention.end) for mention in found}
-    for low, high, titles in corpus.tree.find(text, start, end):
-        title = _meant(titles, source, span, corpus)
-        found.append(NameMention(low, high, linked.get(fold(text[low:high])) or title or text[low:high]))
+    found += _titles(source, span, linked, corpus)
     titled = {(mention.start, mention.end) for mention in found}
     capitals = islice(capital_names(text, start, end, corpus.lexicon), 2 * NAMES_IN_SENTENCE)
     for low, high in (*capitals, *quoted_names(text, start, end)):
@@ -229,7 +245,7 @@ def _meant(titles: tuple[str, ...], source: Source, span: Span, corpus: CorpusNa
     if source.title in titles:
         return source.title
     sentence = source.text[slice(*span)].casefold()
-    cued = [title for title in titles if (kind := corpus.type(title)) and kind in sentence]
+    cued = [title for title in titles if (kind := corpus.type_of_called(title)) and kind in sentence]
     if len(cued) == 1:
         return cued[0]
     plain = [title for title in titles if not split_title(title)[1]]
