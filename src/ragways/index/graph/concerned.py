@@ -39,10 +39,12 @@ def documents_concerned(
     then = corpus.before({row: before for row, (before, _) in changed.called.items()}, changed.types)
     for source in sources(store, sorted(rows.keys() - found - set(touched))):
         spans = list(_saying(source, rows[source.number]))
-        # Titles are soon found, and mostly the same are meant.
-        if any(look(source, spans, then) == look(source, spans, corpus) for look in (titles_in, names_in)):
+        firsts = {row[0] for row in rows[source.number]}
+        # All that depends on titles is the titles; to find all names as well takes longer.
+        if titles_in(source, spans, firsts, then) == titles_in(source, spans, firsts, corpus):
             continue
-        found.add(source.number)
+        if names_in(source, spans, then) != names_in(source, spans, corpus):
+            found.add(source.number)
     return found.difference(touched)
 
 

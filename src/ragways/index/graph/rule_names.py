@@ -236,13 +236,19 @@ class TitleTree:
     def _hear(self, words: Sequence[str], written: Sequence[str], matches: Sequence[re.Match[str]]) -> None:
         """Take note of the words among which titles are looked for, as they are compared and as they are written."""
 
-    def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Longest titles from each place of the text on, with the articles that are called so."""
+    def find(
+        self, text: str, start: int, end: int, firsts: Collection[str] | None = None
+    ) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Longest titles from each place of the text on, or from these first words, with the articles that are called
+        so.
+        """
         matches = list(TOKEN.finditer(text, start, end))
         written = [match.group() for match in matches]
         words = list(map(folded, written))
         self._hear(words, written, matches)
         for i in range(len(words)):
+            if firsts is not None and words[i] not in firsts:
+                continue
             node = self._begin(words, i)
             if node is None:
                 continue

@@ -160,10 +160,12 @@ def names_in(source: Source, spans: Iterable[Span], corpus: CorpusNames) -> list
     return [_mentions(source, span, links, linked, corpus) for span in spans]
 
 
-def titles_in(source: Source, spans: Iterable[Span], corpus: CorpusNames) -> list[list[NameMention]]:
-    """The titles that stand in some sentences, and what is meant by them: of the names, what depends on titles."""
+def titles_in(
+    source: Source, spans: Iterable[Span], firsts: Collection[str], corpus: CorpusNames
+) -> list[list[NameMention]]:
+    """The titles with these first words that stand in some sentences, and what is meant by them."""
     linked = _linked(source, corpus)
-    return [list(_titles(source, span, linked, corpus)) for span in spans]
+    return [list(_titles(source, span, linked, corpus, firsts)) for span in spans]
 
 
 def _linked(source: Source, corpus: CorpusNames) -> dict[str, str]:
@@ -171,10 +173,16 @@ def _linked(source: Source, corpus: CorpusNames) -> dict[str, str]:
     return {fold(source.text[start:end]): corpus.article(target) for start, end, target in reversed(source.links)}
 
 
-def _titles(source: Source, span: Span, linked: Mapping[str, str], corpus: CorpusNames) -> Iterator[NameMention]:
+def _titles(
+    source: Source,
+    span: Span,
+    linked: Mapping[str, str],
+    corpus: CorpusNames,
+    firsts: Collection[str] | None = None,
+) -> Iterator[NameMention]:
     text, (start, end) = source.text, span
     span = start, min(end, start + LONGEST_SENTENCE)
-    for low, high, titles in corpus.tree.find(text, *span):
+    for low, high, titles in corpus.tree.find(text, *span, firsts):
         meant = _meant(titles, source, span, corpus)
         yield NameMention(low, high, linked.get(fold(text[low:high])) or meant or text[low:high])
 
