@@ -17,6 +17,7 @@ from ragways.index.gone_texts import forget_gone
 from ragways.index.graph import kept_facts, tables, updates
 from ragways.index.graph.asked_keys import AskedKeys
 from ragways.index.graph.corpus_names import CorpusNames, end_of
+from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Source
 from ragways.index.graph.kept_facts import facts_by_rules
 from ragways.index.graph.layer import tables_of
@@ -202,7 +203,7 @@ def _compare_ends(db: sqlite3.Connection, ends: RelationEnds) -> None:
         assert _as_rows(ends.between(asked)) == sorted(row for row in rows if {*row[1:3]} <= {*asked})
     assert _as_rows(ends.all()) == sorted(rows)
     for entity in entities:
-        assert ends.count(entity) >= sum(entity in row[1:3] for row in rows)
+        assert ends.counts([entity])[entity] >= sum(entity in row[1:3] for row in rows)
 
 
 def _as_rows(found: JoiningRows) -> list[tuple[int, ...]]:
@@ -260,9 +261,9 @@ def test_only_documents_that_asked_are_thought_over_again(monkeypatch: pytest.Mo
     thought: list[int] = []
     real = updates._Thought.of
 
-    def noting(document: DocumentMeaning) -> object:
-        thought.append(document._facts.number)
-        return real(document)
+    def noting(facts: DocumentFacts, document: DocumentMeaning) -> object:
+        thought.append(facts.number)
+        return real(facts, document)
 
     monkeypatch.setattr(updates._Thought, "of", noting)
     index.run({"d": Document("d", "Tamsett", "Tamsett is an island.", "text")}, changes=True)

@@ -88,8 +88,9 @@ class CommunityChange:
         ends |= turned
         plain, before = self._links.plain(ends), self._rows.members(ends)
         more: Counter[int] = Counter()
+        weights = self._links.weights(pairs)
         for (one, other), weight in pairs.items():
-            now = self._links.weight(one, other)
+            now = weights[one, other]
             was = now - weight if before[one] is not None and before[other] is not None else 0
             is_link = plain[one] and plain[other]
             for end, across in ((one, other), (other, one)):

@@ -95,15 +95,27 @@ class EntityLinks:
     def is_hub(self, entity: int, limit: int) -> bool:
         """Whether an entity has more relations than `limit`."""
         if entity not in self._counts:
-            self._counts[entity] = self.ends.count(entity)
+            self._counts |= self.ends.counts([entity])
         return self._counts[entity] > limit
 
-    def weight(self, one: int, other: int) -> int:
-        """By how much two entities are joined, plain or not."""
-        rows = self.ends.between((one, other))
-        across = rows.subjects != rows.objects
-        ways = (int(rows.weights[across & (rows.subjects == end)].sum()) for end in (one, other))
-        return sum(max(0, weight) for weight in ways)
+    def weights(self, pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """By how much the two of each pair are joined, plain or not."""
+        self._counts |= self.ends.counts({end for pair in pairs for end in pair} - self._counts.keys())
+        # Relations of the one that has fewer are gone through.
+        few = {min(pair, key=lambda end: (self._counts[end], end)) for pair in pairs}
+        out, into = self.ends.with_end("subject", few), self.ends.with_end("object", few)
+        ways: dict[int, tuple[int, int, int]] = {}
+        wanted = {*pairs, *((other, one) for one, other in pairs)}
+        for rows in (out, into):
+            across = rows.at(np.flatnonzero(rows.subjects != rows.objects))
+            columns = (column.tolist() for column in (across.ids, across.subjects, across.objects, across.weights))
+            for id, subject, object, weight in zip(*columns, strict=True):
+                if (subject, object) in wanted:
+                    ways[id] = subject, object, weight
+        found: Counter[tuple[int, int]] = Counter()
+        for subject, object, weight in ways.values():
+            found[subject, object] += weight
+        return {(a, b): max(0, found[a, b]) + (max(0, found[b, a]) if a != b else 0) for a, b in pairs}
 
     def _joins(self, type: str) -> bool:
         if type not in self._kinds:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice
 
+import numpy as np
+
 from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.graph_rows import MILLION, aliases, digits
@@ -71,31 +73,35 @@ class ReportTexts:
         }
         return {number: found[number] for number in asked if number in found}
 
-    def links(self, strengths: dict[int, int]) -> list[MemberLink]:
-        """What joins these members: what joins strong ones by much comes first."""
+    def links(self, strengths: dict[int, int], count: int | None = None) -> list[MemberLink]:
+        """What joins these members, or so much of it: what joins strong ones by much comes first."""
         query = (
             "SELECT id, subject, predicate, object, weight, date, document, said FROM graph_relations "
-            "WHERE id IN (SELECT value FROM json_each(?)) AND subject != object"
+            "WHERE id IN (SELECT value FROM json_each(?))"
         )
-        between = self._ends.between(strengths).ids.tolist()
-        rows = self._db.execute(query, (json.dumps(between),)).fetchall()
-        found = [
-            MemberLink(id, subject, predicate, object, description, weight / MILLION, date, document)
+        between = self._ends.between(strengths)
+        between = between.at(np.flatnonzero(between.subjects != between.objects))
+        ends = zip(between.subjects.tolist(), between.objects.tolist(), strict=True)
+        worth = between.weights / MILLION * np.array([strengths[one] + strengths[other] for one, other in ends])
+        best = between.ids[np.lexsort((between.ids, -worth))[:count]].tolist()
+        rows = self._db.execute(query, (json.dumps(best),)).fetchall()
+        found = {
+            id: MemberLink(id, subject, predicate, object, description, weight / MILLION, date, document)
             for (id, subject, predicate, object, weight, date, document, _), description in zip(
                 rows, descriptions(self._db, [row[-2:] for row in rows]), strict=True
             )
-        ]
-
-        def worth(link: MemberLink) -> float:
-            return link.weight * (strengths[link.subject] + strengths[link.object])
-
-        return sorted(found, key=lambda link: (-worth(link), link.id))
+        }
+        return [found[id] for id in best]
 
     def sentences(self, links: Sequence[MemberLink], chunks: int) -> Iterator[str]:
         """Whole sentences of the first chunks that state these links."""
-        stating = dict.fromkeys(chunk for link in links for chunk in self._chunks(link))
-        for document, path in islice(stating, chunks):
-            yield from self._chunk(document, path)
+        seen: set[tuple[int, str]] = set()
+        for chunk in (chunk for link in links for chunk in self._chunks(link)):
+            if len(seen) == chunks:
+                return
+            if chunk not in seen:
+                seen.add(chunk)
+                yield from self._chunk(*chunk)
 
     def _chunks(self, link: MemberLink) -> list[tuple[int, str]]:
         query = "SELECT document FROM graph_statements WHERE relation = ? ORDER BY document LIMIT ?"

@@ -44,7 +44,7 @@ class RuleReporter:
         size = self._texts.rows.node(number).size
         strengths, entities = self._texts.strongest(number, LOOKED)
         central = list(entities)[:CENTRAL]
-        links = self._texts.links(strengths)[:_LINKS]
+        links = self._texts.links(strengths, _LINKS)
         findings = self._findings(central, entities, strengths, links) or _said(links, entities)
         if not findings:
             findings = tuple(finding for report in below(number) for finding in report.findings)[:FINDINGS]
@@ -65,13 +65,12 @@ class RuleReporter:
         """Sentences, each time the one that names most of what is not yet spoken of."""
         total = sum(strengths[id] for id in central) or 1
         rows = [(id, entities[id]) for id in central]
-        names = [(id, [n.casefold() for n in (row.name, *row.aliases[:3]) if len(n) > 1]) for id, row in rows]
+        names = [(n.casefold(), id) for id, row in rows for n in (row.name, *row.aliases[:3]) if len(n) > 1]
         sentences: dict[str, tuple[int, ...]] = {}
         for sentence in dict.fromkeys(self._texts.sentences(links, _LINKS)):
             folded = sentence.casefold()
-            held = tuple(id for id, called in names if any(name in folded for name in called))
-            if held:
-                sentences[sentence] = held
+            if held := tuple(id for name, id in names if name in folded):
+                sentences[sentence] = tuple(dict.fromkeys(held))
         spoken: Counter[int] = Counter()
         found: list[CommunityFinding] = []
         while sentences and len(found) < FINDINGS:

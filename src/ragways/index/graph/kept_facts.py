@@ -7,7 +7,7 @@ With its facts a document leaves the keys of what it asked (`CorpusNames.keys`),
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 

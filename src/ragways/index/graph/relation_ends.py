@@ -93,13 +93,18 @@ class RelationEnds:
         found = self._in_memory.with_end(end, asked)
         return found if self._in_arrays is None else self._in_arrays.with_end(end, asked).and_(found)
 
-    def count(self, entity: int) -> int:
-        """How many relations an entity is in; it may count some that are no more."""
-        return self._in_memory.count(entity) + (0 if self._in_arrays is None else self._in_arrays.count(entity))
+    def counts(self, entities: Collection[int]) -> dict[int, int]:
+        """How many relations each of these is in; it may count some that are no more."""
+        asked = np.array(list(entities), np.int64)
+        found = self._in_memory.counts(asked)
+        if self._in_arrays is not None:
+            found = found + self._in_arrays.counts(asked)
+        return dict(zip(asked.tolist(), found.tolist(), strict=True))
 
     def between(self, entities: Collection[int]) -> JoiningRows:
         """Relations with both ends among these entities. Those of the one that has most are not gone through."""
-        *rest, most = sorted(set(entities), key=self.count) or [0]
+        counts = self.counts(entities)
+        *rest, most = sorted(counts, key=lambda entity: counts[entity]) or [0]
         found = self.with_end("subject", rest).and_(self.with_end("object", rest))
         asked = np.array([*rest, most], np.int64)
         inside = np.flatnonzero(np.isin(found.subjects, asked) & np.isin(found.objects, asked))
@@ -121,9 +126,11 @@ class _HeldRows:
         places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
         return self.rows.at(places if end == "subject" else self._by_object[places])
 
-    def count(self, entity: int) -> int:
-        ends = self._sorted.values()
-        return sum(int(np.searchsorted(each, entity, side="right") - np.searchsorted(each, entity)) for each in ends)
+    def counts(self, entities: Ints) -> Ints:
+        one, other = (
+            ends.searchsorted(entities, "right") - ends.searchsorted(entities) for ends in self._sorted.values()
+        )
+        return one + other
 
 
 class _RowsBefore:
@@ -149,8 +156,8 @@ class _RowsBefore:
             np.rint(arrays.weights[numbers] * MILLION).astype(np.int64),
         )
 
-    def count(self, entity: int) -> int:
-        place = self._entities.place(as_ids(np.array([entity], np.int64))[0])
-        if place < 0:
-            return 0
-        return int(self._relations.subject_of.counts[place]) + int(self._relations.object_of.counts[place])
+    def counts(self, entities: Ints) -> Ints:
+        places = self._entities.places(as_ids(entities))
+        arrays = self._relations
+        counts = arrays.subject_of.counts[places].astype(np.int64) + arrays.object_of.counts[places]
+        return np.where(places < 0, 0, counts)
