@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ragways.index.health import bytes_on_disk
 from ragways.index.layers import LAYERS
 from ragways.index.packed import PackedRows
 from ragways.index.place import PAGES
@@ -45,13 +46,8 @@ def layer_bytes(index: Path) -> Counter[str]:
     found: Counter[str] = Counter()
     for path in index.rglob("*"):
         if path.is_file() and path.relative_to(index).parts[0] != PAGES:
-            found[_owner(path.relative_to(index))] += on_disk(path)
+            found[_owner(path.relative_to(index))] += bytes_on_disk([path])
     return found
-
-
-def on_disk(path: Path) -> int:
-    """Bytes that a file takes: arrays with room for changes have a hole at their end."""
-    return min(path.stat().st_size, 512 * path.stat().st_blocks)
 
 
 def _owner(path: Path) -> str:
@@ -74,7 +70,7 @@ def weigh(index: Path, *, files: bool) -> None:
     print(f"{chunks:,} chunks")
     for path in sorted(index.rglob("*")) if files else ():
         if path.is_file():
-            print(f"{on_disk(path) / chunks:8,.0f}  {path.relative_to(index)}")
+            print(f"{bytes_on_disk([path]) / chunks:8,.0f}  {path.relative_to(index)}")
             if path.suffix == ".sqlite":
                 for name, size in _rows(path, "SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC"):
                     print(f"{size / chunks:16,.0f}  {name}")

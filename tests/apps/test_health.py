@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import sqlite3
 from pathlib import Path
@@ -15,7 +16,7 @@ from typer.testing import CliRunner, Result
 from ragways.apps import index as commands
 from ragways.core.errors import NoIndex, UsageError
 from ragways.index.build import build
-from ragways.index.health import layer_status
+from ragways.index.health import bytes_on_disk, layer_status
 from ragways.index.work_cache import WorkCache
 from tests.fakes import recipe, reseal, write
 
@@ -118,7 +119,15 @@ def test_the_status_of_layers(index: Path):
     listed = (file for file in (index / "derived" / "1").rglob("*") if not file.name.startswith("format-"))
     files = [file for file in listed if file.is_file()]
     sizes = sum(layer.bytes for name, layer in found.items() if name != "structure")
-    assert sizes == sum(file.stat().st_size for file in files), "every derived file belongs to one layer"
+    assert sizes == bytes_on_disk(files), "every derived file belongs to one layer"
+
+
+def test_holes_and_shared_files_take_no_room(tmp_path: Path):
+    one = tmp_path / "one"
+    one.write_bytes(b"x" * 10_000)
+    os.truncate(one, 10_000_000)
+    os.link(one, tmp_path / "the same")
+    assert 10_000 <= bytes_on_disk(tmp_path.rglob("*")) < 100_000
 
 
 def test_failures_are_counted_with_their_layer(index: Path):

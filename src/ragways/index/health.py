@@ -7,7 +7,7 @@ answers can be wrong or a run can fail; a warning, that something is missing or 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -90,7 +90,7 @@ def index_status(folder: Path, *, documents: bool = False) -> IndexStatus:
             index.chunking,
             index.counts(),
             tuple(layer_status(folder)),
-            sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()),
+            bytes_on_disk(folder.rglob("*")),
             tuple(IndexedDocument(*names) for names in index.documents()) if documents else None,
             dict(document_languages(store).most_common()),
             f"{unread.said}; {CURE}" if unread else "",
@@ -169,7 +169,13 @@ def _layer_of(kind: str) -> str:
 def _bytes(layer: Layer, derived: Path) -> int:
     files = (file for pattern in layer.patterns for file in derived.glob(pattern))
     inside = (each for file in files for each in (file.rglob("*") if file.is_dir() else (file,)))
-    return sum(file.stat().st_size for file in inside if file.is_file())
+    return bytes_on_disk(inside)
+
+
+def bytes_on_disk(files: Iterable[Path]) -> int:
+    """What files take of the disk, without holes; one that generations share counts once."""
+    known = (file.stat() for file in files if file.is_file())
+    return sum({(each.st_dev, each.st_ino): min(each.st_size, 512 * each.st_blocks) for each in known}.values())
 
 
 def _time(path: Path) -> str:
