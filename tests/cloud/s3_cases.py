@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import boto3
 import pytest
@@ -306,3 +308,39 @@ def test_a_copy_that_was_overtaken_is_looked_up_anew(
     folder = readable(other.index, other.cache)
     monkeypatch.undo()
     assert b"harbour is closed" in (folder / "index.sqlite").read_bytes()
+
+
+def test_it_is_served(
+    tmp_path: Path, corpus: Path, server: Server, command: Callable[..., subprocess.CompletedProcess[str]]
+):
+    assert command("index", "corpus", "--with", "words", "--index", URL).returncode == 0
+    environment = {**os.environ, "RAGWAYS_CACHE": str(tmp_path / "another"), "PYTHONUNBUFFERED": "1"}
+    serve = ["serve", "--index", URL, "--data", str(tmp_path / "data"), "--port", "0"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "ragways", *serve], stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stderr is not None
+            line = next(each for each in process.stderr if "serving" in each)
+            where = line.split("serving ")[1].split()[0]
+            [collection] = json.loads(_sent("GET", f"{where}api/v1/collections")[1])["collections"]
+            place = f"{where}api/v1/collections/{collection['name']}"
+            status, reply = _sent(
+                "POST", f"{place}/retrieve", {"question": "Who built the light?", "paradigm": "words"}
+            )
+            assert (status, "Anna Holm" in reply) == (200, True), reply
+            assert _sent("DELETE", place)[0] in (403, 409), "what is served from elsewhere is read-only"
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+    assert SECRET.encode() not in b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+
+
+def _sent(method: str, url: str, body: object = None) -> tuple[int, str]:
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(url, data=data, method=method, headers={"Content-Type": "application/json"})
+    try:
+        with urlopen(request, timeout=60) as reply:
+            return reply.status, reply.read().decode()
+    except HTTPError as error:
+        return error.code, error.read().decode()
