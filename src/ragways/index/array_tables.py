@@ -37,26 +37,35 @@ _PATCH = ".patch.npy"
 
 @dataclass(frozen=True)
 class Ragged:
-    """Values of rows: those of row i stand from `begins[i]` on, `counts[i]` of them, in each part."""
+    """Values of rows: those of row i stand from `begins[i]` to `ends[i]` in each part."""
 
     begins: NDArray[np.integer]
-    counts: NDArray[np.int32]
+    ends: NDArray[np.integer]
     parts: Parts
 
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.begins)
 
     def __getitem__(self, part: str) -> Values:
         return self.parts[part]
 
     def row(self, number: int) -> slice:
         """Where the values of a row stand."""
-        begin = int(self.begins[number])
-        return slice(begin, begin + int(self.counts[number]))
+        return slice(int(self.begins[number]), int(self.ends[number]))
+
+    @property
+    def counts(self) -> Ints:
+        """How many values each row has."""
+        return self.ends.astype(np.int64) - self.begins.astype(np.int64)
+
+    def counts_of(self, rows: NDArray[np.integer]) -> Ints:
+        """How many values these rows have."""
+        return self.ends.take(rows).astype(np.int64) - self.begins.take(rows).astype(np.int64)
 
     def places(self, rows: NDArray[np.integer]) -> tuple[Ints, Ints]:
         """Where the values of these rows stand, row after row; and how many each row has."""
-        first, counts = self.begins.take(rows).astype(np.int64), self.counts.take(rows).astype(np.int64)
+        first = self.begins.take(rows).astype(np.int64)
+        counts = self.ends.take(rows).astype(np.int64) - first
         places = np.repeat(first - (np.cumsum(counts) - counts), counts)
         places += np.arange(len(places))
         return places, counts
@@ -69,7 +78,8 @@ class Ragged:
 def ragged(counts: NDArray[np.integer], **parts: Values) -> Ragged:
     """From the values of all rows, one row after the other."""
     lengths = counts.astype(np.int64)
-    return Ragged(np.cumsum(lengths) - lengths, counts.astype(np.int32), parts)
+    ends = np.cumsum(lengths)
+    return Ragged(ends - lengths, ends, parts)
 
 
 @dataclass(frozen=True)
@@ -98,11 +108,11 @@ class Rows:
 def _joined(old: Ragged, kept: Ints, new: Ragged, order: Ints) -> Ragged:
     """The kept rows of one and all of the other, in this order."""
     shift = len(next(iter(old.parts.values())))
-    both = Ragged(
-        np.concatenate([old.begins[kept].astype(np.int64), new.begins.astype(np.int64) + shift])[order],
-        np.concatenate([old.counts[kept], new.counts])[order],
-        {},
+    begins, ends = (
+        np.concatenate([before[kept].astype(np.int64), after.astype(np.int64) + shift])[order]
+        for before, after in ((old.begins, new.begins), (old.ends, new.ends))
     )
+    both = Ragged(begins, ends, {})
     places, _ = both.places(np.arange(len(both)))
     return ragged(both.counts, **{name: np.concatenate([part, new[name]])[places] for name, part in old.parts.items()})
 
@@ -145,17 +155,19 @@ class ArrayTable:
 
     def ragged(self, name: str) -> Ragged:
         """Any number of values a row; none where there is no row."""
-        begins, counts = self._load(f"{name}-begins"), self._load(f"{name}-counts")
+        # A row begins where the one before ends; rows that were changed do not, so the two are mapped each for itself.
+        begins, ends = self._load(f"{name}-bounds", copied=True)[:-1], self._load(f"{name}-bounds")[1:]
+        begins[self.size.rows : self.size.rows + 1] = 0  # the first that is not there yet
         parts = {part: self._load(f"{name}-{part}") for part in self._parts(name)}
         if self._patched is not None:
             lengths = self._load_patch(f"{name}-counts")
             first = self.size.values[name]
-            begins[self._patched] = first + np.cumsum(lengths, dtype=np.int64) - lengths
-            counts[self._patched] = lengths
+            ends[self._patched] = until = first + np.cumsum(lengths, dtype=np.int64)
+            begins[self._patched] = until - lengths
             for part, values in parts.items():
                 new = self._load_patch(f"{name}-{part}")
                 values[first : first + len(new)] = new
-        return Ragged(begins, counts, parts)
+        return Ragged(begins, ends, parts)
 
     def patch(self, columns: Sequence[str], ragged_columns: Sequence[str]) -> Rows:
         """What the patch has of these columns."""
@@ -181,11 +193,11 @@ class ArrayTable:
         prefix = f"{self._name}-{name}-"
         files = self._folder.glob(f"{prefix}*.npy")
         found = {file.name.removesuffix(_PATCH).removesuffix(".npy").removeprefix(prefix) for file in files}
-        return sorted(found - {"begins", "counts"})
+        return sorted(found - {"bounds", "counts"})
 
-    def _load(self, part: str) -> Values:
+    def _load(self, part: str, *, copied: bool = False) -> Values:
         # What is written to is copied, page by page. A plain view: indexing a memmap costs as much again.
-        mode: Literal["c", "r"] = "c" if self._copied else "r"
+        mode: Literal["c", "r"] = "c" if self._copied or copied else "r"
         return np.asarray(np.load(self._folder / f"{self._name}-{part}.npy", mmap_mode=mode))
 
     def _load_patch(self, part: str) -> Values:
@@ -213,9 +225,9 @@ def write_table(folder: Path, name: str, rows: Rows, *, with_room: bool = True) 
     for column, held in rows.ragged.items():
         total = sizes[column] = int(held.counts.sum())
         room = _room(total, _LEAST_VALUES) if with_room else 0
-        _write(folder / f"{name}-{column}-counts.npy", held.counts, capacity)
         narrow = np.uint32 if total + room < 1 << 32 else np.int64
-        _write(folder / f"{name}-{column}-begins.npy", held.begins.astype(narrow), capacity)
+        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(held.counts)]).astype(narrow)
+        _write(folder / f"{name}-{column}-bounds.npy", bounds, capacity + 1)
         for part, values in held.parts.items():
             _write(folder / f"{name}-{column}-{part}.npy", values, total + room)
     size = {"rows": count, "capacity": capacity, "values": sizes}
@@ -233,7 +245,7 @@ def patch_table(folder: Path, name: str, before: Path, rows: Rows) -> None:
     for column, values in rows.columns.items():
         np.save(folder / f"{name}-{column}{_PATCH}", values)
     for column, held in rows.ragged.items():
-        np.save(folder / f"{name}-{column}-counts{_PATCH}", held.counts)
+        np.save(folder / f"{name}-{column}-counts{_PATCH}", held.counts.astype(np.int32))
         for part, values in held.parts.items():
             np.save(folder / f"{name}-{column}-{part}{_PATCH}", values)
 

@@ -30,23 +30,23 @@ Order = Callable[[Ints], NDArray[Any]]
 class Adjacency:
     """An undirected weighted graph: the neighbours of i are `indices[indptr[i]:indptr[i + 1]]`, in rising order.
 
-    A graph whose rows were changed one by one has them in any place: with `counts`, those of i begin at `indptr[i]` and
-    are so many. Then numbers tell nothing of the order of nodes, and `order` does.
+    A graph whose rows were changed one by one has them in any place: with `ends`, those of i stand from `indptr[i]` to
+    `ends[i]`. Then numbers tell nothing of the order of nodes, and `order` does.
     """
 
     indptr: NDArray[np.integer]
     indices: NDArray[np.int32]
     weights: NDArray[np.float32]
-    counts: NDArray[np.int32] | None = None
+    ends: NDArray[np.integer] | None = None
     order: Order | None = None
 
     def __len__(self) -> int:
-        return len(self.indptr) - 1 if self.counts is None else len(self.counts)
+        return len(self.indptr) - 1 if self.ends is None else len(self.ends)
 
     @property
     def degrees(self) -> NDArray[np.integer]:
         """How many neighbours each node has."""
-        return np.diff(self.indptr) if self.counts is None else self.counts
+        return np.diff(self.indptr) if self.ends is None else self.ends.astype(np.int64) - self.indptr
 
     def ranks(self, nodes: Ints) -> NDArray[Any]:
         """What decides between nodes that are equal otherwise: the smaller first."""
@@ -54,7 +54,7 @@ class Adjacency:
 
     def compact(self) -> Adjacency:
         """The same graph with its rows one after the other."""
-        if self.counts is None:
+        if self.ends is None:
             return self
         places, counts = self.edges(np.arange(len(self)))
         ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
@@ -89,7 +89,7 @@ class Adjacency:
 
     def neighbours(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         begin = int(self.indptr[node])
-        end = int(self.indptr[node + 1]) if self.counts is None else begin + int(self.counts[node])
+        end = int(self.indptr[node + 1] if self.ends is None else self.ends[node])
         return self.indices[begin:end], self.weights[begin:end]
 
     @cached_property
@@ -107,7 +107,7 @@ class Adjacency:
     def unweighted(self) -> Adjacency:
         """The same graph with every edge counting as much as any other."""
         even = np.broadcast_to(np.float32(1), len(self.indices))
-        return Adjacency(self.indptr, self.indices, even, self.counts, self.order)
+        return Adjacency(self.indptr, self.indices, even, self.ends, self.order)
 
     def strongest(self, count: int, first: int, end: int) -> Ints:
         """The nodes from `first` to `end` with the largest strengths above 0; of equals, those of the lower ranks."""
@@ -151,14 +151,13 @@ class Adjacency:
 
     def counts_of(self, nodes: Ints) -> Ints:
         """How many neighbours each of these nodes has."""
-        if self.counts is None:
-            return self.indptr.take(nodes + 1) - self.indptr.take(nodes)
-        return self.counts.take(nodes).astype(np.int64)
+        ends = self.indptr.take(nodes + 1) if self.ends is None else self.ends.take(nodes)
+        return ends.astype(np.int64, copy=False) - self.indptr.take(nodes)
 
     @classmethod
     def of_rows(cls, links: Ragged, strengths: Floats, order: Order | None) -> Adjacency:
         """From the neighbours of each node and their weights, and the sums of these."""
-        made = cls(links.begins, links["nodes"], links["weights"], links.counts, order)
+        made = cls(links.begins, links["nodes"], links["weights"], links.ends, order)
         made.__dict__["strengths"] = strengths
         return made
 

@@ -139,7 +139,7 @@ def test_rows_in_any_place_and_numbers_in_any_order_change_nothing(data: st.Data
         begins[number[each]], counts[number[each]] = sum(map(len, indices)), len(near)
         strengths[number[each]] = links.strengths[each]
         indices, weights = [*indices, number[near].astype(np.int32)], [*weights, heavy]
-    moved = Ragged(begins, counts, {"nodes": np.concatenate(indices), "weights": np.concatenate(weights)})
+    moved = Ragged(begins, begins + counts, {"nodes": np.concatenate(indices), "weights": np.concatenate(weights)})
     other = Adjacency.of_rows(moved, strengths, lambda nodes: rank[nodes])
     seeds = np.array(data.draw(st.lists(node, min_size=1, max_size=3, unique=True)), dtype=np.int64)
     start = np.arange(1.0, len(seeds) + 1) / 7

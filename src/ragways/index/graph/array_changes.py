@@ -145,7 +145,7 @@ class _Change:
         documents = self._chunk_documents
         self._chunk_ranks = Ranks.of(documents[: table.size.rows], documents[table.size.rows : used])
         self._said_by = self._entities.of(as_ids(contents.entities))
-        self._times = np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint16)
+        self._times = np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint8)
 
     def _see_relations(self) -> None:
         table = self.tables[RELATIONS]
@@ -162,7 +162,7 @@ class _Change:
         subjects, objects = (
             self._entities.of(as_ids(np.array([row[n] for row in rows], dtype=np.int64))) for n in (1, 2)
         )
-        weights = np.array([row[3] for row in rows], dtype=np.int64) / 1e6
+        weights = (np.array([row[3] for row in rows], dtype=np.int64) / 1e6).astype(np.float32)
         new = {"ids": there, "alive": True, "subjects": subjects, "objects": objects, "weights": weights}
         for name, values in new.items():
             columns[name][known.alive] = values
@@ -331,7 +331,7 @@ def _longer(values: Values, length: int) -> Values:
 
 
 def _as_long(held: Ragged, length: int) -> Ragged:
-    return Ragged(_longer(held.begins, length), _longer(held.counts, length), held.parts)
+    return Ragged(_longer(held.begins, length), _longer(held.ends, length), held.parts)
 
 
 def _taken(held: Ragged, rows: Ints) -> Ragged:

@@ -185,7 +185,7 @@ class FilteredGraph(Graph):
         arrays, kept = self.relation_arrays, self.relation_arrays.all_numbers()
         kept = kept[self._relation_seen[kept]]
         left, right = arrays.subjects[kept].astype(np.int64), arrays.objects[kept].astype(np.int64)
-        made = Adjacency.of_edges(self.ids.capacity, left, right, arrays.weights[kept])
+        made = Adjacency.of_edges(self.ids.capacity, left, right, arrays.weights[kept].astype(np.float64))
         return made if self.ids.ranks is None else made.ordered(self.ids.ranks)
 
     @cached_property

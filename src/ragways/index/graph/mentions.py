@@ -18,7 +18,7 @@ CHUNKS = "graph-chunks"
 """The table of chunks: the document and path of each, and which entities it names."""
 DOCUMENTS = "graph-documents"
 """The table of documents: the number of the first chunk of each, and how many it has."""
-MOST_TIMES = (1 << 16) - 1
+MOST_TIMES = (1 << 8) - 1
 """A chunk names an entity no more often than this, as far as it is counted."""
 _DOCUMENTS_KEPT = 256  # whose chunks are kept by id
 

@@ -157,9 +157,9 @@ class Graph:
     def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out."""
         places, found = self.places_of(ids), {}
-        counts = self.mention_table.naming.counts
-        stored = as_numbers(self.ids.rows.keys[places]).tolist()
-        naming = dict(zip(stored, counts[places].tolist(), strict=True))
+        numbers = np.array(places, dtype=np.int64)
+        stored = as_numbers(self.ids.rows.keys[numbers]).tolist()
+        naming = dict(zip(stored, self.mention_table.naming.counts_of(numbers).tolist(), strict=True))
         query = f"SELECT id, name, type, description, names, count, way FROM graph_entities WHERE id {_AMONG}"
         for number, name, type, said, names, count, way in self._all(query, (_list(naming),)):
             id = f"entity:{digits(number)}"

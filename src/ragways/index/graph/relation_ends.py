@@ -153,11 +153,11 @@ class _RowsBefore:
             as_numbers(arrays.rows.keys[numbers]),
             as_numbers(keys[arrays.subjects[numbers]]),
             as_numbers(keys[arrays.objects[numbers]]),
-            np.rint(arrays.weights[numbers] * MILLION).astype(np.int64),
+            # Rules weigh in halves, which the arrays have as they are; a graph with other weights is made as a whole.
+            np.rint(arrays.weights[numbers].astype(np.float64) * MILLION).astype(np.int64),
         )
 
     def counts(self, entities: Ints) -> Ints:
         places = self._entities.places(as_ids(entities))
-        arrays = self._relations
-        counts = arrays.subject_of.counts[places].astype(np.int64) + arrays.object_of.counts[places]
-        return np.where(places < 0, 0, counts)
+        arrays, there = self._relations, np.maximum(places, 0)
+        return np.where(places < 0, 0, arrays.subject_of.counts_of(there) + arrays.object_of.counts_of(there))

@@ -30,7 +30,7 @@ class RelationArrays:
     rows: RowKeys
     subjects: Small
     objects: Small
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float32]
     subject_of: Ragged
     object_of: Ragged
     stating: Ragged
@@ -81,7 +81,7 @@ class RelationArrays:
         of them, or the `most` first.
         """
         if most is not None:
-            ends = np.cumsum(self.stating.counts[numbers], dtype=np.int64)
+            ends = np.cumsum(self.stating.counts_of(numbers))
             numbers = numbers[: int(np.searchsorted(ends, most)) + 1]
         places, counts = self.stating.places(numbers)
         which = np.repeat(np.arange(len(numbers)), counts)

@@ -58,9 +58,10 @@ def _write_all(db: sqlite3.Connection, folder: Path) -> None:
         np.searchsorted(ids, ends).astype(np.int32) for ends in (relations.subjects, relations.objects)
     )
     _write_relations(folder, contents, relations, subjects, objects, with_room=with_room)
-    links = Adjacency.of_edges(size, subjects.astype(np.int64), objects.astype(np.int64), relations.weights)
+    weights = relations.weights.astype(np.float64)
+    links = Adjacency.of_edges(size, subjects.astype(np.int64), objects.astype(np.int64), weights)
     named = np.searchsorted(ids, contents.entities).astype(np.int32)
-    times = np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint16)
+    times = np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint8)
     rows = Rows(
         np.arange(size),
         {"ids": as_ids(ids), "alive": np.ones(size, np.bool_), "joining": joining, "strengths": links.strengths},
@@ -95,7 +96,7 @@ def _write_chunks(folder: Path, contents: Contents, ids: Ints, *, with_room: boo
     named = ragged(
         contents.named,
         entities=np.searchsorted(ids, contents.entities).astype(np.int32),
-        times=np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint16),
+        times=np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint8),
     )
     rows = Rows(
         np.arange(len(contents.named)),
@@ -155,7 +156,7 @@ class _Relations:
             for column, values in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(values)
         self.ids, self.subjects, self.objects, weights = map(_ints, columns)
-        self.weights = weights / 1e6
+        self.weights = (weights / 1e6).astype(np.float32)
 
 
 def _batches(rows: Iterator[_T]) -> Iterator[list[_T]]:
