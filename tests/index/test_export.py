@@ -76,7 +76,7 @@ def make_hostile(folder: Path) -> None:
         (packed,) = db.execute("SELECT texts FROM graph_texts WHERE document = ?", (document,)).fetchone()
         (whole,) = db.execute("SELECT text FROM documents WHERE number = ?", (document,)).fetchone()
         first_text = len(unpacked_texts(packed, whole))
-        texts = json.dumps([*json.loads(packed), *HOSTILE])
+        texts = json.dumps([*json.loads(packed), *(item for text in HOSTILE for item in (text, 0))])
         db.execute("UPDATE graph_texts SET texts = ? WHERE document = ?", (texts, document))
         for n, text in enumerate(HOSTILE, start=1):
             names = json.dumps({text: 1, "plain": 1}, ensure_ascii=False)

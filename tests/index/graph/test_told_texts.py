@@ -24,7 +24,7 @@ def test_a_text_far_from_the_one_before_is_kept_itself() -> None:
     text = f"The tide rises.{' ' * 40_000}The Pier fell."
     texts = ["The tide rises.", "The Pier fell."]
     packed = packed_texts(texts, text)
-    assert json.loads(packed) == [0, 15, "The Pier fell."]
+    assert json.loads(packed) == [0, 15, "The Pier fell.", 0]
     assert unpacked_texts(packed, text) == texts
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 TABLE = """
 -- The texts of a document that describe relations: many come from one sentence, which describes them all. A list in
--- JSON: of each the distance to the end of the one before and its length, or the text itself.
+-- JSON with two items for each: its place and its length, or the text itself and 0.
 CREATE TABLE IF NOT EXISTS graph_texts (document INTEGER PRIMARY KEY, texts TEXT NOT NULL);
 """
 _WINDOW = 1 << 14
@@ -26,28 +27,33 @@ Described = tuple[int | None, int | str | None]
 
 def packed_texts(texts: Iterable[str], text: str) -> str:
     """Texts in their order; `text` is the document's."""
-    found, end = list[int | str](), 0
+    found, near = list[int | str](), 0
     for each in texts:
-        place = text.find(each, max(0, end - _WINDOW), end + _WINDOW + len(each))
+        place = text.find(each, max(0, near - _WINDOW), near + _WINDOW)
         if place < 0:
-            found.append(each)
+            found += (each, 0)
         else:
-            found += (place - end, len(each))
-            end = place + len(each)
+            found += (place, len(each))
+            near = place + len(each)
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
 def unpacked_texts(packed: str, text: str) -> list[str]:
     """What was packed with the same text."""
-    found, end, numbers = list[str](), 0, iter(json.loads(packed))
-    for each in numbers:
-        if isinstance(each, str):
-            found.append(each)
-        else:
-            start, length = end + each, next(numbers)
-            end = start + length
-            found.append(text[start:end])
-    return found
+    held = _DocumentTexts(json.loads(packed), text)
+    return [held[number] for number in range(len(held.items) // 2)]
+
+
+@dataclass(frozen=True)
+class _DocumentTexts:
+    """The texts of a document by number: a long one has thousands, of which a few are asked for."""
+
+    items: list[int | str]
+    text: str
+
+    def __getitem__(self, number: int) -> str:
+        place, length = self.items[2 * number], self.items[2 * number + 1]
+        return place if isinstance(place, str) else self.text[place : place + int(length)]
 
 
 def descriptions(db: sqlite3.Connection, relations: Sequence[Described]) -> list[str]:
@@ -79,10 +85,10 @@ def _numbers(relation: Described) -> list[tuple[int, int]]:
     return [] if document is None or said is None else [(document, said)]
 
 
-def _read(db: sqlite3.Connection, documents: Iterable[int]) -> dict[int, list[str]]:
+def _read(db: sqlite3.Connection, documents: Iterable[int]) -> dict[int, _DocumentTexts]:
     query = (
         "SELECT document, texts, text FROM graph_texts JOIN documents ON number = document "
         "WHERE document IN (SELECT value FROM json_each(?))"
     )
     rows = db.execute(query, (json.dumps(sorted(documents)),))
-    return {document: unpacked_texts(packed, text) for document, packed, text in rows}
+    return {document: _DocumentTexts(json.loads(packed), text) for document, packed, text in rows}
