@@ -14,7 +14,7 @@ serve: $(VENV)/serve
 	@$(BIN)/ragways serve --demo
 
 test: check
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ragways.core.runtime import limit_threads
+from ragways.index import database
 
 limit_threads()
 
@@ -42,6 +43,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     )
     for reason, count in sorted(reasons.items()):
         terminalreporter.line(f"{count} {'test' if count == 1 else 'tests'} skipped: {reason}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """A power cut would end the tests as well, so nothing in this process waits until the disk holds it: that takes as
+    long as the rest of building a small index. Processes that tests start are as they are everywhere.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr(database, "SYNCHRONOUS", "OFF")
+        yield
 
 
 @pytest.fixture(autouse=True)

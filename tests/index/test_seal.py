@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
@@ -166,3 +168,11 @@ def test_the_seal_of_an_earlier_version_is_made_anew(folder: Path):
     (folder / f"{FILE}.sum").write_text(checksums.with_own_sum(text))
     Store.open(folder).close()
     assert is_right(folder)
+
+
+def test_a_commit_waits_for_the_disk(tmp_path: Path):
+    """In a process of its own: within the tests nothing does (`tests/conftest.py`)."""
+    code = "from ragways.index.store import Store; from pathlib import Path; import sys\n"
+    code += "print(Store.create_or_open(Path(sys.argv[1])).db.execute('PRAGMA synchronous').fetchone()[0])"
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "index")], capture_output=True, text=True)
+    assert done.stdout.split() == ["2"], done.stderr  # FULL

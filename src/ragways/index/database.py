@@ -17,6 +17,8 @@ from urllib.parse import quote
 from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 
 WAIT_SECONDS = 5.0
+SYNCHRONOUS = "FULL"
+"""What was paid for must survive a power cut; commits are few, so syncing each costs little."""
 _SHARED = 1 << 16
 REBUILD = "build it again with: ragways index --rebuild PATH"
 _TOO_MANY = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
@@ -31,8 +33,7 @@ def connect(path: Path, *, write: bool, wait: float | None = None) -> sqlite3.Co
             seconds = WAIT_SECONDS if wait is None else wait
             connection = sqlite3.connect(path.resolve(), timeout=seconds, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL")
-            # What was paid for must survive a power cut; commits are few, so syncing each costs little.
-            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
             # What is removed must not be readable in the file's free pages.
             connection.execute("PRAGMA secure_delete = ON")
             return connection
