@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,12 @@ from hypothesis import strategies as st
 from ragways.apps.side_by_side import show_results
 from ragways.assemble import opened
 from ragways.core.errors import SettingsError
+from ragways.core.language import folded_words
 from ragways.core.types import Hit, Hits, Kind, Piece, Query
 from ragways.index.reader import Index
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import PARADIGMS, Result, ask
-from ragways.retrieval.guard import COMPARED, GuardSettings, guarded
+from ragways.retrieval.guard import COMPARED, FEWEST, GuardSettings, guarded
 from ragways.settings import Settings, read_settings
 from tests.retrieval.graph_corpus import GRAPH_LAYERS, HOPS, TEXTS, indexed, resources
 
@@ -137,6 +139,31 @@ def test_nothing_is_added_or_moved_and_the_best_of_each_group_stays(texts: list[
         assert checked.hits == hits
     more = guarded(hits, guard.model_copy(update={"copies": guard.copies + 1}), {}).hits
     assert guard.copies == 0 or set(checked.hits) <= set(more)
+
+
+@given(st.lists(TEXT, max_size=14), GUARDS)
+def test_copies_are_those_that_comparing_with_all_groups_finds(texts: list[str], guard: GuardSettings):
+    asked = set(folded_words(QUESTION))
+    groups: list[tuple[int, set[str], bool]] = []
+    expected = {}
+    for place, text in enumerate(texts):
+        words = set(folded_words(text))
+        echo = len(words & asked) >= guard.echo * len(asked) - 1e-9
+
+        def same(other: set[str], echoes: bool, words: set[str] = words, echo: bool = echo) -> bool:
+            if echo and echoes:
+                return True
+            long = min(len(words), len(other)) >= FEWEST
+            return long and len(words & other) / len(words | other) >= guard.alike - 1e-9
+
+        first = next((first for first, other, echoes in groups if same(other, echoes)), None)
+        if first is None:
+            groups.append((place, words, echo))
+        else:
+            expected[place] = first
+    more = Counter(expected.values())
+    checked = guarded(found(*texts), guard, {})
+    assert checked.duplicates == {f"article:{first}:c0": count for first, count in more.items()}
 
 
 def test_of_near_duplicates_the_best_stay_and_other_passages_on_the_subject_do_too():

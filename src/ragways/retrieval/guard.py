@@ -13,7 +13,8 @@ What is compared are sets of words: different passages on one subject share few 
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -120,19 +121,29 @@ class _Group:
 
 
 class _Groups:
-    """Near-duplicates as they come, best first. Each piece is compared with the best of each group."""
+    """Near-duplicates as they come, best first. A piece is compared with the best of groups that it may belong to:
+    those that have one of its telling words among their own, and for an echo the other echoes.
+    """
 
     def __init__(self, question: str, settings: GuardSettings) -> None:
         self._asked = _words(question)
         self._settings = settings
         self._groups: list[_Group] = []
+        self._by_word: dict[str, list[int]] = defaultdict(list)
 
     def held_by(self, piece: Piece) -> str:
         """The id of the piece for whose sake this one is held back; nothing where it may stay."""
         words = _words(piece.text)
         echo = len(self._asked) >= FEWEST and _at_least(words, self._asked, self._settings.echo * len(self._asked))
-        group = next((group for group in self._groups if self._alike(piece, words, echo, group)), None)
+        telling = _telling(words, self._settings.alike)
+        able = {place for word in telling if word in self._by_word for place in self._by_word[word]}
+        if echo:
+            able.update(place for place, group in enumerate(self._groups) if group.echo)
+        in_order = (self._groups[place] for place in sorted(able))
+        group = next((group for group in in_order if self._alike(piece, words, echo, group)), None)
         if group is None:
+            for word in telling:
+                self._by_word[word].append(len(self._groups))
             self._groups.append(_Group(piece, words, echo))
             return ""
         group.more += 1
@@ -155,6 +166,15 @@ class _Groups:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(folded_words(text))
+
+
+def _telling(words: frozenset[str], alike: float) -> list[str]:
+    """So many of the words, the longest first, that two sets which are alike have one of these in common: each has no
+    more than 1 − `alike` of its words that are not the other's.
+    """
+    ordered = sorted(words)
+    ordered.sort(key=len, reverse=True)  # long words are in few texts
+    return ordered[: len(words) - math.ceil(alike * len(words) - 1e-6) + 1]
 
 
 def _at_least(one: frozenset[str], other: frozenset[str], shared: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from ragways.core.errors import StoreDamaged
 from ragways.index.array_tables import ragged
+from ragways.index.graph import relations
 from ragways.index.graph.names import STOP, TOKEN, fold, name_spans
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.relations import RelationArrays
@@ -23,12 +25,16 @@ ROWS = st.lists(
 )
 
 
-def made(rows: list[tuple[int, int, float]], size: int = SIZE) -> RelationArrays:
+def made(
+    rows: list[tuple[int, int, float]], size: int = SIZE, ranks: Callable[[np.ndarray], np.ndarray] | None = None
+) -> RelationArrays:
+    """`ranks`: the order of entities, if it is not that of their numbers."""
     numbers, count = np.arange(len(rows)), len(rows)
+    order = ranks or np.asarray
     subjects, objects = (np.array([row[n] for row in rows], dtype=np.int32) for n in (0, 1))
     of_ends = [
-        ragged(np.bincount(ends, minlength=size), relations=np.argsort(ends, kind="stable").astype(np.int32))
-        for ends in (subjects, objects)
+        ragged(np.bincount(ends, minlength=size), relations=np.lexsort((order(others), ends)).astype(np.int32))
+        for ends, others in ((subjects, objects), (objects, subjects))
     ]
     return RelationArrays(
         RowKeys(numbers.astype(np.uint64), np.ones(count, np.bool_), count, count),
@@ -39,12 +45,20 @@ def made(rows: list[tuple[int, int, float]], size: int = SIZE) -> RelationArrays
         of_ends[1],
         ragged((numbers % 3 > 0).astype(np.int32), chunks=(numbers[numbers % 3 > 0] % 5).astype(np.int32)),
         None,
+        ranks,
     )
 
 
-@given(ROWS, st.lists(st.integers(0, SIZE - 1), max_size=9), st.integers(0, 45))
-def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit) -> None:
-    bonds = made(rows)
+@given(
+    ROWS,
+    st.lists(st.integers(0, SIZE - 1), max_size=9),
+    st.integers(0, 45),
+    st.sampled_from([0, 3, 256]),
+    st.none() | st.permutations(range(SIZE)),
+)
+def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit, many, order) -> None:
+    """However many relations make a hub, and whatever order entities have."""
+    bonds = made(rows, ranks=None if order is None else np.array(order, dtype=np.int64).__getitem__)
 
     def heaviest(found: list[int]) -> list[int]:
         return sorted(found, key=lambda n: (-rows[n][2], n))[:limit]
@@ -53,7 +67,9 @@ def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit
     touching = [n for n, both in enumerate(ends) if both & set(entities)]
     between = [n for n, both in enumerate(ends) if both <= set(entities)]
     assert bonds.touching(entities, limit).tolist() == heaviest(touching)
-    assert bonds.between(entities, limit).tolist() == heaviest(between)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(relations, "_MANY", many)
+        assert bonds.between(entities, limit).tolist() == heaviest(between)
 
 
 @given(ROWS)

@@ -208,10 +208,10 @@ class _Change:
         table, relations = self.tables[ENTITIES], self._relations
         changed: dict[str, tuple[Ints, Ragged]] = {"naming": self._who_names()}
         ends = {}
-        for name, column in (("subject_of", "subjects"), ("object_of", "objects")):
+        for name, column, other in (("subject_of", "subjects", "objects"), ("object_of", "objects", "subjects")):
             ends[name] = np.unique(self._of_relations[column][relations.touched]).astype(np.int64)
             changed[name] = ends[name], self._regrouped(
-                table.ragged(name), ends[name], "relations", relations.touched, self._relation_ranks,
+                table.ragged(name), ends[name], "relations", relations.touched, self._by_end(other),
                 self._of_relations[column][relations.alive].astype(np.int64),
                 {"relations": relations.alive.astype(np.int32)},
             )  # fmt: skip
@@ -225,6 +225,17 @@ class _Change:
         columns = {"ids": self._ids, "alive": self._alive, "joining": self._joining}
         own = {name: values[numbers] for name, values in columns.items()}
         return Rows(numbers, {**own, "strengths": _sums(held["links"])}, held)
+
+    def _by_end(self, end: str) -> Order:
+        """Orders relations by the entity at this end, and those of one entity by id."""
+
+        def places(relations: Ints) -> Ints:
+            entities = _ordered(self._entity_ranks, self._of_relations[end][relations].astype(np.int64))
+            found = np.empty(len(relations), dtype=np.int64)
+            found[np.lexsort((_ordered(self._relation_ranks, relations), entities))] = np.arange(len(relations))
+            return found
+
+        return places
 
     def _who_names(self) -> tuple[Ints, Ragged]:
         """The chunks that name each entity which the documents name, or named."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable, Ragged
+from ragways.index.graph.ids import EntityIds
 from ragways.index.row_keys import Ranks, RowKeys
 
 Ints = NDArray[np.int64]
@@ -23,8 +24,9 @@ DESCRIPTION = 240
 
 @dataclass(frozen=True)
 class RelationArrays:
-    """Relations by number. `subject_of` has the `relations` of each entity that is their subject, likewise `object_of`;
-    `stating` the `chunks` that state each relation, in the corpus's order. Equal weights go by rank.
+    """Relations by number. `subject_of` has the `relations` of each entity that is their subject, in the order of their
+    objects, and `object_of` likewise; `stating` the `chunks` that state each relation, in the corpus's order. Equal
+    weights go by rank; `ends` has the ranks of entities.
     """
 
     rows: RowKeys
@@ -35,6 +37,7 @@ class RelationArrays:
     object_of: Ragged
     stating: Ragged
     order: Ranks | None
+    ends: Callable[[Ints], Ints] | None
 
     @classmethod
     def of(cls, relations: ArrayTable, entities: ArrayTable) -> RelationArrays:
@@ -48,6 +51,7 @@ class RelationArrays:
             entities.ragged("object_of"),
             relations.ragged("stating"),
             rows.ranks,
+            EntityIds.load(entities).ranks,
         )
 
     def __len__(self) -> int:
@@ -64,17 +68,41 @@ class RelationArrays:
 
     def touching(self, entities: Iterable[int], limit: int) -> Ints:
         """Relations with an end among these entities: the `limit` heaviest, heaviest first."""
-        nodes, inside = self._chosen(entities)
+        nodes = np.unique(np.fromiter(entities, dtype=np.int64))
         left = self.subject_of["relations"][self.subject_of.places(nodes)[0]]
         right = self.object_of["relations"][self.object_of.places(nodes)[0]]
-        return self._heaviest(np.concatenate([left, right[~inside[self.subjects[right]]]]), limit)
+        return self._heaviest(np.concatenate([left, right[~_among(nodes, self.subjects[right])]]), limit)
 
     def between(self, entities: Iterable[int], limit: int | None = None) -> Ints:
         """Relations with both ends among these entities: all of them, or the `limit` heaviest; heaviest first."""
-        nodes, inside = self._chosen(entities)
-        found = self.subject_of["relations"][self.subject_of.places(nodes)[0]]
-        found = found[inside[self.objects[found]]]
+        nodes = np.unique(np.fromiter(entities, dtype=np.int64))
+        many = self.subject_of.counts[nodes] > _MANY
+        found = self.subject_of["relations"][self.subject_of.places(nodes[~many])[0]]
+        found = np.concatenate([found[_among(nodes, self.objects[found])], self._joining(nodes[many], nodes)])
         return self._heaviest(found, len(found) if limit is None else limit)
+
+    def _joining(self, hubs: Ints, objects: Ints) -> Small:
+        """Relations from one of these entities to another of those, looked up in the rows of the first."""
+        rows, wanted = self.subject_of, np.tile(self._rank_of_ends(objects), len(hubs))
+        first = np.repeat(rows.begins[hubs].astype(np.int64), len(objects))
+        last = first + np.repeat(rows.counts[hubs], len(objects))
+        # Where an object's relations begin, and where those of the next object do.
+        low, high = np.tile(first, 2), np.tile(last, 2)
+        wanted = np.concatenate([wanted, wanted + 1])
+        for _ in range(int(rows.counts[hubs].max(initial=0)).bit_length()):
+            middle = (low + high) // 2
+            open_ = low < high
+            at = rows["relations"].take(np.where(open_, middle, 0))
+            below = open_ & (self._rank_of_ends(self.objects.take(at).astype(np.int64)) < wanted)
+            low, high = np.where(below, middle + 1, low), np.where(open_ & ~below, middle, high)
+        begins, ends = low[: len(first)], low[len(first) :]
+        counts = ends - begins
+        places = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+        found: Small = rows["relations"][places]
+        return found
+
+    def _rank_of_ends(self, entities: Ints) -> Ints:
+        return entities if self.ends is None else self.ends(entities)
 
     def sources(self, numbers: Ints, most: int | None = None) -> tuple[Ints, Ints]:
         """The chunks that state these relations, one after the other, and for each, which of `numbers` it states: all
@@ -100,12 +128,6 @@ class RelationArrays:
         )
         return np.where(known, self.rows.places(ids_as_numbers), -1)
 
-    def _chosen(self, entities: Iterable[int]) -> tuple[Ints, NDArray[np.bool_]]:
-        nodes = np.unique(np.fromiter(entities, dtype=np.int64))
-        inside = np.zeros(len(self.subject_of), dtype=np.bool_)
-        inside[nodes] = True
-        return nodes, inside
-
     def _heaviest(self, found: Small, limit: int) -> Ints:
         """A hub has relations by the ten thousand, many of the same weight, so only what is kept is sorted."""
         numbers, weights = found.astype(np.int64), self.weights[found]
@@ -120,5 +142,15 @@ class RelationArrays:
         return numbers[np.lexsort((self.ranks(numbers), -weights))]
 
 
+def _among(nodes: Ints, entities: Small) -> NDArray[np.bool_]:
+    """Which of the entities are among these nodes, which are in rising order."""
+    if not len(nodes):
+        return np.zeros(len(entities), dtype=np.bool_)
+    found: NDArray[np.bool_] = nodes.take(np.searchsorted(nodes, entities), mode="clip") == entities
+    return found
+
+
+_MANY = 256
+"""Relations of an entity beyond which it is asked for each object by itself."""
 _PREFIX = "relation:"
 _DIGITS = re.compile("[0-9a-f]{16}")

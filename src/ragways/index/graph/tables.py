@@ -68,8 +68,8 @@ def _write_all(db: sqlite3.Connection, folder: Path) -> None:
         {
             "links": _as_ragged(links),
             "naming": _grouped(size, named, chunks=contents.naming.astype(np.int32), times=times),
-            "subject_of": _grouped(size, subjects, relations=np.arange(len(subjects), dtype=np.int32)),
-            "object_of": _grouped(size, objects, relations=np.arange(len(objects), dtype=np.int32)),
+            "subject_of": _by_ends(size, subjects, objects),
+            "object_of": _by_ends(size, objects, subjects),
         },
     )
     write_table(folder, ENTITIES, rows, with_room=with_room)
@@ -126,6 +126,12 @@ def _grouped(size: int, owners: Small, **parts: Values) -> Ragged:
     """Values by the row that each belongs to, in their order there."""
     order = np.argsort(owners, kind="stable")
     return ragged(np.bincount(owners, minlength=size), **{name: values[order] for name, values in parts.items()})
+
+
+def _by_ends(size: int, owners: Small, others: Small) -> Ragged:
+    """The relations of each entity, by the entities at their other ends."""
+    order = np.lexsort((others, owners))
+    return ragged(np.bincount(owners, minlength=size), relations=order.astype(np.int32))
 
 
 def _entities(db: sqlite3.Connection) -> tuple[Ints, NDArray[np.bool_]]:
