@@ -76,7 +76,7 @@ class RelationArrays:
     def between(self, entities: Iterable[int], limit: int | None = None) -> Ints:
         """Relations with both ends among these entities: all of them, or the `limit` heaviest; heaviest first."""
         nodes = np.unique(np.fromiter(entities, dtype=np.int64))
-        many = self.subject_of.counts[nodes] > _MANY
+        many = self.subject_of.counts_of(nodes) > _MANY
         found = self.subject_of["relations"][self.subject_of.places(nodes[~many])[0]]
         found = np.concatenate([found[_among(nodes, self.objects[found])], self._joining(nodes[many], nodes)])
         return self._heaviest(found, len(found) if limit is None else limit)
@@ -85,11 +85,11 @@ class RelationArrays:
         """Relations from one of these entities to another of those, looked up in the rows of the first."""
         rows, wanted = self.subject_of, np.tile(self._rank_of_ends(objects), len(hubs))
         first = np.repeat(rows.begins[hubs].astype(np.int64), len(objects))
-        last = first + np.repeat(rows.counts[hubs], len(objects))
+        last = np.repeat(rows.ends[hubs].astype(np.int64), len(objects))
         # Where an object's relations begin, and where those of the next object do.
         low, high = np.tile(first, 2), np.tile(last, 2)
         wanted = np.concatenate([wanted, wanted + 1])
-        for _ in range(int(rows.counts[hubs].max(initial=0)).bit_length()):
+        for _ in range(int((last - first).max(initial=0)).bit_length()):
             middle = (low + high) // 2
             open_ = low < high
             at = rows["relations"].take(np.where(open_, middle, 0))
