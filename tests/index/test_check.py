@@ -129,7 +129,7 @@ BROKEN_GRAPH = {
     "relations whose description is not there": "DELETE FROM graph_texts",
     "mentions of entities that are not there": "UPDATE graph_contents SET entities = zeroblob(length(entities))",
     "sources of relations that are not there": "UPDATE graph_contents SET relations = zeroblob(length(relations))",
-    "graph: documents whose chunks and mentions do not fit": "UPDATE graph_contents SET counts = counts || zeroblob(4)",
+    "graph: documents whose chunks and mentions do not fit": "UPDATE graph_contents SET counts = counts || zeroblob(1)",
     "names of entities that are not there": "INSERT INTO graph_names VALUES ('x', 9999, 1, 0)",
     "merges into entities that are not there": "INSERT INTO graph_merges VALUES (9999, 'a', 'alias', 'b', 1)",
     "graph: chunks that are not in the index": "UPDATE graph_contents SET chunks = 's99' || chunks",

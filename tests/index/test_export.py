@@ -66,7 +66,7 @@ def make_hostile(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "index.sqlite")) as db:
         (first,) = db.execute("SELECT min(id) FROM graph_entities").fetchone()
         document, stated, relations = db.execute("SELECT document, stated, relations FROM graph_contents").fetchone()
-        counts = np.frombuffer(stated, dtype=np.uint32).copy()
+        counts = np.frombuffer(stated, dtype=np.uint8).copy()
         counts[-1] += len(HOSTILE)
         added = np.arange(1, len(HOSTILE) + 1, dtype=np.int64)
         db.execute(

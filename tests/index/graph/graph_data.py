@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragways.index.graph.data import EntityRow
-from ragways.index.graph.graph_rows import MILLION, aliases, digits
+from ragways.index.graph.graph_rows import MILLION, aliases, digits, unpacked_counts
 from ragways.index.graph.told_texts import descriptions
 
 
@@ -71,14 +71,15 @@ def read_graph(db: sqlite3.Connection) -> GraphData:
     ):
         here = [f"article:{document}:{path}" for path in paths.split("\n")] if paths else []
         chunks += here
-        ids, told = array("q", entities), array("I", counts)
+        ids = array("q", entities)
+        told = unpacked_counts(counts, len(ids))
         at = 0
-        for chunk, count in zip(here, array("I", named), strict=True):
+        for chunk, count in zip(here, unpacked_counts(named, len(here)), strict=True):
             for id, n in zip(ids[at : at + count], told[at : at + count], strict=True):
                 mentions.append(MentionRow(f"entity:{digits(id)}", chunk, n >> 1, bool(n & 1)))
             at += count
         said, at = array("q", relations), 0
-        for chunk, count in zip(here, array("I", stated), strict=True):
+        for chunk, count in zip(here, unpacked_counts(stated, len(here)), strict=True):
             for id in said[at : at + count]:
                 stating[id].append(chunk)
             at += count

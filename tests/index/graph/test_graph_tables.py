@@ -46,7 +46,10 @@ def documents(draw: st.DrawFn, number: int) -> DocumentGraph:
     chunks = tuple(
         (
             f"article:{number}:s0:p{place}:c0",
-            {key: (draw(st.integers(1, 5)), draw(st.booleans())) for key in draw(st.sets(st.sampled_from(keys)))},
+            {
+                key: (draw(st.sampled_from([1, 2, 5, 300])), draw(st.booleans()))
+                for key in draw(st.sets(st.sampled_from(keys)))
+            },
         )
         for place in range(draw(st.integers(0, 3)))
     )

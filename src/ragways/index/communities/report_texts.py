@@ -18,8 +18,9 @@ from itertools import accumulate, islice
 import numpy as np
 
 from ragways.index.communities.community_rows import CommunityRows
+from ragways.index.graph.contents import count_paths
 from ragways.index.graph.data import EntityRow
-from ragways.index.graph.graph_rows import MILLION, aliases, digits
+from ragways.index.graph.graph_rows import MILLION, aliases, digits, unpacked_counts
 from ragways.index.graph.relation_ends import RelationEnds
 from ragways.index.graph.told_texts import descriptions
 
@@ -125,7 +126,9 @@ class ReportTexts:
         """The paths of a document's chunks, where the relations end that each states, and these."""
         query = "SELECT chunks, stated, relations FROM graph_contents WHERE document = ?"
         row = self._db.execute(query, (document,)).fetchone()
-        return ([], [], b"") if row is None else (row[0].split("\n"), list(accumulate(array("I", row[1]))), row[2])
+        if row is None:
+            return [], [], b""
+        return row[0].split("\n"), list(accumulate(unpacked_counts(row[1], count_paths(row[0])))), row[2]
 
     def _read_chunk(self, document: int, path: str) -> tuple[str, ...]:
         row = self._db.execute(
@@ -155,7 +158,7 @@ class ReportTexts:
             if behind.keys().isdisjoint(ids):
                 continue
             known, at = dict(self._db.execute(tokens, (document,)).fetchall()), 0
-            for path, count in zip(paths.split("\n"), array("I", named), strict=False):
+            for path, count in zip(paths.split("\n"), unpacked_counts(named, count_paths(paths)), strict=False):
                 for id in ids[at : at + count]:
                     if id in behind:
                         behind[id] += known.get(path, 0) / count

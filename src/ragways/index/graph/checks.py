@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from array import array
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,8 +10,8 @@ from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
 from ragways.index.database import REBUILD
-from ragways.index.graph.contents import CONTENTS, NODES, Contents, chunk_ids
-from ragways.index.graph.graph_rows import digits
+from ragways.index.graph.contents import CONTENTS, NODES, Contents, chunk_ids, count_paths
+from ragways.index.graph.graph_rows import digits, unpacked_counts
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS
 from ragways.index.graph.relations import RELATIONS
@@ -88,11 +87,11 @@ def check_references(context: CheckContext) -> Iterator[Finding]:
 
 def _fits(chunks: str, named: bytes, entities: bytes, counts: bytes, stated: bytes, relations: bytes) -> bool:
     """Whether a document's chunks have as much as they say they have."""
-    size = 4 * (chunks.count("\n") + 1 if chunks else 0)
+    size = count_paths(chunks)
     return (
-        (len(named), len(stated), 2 * len(counts)) == (size, size, len(entities))
-        and 8 * sum(array("I", named)) == len(entities)
-        and 8 * sum(array("I", stated)) == len(relations)
+        all(len(each) in (n, 4 * n) for each, n in ((named, size), (stated, size), (counts, len(entities) // 8)))
+        and 8 * sum(unpacked_counts(named, size)) == len(entities)
+        and 8 * sum(unpacked_counts(stated, size)) == len(relations)
     )
 
 

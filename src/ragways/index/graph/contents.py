@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -37,11 +37,12 @@ class Contents:
         self.paths: tuple[str, ...]
         numbers, self.paths, named, entities, counts, stated, relations = zip(*rows, strict=True) if rows else ((),) * 7
         self.documents = np.array(numbers, dtype=np.int64)
-        self.lengths = np.array([len(each) // 4 for each in named], dtype=np.int64)
-        self.named = np.frombuffer(b"".join(named), dtype=np.uint32).astype(np.int64)
+        lengths = [count_paths(paths) for paths in self.paths]
+        self.lengths = np.array(lengths, dtype=np.int64)
+        self.named = joined_counts(named, lengths).astype(np.int64)
         self.entities = np.frombuffer(b"".join(entities), dtype=np.int64)
-        self.counts = np.frombuffer(b"".join(counts), dtype=np.uint32)
-        self.stated = np.frombuffer(b"".join(stated), dtype=np.uint32).astype(np.int64)
+        self.counts = joined_counts(counts, [len(each) // 8 for each in entities])
+        self.stated = joined_counts(stated, lengths).astype(np.int64)
         self.relations = np.frombuffer(b"".join(relations), dtype=np.int64)
 
     @property
@@ -71,6 +72,24 @@ class Contents:
         paths = [path.encode() for paths in self.paths for path in (paths.split("\n") if paths else ())]
         counts = np.fromiter(map(len, paths), dtype=np.int32, count=len(paths))
         return ragged(counts, letters=np.frombuffer(b"".join(paths), dtype=np.uint8))
+
+
+def count_paths(paths: str) -> int:
+    """How many chunks have these paths."""
+    return paths.count("\n") + 1 if paths else 0
+
+
+def joined_counts(packed: Sequence[bytes], lengths: Sequence[int]) -> NDArray[np.uint32]:
+    """Those of all documents (`packed_counts`), one after the other."""
+    wide = [each if len(each) != length else None for each, length in zip(packed, lengths, strict=True)]
+    if not any(wide):
+        return np.frombuffer(b"".join(packed), dtype=np.uint8).astype(np.uint32)
+    return np.concatenate(
+        [
+            np.frombuffer(each, dtype=np.uint8).astype(np.uint32) if large is None else np.frombuffer(large, np.uint32)
+            for each, large in zip(packed, wide, strict=True)
+        ]
+    )
 
 
 def chunk_ids(db: sqlite3.Connection) -> Iterator[str]:

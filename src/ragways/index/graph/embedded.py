@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
+from ragways.index.graph.contents import joined_counts
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.told_texts import descriptions
@@ -87,7 +88,7 @@ def _fill_named(db: sqlite3.Connection) -> None:
     rows = db.execute("SELECT entities, counts FROM graph_contents")
     while some := rows.fetchmany(_AT_ONCE):
         named = np.frombuffer(b"".join(entities for entities, _ in some), dtype=np.int64)
-        about = np.frombuffer(b"".join(counts for _, counts in some), dtype=np.uint32) & 1
+        about = joined_counts([counts for _, counts in some], [len(entities) // 8 for entities, _ in some]) & 1
         found += [named, named[about > 0]]
     ids, times = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]), return_counts=True)
     several = times > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ragways.core.types import content_hash
@@ -170,8 +170,8 @@ class DocumentRows:
 
     def contents(self) -> Row:
         """The row of `graph_contents`."""
-        named, stated = array("I"), array("I")
-        entities, counts, relations = array("q"), array("I"), array("q")
+        named, stated, counts = list[int](), list[int](), list[int]()
+        entities, relations = array("q"), array("q")
         for chunk, mentions in self.document.chunks:
             named.append(len(mentions))
             for key, (count, about) in mentions.items():
@@ -182,8 +182,8 @@ class DocumentRows:
             relations.extend(states)
         paths = "\n".join(path_of(chunk) for chunk, _ in self.document.chunks)
         return (
-            self.document.number, paths, named.tobytes(), entities.tobytes(), counts.tobytes(), stated.tobytes(),
-            relations.tobytes(),
+            self.document.number, paths, packed_counts(named), entities.tobytes(), packed_counts(counts),
+            packed_counts(stated), relations.tobytes(),
         )  # fmt: skip
 
     def named(self) -> Iterator[tuple[int, int]]:
@@ -195,6 +195,16 @@ class DocumentRows:
     def merges(self) -> Iterator[tuple[int, str, str, str, int]]:
         for (key, name, into, reason), count in self.document.merges.items():
             yield self.ids[key], name, reason, into, count
+
+
+def packed_counts(counts: Sequence[int]) -> bytes:
+    """Small numbers as bytes; where one is not small, all of them in four bytes each."""
+    return bytes(counts) if max(counts, default=0) < 1 << 8 else array("I", counts).tobytes()
+
+
+def unpacked_counts(packed: bytes, count: int) -> Sequence[int]:
+    """What was packed: so many numbers."""
+    return packed if len(packed) == count else array("I", packed)
 
 
 def _most(item: tuple[str, int]) -> tuple[int, str]:

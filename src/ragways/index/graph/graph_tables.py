@@ -57,6 +57,7 @@ CREATE TABLE IF NOT EXISTS graph_names (
     PRIMARY KEY (name, entity)
 ) WITHOUT ROWID;
 -- Of each document the paths of its chunks, how many entities each names and how many relations it states, and which.
+-- Numbers are bytes, or where one is too large for that, of four bytes each (`packed_counts`).
 CREATE TABLE IF NOT EXISTS graph_contents (
     document INTEGER PRIMARY KEY, chunks TEXT NOT NULL, named BLOB NOT NULL, entities BLOB NOT NULL,
     counts BLOB NOT NULL, stated BLOB NOT NULL, relations BLOB NOT NULL
