@@ -8,6 +8,7 @@ finds its way in a sorted column.
 from __future__ import annotations
 
 import mmap
+from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -20,8 +21,27 @@ from numpy.typing import NDArray
 _AT_ONCE = 4096  # texts that are read or written together
 
 
-class TextColumn(Sequence[str]):
-    """Texts by their row."""
+class TextRows(Sequence[str]):
+    """Texts by their row. Whoever is one tells how many there are, and how the text of a row is found (`_at`)."""
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[str]: ...
+    def __getitem__(self, row: int | slice) -> str | list[str]:
+        rows = range(len(self))[row]
+        return self._at(rows) if isinstance(rows, int) else self.take(rows)
+
+    @abstractmethod
+    def _at(self, row: int) -> str: ...
+
+    def take(self, rows: Sequence[int] | NDArray[np.integer]) -> list[str]:
+        """The texts of these rows, in their order."""
+        return [self._at(int(row)) for row in rows]
+
+
+class TextColumn(TextRows):
+    """Texts that lie one after the other."""
 
     def __init__(self, text: bytes | mmap.mmap, ends: NDArray[np.unsignedinteger]) -> None:
         if len(text) != (int(ends[-1]) if len(ends) else 0):
@@ -62,16 +82,8 @@ class TextColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self._ends)
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        if isinstance(row, slice):
-            return self.take(range(*row.indices(len(self))))
-        end = int(self._ends[row])
-        row += len(self) if row < 0 else 0
-        return self._text[int(self._ends[row - 1]) if row else 0 : end].decode()
+    def _at(self, row: int) -> str:
+        return self._text[int(self._ends[row - 1]) if row else 0 : int(self._ends[row])].decode()
 
     def __iter__(self) -> Iterator[str]:
         for at in range(0, len(self), _AT_ONCE):
@@ -85,7 +97,7 @@ class TextColumn(Sequence[str]):
         return [self._text[start:end].decode() for start, end in zip(starts, ends, strict=True)]
 
 
-class JoinedTexts(Sequence[str]):
+class JoinedTexts(TextRows):
     """Several columns, or other sequences of texts, of which one follows on the other."""
 
     def __init__(self, parts: Sequence[Sequence[str]]) -> None:
@@ -95,14 +107,7 @@ class JoinedTexts(Sequence[str]):
     def __len__(self) -> int:
         return int(self._ends[-1])
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        if isinstance(row, slice):
-            return [self[each] for each in range(*row.indices(len(self)))]
-        row = range(len(self))[row]
+    def _at(self, row: int) -> str:
         part = int(np.searchsorted(self._ends, row, side="right")) - 1
         return self._parts[part][row - int(self._ends[part])]
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.columns import TextRows
 from ragways.index.layer import BuildContext, CheckContext, Finding, findings
 from ragways.index.packed import PackedRows
 from ragways.index.segments import Rows, SegmentDocuments, segments, write_segments
@@ -29,7 +29,7 @@ SEGMENT_ROWS = 16_384
 _SHIFT = 1 << 63
 
 
-class NumberedIds(Sequence[str]):
+class NumberedIds(TextRows):
     """Ids that are a word and sixteen hexadecimal digits, in several parts of which one follows on the other."""
 
     def __init__(self, prefix: str, parts: Sequence[Rows]) -> None:
@@ -40,14 +40,7 @@ class NumberedIds(Sequence[str]):
     def __len__(self) -> int:
         return int(self._ends[-1])
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        if isinstance(row, slice):
-            return [self[each] for each in range(*row.indices(len(self)))]
-        row = range(len(self))[row]
+    def _at(self, row: int) -> str:
         part = int(np.searchsorted(self._ends, row, side="right")) - 1
         return self._named(int(self.parts[part][row - int(self._ends[part])]))
 

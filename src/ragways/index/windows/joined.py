@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.columns import JoinedTexts
+from ragways.index.columns import JoinedTexts, TextRows
 from ragways.index.packed import Floats, PackedRows, unpacked
 from ragways.index.segments import Rows, segments, stretches
 from ragways.index.store import number_of
@@ -129,7 +129,7 @@ class OrderedRows(PackedRows):
         return products
 
 
-class DocumentIds(Sequence[str]):
+class DocumentIds(TextRows):
     """Ids of documents, whose numbers rise."""
 
     def __init__(self, numbers: Rows) -> None:
@@ -138,13 +138,7 @@ class DocumentIds(Sequence[str]):
     def __len__(self) -> int:
         return len(self.numbers)
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        if isinstance(row, slice):
-            return [f"article:{number}" for number in self.numbers[row].tolist()]
+    def _at(self, row: int) -> str:
         return f"article:{self.numbers[row]}"
 
     def __contains__(self, id: object) -> bool:
@@ -160,7 +154,7 @@ class DocumentIds(Sequence[str]):
         return at if at < len(self.numbers) and self.numbers[at] == number else None
 
 
-class PartIds(Sequence[str]):
+class PartIds(TextRows):
     """Ids of parts of documents, which end at `ends`: the document's, and what follows it."""
 
     def __init__(self, documents: DocumentIds, ends: Rows) -> None:
@@ -170,14 +164,7 @@ class PartIds(Sequence[str]):
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        if isinstance(row, slice):
-            return [self[each] for each in range(*row.indices(len(self)))]
-        row = range(len(self))[row]
+    def _at(self, row: int) -> str:
         document = int(np.searchsorted(self._ends, row, side="right"))
         return f"{self._documents[document]}:{self._name(row, row - int(self._ends[document - 1] if document else 0))}"
 
