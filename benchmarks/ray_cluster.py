@@ -68,17 +68,19 @@ def cpu_of(*names: str) -> float:
 
 
 def overhead(home: Path, documents: int, shards: int, tasks: int) -> dict[str, Any]:
-    """CPU seconds of the same build in three ways, each in a process of its own: none finds warm what another left."""
+    """CPU seconds of the same build in three ways, each in a process of its own: none finds warm what another left.
+    All at the same time, so that what else the machine does falls on each alike.
+    """
     corpus = home / "corpus.jsonl"
     write_jsonl(corpus, documents)
-    told: dict[str, Any] = {}
     # Ray gives a task of one CPU one thread for its products: so the others have one too.
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    for way in ("one", "shards", "ray"):
-        command = [sys.executable, __file__, "--way", way, "--home", str(home)]
-        command += ["--shards", str(shards), "--tasks", str(tasks)]
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-        told |= json.loads(done.stdout)
+    options = ["--home", str(home), "--shards", str(shards), "--tasks", str(tasks)]
+    commands = [[sys.executable, __file__, "--way", way, *options] for way in ("one", "shards", "ray")]
+    running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for command in commands]
+    told: dict[str, Any] = {}
+    for process in running:
+        told |= json.loads(process.communicate()[0])
     return told
 
 

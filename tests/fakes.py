@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -53,10 +54,13 @@ class WordHashes:
         return (total / length if length else total).astype(np.float32)
 
 
+@cache
 def _word(word: str) -> NDArray[np.float32]:
     seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
     vector = np.random.default_rng(seed).standard_normal(32).astype(np.float32)
-    return vector / np.float32(np.linalg.norm(vector))
+    vector /= np.float32(np.linalg.norm(vector))
+    vector.setflags(write=False)
+    return vector
 
 
 def recipe(embedder: WordHashes | None = None, settings: Sections | None = None, **changes) -> Recipe:

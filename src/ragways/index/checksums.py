@@ -105,15 +105,17 @@ def seal_files(folder: Path, name: str, before: Path | None = None) -> None:
     Those that are files of the folder `before`, too, are there already, with the checksums that its list has.
     """
     listed = (listed_files(before, name) if before is not None else None) or {}
+    files = []
+    for place, folders, names in os.walk(folder):
+        for each in folders:
+            sync(Path(place, each))
+        below = place[len(str(folder)) + 1 :].replace(os.sep, "/")
+        files += [f"{below}/{each}" if below else each for each in names if each != name]
     lines = []
-    for path in sorted(folder.rglob("*")):
-        if path.is_dir():
-            sync(path)
-        elif path.name != name:
-            file = path.relative_to(folder).as_posix()
-            known = listed.get(file) if before is not None and is_linked(path, before / file) else None
-            size, crcs = known or _written(path)
-            lines.append(f"{','.join(f'{crc:08x}' for crc in crcs)} {size} {file}\n")
+    for file in sorted(files):
+        known = listed.get(file) if before is not None and is_linked(folder / file, before / file) else None
+        size, crcs = known or _written(folder / file)
+        lines.append(f"{','.join(f'{crc:08x}' for crc in crcs)} {size} {file}\n")
     replace_file(folder / name, with_own_sum("".join(lines)))
 
 
