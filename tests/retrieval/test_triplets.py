@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from ragways.core.types import Hit, Piece, Query
 from ragways.index.build import remove
-from ragways.index.graph.relations import DESCRIPTION
 from ragways.index.reader import Index
-from ragways.index.words import terms
 from ragways.retrieval.graph_pieces import (
     by_date,
     cut,
@@ -25,13 +23,12 @@ from ragways.retrieval.graph_pieces import (
     interleaved,
     leading,
     naming,
-    said,
     summed,
     temporal,
     triplet_pieces,
 )
 from ragways.retrieval.knowledge_graph import KG, Likeness, matching
-from ragways.retrieval.light import LIGHT, _terms
+from ragways.retrieval.light import LIGHT
 from ragways.retrieval.pagerank import FAST_GRAPH, GRAPH_PPR, HYBRID
 from ragways.retrieval.paradigm import Paradigm
 from ragways.retrieval.retrieve import pack
@@ -171,12 +168,6 @@ def test_bonds_are_the_relations_that_the_graph_reads(index: Index):
         ends = graph.ids.id(bonds.subjects[number]), graph.ids.id(bonds.objects[number])
         assert (*ends, bonds.weights[number]) == (row.subject, row.object, row.weight)
         assert by_number[number] == row
-
-
-def test_the_words_of_relations_are_those_that_are_shown(index: Index):
-    graph = index.graph
-    for row in graph.relations_at(graph.relation_arrays.all_numbers().tolist()).values():
-        assert _terms(row) == set(terms(f"{said(row)} {row.description[:DESCRIPTION]}"))
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.floats(0.0, 1.0)), max_size=60))

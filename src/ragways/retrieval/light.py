@@ -18,14 +18,17 @@ from ragways.index.vectors import Scored
 from ragways.index.words import terms
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import (
+    STATED,
     by_date,
     cut,
     entity_pieces,
     hits_of,
     in_turn,
     interleaved,
+    leading,
     naming,
     of_ends,
+    said,
     triplet_pieces,
 )
 from ragways.retrieval.knowledge_graph import known_names, likeness
@@ -114,7 +117,7 @@ async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, min
     ties = graph.relation_arrays.ranks(numbers)
     best = np.lexsort((ties, -graph.relation_arrays.weights[numbers], -near))[:top]
     relations = list(zip(numbers[best].tolist(), near[best].tolist(), strict=True))
-    return Level("local", entities, relations, _chunks(use, entities, relations)[:k])
+    return Level("local", entities, relations, _chunks(use, entities, relations, k))
 
 
 async def high_level(use: Resources, high: Sequence[str], *, top: int, k: int, minimum: float) -> Level:
@@ -131,7 +134,7 @@ async def high_level(use: Resources, high: Sequence[str], *, top: int, k: int, m
     for number, score in relations:
         for end in (graph.relation_arrays.subjects[number], graph.relation_arrays.objects[number]):
             ends.setdefault(graph.ids.id(end), score)
-    return Level("global", list(ends.items())[:top], relations, _chunks(use, [], relations)[:k])
+    return Level("global", list(ends.items())[:top], relations, _chunks(use, [], relations, k))
 
 
 async def _by_words(use: Resources, theme: str) -> Numbered:
@@ -151,14 +154,12 @@ async def _by_words(use: Resources, theme: str) -> Numbered:
 
 
 def _terms(triplet: Triplet) -> set[str]:
-    """The words of a relation: of its ends, predicate and date, and of the beginning of its description."""
-    predicate, said = triplet.predicate.replace("_", " "), triplet.description[:DESCRIPTION]
-    parts = (triplet.subject_name, predicate, triplet.object_name, triplet.date, said)
-    return {term for part in parts for term in terms(part)}
+    """The words of a relation as it is shown."""
+    return set(terms(f"{said(triplet)} {triplet.description[:DESCRIPTION]}"))
 
 
-def _chunks(use: Resources, entities: Scored, relations: Numbered) -> Scored:
-    """Source chunks, by the scores of the best entities they name and of all relations they state."""
+def _chunks(use: Resources, entities: Scored, relations: Numbered, k: int) -> Scored:
+    """Source chunks, by the scores of the best entities they name and of all relations they state: the k best."""
     import numpy as np
 
     graph = use.index.graph
@@ -166,10 +167,13 @@ def _chunks(use: Resources, entities: Scored, relations: Numbered) -> Scored:
     for id, score in entities[:NAMED]:
         for chunk in naming(graph, id, MENTIONS):
             total[chunk] += score
-    stating, which = graph.relation_arrays.sources(np.array([number for number, _ in relations], dtype=np.int64))
+    numbers = np.array([number for number, _ in relations], dtype=np.int64)
+    stating, which = graph.relation_arrays.sources(numbers, STATED)
     for chunk, place in zip(stating.tolist(), which.tolist(), strict=True):
         total[chunk] += relations[place][1]
-    return sorted(((graph.chunks[n], score) for n, score in total.items()), key=lambda pair: (-pair[1], pair[0]))
+    chunks, scores = list(total), np.array(list(total.values()))
+    best = ((graph.chunks[chunks[place]], float(scores[place])) for place in leading((scores,), k).tolist())
+    return sorted(best, key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
 def _merged(
