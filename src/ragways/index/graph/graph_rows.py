@@ -192,6 +192,12 @@ class DocumentRows:
             for key, (_, about) in mentions.items():
                 yield self.ids[key], 1 + about
 
+    def described(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Entities with what the document says they are."""
+        for key, share in self.document.entities.items():
+            if share.descriptions:
+                yield self.ids[key], share.descriptions
+
     def merges(self) -> Iterator[tuple[int, str, str, str, int]]:
         for (key, name, into, reason), count in self.document.merges.items():
             yield self.ids[key], name, reason, into, count

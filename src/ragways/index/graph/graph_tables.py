@@ -7,14 +7,13 @@ keep the order of ids (`number_of_id`). Whatever the order in which documents ca
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from ragways.index.gone_texts import text_now
+from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
 from ragways.index.graph.graph_rows import (
@@ -24,7 +23,6 @@ from ragways.index.graph.graph_rows import (
     Row,
     Shown,
     Touched,
-    as_json,
     is_everyday,
     number_of_id,
     packed_share,
@@ -36,7 +34,7 @@ from ragways.index.graph.relation_rows import SORTED, RelationRows
 from ragways.index.graph.relation_rows import TABLES as RELATION_TABLES
 from ragways.index.graph.resolve import exclusive_kind
 from ragways.index.graph.told_texts import TABLE as TEXT_TABLE
-from ragways.index.graph.told_texts import packed_texts
+from ragways.index.graph.told_texts import packed_texts, unpacked_texts
 
 # ruff: noqa: S608 - queries are put together from our own words
 
@@ -46,7 +44,7 @@ CREATE TABLE IF NOT EXISTS graph_entities (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, description TEXT NOT NULL, count INTEGER NOT NULL,
     way TEXT NOT NULL, names TEXT, told TEXT
 );
--- Descriptions of an entity by the document that has them: most entities have none.
+-- Descriptions of an entity by the document that has them (`packed_texts`): most entities have none.
 CREATE TABLE IF NOT EXISTS graph_descriptions (
     entity INTEGER NOT NULL, document INTEGER NOT NULL, texts TEXT NOT NULL, PRIMARY KEY (entity, document)
 ) WITHOUT ROWID;
@@ -90,6 +88,8 @@ class GraphTables:
         self._db = db
         self.touched: Touched | None = None
         """What `change` has written; nothing where the rows were made otherwise."""
+        self._written: set[int] = set()
+        """Documents whose texts are kept with their text as it is now: of others that changed, it is the one before."""
         create_tables(db, f"{KEPT}{TABLES}")
         self._relations = RelationRows(db)
 
@@ -148,7 +148,7 @@ class GraphTables:
                 found.add(share)
                 if share.descriptions:
                     texts.update(dict.fromkeys(share.descriptions))
-                    described.append((id, document, as_json(share.descriptions)))
+                    described.append((id, document, packed_texts(share.descriptions, text_now(self._db, document))))
             found.description = " ".join(list(texts)[:_DESCRIPTIONS])
             found.settle(folded, shown)
             entities.append(found.row(id))
@@ -183,6 +183,8 @@ class GraphTables:
         self.touched = touched = self.touched or Touched()
         old = {document.number: DocumentRows(document) for document in before}
         new = {document.number: DocumentRows(document) for document in after}
+        self._written.update(new)
+        self._change_descriptions(old, new)
         touched.entities.update(self._change_entities(old, new, shown, common, renamed))
         touched.documents.update(old, new)
         for made in (*old.values(), *new.values()):
@@ -199,7 +201,7 @@ class GraphTables:
             self._db.execute("DELETE FROM graph_texts WHERE document = ?", (number,))
         for number in sorted(new):
             self._put_contents(new[number])
-        touched.relations.update(self._relations.change(old, new, touched.links))
+        touched.relations.update(self._relations.change(old, new, touched.links, self._text))
         self._change_merges(old, new)
 
     def _change_entities(
@@ -242,11 +244,9 @@ class GraphTables:
             return
         found = GatheredEntity() if row is None else GatheredEntity.of_row(row)
         was_called, was_named = found.called(id, common), found.name
-        for number, was, now in changed:
+        for _, was, now in changed:
             found.subtract(was)
             found.add(now)
-            if was.descriptions != now.descriptions:
-                self._describe(id, number, now.descriptions)
         if any(was.descriptions != now.descriptions for _, was, now in changed):
             found.description = self._description(id)
         if found.names:
@@ -269,17 +269,26 @@ class GraphTables:
             elif name != before:
                 self.touched.renamed.add(entity)
 
-    def _describe(self, entity: int, document: int, texts: Sequence[str]) -> None:
-        self._db.execute("DELETE FROM graph_descriptions WHERE entity = ? AND document = ?", (entity, document))
-        if texts:
-            self._db.execute("INSERT INTO graph_descriptions VALUES (?, ?, ?)", (entity, document, as_json(texts)))
+    def _change_descriptions(self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows]) -> None:
+        """Also of documents that describe as before: their text may be another."""
+        for made in old.values():
+            rows = [(id, made.document.number) for id, _ in made.described()]
+            self._db.executemany("DELETE FROM graph_descriptions WHERE entity = ? AND document = ?", rows)
+        for number, made in new.items():
+            text = text_now(self._db, number) if any(made.described()) else ""
+            described = [(id, number, packed_texts(texts, text)) for id, texts in made.described()]
+            self._db.executemany("INSERT INTO graph_descriptions VALUES (?, ?, ?)", described)
+
+    def _text(self, document: int) -> str:
+        """The text that the texts of a document are kept with."""
+        return (text_now if document in self._written else text_before)(self._db, document)
 
     def _description(self, entity: int) -> str:
         """The first few different descriptions of an entity, by document."""
         found: dict[str, None] = {}
-        query = "SELECT texts FROM graph_descriptions WHERE entity = ? ORDER BY document"
-        for (texts,) in self._db.execute(query, (entity,)):
-            found.update(dict.fromkeys(json.loads(texts)))
+        query = "SELECT document, texts FROM graph_descriptions WHERE entity = ? ORDER BY document"
+        for document, texts in self._db.execute(query, (entity,)):
+            found.update(dict.fromkeys(unpacked_texts(texts, self._text(document))))
             if len(found) >= _DESCRIPTIONS:
                 break
         return " ".join(list(found)[:_DESCRIPTIONS])

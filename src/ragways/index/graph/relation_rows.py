@@ -10,10 +10,11 @@ import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count, groupby
 from operator import itemgetter
 
+from ragways.index.gone_texts import text_now
 from ragways.index.graph.graph_rows import MILLION, DocumentRows, Row, Said, as_json
 from ragways.index.graph.told_texts import ToldTexts
 
@@ -74,7 +75,7 @@ class RelationRows:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._predicates = _Predicates(db)
-        self._text: Callable[[int, int], str] = ToldTexts(db)
+        self._text: Callable[[int, int], str] = ToldTexts(db, partial(text_now, db))
 
     # All of it
 
@@ -121,10 +122,16 @@ class RelationRows:
     # What changed
 
     def change(
-        self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows], links: Counter[tuple[int, int]]
+        self,
+        old: Mapping[int, DocumentRows],
+        new: Mapping[int, DocumentRows],
+        links: Counter[tuple[int, int]],
+        text: Callable[[int], str],
     ) -> Collection[int]:
-        """The numbers of relations whose rows are others now. By how much their weight changed is added to `links`."""
-        self._text = ToldTexts(self._db)
+        """The numbers of relations whose rows are others now. By how much their weight changed is added to `links`.
+        `text`: that of a document that its texts are kept with.
+        """
+        self._text = ToldTexts(self._db, text)
         changed: dict[int, dict[int, list[Said]]] = defaultdict(dict)
         ends: dict[int, tuple[int, str, int]] = {}
         for number in old.keys() | new.keys():

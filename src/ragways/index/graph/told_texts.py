@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -69,13 +69,20 @@ def descriptions(db: sqlite3.Connection, relations: Sequence[Described]) -> list
 
 
 class ToldTexts:
-    """Looks up texts by document and number, and keeps those of a few documents."""
+    """Looks up texts by document and number, and keeps those of a few documents. `text` gives the text of a document
+    that they were kept with: while an index is changed, it may be the one before.
+    """
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._of_document = lru_cache(64)(lambda document: _read(db, [document])[document])
+    def __init__(self, db: sqlite3.Connection, text: Callable[[int], str]) -> None:
+        self._db, self._text = db, text
+        self._of_document = lru_cache(64)(self._read)
 
     def __call__(self, document: int, number: int) -> str:
         return self._of_document(document)[number]
+
+    def _read(self, document: int) -> _DocumentTexts:
+        (packed,) = self._db.execute("SELECT texts FROM graph_texts WHERE document = ?", (document,)).fetchone()
+        return _DocumentTexts(json.loads(packed), self._text(document))
 
 
 def _numbers(relation: Described) -> list[tuple[int, int]]:
