@@ -32,16 +32,18 @@ _SENTENCE = (20, 400)  # characters of one that can stand alone
 
 @dataclass(frozen=True, slots=True)
 class MemberLink:
-    """A relation of two members, by the numbers of their ids; `document` is one that states it alone."""
+    """A relation of two members, by the numbers of their ids; `document` is one that states it alone, `said`
+    tells where its description is.
+    """
 
     id: int
     subject: int
     predicate: str
     object: int
-    description: str
     weight: float
     date: str
     document: int | None
+    said: int | str | None
 
 
 class ReportTexts:
@@ -85,14 +87,17 @@ class ReportTexts:
         ends = zip(between.subjects.tolist(), between.objects.tolist(), strict=True)
         worth = between.weights / MILLION * np.array([strengths[one] + strengths[other] for one, other in ends])
         best = between.ids[np.lexsort((between.ids, -worth))[:count]].tolist()
-        rows = self._db.execute(query, (json.dumps(best),)).fetchall()
         found = {
-            id: MemberLink(id, subject, predicate, object, description, weight / MILLION, date, document)
-            for (id, subject, predicate, object, weight, date, document, _), description in zip(
-                rows, descriptions(self._db, [row[-2:] for row in rows]), strict=True
+            id: MemberLink(id, subject, predicate, object, weight / MILLION, date, document, said)
+            for id, subject, predicate, object, weight, date, document, said in self._db.execute(
+                query, (json.dumps(best),)
             )
         }
         return [found[id] for id in best]
+
+    def described(self, links: Sequence[MemberLink]) -> list[tuple[MemberLink, str]]:
+        """Links with what describes them, which takes some reading."""
+        return list(zip(links, descriptions(self._db, [(link.document, link.said) for link in links]), strict=True))
 
     def sentences(self, links: Sequence[MemberLink], chunks: int) -> Iterator[str]:
         """Whole sentences of the first chunks that state these links."""

@@ -45,7 +45,9 @@ class RuleReporter:
         strengths, entities = self._texts.strongest(number, LOOKED)
         central = list(entities)[:CENTRAL]
         links = self._texts.links(strengths, _LINKS)
-        findings = self._findings(central, entities, strengths, links) or _said(links, entities)
+        findings = self._findings(central, entities, strengths, links) or _said(
+            self._texts.described(links[:FINDINGS]), entities
+        )
         if not findings:
             findings = tuple(finding for report in below(number) for finding in report.findings)[:FINDINGS]
         return CommunityReport(
@@ -89,12 +91,12 @@ def _summary(central: Sequence[EntityRow], size: int) -> str:
     return f"{', '.join(names)} and {rest} more." if rest > 0 else f"{', '.join(names)}."
 
 
-def _said(links: Sequence[MemberLink], entities: dict[int, EntityRow]) -> tuple[CommunityFinding, ...]:
+def _said(links: Sequence[tuple[MemberLink, str]], entities: dict[int, EntityRow]) -> tuple[CommunityFinding, ...]:
     """Where no sentence names them: what the graph itself says."""
     found = []
-    for link in links[:FINDINGS]:
+    for link, description in links:
         ends = (entities[link.subject], entities[link.object])
-        text = link.description or f"{ends[0].name} {link.predicate.replace('_', ' ')} {ends[1].name}"
+        text = description or f"{ends[0].name} {link.predicate.replace('_', ' ')} {ends[1].name}"
         found.append(CommunityFinding(text, 1.0, (ends[0].id, ends[1].id)))
     return tuple({finding.text: finding for finding in reversed(found)}.values())[::-1]
 
@@ -134,7 +136,7 @@ def report_input(
     budget -= used_by_reports
     strengths, rows = texts.strongest(number, max(LOOKED, budget // 3 // _LINE))
     entities, used = _packed(map(_entity_line, rows.values()), budget // 3)
-    relations, _ = _packed(_relation_lines(texts.links(strengths), rows), budget - used)
+    relations, _ = _packed(_relation_lines(texts.described(texts.links(strengths)), rows), budget - used)
     return ReportInput("\n".join(entities), "\n".join(relations), "\n".join(reports))
 
 
@@ -156,15 +158,15 @@ def _entity_line(node: EntityRow) -> str:
     return _line(f"{node.name}{kind}{said}", _ENTITY)
 
 
-def _relation_lines(links: Sequence[MemberLink], rows: dict[int, EntityRow]) -> Iterator[str]:
+def _relation_lines(links: Sequence[tuple[MemberLink, str]], rows: dict[int, EntityRow]) -> Iterator[str]:
     """A sentence that states several relations is shown once; what stands in one with no more to say is left out."""
     seen: set[str] = set()
-    for link in links:
+    for link, description in links:
         date = f" ({link.date})" if link.date else ""
-        if link.description in seen and link.predicate in UNSTATED:
+        if description in seen and link.predicate in UNSTATED:
             continue
-        said = f": {link.description}" if link.description and link.description not in seen else ""
-        seen.add(link.description)
+        said = f": {description}" if description and description not in seen else ""
+        seen.add(description)
         ends = rows[link.subject].name, rows[link.object].name
         yield _line(f"{ends[0]} — {link.predicate.replace('_', ' ')} — {ends[1]}{date}{said}", _RELATION)
 

@@ -50,11 +50,19 @@ def documents_concerned(
 
 def _saying(source: Source, rows: Iterable[Row]) -> Iterator[Span]:
     """The sentences of a document that have any of these tokens in a row."""
-    wanted = [f" {' '.join(row)} " for row in rows]
+    wanted = [(row[0], f" {' '.join(row)} ") for row in rows]
     for start, end in source.sentences:
-        said = f" {' '.join(map(folded, TOKEN.findall(source.text, start, min(end, start + LONGEST_SENTENCE))))} "
-        if any(row in said for row in wanted):
+        sentence = source.text[start : min(end, start + LONGEST_SENTENCE)]
+        # Most do not have the letters: to fold a token adds none, where all are ASCII.
+        plain = sentence.casefold().translate(_LEFT_OUT) if sentence.isascii() else None
+        maybe = [row for first, row in wanted if plain is None or first in plain]
+        said = f" {' '.join(map(folded, TOKEN.findall(sentence)))} " if maybe else ""
+        if any(row in said for row in maybe):
             yield start, end
+
+
+_LEFT_OUT = str.maketrans("", "", "'. ")
+"""What folded tokens do not have, of ASCII."""
 
 
 def _needed(row: Row, before: Sequence[Called], after: Sequence[Called]) -> list[tuple[str, str]]:
