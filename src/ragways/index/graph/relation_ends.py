@@ -105,10 +105,11 @@ class RelationEnds:
         """Relations with both ends among these entities. Those of the one that has most are not gone through."""
         counts = self.counts(entities)
         *rest, most = sorted(counts, key=lambda entity: counts[entity]) or [0]
-        found = self.with_end("subject", rest).and_(self.with_end("object", rest))
-        asked = np.array([*rest, most], np.int64)
-        inside = np.flatnonzero(np.isin(found.subjects, asked) & np.isin(found.objects, asked))
-        return found.at(inside[np.unique(found.ids[inside], return_index=True)[1]])
+        asked, few = np.array(sorted([*rest, most]), np.int64), np.array(sorted(rest), np.int64)
+        found = self._in_memory.between(asked, few)
+        if self._in_arrays is not None:
+            found = self._in_arrays.between(asked, few).and_(found)
+        return found.at(np.argsort(found.ids))
 
 
 class _HeldRows:
@@ -126,6 +127,14 @@ class _HeldRows:
         places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
         return self.rows.at(places if end == "subject" else self._by_object[places])
 
+    def between(self, entities: Ints, few: Ints) -> JoiningRows:
+        """Relations with both ends among these, found by those of a few: by all but one."""
+        out, into = self.with_end("subject", few), self.with_end("object", few)
+        out = out.at(_among(out.objects, entities))
+        into = into.at(_among(into.subjects, entities))
+        both = out.and_(into)
+        return both.at(np.unique(both.ids, return_index=True)[1])
+
     def counts(self, entities: Ints) -> Ints:
         one, other = (
             ends.searchsorted(entities, "right") - ends.searchsorted(entities) for ends in self._sorted.values()
@@ -141,14 +150,34 @@ class _RowsBefore:
         self._entities = RowKeys(entities.column("ids"), entities.column("alive"), entities.size.rows, entities.used)
         self._relations = RelationArrays.of(ArrayTable(folder, RELATIONS), entities)
         places = self._relations.rows.places(as_ids(np.array(sorted(changed), np.int64)))
-        self._changed = places[places >= 0]
+        self._changed = np.sort(places[places >= 0])
 
     def with_end(self, end: End, entities: Ints) -> JoiningRows:
-        arrays, asked = self._relations, self._entities.places(as_ids(entities))
-        ragged = arrays.subject_of if end == "subject" else arrays.object_of
-        numbers = ragged["relations"][ragged.places(asked[asked >= 0])[0]]
-        numbers = numbers[~np.isin(numbers, self._changed)]
-        keys = self._entities.keys
+        return self._rows(self._with_end(end, self._places(entities)))
+
+    def between(self, entities: Ints, few: Ints) -> JoiningRows:
+        """Relations with both ends among these, found by those of a few: by all but one."""
+        inside, ends = np.sort(self._places(entities)), self._places(few)
+        out, into = self._with_end("subject", ends), self._with_end("object", ends)
+        out = out[_among(self._relations.objects[out], inside)]
+        into = into[_among(self._relations.subjects[into], inside)]
+        return self._rows(np.unique(np.concatenate([out, into])))
+
+    def _places(self, entities: Ints) -> Ints:
+        """The numbers of those of these entities that are there."""
+        places = self._entities.places(as_ids(entities))
+        return places[places >= 0]
+
+    def _with_end(self, end: End, entities: Ints) -> NDArray[np.int32]:
+        """The numbers of relations with one of these at an end, changed or not."""
+        ragged = self._relations.subject_of if end == "subject" else self._relations.object_of
+        numbers: NDArray[np.int32] = ragged["relations"][ragged.places(entities)[0]]
+        return numbers
+
+    def _rows(self, numbers: NDArray[np.int32]) -> JoiningRows:
+        """These, without those that changed."""
+        numbers = numbers[~_is_among(numbers, self._changed)]
+        arrays, keys = self._relations, self._entities.keys
         return JoiningRows(
             as_numbers(arrays.rows.keys[numbers]),
             as_numbers(keys[arrays.subjects[numbers]]),
@@ -161,3 +190,15 @@ class _RowsBefore:
         places = self._entities.places(as_ids(entities))
         arrays, there = self._relations, np.maximum(places, 0)
         return np.where(places < 0, 0, arrays.subject_of.counts_of(there) + arrays.object_of.counts_of(there))
+
+
+def _among(values: NDArray[np.integer], few: Ints) -> Ints:
+    """The places of those values that are among a few, which are sorted."""
+    return np.flatnonzero(_is_among(values, few))
+
+
+def _is_among(values: NDArray[np.integer], few: Ints) -> NDArray[np.bool_]:
+    if not len(few):
+        return np.zeros(len(values), np.bool_)
+    found: NDArray[np.bool_] = few.take(few.searchsorted(values), mode="clip") == values
+    return found
