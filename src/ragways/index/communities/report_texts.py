@@ -55,6 +55,7 @@ class ReportTexts:
         self._document = lru_cache(64)(self._read_document)
         self._contents = lru_cache(1024)(self._read_contents)
         self._chunk = lru_cache(4096)(self._read_chunk)
+        self._chunks = lru_cache(4096)(self._read_chunks)
 
     def strongest(self, number: int, count: int) -> tuple[dict[int, int], dict[int, EntityRow]]:
         """The members of a community with the strongest links, the best first: their strengths, and their rows."""
@@ -109,7 +110,8 @@ class ReportTexts:
                 seen.add(chunk)
                 yield from self._chunk(*chunk)
 
-    def _chunks(self, link: MemberLink) -> list[tuple[int, str]]:
+    def _read_chunks(self, link: MemberLink) -> list[tuple[int, str]]:
+        """Those that state a link, the first of them."""
         query = "SELECT document FROM graph_statements WHERE relation = ? ORDER BY document LIMIT ?"
         documents = [row[0] for row in self._db.execute(query, (link.id, _CHUNKS_OF_ONE))]
         if not documents and link.document is not None:

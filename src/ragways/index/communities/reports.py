@@ -77,7 +77,8 @@ class RuleReporter:
         found: list[CommunityFinding] = []
         while sentences and len(found) < FINDINGS:
             # What was said already counts half, and again half: so the rest comes to be spoken of.
-            best = max(sentences, key=lambda s: (sum(strengths[id] / 2 ** spoken[id] for id in sentences[s]), s))
+            worth = {ids: sum(strengths[id] / 2 ** spoken[id] for id in ids) for ids in set(sentences.values())}
+            _, best = max((worth[ids], sentence) for sentence, ids in sentences.items())
             held = sentences.pop(best)
             spoken.update(held)
             rating = round(10 * sum(strengths[id] for id in held) / total, 1)

@@ -6,6 +6,7 @@ and key, the places of the documents that left the key are one row.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -77,14 +78,23 @@ class AskedKeys:
             come, gone = (set(each[place].tolist()) if place in each else set() for each in (self._come, self._gone))
             for key in come ^ gone:
                 changed[key].add(place % BLOCK)
+        known = dict(self._rows(block, changed))
+        put, empty = list[tuple[int, int, bytes]](), list[tuple[int, int]]()
         for key, places in sorted(changed.items()):
             # A place that had the key has it no longer, and one that had it not has it now.
-            now = sorted(places.symmetric_difference(self.places(block, key).tolist()))
-            if now:
-                row = (block, key, np.array(now, dtype=np.uint16).tobytes())
-                self._db.execute(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", row)  # noqa: S608
+            if now := sorted(places.symmetric_difference(known.get(key, NO_PLACES).tolist())):
+                put.append((block, key, np.array(now, dtype=np.uint16).tobytes()))
             else:
-                self._db.execute(f"DELETE FROM {self._table} WHERE block = ? AND key = ?", (block, key))  # noqa: S608
+                empty.append((block, key))
+        self._db.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", put)  # noqa: S608
+        self._db.executemany(f"DELETE FROM {self._table} WHERE block = ? AND key = ?", empty)  # noqa: S608
+
+    def _rows(self, block: int, keys: Iterable[int]) -> Iterator[tuple[int, Places]]:
+        """Those of these keys that documents of a block left, with their places."""
+        among = "IN (SELECT value FROM json_each(?))"
+        query = f"SELECT key, places FROM {self._table} WHERE block = ? AND key {among}"  # noqa: S608
+        for key, places in self._db.execute(query, (block, json.dumps(list(keys)))):
+            yield key, np.frombuffer(places, dtype=np.uint16)
 
     def places(self, block: int, key: int) -> Places:
         """The places of a block whose documents left this key."""
@@ -96,7 +106,7 @@ class AskedKeys:
         """Documents that left any of these keys."""
         found: set[int] = set()
         for block in blocks(self._db):
-            here = {place for key in keys for place in self.places(block, key).tolist()}
+            here = {place for _, places in self._rows(block, keys) for place in places.tolist()}
             found.update(documents_at(self._db, block, here))
         return found
 

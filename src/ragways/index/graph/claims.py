@@ -6,6 +6,7 @@ with the kinds of things that its names lead to (`kinds`). Answers are asked in 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -199,11 +200,13 @@ class NameAnswers:
         more = {claim: count for claim, count in claims.items() if count}
         self._ends = ends or {}
         asked = {(claim, name) for claim, name, _ in more} | {(_END, name) for name in self._ends}
+        self._read_ahead({name for _, name in asked})
         before = {each: self._told(*each) for each in asked}
         self._ends = {}
         add_claims(self._db, more)
         self._db.executemany("DELETE FROM graph_claims WHERE claim = ? AND name = ? AND value = ? AND count = 0", more)
         self.forget()
+        self._read_ahead({name for _, name in asked})
         told = Told(set(), set())
         for (claim, name), was in before.items():
             now = self._told(claim, name)
@@ -211,6 +214,16 @@ class NameAnswers:
             if claim in (SPELLING, _END) and now[NAMED] != was[NAMED]:
                 told.renamed.add(name)
         return told
+
+    def _read_ahead(self, names: Collection[str]) -> None:
+        """Read at once what is asked of many names."""
+        asked = (json.dumps(sorted(names)),)
+        self._titles |= dict.fromkeys(names, "")
+        self._titles |= self._db.execute(f"SELECT folded, title FROM graph_ends WHERE folded {_AMONG}", asked)  # noqa: S608
+        self._claims |= {name: {} for name in names}
+        query = f"SELECT name, claim, value, count FROM graph_claims WHERE name {_AMONG}"  # noqa: S608
+        for name, claim, value, count in self._db.execute(query, asked):
+            self._claims[name].setdefault(claim, {})[value] = count
 
     def _told(self, claim: str, name: str) -> dict[str, object]:
         """What follows from claims of a kind, or from where a name leads, by the kind of key that is left for it."""
@@ -226,6 +239,7 @@ class NameAnswers:
         return {NAMED: leads, TITLED: self._titled(name), ITSELF: self._alone(name)}
 
 
+_AMONG = "IN (SELECT value FROM json_each(?))"
 _END = ""
 """In place of a claim: where a name leads."""
 

@@ -37,7 +37,7 @@ def documents_concerned(
         for number in _holding(store, keys, _needed(row, before, after)):
             rows.setdefault(number, set()).add(row)
     then = corpus.before({row: before for row, (before, _) in changed.called.items()}, changed.types)
-    for source in sources(store, sorted(rows.keys() - found - set(touched))):
+    for source in sources(store, sorted(rows.keys() - found - set(touched)), in_parts=False):
         spans = list(_saying(source, rows[source.number]))
         firsts = {row[0] for row in rows[source.number]}
         # All that depends on titles is the titles; to find all names as well takes longer.

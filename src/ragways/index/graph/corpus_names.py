@@ -268,15 +268,17 @@ class StoredTitles(TitleTree):
         if word not in self._longer:
             if len(self._read) > _HELD:
                 self._read, self._longer, self._root = set(), {}, {}
-            self._take_up(word)
-            self._longer[word] = self._begins(word)
+            alone, self._longer[word] = self._known(word)
+            if alone:
+                self._take_up(word)
         if self._longer[word] and at + 1 < len(words):
             self._take_up(first_words(words[at : at + 2]))
         return self._root.get(word)
 
-    def _begins(self, word: str) -> bool:
-        """Whether names of several words begin with this one."""
-        return self._db.execute(_BEGINS, (f"{word} ", f"{word}!")).fetchone() is not None
+    def _known(self, word: str) -> tuple[bool, bool]:
+        """Whether a name is this word, and whether names of several words begin with it."""
+        alone, longer = self._db.execute(_KNOWN, (word, f"{word} ", f"{word}!")).fetchone()
+        return bool(alone), bool(longer)
 
     def _take_up(self, first: str) -> None:
         if first not in self._read:
@@ -294,7 +296,10 @@ class StoredTitles(TitleTree):
                 held[word] = False
 
 
-_BEGINS = "SELECT 1 FROM graph_first_words WHERE words > ? AND words < ? LIMIT 1"
+_KNOWN = (
+    "SELECT EXISTS (SELECT 1 FROM graph_first_words WHERE words = ?), "
+    "EXISTS (SELECT 1 FROM graph_first_words WHERE words > ? AND words < ?)"
+)
 
 
 class TitlesBefore(StoredTitles):
@@ -307,8 +312,10 @@ class TitlesBefore(StoredTitles):
         for words in called:
             self._called.setdefault(first_words(words), []).append(words)
 
-    def _begins(self, word: str) -> bool:
-        return super()._begins(word) or any(len(words) > 1 and words[0] == word for words in self._before)
+    def _known(self, word: str) -> tuple[bool, bool]:
+        alone, longer = super()._known(word)
+        longer = longer or any(len(words) > 1 and words[0] == word for words in self._before)
+        return alone or word in self._called, longer
 
     def _take_up(self, first: str) -> None:
         super()._take_up(first)

@@ -47,8 +47,10 @@ class Source:
     redirect: str = ""
 
 
-def sources(store: Store, numbers: Iterable[int] | None = None) -> Iterator[Source]:
-    """Documents by number, all of them or those that are asked for, one at a time."""
+def sources(store: Store, numbers: Iterable[int] | None = None, *, in_parts: bool = True) -> Iterator[Source]:
+    """Documents by number, all of them or those that are asked for, one at a time; with passages and boxes `in_parts`
+    alone.
+    """
     db = store.db
     if numbers is None:
         # By number: the one order that does not tell in which order they came.
@@ -66,7 +68,9 @@ def sources(store: Store, numbers: Iterable[int] | None = None) -> Iterator[Sour
                 for path, start, end in db.execute(
                     "SELECT path, start, end FROM chunks WHERE document = ? ORDER BY ordinal", (number,)
                 )
-            ),
+            )
+            if in_parts
+            else (),
             tuple(
                 db.execute("SELECT start, end FROM sentences WHERE document = ? ORDER BY ordinal", (number,)).fetchall()
             ),
@@ -76,7 +80,9 @@ def sources(store: Store, numbers: Iterable[int] | None = None) -> Iterator[Sour
                 for start, end, kind, fields in db.execute(
                     "SELECT start, end, kind, fields FROM infoboxes WHERE document = ? ORDER BY ordinal", (number,)
                 )
-            ),
+            )
+            if in_parts
+            else (),
             redirect or "",
         )
 
