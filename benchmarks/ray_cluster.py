@@ -55,16 +55,20 @@ def cpu() -> float:
 
 
 def cpu_of(*names: str) -> float:
-    """CPU seconds so far of the processes whose names begin so."""
-    total, tick = 0.0, 100
+    """CPU seconds so far of those processes that this one has started, itself or by others, whose names begin so."""
+    found: dict[int, tuple[int, str, float]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             name, _, rest = stat.read_text().partition("(")[2].rpartition(")")
         except OSError:
             continue
-        if name.startswith(names):
-            total += sum(map(int, rest.split()[11:13])) / tick
-    return total
+        fields = rest.split()
+        found[int(stat.parent.name)] = int(fields[1]), name, sum(map(int, fields[11:13])) / 100
+    ours, added = {os.getpid()}, True
+    while added:
+        below = {process for process, (parent, *_) in found.items() if parent in ours} - ours
+        ours, added = ours | below, bool(below)
+    return sum(seconds for process, (_, name, seconds) in found.items() if process in ours and name.startswith(names))
 
 
 def overhead(home: Path, documents: int, shards: int, tasks: int) -> dict[str, Any]:
@@ -140,6 +144,8 @@ def main() -> None:
     parser.add_argument("--way", choices=("one", "shards", "ray"), help=argparse.SUPPRESS)
     parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    # Ray would have its workers come after all else that the machine does.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     if options.way:
         print(json.dumps(build_by(options.way, options.home, options.shards, options.tasks)))
         return
