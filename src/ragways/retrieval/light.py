@@ -28,7 +28,6 @@ from ragways.retrieval.graph_pieces import (
     leading,
     naming,
     of_ends,
-    said,
     triplet_pieces,
 )
 from ragways.retrieval.knowledge_graph import known_names, likeness
@@ -154,8 +153,8 @@ async def _by_words(use: Resources, theme: str) -> Numbered:
 
 
 def _terms(triplet: Triplet) -> set[str]:
-    """The words of a relation as it is shown."""
-    return set(terms(f"{said(triplet)} {triplet.description[:DESCRIPTION]}"))
+    """The words of a relation as it is shown, but for the dashes: letters beyond ASCII have the script looked for."""
+    return set(terms(f"{triplet.text} {triplet.description[:DESCRIPTION]}"))
 
 
 def _chunks(use: Resources, entities: Scored, relations: Numbered, k: int) -> Scored:
