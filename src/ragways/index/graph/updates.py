@@ -159,6 +159,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
             new.append(made.graph)
         # A document whose text is another has its texts in other places, even if it says the same.
         same = _same(old, new) - run.read
+        answers.asked = set()  # what rows ask is asked by no document
         tables.change(
             [graph for graph in old if graph.number not in same],
             [graph for graph in new if graph.number not in same],
