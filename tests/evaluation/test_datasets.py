@@ -154,6 +154,17 @@ def test_a_table_is_read_as_rows(tmp_path: Path):
     assert [(one.id, one.answers, one.type, one.gold) for one in questions] == READ["windows"]
 
 
+@pytest.mark.parametrize("table", ["id,question\nq1,Who?\n", 'id,question\nq1,"Who?\n'])
+def test_a_table_of_questions_leaves_the_longest_cell_of_other_tables_as_it_was(tmp_path: Path, table: str):
+    file, before = tmp_path / "a.csv", csv.field_size_limit()
+    file.write_text(table)
+    try:
+        read_json(file)
+    except UsageError:
+        assert table.count('"') == 1
+    assert csv.field_size_limit() == before
+
+
 @pytest.mark.parametrize("name", list(DATASETS))
 @pytest.mark.parametrize(
     "content",

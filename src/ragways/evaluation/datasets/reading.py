@@ -72,8 +72,11 @@ def _lines(text: str) -> list[Any]:
 
 
 def _table(text: str) -> list[Row]:
-    csv.field_size_limit(MAX_CELL)
-    return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    before = csv.field_size_limit(MAX_CELL)  # of the whole process: a table among the documents keeps the lower one
+    try:
+        return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    finally:
+        csv.field_size_limit(before)
 
 
 def _text(file: Path) -> str:
