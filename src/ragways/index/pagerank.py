@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import Ragged
+from ragways.index.ragged import Ragged
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.core.errors import StoreDamaged
-from ragways.index.array_tables import ragged
 from ragways.index.graph import relations
 from ragways.index.graph.names import STOP, TOKEN, fold, name_spans
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.relations import RelationArrays
+from ragways.index.ragged import ragged
 from ragways.index.row_keys import RowKeys
 
 SIZE = 7

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.index import reached
-from ragways.index.array_tables import Ragged
 from ragways.index.pagerank import Adjacency, pagerank
+from ragways.index.ragged import Ragged
 from ragways.index.reached import push, reach
 
 

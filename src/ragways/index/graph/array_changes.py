@@ -1,39 +1,44 @@
-"""Arrays of the graph as a change leaves them: the rows that it touched are made anew, and put in a patch.
+"""Arrays of the graph as a change leaves them: what it changed in their rows is put in a patch.
 
-A row that changes is made from what it was: what came from the documents that were touched is taken out, and what they
-say now is put in. So what is read from the store is those documents and the rows of their entities and relations.
-Values of a row stand in the order that a graph made at once would have, whatever the numbers are.
+What came from the documents that were touched goes out of a row, and what they say now comes in. So what is read from
+the store is those documents and the rows of their entities and relations, and of a hub's long row only where that
+stands. Values of a row stand in the order that a graph made at once would have, whatever the numbers are.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import ArrayTable, Parts, Ragged, Rows, Values, patch_table, ragged
-from ragways.index.graph.contents import NODES, Contents, joins
+from ragways.index.array_tables import ArrayTable, Patch, patch_table
+from ragways.index.graph.contents import NODES, Contents, joins, link_weights
 from ragways.index.graph.graph_rows import GatheredEntity, Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, MOST_TIMES, ChunkIds, ChunkNumbers
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS
+from ragways.index.ragged import EditedRows, Keys, Order, Ragged, ragged, stretches
 from ragways.index.row_keys import JoinedRanks, Ranks, RowKeys
 
 Ints = NDArray[np.int64]
-Order = Callable[[Ints], Ints]
+Floats = NDArray[np.float64]
+_LAST = np.iinfo(np.int64).max
 
 # ruff: noqa: S608 - queries are put together from our own words
 
 
 def change_arrays(db: sqlite3.Connection, folder: Path, before: Path, touched: Touched) -> bool:
     """Write the arrays of a generation as those before and a patch; False, and nothing, where that does not fit."""
-    change = _Change(db, before, touched)
-    tables = {
+    try:
+        change = _Change(db, before, touched)
+    except _NoRoom:
+        return False
+    patches = {
         DOCUMENTS: change.documents(),
         CHUNKS: change.chunks(),
         RELATIONS: change.relations(),
@@ -41,18 +46,19 @@ def change_arrays(db: sqlite3.Connection, folder: Path, before: Path, touched: T
         NODES: change.nodes(),
     }
     names, later = change.names()
-    rows = {name: _with_older(change.tables[name], new) for name, new in tables.items()}
-    fits = all(change.tables[name].has_room(new) for name, new in rows.items())
+    for name, new in patches.items():
+        patches[name] = change.tables[name].patch(list(new.columns)).joined(new)
+    fits = all(change.tables[name].has_room(patch) for name, patch in patches.items())
     if not (fits and change.name_words.names.has_room(names)):
         return False
-    for name, new in rows.items():
-        patch_table(folder, name, before, new)
+    for name, patch in patches.items():
+        patch_table(folder, name, before, patch)
     NameWords.save_patch(folder, before, names, later)
     return True
 
 
-def _with_older(table: ArrayTable, rows: Rows) -> Rows:
-    return table.patch(list(rows.columns), list(rows.ragged)).joined(rows)
+class _NoRoom(Exception):
+    """There are more rows than a table has room for."""
 
 
 class _Numbered:
@@ -65,6 +71,8 @@ class _Numbered:
         self._first = table.used
         self.used = table.used + len(self._new)
         """Numbers up to here are or were those of rows."""
+        if self.used > table.size.capacity:
+            raise _NoRoom
         places = self.of(wanted)
         self.touched = np.sort(places[places >= 0])
         """The numbers of the rows that may be others now, in rising order."""
@@ -101,9 +109,6 @@ class _Change:
         there = as_ids(np.array([row[0] for row in self._rows], dtype=np.int64))
         wanted = as_ids(np.array(sorted(touched), dtype=np.int64))
         self._entities = known = _Numbered(table, self._ids, wanted, there)
-        self._ids, self._alive, self._joining = (
-            _longer(values, known.used) for values in (self._ids, self._alive, self._joining)
-        )
         joining = np.array([joins(row[2]) for row in self._rows], dtype=np.bool_)
         was_there = self._alive[known.alive]
         self._turned = known.alive[was_there & (self._joining[known.alive] != joining)]
@@ -118,12 +123,11 @@ class _Change:
         table = self.tables[CHUNKS]
         ids = ChunkIds(table)
         known = ChunkNumbers(ids, self.tables[DOCUMENTS])
-        self._naming, self._named = self.tables[ENTITIES].ragged("naming"), table.ragged("named")
-        places, _ = self._naming.places(self._turned)
-        turned = ids.documents[self._naming["chunks"][places]].tolist()
+        self._who_names, self._named = self.tables[ENTITIES].edited("naming"), table.edited("named")
+        turned = ids.documents[self._who_names.now(np.sort(self._turned))["chunks"]].tolist()
         self._documents = sorted({*self._touched.documents, *turned})
         old = {document: known.of_document(document) for document in self._documents}
-        self._old_chunks = np.array([chunk for chunks in old.values() for chunk in chunks], dtype=np.int64)
+        self._old_chunks = np.array(sorted(chunk for chunks in old.values() for chunk in chunks), dtype=np.int64)
         self._contents = contents = Contents(self._db, self._documents)
         used = table.used
         self._firsts: dict[int, int] = {}
@@ -136,15 +140,17 @@ class _Change:
             ]
             self._firsts[document] = here.start if same else used
             used += 0 if same else count
+        if used > table.size.capacity:
+            raise _NoRoom
         firsts = np.array([self._firsts[document] for document in contents.documents.tolist()], dtype=np.int64)
         lengths = contents.lengths
         self._chunks = np.repeat(firsts - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(contents.named))
         """The number of each chunk of the contents."""
-        self._chunk_documents = _longer(ids.documents, used)
-        self._chunk_documents[self._chunks] = contents.of_chunks
-        documents = self._chunk_documents
+        self._chunk_documents = documents = ids.documents
+        documents[self._chunks] = contents.of_chunks
         self._chunk_ranks = Ranks.of(documents[: table.size.rows], documents[table.size.rows : used])
         self._said_by = self._entities.of(as_ids(contents.entities))
+        self._was_named = self._named.now(self._old_chunks)
         self._times = np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint8)
 
     def _see_relations(self) -> None:
@@ -157,12 +163,13 @@ class _Change:
         self._relations = known = _Numbered(table, ids, wanted, there)
         columns = {name: table.column(name) for name in ("subjects", "objects", "weights")}
         columns |= {"ids": ids, "alive": alive}
-        self._of_relations = columns = {name: _longer(values, known.used) for name, values in columns.items()}
-        columns["alive"][known.touched] = False
+        self._of_relations = columns
+        self._old_relations = known.touched[alive[known.touched]]
+        alive[known.touched] = False
         subjects, objects = (
             self._entities.of(as_ids(np.array([row[n] for row in rows], dtype=np.int64))) for n in (1, 2)
         )
-        weights = (np.array([row[3] for row in rows], dtype=np.int64) / 1e6).astype(np.float32)
+        weights = link_weights(np.array([row[3] for row in rows], dtype=np.int64))
         new = {"ids": there, "alive": True, "subjects": subjects, "objects": objects, "weights": weights}
         for name, values in new.items():
             columns[name][known.alive] = values
@@ -170,155 +177,153 @@ class _Change:
 
     # Rows
 
-    def documents(self) -> Rows:
+    def documents(self) -> Patch:
         table = self.tables[DOCUMENTS]
         there = self._contents.documents
         wanted = np.array(self._documents, dtype=np.int64)
         known = _Numbered(table, table.column("numbers"), wanted, there)
-        columns = {name: _longer(table.column(name), known.used) for name in ("numbers", "firsts", "counts")}
+        columns = {name: table.column(name) for name in ("numbers", "firsts", "counts")}
         columns["counts"][known.touched] = 0
         columns["numbers"][known.alive] = there
         columns["firsts"][known.alive] = [self._firsts[number] for number in there.tolist()]
         columns["counts"][known.alive] = self._contents.lengths
-        return Rows(known.touched, {name: values[known.touched] for name, values in columns.items()})
+        return Patch(known.touched, {name: values[known.touched] for name, values in columns.items()})
 
-    def chunks(self) -> Rows:
+    def chunks(self) -> Patch:
         numbers = np.union1d(self._old_chunks, self._chunks)
-        at = np.argsort(self._chunks)
-        path, letters = self.tables[CHUNKS].ragged("path"), self._contents.letters()
         named = ragged(self._contents.named, entities=self._said_by.astype(np.int32), times=self._times)
-        new = {"path": _taken(letters, at), "named": _taken(named, at)}
-        nothing = {"path": _none_of(path, len(numbers)), "named": _none_of(self._named, len(numbers))}
-        rows = Rows(numbers, {}, nothing).joined(Rows(self._chunks[at], {}, new))
-        return Rows(numbers, {"documents": self._chunk_documents[numbers]}, rows.ragged)
+        edits = {
+            "path": self.tables[CHUNKS]
+            .edited("path")
+            .replaced(numbers, self._of_chunks(numbers, self._contents.letters())),
+            "named": self._named.replaced(numbers, self._of_chunks(numbers, named)),
+        }
+        return Patch(numbers, {"documents": self._chunk_documents[numbers]}, edits)
 
-    def relations(self) -> Rows:
-        touched = self._relations.touched
+    def _of_chunks(self, numbers: Ints, held: Ragged) -> Ragged:
+        """What chunks of the contents hold, by their numbers; nothing of those that are no longer there."""
+        at = np.full(len(numbers), -1)
+        at[np.searchsorted(numbers, self._chunks)] = np.arange(len(self._chunks))
+        there = at[at >= 0]
+        places, _ = held.places(there)
+        counts = np.zeros(len(numbers), np.int64)
+        counts[at >= 0] = held.counts_of(there)
+        return ragged(counts, **{name: values[places] for name, values in held.parts.items()})
+
+    def relations(self) -> Patch:
+        touched, rows = self._relations.touched, self.tables[RELATIONS].edited("stating")
+        before = rows.now(touched)
+        old = np.flatnonzero(np.isin(before["chunks"], self._old_chunks))
+        gone = touched[before.owners()[old]], before["chunks"][old].astype(np.int64)
         which = self._relations.of(as_ids(self._contents.relations))
         chunks = self._chunks[self._contents.stating]
         ours = np.flatnonzero(np.isin(which, touched))
-        stating = self._regrouped(
-            self.tables[RELATIONS].ragged("stating"), touched, "chunks", self._old_chunks, self._chunk_ranks,
-            which[ours], {"chunks": chunks[ours].astype(np.int32)},
-        )  # fmt: skip
-        columns = {name: values[touched] for name, values in self._of_relations.items()}
-        return Rows(touched, columns, {"stating": stating})
+        stating = rows.edited(
+            Order("chunks", _keys(self._chunk_ranks)), gone, which[ours], {"chunks": chunks[ours].astype(np.int32)}
+        )
+        return Patch(
+            touched, {name: values[touched] for name, values in self._of_relations.items()}, {"stating": stating}
+        )
 
-    def entities(self) -> Rows:
-        table, relations = self.tables[ENTITIES], self._relations
-        changed: dict[str, tuple[Ints, Ragged]] = {"naming": self._who_names()}
-        ends = {}
+    def entities(self) -> Patch:
+        table, of_relations = self.tables[ENTITIES], self._of_relations
+        old, new = self._old_relations, self._relations.alive
+        edits = {"naming": self._naming()}
         for name, column, other in (("subject_of", "subjects", "objects"), ("object_of", "objects", "subjects")):
-            ends[name] = np.unique(self._of_relations[column][relations.touched]).astype(np.int64)
-            changed[name] = ends[name], self._regrouped(
-                table.ragged(name), ends[name], "relations", relations.touched, self._by_end(other),
-                self._of_relations[column][relations.alive].astype(np.int64),
-                {"relations": relations.alive.astype(np.int32)},
-            )  # fmt: skip
-        joined = np.union1d(ends["subject_of"], ends["object_of"])
-        changed["links"] = joined, self._links(joined, changed)
-        numbers = np.unique(np.concatenate([self._entities.touched, *(rows for rows, _ in changed.values())]))
-        held = {}
-        for name, (rows, values) in changed.items():
-            old = Rows(numbers, {}, {name: _taken(_as_long(table.ragged(name), self._entities.used), numbers)})
-            held[name] = old.joined(Rows(rows, {}, {name: values})).ragged[name]
-        columns = {"ids": self._ids, "alive": self._alive, "joining": self._joining}
-        own = {name: values[numbers] for name, values in columns.items()}
-        return Rows(numbers, {**own, "strengths": _sums(held["links"])}, held)
+            owners = of_relations[column].astype(np.int64)
+            edits[name] = table.edited(name).edited(
+                self._by_end(other), (owners[old], old), owners[new], {"relations": new.astype(np.int32)}
+            )
+        strengths = table.column("strengths")
+        edits["links"], joined = self._links(edits["subject_of"], strengths)
+        numbers = np.union1d(self._entities.touched, joined)
+        columns = {"ids": self._ids, "alive": self._alive, "joining": self._joining, "strengths": strengths}
+        return Patch(numbers, {name: values[numbers] for name, values in columns.items()}, edits)
 
     def _by_end(self, end: str) -> Order:
-        """Orders relations by the entity at this end, and those of one entity by id."""
+        """Relations by the entity at this end, and those of one entity by id."""
+        entities, relations = _keys(self._entity_ranks), _keys(self._relation_ranks)
 
-        def places(relations: Ints) -> Ints:
-            entities = _ordered(self._entity_ranks, self._of_relations[end][relations].astype(np.int64))
-            found = np.empty(len(relations), dtype=np.int64)
-            found[np.lexsort((_ordered(self._relation_ranks, relations), entities))] = np.arange(len(relations))
-            return found
+        def keys(numbers: Ints) -> Keys:
+            return *entities(self._of_relations[end][numbers].astype(np.int64)), *relations(numbers)
 
-        return places
+        return Order("relations", keys)
 
-    def _who_names(self) -> tuple[Ints, Ragged]:
-        """The chunks that name each entity which the documents name, or named."""
-        places, _ = self._named.places(self._old_chunks)
-        numbers = np.union1d(self._named["entities"][places], self._said_by)
+    def _naming(self) -> EditedRows:
+        """The chunks that name each entity."""
+        before = self._was_named
+        gone = before["entities"].astype(np.int64), self._old_chunks[before.owners()]
         chunks = self._chunks[self._contents.naming].astype(np.int32)
-        return numbers, self._regrouped(
-            self._naming, numbers, "chunks", self._old_chunks, self._chunk_ranks,
-            self._said_by, {"chunks": chunks, "times": self._times},
-        )  # fmt: skip
+        order = Order("chunks", _keys(self._chunk_ranks))
+        return self._who_names.edited(order, gone, self._said_by, {"chunks": chunks, "times": self._times})
 
-    def _links(self, entities: Ints, changed: Mapping[str, tuple[Ints, Ragged]]) -> Ragged:
-        """The neighbours of these entities. Weights are added up in the order in which `Adjacency.of_edges` does it."""
-        owners, others, weights = list[Ints](), list[Ints](), list[NDArray[np.float64]]()
-        table, columns = self.tables[ENTITIES], self._of_relations
-        for name, other in (("subject_of", "objects"), ("object_of", "subjects")):
-            old = Rows(entities, {}, {name: _taken(_as_long(table.ragged(name), self._entities.used), entities)})
-            rows, values = changed[name]
-            now = old.joined(Rows(rows, {}, {name: values})).ragged[name]
-            relations = now["relations"]
-            owners.append(now.owners())
-            others.append(columns[other][relations].astype(np.int64))
-            weights.append(columns["weights"][relations])
-        owner, node, weight = np.concatenate(owners), np.concatenate(others), np.concatenate(weights)
-        kept = np.flatnonzero((entities[owner] != node) & (weight > 0))
-        owner, node, weight = owner[kept], node[kept], weight[kept]
-        pairs, which = np.unique(owner << 32 | node, return_inverse=True)
-        summed = np.bincount(which, weight, len(pairs)).astype(np.float32)
-        owner, node = pairs >> 32, pairs & 0xFFFFFFFF
-        order = np.lexsort((_ordered(self._entity_ranks, node), owner))
-        counts = np.bincount(owner, minlength=len(entities))
-        return ragged(counts, nodes=node[order].astype(np.int32), weights=summed[order])
+    def _links(self, relations_of: EditedRows, strengths: Floats) -> tuple[EditedRows, Ints]:
+        """The neighbours of entities, and which of these have others now, or other weights; their strengths are
+        brought up to date.
+        """
+        touched = self._relations.touched
+        ends = np.stack([self._of_relations[end][touched].astype(np.int64) for end in ("subjects", "objects")])
+        pairs = np.unique(np.sort(ends[:, ends[0] != ends[1]], axis=0), axis=1)
+        weights = (
+            self._between(relations_of, pairs[0], pairs[1]) + self._between(relations_of, pairs[1], pairs[0])
+        ).astype(np.float32)
+        rows, others, weights = np.concatenate(pairs), np.concatenate(pairs[::-1]), np.tile(weights, 2)
+        links, order = self.tables[ENTITIES].edited("links"), Order("nodes", _keys(self._entity_ranks))
+        _, before = links.lookup(rows, others, order)
+        none, some = np.flatnonzero(weights == 0), np.flatnonzero(weights)
+        _add(strengths, rows, weights.astype(np.float64) - before["weights"])
+        new = {"nodes": others[some].astype(np.int32), "weights": weights[some]}
+        return links.edited(order, (rows[none], others[none]), rows[some], new), np.unique(rows)
 
-    def nodes(self) -> Rows:
+    def _between(self, relations_of: EditedRows, subjects: Ints, objects: Ints) -> Floats:
+        """The weight of all relations from each subject to its object."""
+        order, edits = self._by_end("objects"), relations_of.edits
+        (wanted,) = _keys(self._entity_ranks)(objects)
+        begins, ends = (
+            relations_of.found(subjects, order, (wanted, np.full(len(wanted), last))) for last in (-1, _LAST)
+        )
+        places, counts = stretches(begins, ends)
+        which, there = np.repeat(np.arange(len(subjects)), counts), ~np.isin(places, edits.gone)
+        came = edits.parts["relations"].astype(np.int64)
+        pairs, asked = edits.rows << 32 | self._of_relations["objects"][came], subjects << 32 | objects
+        sorted_by = np.argsort(asked)
+        at = sorted_by.take(np.searchsorted(asked, pairs, sorter=sorted_by), mode="clip") if len(asked) else pairs[:0]
+        ours = np.flatnonzero(asked[at] == pairs) if len(asked) else at
+        relations = np.concatenate([relations_of.written["relations"][places[there]], came[ours]])
+        weights = self._of_relations["weights"][relations].astype(np.float64)
+        of_pairs = np.concatenate([which[there], at[ours]])
+        return np.bincount(of_pairs, np.maximum(weights, 0), len(subjects)).astype(np.float64)
+
+    def nodes(self) -> Patch:
         """Entities and chunks as a walk goes over them."""
         table, first = self.tables[NODES], self.tables[ENTITIES].size.capacity
-        links, order = table.ragged("links"), JoinedRanks(self._entity_ranks, self._chunk_ranks, first)
-        places, _ = self._named.places(self._old_chunks)
-        named = self._said_by
-        entities = np.unique(np.concatenate([self._named["entities"][places], named, self._turned]))
-        old, chunks = first + self._old_chunks, first + self._chunks[self._contents.naming]
-        kept = np.flatnonzero(self._joining[named])
+        links, strengths = table.edited("links"), table.column("strengths")
+        order = Order("nodes", _keys(JoinedRanks(self._entity_ranks, self._chunk_ranks, first)))
+        before = links.now(first + self._old_chunks)
+        left, old = before["nodes"].astype(np.int64), first + self._old_chunks[before.owners()]
+        kept = np.flatnonzero(self._joining[self._said_by])
+        named, chunks = self._said_by[kept], first + self._chunks[self._contents.naming[kept]]
         weights = self._contents.weights[kept].astype(np.float32)
-        of_entities = self._regrouped(
-            links, entities, "nodes", old, order,
-            named[kept], {"nodes": chunks[kept].astype(np.int32), "weights": weights},
-        )  # fmt: skip
+        links = links.edited(order, (left, old), named, {"nodes": chunks.astype(np.int32), "weights": weights})
         here = first + np.union1d(self._old_chunks, self._chunks)
-        of_chunks = self._regrouped(
-            _none_of(links, 0), here, "nodes", old[:0], order,
-            chunks[kept], {"nodes": named[kept].astype(np.int32), "weights": weights},
-        )  # fmt: skip
-        rows = Rows(entities, {"strengths": _sums(of_entities)}, {"links": of_entities})
-        return rows.joined(Rows(here, {"strengths": _sums(of_chunks)}, {"links": of_chunks}))
+        links = links.replaced(here, _grouped(here, chunks, order, named, weights))
+        for rows, change in (
+            (left, -before["weights"]),
+            (old, -before["weights"]),
+            (named, weights),
+            (chunks, weights),
+        ):
+            _add(strengths, rows, change.astype(np.float64))
+        numbers = np.unique(np.concatenate([left, named, here]))
+        return Patch(numbers, {"strengths": strengths[numbers]}, {"links": links})
 
-    def names(self) -> tuple[Rows, NDArray[np.uint64]]:
+    def names(self) -> tuple[Patch, NDArray[np.uint64]]:
         called = (
             (name, number)
             for (id, name, _, *rest), number in zip(self._rows, self._entities.alive.tolist(), strict=True)
             for name in sorted(row[0] for row in GatheredEntity.of_row((name, *rest)).called(id, _never))
         )
         return self.name_words.patched(self._entities.touched, called)
-
-    def _regrouped(
-        self,
-        old: Ragged,
-        rows: Ints,
-        part: str,
-        gone: Ints,
-        order: Order | None,
-        owners: Ints,
-        new: Parts,
-    ) -> Ragged:
-        """These rows without the values whose `part` is gone, and with new values, in this order of their parts."""
-        known = np.flatnonzero(rows < len(old))
-        places, counts = old.places(rows[known])
-        held = np.repeat(known, counts)
-        kept = np.flatnonzero(~np.isin(old[part][places], gone))
-        owner = np.concatenate([held[kept], np.searchsorted(rows, owners)])
-        values = {name: np.concatenate([old[name][places[kept]], added]) for name, added in new.items()}
-        sorted_by = np.lexsort((_ordered(order, values[part].astype(np.int64)), owner))
-        counts = np.bincount(owner, minlength=len(rows))
-        return ragged(counts, **{name: each[sorted_by] for name, each in values.items()})
 
 
 _ENTITIES = "SELECT id, name, type, description, count, names, told FROM graph_entities WHERE id"
@@ -331,32 +336,22 @@ def _some(db: sqlite3.Connection, query: str, ids: Collection[int]) -> list[tupl
     return db.execute(f"{query} IN (SELECT value FROM json_each(?)) ORDER BY id", asked).fetchall()
 
 
-def _ordered(order: Order | None, numbers: Ints) -> Ints:
-    return numbers if order is None else order(numbers)
+def _keys(ranks: Callable[[Ints], Ints] | None) -> Callable[[Ints], Keys]:
+    """Values by their ranks, or by themselves."""
+    return lambda numbers: (numbers if ranks is None else ranks(numbers),)
 
 
-def _longer(values: Values, length: int) -> Values:
-    """At least so long: more rows than there is room for are seen to when the patch is written."""
-    missing = length - len(values)
-    return np.concatenate([values, np.zeros(missing, values.dtype)]) if missing > 0 else values
+def _grouped(rows: Ints, owners: Ints, order: Order, nodes: Ints, weights: NDArray[np.float32]) -> Ragged:
+    """Links by the row that each belongs to."""
+    places = np.searchsorted(rows, owners)
+    by = np.lexsort((*reversed(order.keys(nodes)), places))
+    counts = np.bincount(places, minlength=len(rows))
+    return ragged(counts, nodes=nodes[by].astype(np.int32), weights=weights[by])
 
 
-def _as_long(held: Ragged, length: int) -> Ragged:
-    return Ragged(_longer(held.begins, length), _longer(held.ends, length), held.parts)
-
-
-def _taken(held: Ragged, rows: Ints) -> Ragged:
-    places, counts = held.places(rows)
-    return ragged(counts, **{name: values[places] for name, values in held.parts.items()})
-
-
-def _none_of(held: Ragged, count: int) -> Ragged:
-    """So many rows of the same parts, without values."""
-    return ragged(np.zeros(count, np.int32), **{name: values[:0] for name, values in held.parts.items()})
-
-
-def _sums(links: Ragged) -> NDArray[np.float64]:
-    return np.bincount(links.owners(), links["weights"], len(links)).astype(np.float64)
+def _add(strengths: Floats, rows: Ints, changes: Floats) -> None:
+    """Weights are such that their sums are exact (`link_weights`), so that it does not matter what came first."""
+    np.add.at(strengths, rows, changes)
 
 
 def _never(_: str) -> bool:

@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import Ragged, ragged
 from ragways.index.graph.names import coarse
+from ragways.index.ragged import Ragged, ragged
 
 Ints = NDArray[np.int64]
 
@@ -20,6 +20,7 @@ NODES = "graph-nodes"
 """The table of a walk's nodes, entities and then chunks: an edge wherever a chunk names an entity."""
 ABOUT = 6.0
 """What it counts for that a passage is the entity's own article: a walk that meets a name should look there first."""
+_STEPS = 1 << 24
 CONTENTS = "SELECT document, chunks, named, entities, counts, stated, relations FROM graph_contents"
 
 
@@ -72,6 +73,13 @@ class Contents:
         paths = [path.encode() for paths in self.paths for path in (paths.split("\n") if paths else ())]
         counts = np.fromiter(map(len, paths), dtype=np.int32, count=len(paths))
         return ragged(counts, letters=np.frombuffer(b"".join(paths), dtype=np.uint8))
+
+
+def link_weights(millionths: Ints) -> NDArray[np.float32]:
+    """What relations weigh in the arrays: multiples of 2⁻²⁴, so that sums of up to 2²⁹ are exact, in any order. (What
+    mentions weigh is so by itself: it lies between 1 and 2⁸, where a float of 32 bits has no finer steps.)
+    """
+    return (np.round(millionths * (_STEPS / 1e6)) / _STEPS).astype(np.float32)
 
 
 def count_paths(paths: str) -> int:

@@ -16,7 +16,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import Ragged, ragged
 from ragways.index.database import PartOfDatabase
 from ragways.index.graph.graph_rows import SHIFT
 from ragways.index.graph.ids import EntityIds, as_ids
@@ -26,6 +25,7 @@ from ragways.index.graph.reader import Graph, GraphEntity, Triplet
 from ragways.index.graph.relations import RelationArrays
 from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.pagerank import Adjacency
+from ragways.index.ragged import Ragged, ragged
 from ragways.index.row_keys import RowKeys
 
 Mask = NDArray[np.bool_]

@@ -9,7 +9,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import ArrayTable, Ragged
+from ragways.index.array_tables import ArrayTable
+from ragways.index.ragged import Ragged
 from ragways.index.row_keys import Ranks, RowKeys
 from ragways.index.store import number_of
 

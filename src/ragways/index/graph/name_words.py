@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import ArrayTable, Rows, patch_table, ragged, write_table
+from ragways.index.array_tables import ArrayTable, Patch, Rows, patch_table, write_table
+from ragways.index.ragged import ragged
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -63,7 +64,7 @@ class NameWords:
         columns = {"entities": np.array(entities, dtype=np.int32), "lengths": np.array(lengths, dtype=np.int32)}
         write_table(folder, NAMES, Rows(np.arange(len(entities)), columns), with_room=with_room)
 
-    def patched(self, entities: Ints, names: Iterable[tuple[str, int]]) -> tuple[Rows, Hashes]:
+    def patched(self, entities: Ints, names: Iterable[tuple[str, int]]) -> tuple[Patch, Hashes]:
         """The patch of the names, and the words that came later, where these entities have other names than before;
         `names` are those of now, with their entities.
         """
@@ -75,7 +76,7 @@ class NameWords:
         gone += later[np.isin(self.entities[first : self.names.used], entities)].tolist()
         come = [(name.split(" "), entity) for name, entity in names]
         numbers = [*sorted(gone), *range(self.names.used, self.names.used + len(come))]
-        rows = Rows(
+        patch = Patch(
             np.array(numbers, dtype=np.int64),
             {
                 "entities": np.concatenate([self.entities[sorted(gone)], np.array([e for _, e in come], np.int32)]),
@@ -89,13 +90,13 @@ class NameWords:
         added = np.array(pairs, dtype=np.uint64).reshape(-1, 2).T
         joined = np.concatenate([kept, added], axis=1)
         joined = joined[:, np.lexsort((joined[1], joined[0]))]
-        return self.names.patch(["entities", "lengths"], []).joined(rows), joined
+        return self.names.patch(["entities", "lengths"]).joined(patch), joined
 
     @staticmethod
-    def save_patch(folder: Path, before: Path, names: Rows, later: Hashes) -> None:
+    def save_patch(folder: Path, before: Path, names: Patch, later: Hashes) -> None:
         """Take over the names of the folder before, with what `patched` gave."""
         patch_table(folder, NAMES, before, names)
-        patch_table(folder, _WORDS, before, Rows(np.zeros(0, np.int64)))
+        patch_table(folder, _WORDS, before, Patch(np.zeros(0, np.int64)))
         np.save(folder / _LATER, later)
 
     def holding(self, words: Collection[str], ranks: Callable[[Ints], NDArray[Any]] | None = None) -> Ints:

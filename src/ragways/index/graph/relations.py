@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import ArrayTable, Ragged
+from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.ids import EntityIds
+from ragways.index.ragged import Ragged
 from ragways.index.row_keys import Ranks, RowKeys
 
 Ints = NDArray[np.int64]

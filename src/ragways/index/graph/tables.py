@@ -12,15 +12,16 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import Ragged, Rows, TableSize, Values, ragged, write_table
+from ragways.index.array_tables import Rows, TableSize, write_table
 from ragways.index.graph.array_changes import change_arrays
-from ragways.index.graph.contents import NODES, Contents, joins
+from ragways.index.graph.contents import NODES, Contents, joins, link_weights
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, MOST_TIMES
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS
 from ragways.index.pagerank import Adjacency
+from ragways.index.ragged import Ragged, Values, ragged
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -162,7 +163,7 @@ class _Relations:
             for column, values in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(values)
         self.ids, self.subjects, self.objects, weights = map(_ints, columns)
-        self.weights = (weights / 1e6).astype(np.float32)
+        self.weights = link_weights(weights)
 
 
 def _batches(rows: Iterator[_T]) -> Iterator[list[_T]]:

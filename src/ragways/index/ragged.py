@@ -1,0 +1,224 @@
+"""Rows of any number of values in arrays, and what came into such rows and went from them since they were written.
+
+Values that came and went are all that a change writes: a row of a million values that gets one more is not copied.
+Values of a row are different, and their order is known: where one stands, or would, is found by bisection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Values = NDArray[Any]
+Parts = Mapping[str, Values]
+Keys = tuple[Ints, ...]
+"""What values are sorted by: first by the first of them."""
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Values of rows: those of row i stand from `begins[i]` to `ends[i]` in each part."""
+
+    begins: NDArray[np.integer]
+    ends: NDArray[np.integer]
+    parts: Parts
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+    def __getitem__(self, part: str) -> Values:
+        return self.parts[part]
+
+    def row(self, number: int) -> slice:
+        """Where the values of a row stand."""
+        return slice(int(self.begins[number]), int(self.ends[number]))
+
+    @property
+    def counts(self) -> Ints:
+        """How many values each row has."""
+        return self.ends.astype(np.int64) - self.begins.astype(np.int64)
+
+    def counts_of(self, rows: NDArray[np.integer]) -> Ints:
+        """How many values these rows have."""
+        return self.ends.take(rows).astype(np.int64) - self.begins.take(rows).astype(np.int64)
+
+    def places(self, rows: NDArray[np.integer]) -> tuple[Ints, Ints]:
+        """Where the values of these rows stand, row after row; and how many each row has."""
+        return stretches(self.begins.take(rows).astype(np.int64), self.ends.take(rows).astype(np.int64))
+
+    def owners(self) -> Ints:
+        """The row of each of the values that `places` gives for all rows."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+
+def ragged(counts: NDArray[np.integer], **parts: Values) -> Ragged:
+    """From the values of all rows, one row after the other."""
+    lengths = counts.astype(np.int64)
+    ends = np.cumsum(lengths)
+    return Ragged(ends - lengths, ends, parts)
+
+
+def stretches(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """All numbers from each beginning to its end, one stretch after the other; and how many each has."""
+    counts = ends - begins
+    places = np.repeat(begins - (np.cumsum(counts) - counts), counts)
+    places += np.arange(len(places))
+    return places, counts
+
+
+@dataclass(frozen=True)
+class Order:
+    """The order of the values of a row: they are told apart by one `part`, and `keys` gives what it is sorted by."""
+
+    part: str
+    keys: Callable[[Ints], Keys]
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Values that went, by their places among those that were written, in rising order. And values that came: the row
+    of each, the place in front of which it stands, and its parts; by row, and in their order there.
+    """
+
+    gone: Ints
+    rows: Ints
+    places: Ints
+    parts: Parts
+
+    @classmethod
+    def none(cls, parts: Parts) -> Edits:
+        """Of rows with these parts."""
+        nothing = np.zeros(0, np.int64)
+        return cls(nothing, nothing, nothing, {name: values[:0] for name, values in parts.items()})
+
+    def __len__(self) -> int:
+        """How many values came or went."""
+        return len(self.gone) + len(self.rows)
+
+
+@dataclass(frozen=True)
+class EditedRows:
+    """Rows as they were `written`, the first `size` of them in rising places and no others, and edits of them."""
+
+    written: Ragged
+    size: int
+    edits: Edits
+
+    def changed(self) -> Ints:
+        """The rows that are others than was written, in rising order."""
+        return np.union1d(self._rows_of(self.edits.gone), self.edits.rows)
+
+    def _rows_of(self, places: Ints) -> Ints:
+        begins = self.written.begins[: self.size]
+        return np.searchsorted(begins, places.astype(begins.dtype), side="right") - 1
+
+    def now(self, rows: Ints) -> Ragged:
+        """These rows as they are now; they are in rising order."""
+        written, edits = self.written, self.edits
+        places, counts = written.places(rows)
+        gone = edits.gone[np.isin(self._rows_of(edits.gone), rows)]
+        came = np.flatnonzero(np.isin(edits.rows, rows))
+        owners = np.searchsorted(rows, edits.rows[came])
+        starts = np.cumsum(counts) - counts
+        at = starts[owners] + edits.places[came] - written.begins[edits.rows[came]].astype(np.int64)
+        gone_at = np.searchsorted(places, gone)
+        at -= np.searchsorted(gone_at, at)
+        lost = np.bincount(np.searchsorted(rows, self._rows_of(gone)), minlength=len(rows))
+        counts = counts - lost + np.bincount(owners, minlength=len(rows))
+        kept = np.delete(places, gone_at)
+        parts = {name: np.insert(values[kept], at, edits.parts[name][came]) for name, values in written.parts.items()}
+        return ragged(counts, **parts)
+
+    def found(self, rows: Ints, order: Order, keys: Keys) -> Ints:
+        """In front of which of the written values one with these keys stands in its row; its own place where it is
+        among them.
+        """
+        values = self.written[order.part]
+        low, high = (ends.take(rows).astype(np.int64) for ends in (self.written.begins, self.written.ends))
+        for _ in range(int((high - low).max(initial=0)).bit_length()):
+            middle = (low + high) // 2
+            open_ = low < high
+            here = order.keys(values.take(np.where(open_, middle, 0)).astype(np.int64))
+            below = open_ & _less(here, keys)
+            low, high = np.where(below, middle + 1, low), np.where(open_ & ~below, middle, high)
+        return low
+
+    def lookup(self, rows: Ints, values: Ints, order: Order) -> tuple[NDArray[np.bool_], Parts]:
+        """Whether these values are in their rows now, and all parts of those that are."""
+        places, there = self._written_places(rows, values, order)
+        there &= ~np.isin(places, self.edits.gone)
+        pairs = _pairs(self.edits.rows, self.edits.parts[order.part])
+        sorted_by, wanted = np.argsort(pairs), _pairs(rows, values)
+        at = np.searchsorted(pairs, wanted, sorter=sorted_by)
+        came = np.flatnonzero(at < len(pairs))
+        came = came[pairs[sorted_by[at[came]]] == wanted[came]]
+        parts = {}
+        for name, held in self.written.parts.items():
+            parts[name] = np.zeros(len(rows), held.dtype)
+            parts[name][there] = held[places[there]]
+            parts[name][came] = self.edits.parts[name][sorted_by[at[came]]]
+        there[came] = True
+        return there, parts
+
+    def _written_places(self, rows: Ints, values: Ints, order: Order) -> tuple[Ints, NDArray[np.bool_]]:
+        """Where values stand, or would, and whether they were written there."""
+        places = self.found(rows, order, order.keys(values))
+        there = places < self.written.ends.take(rows)
+        there[there] = self.written[order.part][places[there]] == values[there]
+        return places, there
+
+    def edited(self, order: Order, gone: tuple[Ints, Ints], rows: Ints, parts: Parts) -> EditedRows:
+        """The same rows, where values go (`gone`: their rows and themselves), and then others come or take the place of
+        those that they are: what is there as it comes just stays.
+        """
+        values = parts[order.part].astype(np.int64)
+        there, now = self.lookup(rows, values, order)
+        same = there & np.logical_and.reduce([now[name] == each for name, each in parts.items()])
+        other, come = there & ~same, np.flatnonzero(~same)
+        stays = np.isin(_pairs(*gone), _pairs(rows[same], values[same]))
+        lost = np.concatenate([gone[0][~stays], rows[other]]), np.concatenate([gone[1][~stays], values[other]])
+        places, written = self._written_places(*lost, order)
+        old = self.edits
+        kept = np.flatnonzero(~np.isin(_pairs(old.rows, old.parts[order.part]), _pairs(*lost)))
+        new = Edits(
+            np.union1d(old.gone, places[written]),
+            np.concatenate([old.rows[kept], rows[come]]),
+            np.concatenate([old.places[kept], self.found(rows[come], order, order.keys(values[come]))]),
+            {name: np.concatenate([old.parts[name][kept], each[come]]) for name, each in parts.items()},
+        )
+        keys = order.keys(new.parts[order.part].astype(np.int64))
+        return self._with(new, np.lexsort((*reversed(keys), new.rows)))
+
+    def replaced(self, rows: Ints, new: Ragged) -> EditedRows:
+        """The same rows, where these, in rising order, hold other values than before, in any order."""
+        places, _ = self.written.places(rows)
+        kept = np.flatnonzero(~np.isin(self.edits.rows, rows))
+        owners = rows[new.owners()]
+        edits = Edits(
+            np.union1d(self.edits.gone, places),
+            np.concatenate([self.edits.rows[kept], owners]),
+            np.concatenate([self.edits.places[kept], self.written.begins[owners].astype(np.int64)]),
+            {name: np.concatenate([self.edits.parts[name][kept], values]) for name, values in new.parts.items()},
+        )
+        return self._with(edits, np.argsort(edits.rows, kind="stable"))
+
+    def _with(self, edits: Edits, by: Ints) -> EditedRows:
+        parts = {name: values[by] for name, values in edits.parts.items()}
+        return EditedRows(self.written, self.size, Edits(edits.gone, edits.rows[by], edits.places[by], parts))
+
+
+def _pairs(rows: Ints, values: Values) -> Ints:
+    """A row and a value in it as one number."""
+    return rows << 32 | values.astype(np.int64)
+
+
+def _less(left: Keys, right: Keys) -> NDArray[np.bool_]:
+    less, same = left[0] < right[0], left[0] == right[0]
+    for mine, other in zip(left[1:], right[1:], strict=True):
+        less, same = less | (same & (mine < other)), same & (mine == other)
+    return less
