@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -188,15 +187,16 @@ def _by_script(sample: str) -> str:
 
 def _by_small_words(sample: str) -> str:
     """The language with most small words in the text; English wins unless another has clearly more."""
-    words = Counter(filter(_SPEAKERS.__contains__, _WORD.findall(sample.casefold())))
-    counts: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
-    for word, count in words.items():
-        for code in _SPEAKERS[word]:
-            counts[code] += count
-            kinds[code] += 1
-    if not counts:
+    small = [word for word in _WORD.findall(sample.casefold()) if word in _SPEAKERS]
+    if not small:
         return ""
+    counts, kinds = {"en": 0}, {"en": 0}
+    for word in small:
+        for code in _SPEAKERS[word]:
+            counts[code] = counts.get(code, 0) + 1
+    for word in set(small):
+        for code in _SPEAKERS[word]:
+            kinds[code] = kinds.get(code, 0) + 1
     code = max(counts, key=lambda each: (counts[each], kinds[each], each))
     if code != "en" and (kinds[code] < _FEWEST or counts[code] < 2 * counts["en"]):
         return "en" if counts["en"] else ""
