@@ -94,6 +94,7 @@ def test_the_graph_is_bert(
     assert model == script.build(weights, precision, heads=HEADS), "the same weights give the same bytes"
     (tmp_path / "tiny.onnx").write_bytes(model)
     words = np.random.default_rng(6).normal(size=(9, HIDDEN)).astype(np.float32)
+    monkeypatch.setattr(encoder, "WEIGHTS", tmp_path)
     monkeypatch.setattr(encoder, "checked_path", tmp_path.joinpath)
     monkeypatch.setattr(encoder, "word_vectors", lambda ids: words[list(ids)])
     found = Encoder("tiny.onnx", max_tokens=16, threads=1).run(range(9))

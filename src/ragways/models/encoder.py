@@ -1,8 +1,8 @@
 """Encoders on the CPU, offline: the files in `weights/`, and how they are run.
 
-All encoders share one tokenizer and one table of word vectors (int8, with a scale for each row). Each has an ONNX file
-of its own, which takes the word vectors of a text and gives what it was trained for. `release/weights.py` makes the
-files, and `weights/manifest.json` holds their hashes, which are compared when a process first opens one.
+All encoders share one tokenizer and one table of word vectors (int8, with a scale for each row). Each kind has an ONNX
+file of its own, which takes the word vectors of a text and gives what it was trained for. `release/weights.py` makes
+the files, and `weights/manifest.json` holds their hashes, which are compared when a process first opens one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def default_threads() -> int:
 
 
 class Encoder:
-    """One ONNX file of `weights/`. Opens it on first use; safe to share between tasks and threads.
+    """One ONNX file of `weights/`. Opened on first use, once in a process; safe to share between tasks and threads.
 
     Each text is run alone, one text a thread. On a CPU that is as fast as padded batches (a tenth slower for texts of
     20 tokens), and what comes out for a text is the same, bit for bit, whatever else is run with it.
@@ -64,8 +64,6 @@ class Encoder:
         self._file = file
         self._max_tokens = max_tokens
         self._threads = max(1, threads or default_threads())
-        self._session: Any = None
-        self._lock = threading.Lock()
         self._workers = ThreadPoolExecutor(self._threads, thread_name_prefix="encoder")
 
     def close(self) -> None:
@@ -85,7 +83,9 @@ class Encoder:
 
     def run(self, ids: Sequence[int]) -> Vectors:
         """The encoder's output for one text: a row for each token, special ones included."""
-        result: Vectors = self._open().run(None, {"words": word_vectors(ids)[None]})[0][0]
+        with _SESSION_LOCK:
+            running = _session(WEIGHTS / self._file)
+        result: Vectors = running.run(None, {"words": word_vectors(ids)[None]})[0][0]
         return result
 
     async def each(self, work: Callable[[In], Out], items: Sequence[In], length: Callable[[In], int]) -> list[Out]:
@@ -103,22 +103,16 @@ class Encoder:
         await together(next_ones() for _ in range(min(len(items), AHEAD * self._threads)))
         return [done[place] for place in range(len(items))]
 
-    def _open(self) -> Any:  # noqa: ANN401 - onnxruntime has no types
-        with self._lock:
-            if self._session is None:
-                self._session = session(checked_path(self._file).read_bytes(), self._file)
-            return self._session
-
 
 def _valid(text: str) -> str:
     """The text without lone surrogates, which the tokenizer cannot take."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-# The files. What all encoders share is opened once in a process; each has its own lock, so that counting tokens does
-# not wait for the table.
+# The files. Each is opened once in a process, however many indexes are open; each has its own lock, so that counting
+# tokens does not wait for the table.
 
-_TOKENIZER_LOCK, _TABLE_LOCK = threading.Lock(), threading.Lock()
+_TOKENIZER_LOCK, _TABLE_LOCK, _SESSION_LOCK = threading.Lock(), threading.Lock(), threading.Lock()
 
 
 def comes_with(name: str) -> bool:
@@ -184,6 +178,11 @@ def _table() -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     # Mapped, not read: a question touches a few rows, and processes share the pages.
     table = np.load(checked_path("words.npy"), mmap_mode="r", allow_pickle=False)
     return table, np.load(checked_path("word_scales.npy"), allow_pickle=False)
+
+
+@cache
+def _session(path: Path) -> Any:  # noqa: ANN401 - onnxruntime has no types
+    return session(checked_path(path.name).read_bytes(), path.name)
 
 
 def session(model: bytes, name: str) -> Any:  # noqa: ANN401 - onnxruntime has no types
