@@ -19,6 +19,7 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 from tests.apps.browser import BROWSER, MISSING  # noqa: E402
+from tests.encoded_once import encoded_once  # noqa: E402, F401 - spares every test
 from tests.no_network import no_network  # noqa: E402, F401 - guards every test
 
 
