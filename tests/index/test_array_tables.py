@@ -131,8 +131,8 @@ def test_a_long_row_that_gets_one_more_is_a_patch_of_one_value(tmp_path: Path) -
 
 
 def test_a_patch_that_does_not_fit_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(array_tables, "_LEAST", 3)
-    monkeypatch.setattr(array_tables, "_LEAST_VALUES", 5)
+    monkeypatch.setattr(array_tables, "_ROWS", (3, 9))
+    monkeypatch.setattr(array_tables, "_VALUES", (5, 9))
     write_table(tmp_path, "t", made({0: (1, {1: 0.5}), 1: (2, {})}))
     table = ArrayTable(tmp_path, "t")
     row: Row = (7, {3: 0.5, 2: 0.5})
@@ -149,8 +149,26 @@ def test_a_patch_that_does_not_fit_is_told(tmp_path: Path, monkeypatch: pytest.M
     assert ArrayTable(tmp_path, "t").size.capacity == 1
 
 
+def test_a_patch_of_a_large_table_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(array_tables, "_ROWS", (2, 3))
+    monkeypatch.setattr(array_tables, "_VALUES", (4, 6))
+    rows: dict[int, Row] = {number: (number, {1: 0.5, 2: 0.5}) for number in range(100)}
+    write_table(tmp_path, "t", made(rows))
+    table = ArrayTable(tmp_path, "t")
+    assert table.size.capacity == 103
+
+    def fits(count: int, links: dict[int, float]) -> bool:
+        new: dict[int, Row] = {number: (0, rows[number][1] | links) for number in range(count)}
+        return table.has_room(changed(table, rows, new, whole=False))
+
+    assert fits(3, {3: 0.5})
+    assert not fits(4, {})
+    assert fits(2, {3: 0.5, 4: 0.5, 5: 0.5})
+    assert not fits(2, {3: 0.5, 4: 0.5, 5: 0.5, 6: 0.5})
+
+
 def test_room_takes_no_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(array_tables, "_LEAST", 10_000_000)
+    monkeypatch.setattr(array_tables, "_ROWS", (10_000_000, 10_000_000))
     write_table(tmp_path, "t", made({0: (1, {})}))
     file = tmp_path / "t-value.npy"
     assert file.stat().st_size > 40_000_000

@@ -26,10 +26,10 @@ from ragways.index.ragged import EditedRows, Edits, Ints, Ragged, Values
 
 _ROOM = 8
 """A patch may have one row, and change one value, for so many that the table has."""
-_LEAST = 1 << 14
-"""Rows that a patch may have at least."""
-_LEAST_VALUES = 1 << 17
-"""Values that a patch may change at least."""
+_ROWS = (1 << 14, 1 << 17)
+"""Rows that a patch may have at least, and at most: each change goes through the patch before it."""
+_VALUES = (1 << 17, 1 << 18)
+"""Values that a patch may change of a column at least, and at most."""
 _PATCH = ".patch.npy"
 _OF_PATCHES = ("gone", "rows", "places")
 
@@ -148,23 +148,21 @@ class ArrayTable:
     def has_room(self, patch: Patch) -> bool:
         """Whether a patch fits."""
         last = int(patch.numbers[-1]) if len(patch.numbers) else -1
-        if last >= self.size.capacity or len(patch.numbers) > _room(self.size.rows, _LEAST):
+        if last >= self.size.capacity or len(patch.numbers) > _room(self.size.rows, _ROWS):
             return False
-        return all(
-            len(rows.edits) <= _room(self.size.values[name], _LEAST_VALUES) for name, rows in patch.edits.items()
-        )
+        return all(len(rows.edits) <= _room(self.size.values[name], _VALUES) for name, rows in patch.edits.items())
 
 
 def write_table(folder: Path, name: str, rows: Rows, *, with_room: bool = True) -> None:
     """Write a table of rows that are numbered from 0 on, and no patch."""
     count = len(rows.numbers)
-    capacity = count + (_room(count, _LEAST) if with_room else 0)
+    capacity = count + (_room(count, _ROWS) if with_room else 0)
     for column, values in rows.columns.items():
         _write(folder / f"{name}-{column}.npy", values, capacity)
     sizes: dict[str, int] = {}
     for column, held in rows.ragged.items():
         total = sizes[column] = int(held.counts.sum())
-        room = total + _room(total, _LEAST_VALUES) if with_room else 0
+        room = total + _room(total, _VALUES) if with_room else 0
         narrow = np.uint32 if total + room < 1 << 32 else np.int64
         bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(held.counts)]).astype(narrow)
         _write(folder / f"{name}-{column}-bounds.npy", bounds, capacity + 1)
@@ -193,8 +191,9 @@ def patch_table(folder: Path, name: str, before: Path, patch: Patch) -> None:
             np.save(folder / f"{name}-{column}-{part}{_PATCH}", values)
 
 
-def _room(count: int, least: int) -> int:
-    return max(least, count // _ROOM)
+def _room(count: int, limits: tuple[int, int]) -> int:
+    least, most = limits
+    return min(most, max(least, count // _ROOM))
 
 
 def _write(file: Path, values: Values, length: int) -> None:
