@@ -21,7 +21,7 @@ from ragways.core.errors import MissingLayer, MissingPart, UsageError
 from ragways.index.build import build
 from ragways.index.export import export
 from ragways.index.graph.tables import write_arrays
-from ragways.index.graph.told_texts import unpacked_texts
+from ragways.index.graph.told_texts import packed_texts, unpacked_texts
 from ragways.index.reader import Index
 from tests.fakes import recipe, reseal, write
 from tests.index.graph.graph_fakes import plain
@@ -75,9 +75,11 @@ def make_hostile(folder: Path) -> None:
         )
         (packed,) = db.execute("SELECT texts FROM graph_texts WHERE document = ?", (document,)).fetchone()
         (whole,) = db.execute("SELECT text FROM documents WHERE number = ?", (document,)).fetchone()
-        first_text = len(unpacked_texts(packed, whole))
-        texts = json.dumps([*json.loads(packed), *(item for text in HOSTILE for item in (text, 0))])
-        db.execute("UPDATE graph_texts SET texts = ? WHERE document = ?", (texts, document))
+        known = unpacked_texts(packed, whole)
+        first_text = len(known)
+        db.execute(
+            "UPDATE graph_texts SET texts = ? WHERE document = ?", (packed_texts([*known, *HOSTILE], whole), document)
+        )
         for n, text in enumerate(HOSTILE, start=1):
             names = json.dumps({text: 1, "plain": 1}, ensure_ascii=False)
             db.execute(

@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS graph_entities (
 );
 -- Descriptions of an entity by the document that has them (`packed_texts`): most entities have none.
 CREATE TABLE IF NOT EXISTS graph_descriptions (
-    entity INTEGER NOT NULL, document INTEGER NOT NULL, texts TEXT NOT NULL, PRIMARY KEY (entity, document)
+    entity INTEGER NOT NULL, document INTEGER NOT NULL, texts BLOB NOT NULL, PRIMARY KEY (entity, document)
 ) WITHOUT ROWID;
 -- Names and aliases as they are compared. `own` is 1 for the entity's own name, 0 for an alias; `everyday` is 1 for a
 -- single word that the corpus writes small as often as large.

@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS graph_facts (
     document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, keys BLOB NOT NULL, facts BLOB NOT NULL
 );
 {table_of_keys(KEYS)}{CORPUS_TABLES}"""
-_FORMAT = "8"
+_FORMAT = "9"
 """Changes when what is kept, or what the rules find in a text, does."""
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 TABLE = """
--- The texts of a document that describe relations: many come from one sentence, which describes them all. A list in
--- JSON with two items for each: its place and its length, or the text itself and 0.
-CREATE TABLE IF NOT EXISTS graph_texts (document INTEGER PRIMARY KEY, texts TEXT NOT NULL);
+-- The texts of a document that describe relations: many come from one sentence, which describes them all.
+CREATE TABLE IF NOT EXISTS graph_texts (document INTEGER PRIMARY KEY, texts BLOB NOT NULL);
 """
 _WINDOW = 1 << 14
 """Characters around the one before in which a text is looked for: in all of a long document, that would take long."""
+_COUNT, _PLACE = struct.Struct("<I"), struct.Struct("<II")
+_OWN = 1 << 31
 _AT_ONCE = 500
 """Relations whose documents are held together."""
 
@@ -25,35 +27,45 @@ Described = tuple[int | None, int | str | None]
 """A relation's document, and what it has of its texts: a number, or a list in JSON of documents and numbers."""
 
 
-def packed_texts(texts: Iterable[str], text: str) -> str:
-    """Texts in their order; `text` is the document's."""
-    found, near = list[int | str](), 0
+def packed_texts(texts: Iterable[str], text: str) -> bytes:
+    """Texts in their order; `text` is the document's. How many there are, of each its place and length, then those that
+    are no part of the document: a length beyond `_OWN` is of one of these, in bytes.
+    """
+    places, own, near = list[int](), bytearray(), 0
     for each in texts:
         place = text.find(each, max(0, near - _WINDOW), near + _WINDOW)
         if place < 0:
-            found += (each, 0)
+            more = each.encode()
+            places += (len(own), _OWN + len(more))
+            own += more
         else:
-            found += (place, len(each))
+            places += (place, len(each))
             near = place + len(each)
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return struct.pack(f"<{1 + len(places)}I", len(places) // 2, *places) + bytes(own)
 
 
-def unpacked_texts(packed: str, text: str) -> list[str]:
+def unpacked_texts(packed: bytes, text: str) -> list[str]:
     """What was packed with the same text."""
-    held = _DocumentTexts(json.loads(packed), text)
-    return [held[number] for number in range(len(held.items) // 2)]
+    held = _DocumentTexts(packed, text)
+    return [held[number] for number in range(len(held))]
 
 
 @dataclass(frozen=True)
 class _DocumentTexts:
     """The texts of a document by number: a long one has thousands, of which a few are asked for."""
 
-    items: list[int | str]
+    packed: bytes
     text: str
 
+    def __len__(self) -> int:
+        return int(_COUNT.unpack_from(self.packed)[0])
+
     def __getitem__(self, number: int) -> str:
-        place, length = self.items[2 * number], self.items[2 * number + 1]
-        return place if isinstance(place, str) else self.text[place : place + int(length)]
+        place, length = _PLACE.unpack_from(self.packed, _COUNT.size + _PLACE.size * number)
+        if length < _OWN:
+            return self.text[place : place + length]
+        begin = _COUNT.size + _PLACE.size * len(self) + place
+        return self.packed[begin : begin + length - _OWN].decode()
 
 
 def descriptions(db: sqlite3.Connection, relations: Sequence[Described]) -> list[str]:
@@ -82,7 +94,7 @@ class ToldTexts:
 
     def _read(self, document: int) -> _DocumentTexts:
         (packed,) = self._db.execute("SELECT texts FROM graph_texts WHERE document = ?", (document,)).fetchone()
-        return _DocumentTexts(json.loads(packed), self._text(document))
+        return _DocumentTexts(packed, self._text(document))
 
 
 def _numbers(relation: Described) -> list[tuple[int, int]]:
@@ -98,4 +110,4 @@ def _read(db: sqlite3.Connection, documents: Iterable[int]) -> dict[int, _Docume
         "WHERE document IN (SELECT value FROM json_each(?))"
     )
     rows = db.execute(query, (json.dumps(sorted(documents)),))
-    return {document: _DocumentTexts(json.loads(packed), text) for document, packed, text in rows}
+    return {document: _DocumentTexts(packed, text) for document, packed, text in rows}
