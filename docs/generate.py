@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 from typer.core import TyperGroup
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from ragways.apps.cli import app
 from ragways.apps.settings_file import settings_text
@@ -34,10 +35,9 @@ def cli_page() -> str:
     lines = [NOTE, "# The command line\n"]
     command = get_command(app)
     for words in _commands(command):
-        shown = CliRunner().invoke(
-            app, [*words, "--help"], prog_name="ragways", env={"COLUMNS": "100", "TERMINAL_WIDTH": "100"}
-        )
-        text = "\n".join(line.rstrip() for line in shown.output.strip().splitlines())
+        with redirect_stdout(io.StringIO()) as shown, suppress(SystemExit):
+            command([*words, "--help"], prog_name="ragways", terminal_width=80)
+        text = "\n".join(line.rstrip() for line in shown.getvalue().strip().splitlines())
         lines.append(f"## ragways {' '.join(words)}".rstrip() + f"\n\n```text\n{text}\n```\n")
     return "\n".join(lines)
 

@@ -15,7 +15,8 @@ PAGE = "tests/apps/test_report_browser.py"
 
 
 def without_a_browser(nowhere: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, PAGE]
+    unused = ("-p", "no:cacheprovider", "-p", "no:schemathesis")  # the latter takes a second to import
+    command = [sys.executable, "-m", "pytest", *unused, *options, PAGE]
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "TEST_"))}
     variables = {**plain, "PATH": str(nowhere), **environment}
     return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=120, check=False)

@@ -178,23 +178,21 @@ def _controls(drawn: Sequence[Record], rules: DuelRules) -> list[DuelPrompt]:
 
 
 def _against_others(drawn: Sequence[Record]) -> Iterator[tuple[Record, tuple[str, str]]]:
-    for at, record in enumerate(drawn):
-        own = answer_of(record)
+    answers = [answer_of(record) for record in drawn]
+    told = [(one.question, normal(one.text), normal(answer)) for one, answer in zip(drawn, answers, strict=True)]
+    for at, (record, own) in enumerate(zip(drawn, answers, strict=True)):
         # Each looks on from its own place, so that not all get the same one; the nearest in length are taken first.
-        others = [answer_of(other) for other in (*drawn[at + 1 :], *drawn[:at]) if _differs(record, other)]
+        places = (*range(at + 1, len(drawn)), *range(at))
+        others = [answers[place] for place in places if _differs(told[at], told[place])]
         others.sort(key=lambda text: max(0, apart((own, text)) - TOLERANCE))
         wrong = next((text for text in others if not _is_right(record, text)), None)
         if wrong is not None:
             yield record, (own, wrong)
 
 
-def _differs(record: Record, other: Record) -> bool:
-    """Whether it answers another question, and in other words."""
-    return (
-        other.question != record.question
-        and normal(other.text) != normal(record.text)
-        and normal(answer_of(other)) != normal(answer_of(record))
-    )
+def _differs(one: tuple[str, str, str], other: tuple[str, str, str]) -> bool:
+    """Whether they answer different questions, in different words: ids, questions and answers all differ."""
+    return all(mine != theirs for mine, theirs in zip(one, other, strict=True))
 
 
 def _is_right(record: Record, answer: str) -> bool:
