@@ -417,16 +417,16 @@ class Paying(WordHashes):
 
 
 def test_a_budget_stops_before_it_is_passed_and_keeps_what_is_done(tmp_path: Path):
-    corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(2000)})
+    corpus = write(tmp_path / "corpus", {f"{n}.txt": f"Tower number {n} has a light." for n in range(600)})
     index, embedder = tmp_path / "index", Paying()
-    with spending(Budget(usd=1500)) as meter:
+    with spending(Budget(usd=450)) as meter:
         summary = run(index, [corpus], embedder=embedder)
     assert summary.stopped
-    assert summary.usage.usd == meter.spent.usd <= 1500
+    assert summary.usage.usd == meter.spent.usd <= 450
     held = contents(index)
     assert len(held["documents"]) == len(held["vectors"]) == summary.added > 0
     assert run(index, [corpus], embedder=embedder).stopped == ""
-    assert len(embedder.texts) == len(set(embedder.texts)) == 2000
+    assert len(embedder.texts) == len(set(embedder.texts)) == 600
     run(tmp_path / "fresh", [corpus])
     assert contents(index) == contents(tmp_path / "fresh")
 
