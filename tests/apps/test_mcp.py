@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from anyio.from_thread import start_blocking_portal
 
 pytest.importorskip("mcp")
 
@@ -101,24 +102,21 @@ async def over_http(context: BuildContext) -> AsyncIterator[Client]:
         yield client
 
 
-Way = Callable[[BuildContext], Any]
-BOTH = pytest.mark.parametrize("way", [over_stdio, over_http])
+Talk = Callable[[Callable[[Client], Coroutine[Any, Any, None]]], None]
 
 
-def talk(way: Way, context: BuildContext, work: Callable[[Client], Coroutine[Any, Any, None]]) -> None:
-    async def run() -> None:
-        async with way(context) as client:
-            await work(client)
-
-    asyncio.run(run())
+@pytest.fixture(scope="module", params=[over_stdio, over_http])
+def talk(context: BuildContext, request: pytest.FixtureRequest) -> Iterator[Talk]:
+    """Does what a client wants done. Each way has one client, and over stdio one server, for all tests."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(request.param(context)) as client:
+        yield lambda work: portal.call(work, client)
 
 
 def said(result: Any) -> Any:
     return json.loads(result.content[0].text)
 
 
-@BOTH
-def test_tools_and_articles_are_listed_and_read(context: BuildContext, way: Way):
+def test_tools_and_articles_are_listed_and_read(talk: Talk):
     async def work(client: Client) -> None:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == ["ask", *TOOLS]
@@ -136,11 +134,10 @@ def test_tools_and_articles_are_listed_and_read(context: BuildContext, way: Way)
             with pytest.raises(MCPError):
                 await client.read_resource(uri)
 
-    talk(way, context, work)
+    talk(work)
 
 
-@BOTH
-def test_tools_and_paradigms_are_called(context: BuildContext, way: Way):
+def test_tools_and_paradigms_are_called(talk: Talk):
     async def work(client: Client) -> None:
         found = await client.call_tool("title_search", {"title": "Harbor"})
         assert not found.is_error
@@ -152,11 +149,10 @@ def test_tools_and_paradigms_are_called(context: BuildContext, way: Way):
         assert "Anna Brack" in answer["answer"]
         assert answer["citations"]
 
-    talk(way, context, work)
+    talk(work)
 
 
-@BOTH
-def test_bad_arguments_are_answered(context: BuildContext, way: Way):
+def test_bad_arguments_are_answered(talk: Talk):
     async def work(client: Client) -> None:
         wrong: list[tuple[str, dict[str, Any]]] = [
             ("title_search", {}),
@@ -175,11 +171,10 @@ def test_bad_arguments_are_answered(context: BuildContext, way: Way):
             assert said(result)["error"]
         assert not (await client.call_tool("calculator", {"expression": "1+1"})).is_error
 
-    talk(way, context, work)
+    talk(work)
 
 
-@BOTH
-def test_a_cancelled_call_leaves_the_server_well(context: BuildContext, way: Way):
+def test_a_cancelled_call_leaves_the_server_well(talk: Talk):
     async def work(client: Client) -> None:
         for _ in range(5):
             call = asyncio.create_task(client.call_tool("ask", {"question": "Who built the harbour light?"}))
@@ -189,11 +184,10 @@ def test_a_cancelled_call_leaves_the_server_well(context: BuildContext, way: Way
                 await call
         assert said(await client.call_tool("calculator", {"expression": "1+1"}))["value"] == "2"
 
-    talk(way, context, work)
+    talk(work)
 
 
-@BOTH
-def test_fifty_calls_at_once(context: BuildContext, way: Way):
+def test_fifty_calls_at_once(talk: Talk):
     async def work(client: Client) -> None:
         calls = [client.call_tool("calculator", {"expression": f"{n} * 2"}) for n in range(40)]
         calls += [client.call_tool("chunk_search", {"query": f"storm {n}"}) for n in range(10)]
@@ -201,7 +195,7 @@ def test_fifty_calls_at_once(context: BuildContext, way: Way):
         assert [said(result)["value"] for result in results[:40]] == [str(2 * n) for n in range(40)]
         assert all(said(result)["paragraphs"] for result in results[40:])
 
-    talk(way, context, work)
+    talk(work)
 
 
 def test_cancellation_reaches_the_tool(context: BuildContext, monkeypatch: pytest.MonkeyPatch, cache_folder: Path):
