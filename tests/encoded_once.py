@@ -14,31 +14,39 @@ import pytest
 from ragways.models import encoder
 from ragways.models.embed import Vectors
 from ragways.models.encoder import Encoder
+from ragways.models.minilm import MiniLM
+from ragways.models.reader import FILE as READER
 
-run = Encoder.run
-MOST = 10_000_000
-"""Numbers kept, of 4 bytes each."""
+run, sentence = Encoder.run, MiniLM._sentence
+SHORT = 64
+"""Of the embedder, rows are kept for texts of so many tokens: questions. Of a passage, its one vector is enough."""
 
 
 @pytest.fixture(scope="session", autouse=True)
 def encoded_once() -> Iterator[None]:
-    kept: dict[tuple[Path, str, tuple[int, ...]], Vectors] = {}
-    size = 0
+    rows: dict[tuple[Path, str, tuple[int, ...]], Vectors] = {}
+    sentences: dict[tuple[Path, int, str], Vectors] = {}
 
     def kept_or_run(self: Encoder, ids: Sequence[int]) -> Vectors:
-        nonlocal size
-        text = (encoder.WEIGHTS, self._file, tuple(ids))
-        found = kept.get(text)
-        if found is None:
-            found = run(self, ids)
-            if size + found.size <= MOST:
-                found.setflags(write=False)
-                kept[text] = found
-                size += found.size
+        key = (encoder.WEIGHTS, self._file, tuple(ids))
+        if key in rows:
+            return rows[key]
+        found = run(self, ids)
+        if self._file == READER or len(ids) <= SHORT:
+            found.setflags(write=False)
+            rows[key] = found
         return found
+
+    def kept_or_embedded(self: MiniLM, text: str) -> Vectors:
+        key = (encoder.WEIGHTS, self._max_tokens, text)
+        if key not in sentences:
+            sentences[key] = sentence(self, text)
+            sentences[key].setflags(write=False)
+        return sentences[key]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Encoder, "run", kept_or_run)
+        patch.setattr(MiniLM, "_sentence", kept_or_embedded)
         yield
 
 
@@ -46,3 +54,4 @@ def encoded_once() -> Iterator[None]:
 def encoded_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of encoders themselves, which import this one."""
     monkeypatch.setattr(Encoder, "run", run)
+    monkeypatch.setattr(MiniLM, "_sentence", sentence)
