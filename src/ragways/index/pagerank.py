@@ -77,15 +77,19 @@ class Adjacency:
         return Adjacency(np.searchsorted(kept, ends), targets[kept], self.weights[places[kept]])
 
     @classmethod
-    def of_edges(cls, size: int, left: Ints, right: Ints, weights: Floats) -> Adjacency:
+    def of_edges(cls, size: int, left: NDArray[np.integer], right: NDArray[np.integer], weights: Floats) -> Adjacency:
         """From edges in any order. Those that stand twice add up; loops and weights of 0 or less are left out."""
         keep = (left != right) & (weights > 0)
-        left, right, weights = left[keep], right[keep], weights[keep]
-        rows, columns = np.concatenate([left, right]), np.concatenate([right, left])
-        keys, places = np.unique(rows.astype(np.int64) * size + columns, return_inverse=True)
-        summed = np.bincount(places, np.concatenate([weights, weights]), len(keys))
+        left, right, weights = left[keep].astype(np.int64), right[keep].astype(np.int64), weights[keep]
+        keys = np.concatenate([left * size + right, right * size + left])
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        order %= max(len(weights), 1)
+        first = np.concatenate([keys[:1] == keys[:1], keys[1:] != keys[:-1]])
+        summed = np.bincount(np.cumsum(first) - 1, weights[order]).astype(np.float32)
+        keys = keys[first]
         indptr = np.searchsorted(keys, np.arange(size + 1, dtype=np.int64) * size)
-        return cls(indptr.astype(np.int64), (keys % max(size, 1)).astype(np.int32), summed.astype(np.float32))
+        return cls(indptr.astype(np.int64), (keys % max(size, 1)).astype(np.int32), summed)
 
     def neighbours(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         begin = int(self.indptr[node])

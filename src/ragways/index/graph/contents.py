@@ -7,6 +7,7 @@ import math
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ NODES = "graph-nodes"
 ABOUT = 6.0
 """What it counts for that a passage is the entity's own article: a walk that meets a name should look there first."""
 _STEPS = 1 << 24
+_AT_ONCE = 10_000  # documents whose rows are held
 CONTENTS = "SELECT document, chunks, named, entities, counts, stated, relations FROM graph_contents"
 
 
@@ -34,17 +36,17 @@ class Contents:
         where, values = "", list[str]()
         if documents is not None:
             where, values = " WHERE document IN (SELECT value FROM json_each(?))", [json.dumps(sorted(documents))]
-        rows = db.execute(f"{CONTENTS}{where} ORDER BY document", values).fetchall()
-        self.paths: tuple[str, ...]
-        numbers, self.paths, named, entities, counts, stated, relations = zip(*rows, strict=True) if rows else ((),) * 7
+        rows = db.execute(f"{CONTENTS}{where} ORDER BY document", values)
+        numbers, self.paths, parts = list[int](), list[str](), [_Part.empty()]
+        while some := rows.fetchmany(_AT_ONCE):
+            more, paths, *rest = zip(*some, strict=True)
+            numbers += more
+            self.paths += paths
+            parts.append(_Part.of([count_paths(each) for each in paths], *rest))
         self.documents = np.array(numbers, dtype=np.int64)
-        lengths = [count_paths(paths) for paths in self.paths]
-        self.lengths = np.array(lengths, dtype=np.int64)
-        self.named = joined_counts(named, lengths).astype(np.int64)
-        self.entities = np.frombuffer(b"".join(entities), dtype=np.int64)
-        self.counts = joined_counts(counts, [len(each) // 8 for each in entities])
-        self.stated = joined_counts(stated, lengths).astype(np.int64)
-        self.relations = np.frombuffer(b"".join(relations), dtype=np.int64)
+        self.lengths, self.named, self.entities, self.counts, self.stated, self.relations = map(
+            np.concatenate, zip(*parts, strict=True)
+        )
 
     @property
     def of_chunks(self) -> Ints:
@@ -73,6 +75,41 @@ class Contents:
         paths = [path.encode() for paths in self.paths for path in (paths.split("\n") if paths else ())]
         counts = np.fromiter(map(len, paths), dtype=np.int32, count=len(paths))
         return ragged(counts, letters=np.frombuffer(b"".join(paths), dtype=np.uint8))
+
+
+class _Part(NamedTuple):
+    """What some documents hold, as `Contents` has it of all."""
+
+    lengths: Ints
+    named: Ints
+    entities: Ints
+    counts: NDArray[np.uint32]
+    stated: Ints
+    relations: Ints
+
+    @classmethod
+    def empty(cls) -> _Part:
+        nothing = np.zeros(0, np.int64)
+        return cls(nothing, nothing, nothing, nothing.astype(np.uint32), nothing, nothing)
+
+    @classmethod
+    def of(
+        cls,
+        lengths: Sequence[int],
+        named: Sequence[bytes],
+        entities: Sequence[bytes],
+        counts: Sequence[bytes],
+        stated: Sequence[bytes],
+        relations: Sequence[bytes],
+    ) -> _Part:
+        return cls(
+            np.array(lengths, dtype=np.int64),
+            joined_counts(named, lengths).astype(np.int64),
+            np.frombuffer(b"".join(entities), dtype=np.int64),
+            joined_counts(counts, [len(each) // 8 for each in entities]),
+            joined_counts(stated, lengths).astype(np.int64),
+            np.frombuffer(b"".join(relations), dtype=np.int64),
+        )
 
 
 def link_weights(millionths: Ints) -> NDArray[np.float32]:

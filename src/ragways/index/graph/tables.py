@@ -49,44 +49,50 @@ def _is_large(folder: Path) -> bool:
 
 
 def _write_all(db: sqlite3.Connection, folder: Path) -> None:
+    """One table after the other, so that what one takes in memory is free again for the next."""
     ids, joining = _entities(db)
-    size, with_room = len(ids), len(ids) >= LARGE
+    with_room = len(ids) >= LARGE
     NameWords.write(folder, _names(db, ids), with_room=with_room)
     contents = Contents(db)
-    _write_chunks(folder, contents, ids, with_room=with_room)
-    relations = _Relations(db)
-    subjects, objects = (
-        np.searchsorted(ids, ends).astype(np.int32) for ends in (relations.subjects, relations.objects)
-    )
-    _write_relations(folder, contents, relations, subjects, objects, with_room=with_room)
-    weights = relations.weights.astype(np.float64)
-    links = Adjacency.of_edges(size, subjects.astype(np.int64), objects.astype(np.int64), weights)
-    named = np.searchsorted(ids, contents.entities).astype(np.int32)
-    times = np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint8)
-    rows = Rows(
-        np.arange(size),
-        {"ids": as_ids(ids), "alive": np.ones(size, np.bool_), "joining": joining, "strengths": links.strengths},
-        {
-            "links": _as_ragged(links),
-            "naming": _grouped(size, named, chunks=contents.naming.astype(np.int32), times=times),
-            "subject_of": _by_ends(size, subjects, objects),
-            "object_of": _by_ends(size, objects, subjects),
-        },
-    )
-    write_table(folder, ENTITIES, rows, with_room=with_room)
+    mentions = _Mentions(contents, ids)
+    _write_chunks(folder, contents, mentions, with_room=with_room)
+    _write_relations(db, folder, contents, ids, joining, mentions, with_room=with_room)
+    _write_nodes(folder, contents, joining, mentions, with_room=with_room)
+
+
+class _Mentions:
+    """Of each mention the number of its entity, and how many times it is named."""
+
+    def __init__(self, contents: Contents, ids: Ints) -> None:
+        self.entities = np.searchsorted(ids, contents.entities).astype(np.int32)
+        self.times = np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint8)
+
+
+def _write_nodes(
+    folder: Path, contents: Contents, joining: NDArray[np.bool_], mentions: _Mentions, *, with_room: bool
+) -> None:
+    """Entities and chunks as a walk goes over them: each mention is an edge, seen from both sides."""
     first = TableSize.load(folder, ENTITIES).capacity
-    kept = np.flatnonzero(joining[named])
-    passages = Adjacency.of_edges(
-        first + len(contents.named),
-        named[kept].astype(np.int64),
-        first + contents.naming[kept],
-        contents.weights[kept],
+    kept = np.flatnonzero(joining[mentions.entities])
+    entities, chunks = mentions.entities[kept], contents.naming[kept].astype(np.int32)
+    weights = contents.weights[kept].astype(np.float32)
+    rows, sizes = (entities, chunks), (first, len(contents.named))
+    orders = [np.argsort(entities, kind="stable"), np.lexsort((entities, chunks))]
+    counts, strengths = (
+        np.concatenate([np.bincount(row, weight, size) for row, size in zip(rows, sizes, strict=True)])
+        for weight in (None, weights)
     )
-    nodes = Rows(np.arange(len(passages)), {"strengths": passages.strengths}, {"links": _as_ragged(passages)})
+    links = ragged(
+        counts,
+        nodes=np.concatenate([first + chunks[orders[0]], entities[orders[1]]]).astype(np.int32),
+        weights=np.concatenate([weights[order] for order in orders]),
+    )
+    # Of nothing, the sums are whole numbers.
+    nodes = Rows(np.arange(len(counts)), {"strengths": strengths.astype(np.float64)}, {"links": links})
     write_table(folder, NODES, nodes, with_room=with_room)
 
 
-def _write_chunks(folder: Path, contents: Contents, ids: Ints, *, with_room: bool) -> None:
+def _write_chunks(folder: Path, contents: Contents, mentions: _Mentions, *, with_room: bool) -> None:
     firsts = (np.cumsum(contents.lengths) - contents.lengths).astype(np.int32)
     columns: dict[str, Values] = {
         "numbers": contents.documents,
@@ -94,11 +100,7 @@ def _write_chunks(folder: Path, contents: Contents, ids: Ints, *, with_room: boo
         "counts": contents.lengths.astype(np.int32),
     }
     write_table(folder, DOCUMENTS, Rows(np.arange(len(firsts)), columns), with_room=with_room)
-    named = ragged(
-        contents.named,
-        entities=np.searchsorted(ids, contents.entities).astype(np.int32),
-        times=np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint8),
-    )
+    named = ragged(contents.named, entities=mentions.entities, times=mentions.times)
     rows = Rows(
         np.arange(len(contents.named)),
         {"documents": contents.of_chunks},
@@ -108,15 +110,39 @@ def _write_chunks(folder: Path, contents: Contents, ids: Ints, *, with_room: boo
 
 
 def _write_relations(
-    folder: Path, contents: Contents, relations: _Relations, subjects: Small, objects: Small, *, with_room: bool
+    db: sqlite3.Connection,
+    folder: Path,
+    contents: Contents,
+    ids: Ints,
+    joining: NDArray[np.bool_],
+    mentions: _Mentions,
+    *,
+    with_room: bool,
 ) -> None:
-    size = len(relations.ids)
+    """Relations, and entities by what joins them."""
+    relations, size = _Relations(db), len(ids)
+    subjects, objects = (
+        np.searchsorted(ids, ends).astype(np.int32) for ends in (relations.subjects, relations.objects)
+    )
     stated = np.searchsorted(relations.ids, contents.relations).astype(np.int32)
-    columns: dict[str, Values] = {"ids": as_ids(relations.ids), "alive": np.ones(size, np.bool_)}
+    columns: dict[str, Values] = {"ids": as_ids(relations.ids), "alive": np.ones(len(subjects), np.bool_)}
     columns |= {"subjects": subjects, "objects": objects, "weights": relations.weights}
-    stating = _grouped(size, stated, chunks=contents.stating.astype(np.int32))
-    rows = Rows(np.arange(size), columns, {"stating": stating})
-    write_table(folder, RELATIONS, rows, with_room=with_room)
+    stating = _grouped(len(subjects), stated, chunks=contents.stating.astype(np.int32))
+    write_table(folder, RELATIONS, Rows(np.arange(len(subjects)), columns, {"stating": stating}), with_room=with_room)
+    weights = relations.weights.astype(np.float64)
+    del relations, columns, stated, stating
+    links = Adjacency.of_edges(size, subjects, objects, weights)
+    rows = Rows(
+        np.arange(size),
+        {"ids": as_ids(ids), "alive": np.ones(size, np.bool_), "joining": joining, "strengths": links.strengths},
+        {
+            "links": _as_ragged(links),
+            "naming": _grouped(size, mentions.entities, chunks=contents.naming.astype(np.int32), times=mentions.times),
+            "subject_of": _by_ends(size, subjects, objects),
+            "object_of": _by_ends(size, objects, subjects),
+        },
+    )
+    write_table(folder, ENTITIES, rows, with_room=with_room)
 
 
 def _as_ragged(links: Adjacency) -> Ragged:
