@@ -5,25 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragways.core.errors import NoModel, SettingsError
 from ragways.core.trace import Budget, spending
 from ragways.index.build import remove
 from ragways.index.communities import finding as finding_module
-from ragways.index.communities import report_texts as report_texts_module
-from ragways.index.communities import reports as reports_module
-from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.communities.report import CommunityFinding, CommunityReport
-from ragways.index.communities.report_texts import ReportTexts
-from ragways.index.communities.reports import CommunityReports, RuleReporter
-from ragways.index.graph.relation_ends import RelationEnds
+from ragways.index.communities.reports import CommunityReports
 from ragways.index.layers import layer_settings
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
@@ -341,76 +335,3 @@ def test_a_change_of_a_larger_graph_writes_the_reports_around_it_and_leaves_the_
         key: before[key] for key in ("communities", "members", "reports")
     }
     assert set(now["vectors"]) < set(before["vectors"])
-
-
-PEOPLE = [f"{first} {last}" for first in ("Orla", "Bram", "Maud", "Piers") for last in ("Vosk", "Hale", "Quill")]
-FAMED = ("Edda Marn", "Tycho Ferrin", "Ysolde Venn")
-BASE = [(a, b, "met") for a in FAMED for b in (*FAMED, *PEOPLE[::2]) if a != b]
-NAMED, PLACE = st.sampled_from([*PEOPLE, FAMED[0]]), st.sampled_from(["harbour", "mill"])
-SAID = st.lists(st.tuples(NAMED, NAMED, st.sampled_from(["met", "paid"])), min_size=1, max_size=6)
-TOLD = st.tuples(SAID, PLACE)
-STEP = st.dictionaries(st.sampled_from("abcdef"), st.none() | TOLD, min_size=1, max_size=2)
-STEP |= st.fixed_dictionaries({"base": st.tuples(st.just(BASE), PLACE)})
-
-
-@settings(max_examples=12, deadline=None)
-@given(st.fixed_dictionaries(dict.fromkeys("abcd", TOLD)), st.lists(STEP, min_size=1, max_size=4))
-def test_after_any_history_reports_say_what_they_would_if_all_were_written_anew(
-    tmp_path_factory: pytest.TempPathFactory, first: dict[str, Any], steps: list[dict[str, Any]]
-):
-    home, kept = tmp_path_factory.mktemp("reports"), 0
-    found = CommunityRows.findings
-
-    def counting(self: CommunityRows, *asked: Any) -> str | None:
-        nonlocal kept
-        known = found(self, *asked)
-        kept += known is not None
-        return known
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finding_module, "SMALL", 0)
-        patch.setattr(finding_module, "MUCH", 100.0)
-        patch.setattr(reports_module, "LOOKED", 3)
-        patch.setattr(CommunityRows, "findings", counting)
-        for step in ({**first, "base": (BASE, "harbour")}, *steps):
-            for name, told in step.items():
-                said, place = told or ((), "")
-                text = "".join(f"{one} {verb} {other} in the {place}. " for one, other, verb in said)
-                write(home / "corpus", {f"{name}.md": text})
-                if told is None:
-                    (home / "corpus" / f"{name}.md").unlink()
-            run(home / "index", home / "corpus", members=2, size=8)
-            with closing(sqlite3.connect(home / "index" / "index.sqlite")) as db:
-                rows = CommunityRows(db)
-                rules = RuleReporter(ReportTexts(db, RelationEnds(db), rows))
-                query = "SELECT title, summary, rank, findings FROM communities JOIN community_reports r USING (id)"
-
-                def below(number: int, db: sqlite3.Connection = db, query: str = query) -> list[CommunityReport]:
-                    inside = db.execute(f"{query} WHERE parent = ? ORDER BY rank DESC, title", (number,))
-                    return [CommunityReport.of_row(*row) for row in inside]
-
-                for (number,) in db.execute("SELECT number FROM communities WHERE size > 1").fetchall():
-                    report = db.execute(f"{query} WHERE number = ?", (number,)).fetchone()
-                    assert rules.write(number, below) == CommunityReport.of_row(*report)
-    event("kept findings" if kept else "kept none")
-
-
-def test_findings_are_kept_for_the_same_strongest_members_alone(tmp_path: Path):
-    write(tmp_path / "corpus", HARBOUR)
-    run(tmp_path / "index", tmp_path / "corpus")
-    with closing(sqlite3.connect(tmp_path / "index" / "index.sqlite")) as db:
-        rows = CommunityRows(db)
-        (number,) = db.execute("SELECT min(number) FROM communities").fetchone()
-        strongest = dict(rows.strongest(number, report_texts_module.LOOKED))
-        assert rows.findings(number, strongest) is None, "what changed is not known"
-        rows.owe([])
-        (kept,) = db.execute("SELECT findings FROM community_reports WHERE id = ?", (rows.node(number).id,)).fetchone()
-        assert rows.findings(number, strongest) == kept
-        one = min(strongest)
-        assert rows.findings(number, strongest | {one: strongest[one] + 1}) is None
-        assert rows.findings(number, {id: strongest[id] for id in strongest if id != one}) is None
-        rows.owe([one])
-        assert rows.findings(number, strongest) is None
-        rows.owe([])
-        rows.rest_on(number, {})
-        assert rows.findings(number, strongest) is None, "they are of communities below"

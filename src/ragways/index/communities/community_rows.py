@@ -12,7 +12,6 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
 
@@ -47,8 +46,6 @@ CREATE TABLE IF NOT EXISTS community_reports (
 CREATE INDEX IF NOT EXISTS reports_by_hash ON community_reports (hash);
 CREATE INDEX IF NOT EXISTS reports_by_shown ON community_reports (shown) WHERE shown != '';
 CREATE INDEX IF NOT EXISTS reports_without_vector ON community_reports (id) WHERE NOT embedded;
--- What the findings of a report by rules rest on: a hash of the strongest members and their strengths.
-CREATE TABLE IF NOT EXISTS community_bases (community INTEGER PRIMARY KEY, basis INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS community_vectors (id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 -- Hashes of reports that are no more, whose vectors and replies are still to be forgotten.
 CREATE TABLE IF NOT EXISTS community_released (hash TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -56,7 +53,6 @@ CREATE TABLE IF NOT EXISTS community_released (hash TEXT PRIMARY KEY) WITHOUT RO
 NAMES = ("communities", "community_members", "community_reports", "community_vectors")
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _COLUMNS = "number, id, parent, level, leaf, size, mark, strength, found, best"
-_FINDINGS = "SELECT findings FROM community_reports WHERE id = ? AND way = 'rules'"
 _WORD = 1 << 64
 
 
@@ -90,10 +86,6 @@ class CommunityRows:
         self.changed: set[int] = set()
         """Communities that are not as their rows say."""
         self._dropped: set[int] = set()
-        self._concerned: set[int] | None = None
-        """Entities of whom something else is said than before, where that is known."""
-        self._findings: dict[int, str] = {}
-        """Of communities whose members are others, what reports by rules had found."""
         create_tables(db, TABLES)
         self._last = int(db.execute("SELECT coalesce(max(number), 0) FROM communities").fetchone()[0])
 
@@ -101,7 +93,7 @@ class CommunityRows:
 
     def fill(self, arrays: LinkArrays, groups: Sequence[Group]) -> None:
         """Put these communities in the place of all. All reports are owed that are not there."""
-        for table in (*NAMES[:2], "community_bases"):
+        for table in NAMES[:2]:
             self._db.execute(f"DELETE FROM {table}")
         self._nodes, self._members, self.changed = {}, {}, set()
         self._last = 0
@@ -137,11 +129,8 @@ class CommunityRows:
         self._db.execute(f"DELETE {which}", values)
 
     def owe(self, entities: Iterable[int]) -> None:
-        """Have the reports of all communities written anew that these entities are in, of whom something else is said
-        than before.
-        """
-        self._concerned = set(entities)
-        leaves = {member[0] for member in self.members(self._concerned).values() if member is not None}
+        """Have the reports of all communities that these entities are in written anew."""
+        leaves = {member[0] for member in self.members(entities).values() if member is not None}
         numbers = {number for leaf in leaves for number in self.chain(leaf)}
         self._db.executemany("UPDATE communities SET owed = 1 WHERE number = ?", [(number,) for number in numbers])
 
@@ -186,8 +175,7 @@ class CommunityRows:
     def remove(self, number: int) -> None:
         """Take a community away; its members are elsewhere already."""
         self._dropped.add(self.node(number).id)
-        for table, column in (("communities", "number"), ("community_bases", "community")):
-            self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
+        self._db.execute("DELETE FROM communities WHERE number = ?", (number,))
         del self._nodes[number]
         self.changed.discard(number)
 
@@ -296,7 +284,6 @@ class CommunityRows:
             before, node.id = node.id, id_of(node.mark, node.size)
             if node.id != before:
                 self._dropped.add(before)
-                self._findings.update((number, found) for (found,) in self._db.execute(_FINDINGS, (before,)))
             (node.best,) = self._db.execute(best_of[bool(node.leaf)], (number,)).fetchone()
             self._db.execute(
                 "UPDATE communities SET id = ?, size = ?, mark = ?, strength = ?, found = ?, best = ?, owed = 1 "
@@ -307,28 +294,6 @@ class CommunityRows:
             if self._db.execute("SELECT 1 FROM communities WHERE id = ?", (id,)).fetchone() is None:
                 self.drop_reports("id = ?", (id,))
         self.changed, self._dropped = set(), set()
-
-    # Findings of reports by rules
-
-    def findings(self, number: int, strongest: Mapping[int, int]) -> str | None:
-        """What the report before had found, packed, where these strongest members and their strengths are those that it
-        rests on, and nothing else is said of them than before.
-        """
-        if self._concerned is None or not self._concerned.isdisjoint(strongest):
-            return None
-        known = self._db.execute("SELECT basis FROM community_bases WHERE community = ?", (number,)).fetchone()
-        if known is None or known[0] != _basis(strongest):
-            return None
-        if number not in self._findings:
-            row = self._db.execute(_FINDINGS, (self.node(number).id,)).fetchone()
-            return None if row is None else str(row[0])
-        return self._findings[number]
-
-    def rest_on(self, number: int, strongest: Mapping[int, int]) -> None:
-        """Remember what findings rest on: the strongest members, or none where they are of communities below."""
-        self._db.execute("DELETE FROM community_bases WHERE community = ?", (number,))
-        if strongest:
-            self._db.execute("INSERT INTO community_bases VALUES (?, ?)", (number, _basis(strongest)))
 
     # What stands for a community
 
@@ -346,11 +311,6 @@ class CommunityRows:
                 break
             found = sorted((*found, *self.strongest(child, count)), key=lambda pair: (-pair[1], pair[0]))[:count]
         return found
-
-
-def _basis(strongest: Mapping[int, int]) -> int:
-    plain = json.dumps(sorted(strongest.items())).encode()
-    return int.from_bytes(blake2b(plain, digest_size=8).digest(), "big", signed=True)
 
 
 def mark_of(entity: int) -> int:

@@ -54,9 +54,5 @@ class CommunityReport:
     @classmethod
     def of_row(cls, title: str, summary: str, rank: float, findings: str) -> CommunityReport:
         """As a row of the store has it."""
-        return cls(title, summary, rank, unpacked_findings(findings))
-
-
-def unpacked_findings(packed: str) -> tuple[CommunityFinding, ...]:
-    """What `packed_findings` was made of."""
-    return tuple(CommunityFinding(text, rating, tuple(ids)) for text, rating, ids in json.loads(packed))
+        found = (CommunityFinding(text, rating, tuple(ids)) for text, rating, ids in json.loads(findings))
+        return cls(title, summary, rank, tuple(found))

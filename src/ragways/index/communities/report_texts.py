@@ -49,8 +49,9 @@ class MemberLink:
 class ReportTexts:
     """Reads rows of the graph and of documents for reports."""
 
-    def __init__(self, db: sqlite3.Connection, ends: RelationEnds, rows: CommunityRows) -> None:
-        self._db, self._ends, self.rows = db, ends, rows
+    def __init__(self, db: sqlite3.Connection, ends: RelationEnds) -> None:
+        self._db, self._ends = db, ends
+        self.rows = CommunityRows(db)
         self._document = lru_cache(64)(self._read_document)
         self._contents = lru_cache(1024)(self._read_contents)
         self._chunk = lru_cache(4096)(self._read_chunk)

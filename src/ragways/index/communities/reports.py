@@ -11,8 +11,8 @@ from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoMode
 from ragways.core.runtime import Progress
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
-from ragways.index.communities.finding import communities_of, links_of
-from ragways.index.communities.report import CommunityFinding, CommunityReport, unpacked_findings
+from ragways.index.communities.finding import links_of
+from ragways.index.communities.report import CommunityFinding, CommunityReport
 from ragways.index.communities.report_texts import LOOKED, MemberLink, ReportTexts
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.facts import UNSTATED
@@ -41,19 +41,13 @@ class RuleReporter:
 
     def write(self, number: int, below: Callable[[int], Sequence[CommunityReport]]) -> CommunityReport:
         """Of the community with this number; `below` tells the reports of those inside it, the best first."""
-        rows = self._texts.rows
-        size = rows.node(number).size
+        size = self._texts.rows.node(number).size
         strengths, entities = self._texts.strongest(number, LOOKED)
         central = list(entities)[:CENTRAL]
-        kept = rows.findings(number, strengths)
-        if kept is not None:
-            findings = unpacked_findings(kept)
-        else:
-            links = self._texts.links(strengths, _LINKS)
-            rows.rest_on(number, strengths if links else {})
-            findings = self._findings(central, entities, strengths, links) or _said(
-                self._texts.described(links[:FINDINGS]), entities
-            )
+        links = self._texts.links(strengths, _LINKS)
+        findings = self._findings(central, entities, strengths, links) or _said(
+            self._texts.described(links[:FINDINGS]), entities
+        )
         if not findings:
             findings = tuple(finding for report in below(number) for finding in report.findings)[:FINDINGS]
         return CommunityReport(
@@ -228,7 +222,7 @@ class CommunityReports:
 
     def __post_init__(self) -> None:
         self._db = self.context.store.db
-        self.texts = ReportTexts(self._db, self.context.once(links_of).ends, self.context.once(communities_of))
+        self.texts = ReportTexts(self._db, self.context.once(links_of).ends)
         self._rules = RuleReporter(self.texts)
 
     def levels(self) -> list[int]:
