@@ -49,7 +49,8 @@ class Ragged:
 
     def places(self, rows: NDArray[np.integer]) -> tuple[Ints, Ints]:
         """Where the values of these rows stand, row after row; and how many each row has."""
-        return stretches(self.begins.take(rows).astype(np.int64), self.ends.take(rows).astype(np.int64))
+        counts = self.counts_of(rows)
+        return stretches(self.begins.take(rows).astype(np.int64), counts), counts
 
     def owners(self) -> Ints:
         """The row of each of the values that `places` gives for all rows."""
@@ -63,12 +64,11 @@ def ragged(counts: NDArray[np.integer], **parts: Values) -> Ragged:
     return Ragged(ends - lengths, ends, parts)
 
 
-def stretches(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """All numbers from each beginning to its end, one stretch after the other; and how many each has."""
-    counts = ends - begins
+def stretches(begins: Ints, counts: Ints) -> Ints:
+    """The places of several stretches, one after the other: each begins somewhere, and has so many places."""
+    # Place by place: where its stretch begins, and how far it is from the first of the stretch.
     places = np.repeat(begins - (np.cumsum(counts) - counts), counts)
-    places += np.arange(len(places))
-    return places, counts
+    return places + np.arange(len(places))
 
 
 @dataclass(frozen=True)

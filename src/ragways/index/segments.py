@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ragways.index.checksums import link_file
 from ragways.index.layer import BuildContext
+from ragways.index.ragged import stretches
 from ragways.index.store import Store
 
 SEGMENT_CHUNKS = 65_536
@@ -264,12 +265,6 @@ def _joined(group: Sequence[_Piece]) -> tuple[SegmentDocuments, Rows]:
     numbers, counts, starts = numbers[order], counts[order], starts[order]
     ends = np.cumsum(counts)
     return SegmentDocuments(numbers, ends), stretches(starts, counts)
-
-
-def stretches(starts: Rows, counts: Rows) -> Rows:
-    """The rows of several stretches, one after the other: each begins at its start, and has so many rows."""
-    # Row by row: where its stretch starts in its source, and how far it is from the first of the stretch.
-    return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
 
 
 def _link(source: Path, target: Path) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections import Counter
+from random import Random
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.types import content_hash
+from ragways.index.graph.contents import link_weights
 from ragways.index.graph.data import DocumentGraph, EntityRow, EntityShare, entity_id
 from ragways.index.graph.facts import Relation
 from ragways.index.graph.graph_rows import digits, number_of_id
@@ -188,6 +192,15 @@ def test_any_history_leaves_what_a_fresh_fill_would(data: st.DataObject) -> None
     fresh.fill(reversed(held.values()), shown=shown.get, common=common.__contains__)
     assert rows(db) == rows(fresh_db)  # not only the same graph: whatever was there before has left nothing
     assert read_graph(graph._db) == read_graph(fresh._db) == reference(list(held.values()), shown, common)
+
+
+@given(st.lists(st.integers(1, 30_000_000), min_size=1, max_size=200), st.randoms(use_true_random=False))
+def test_weights_of_links_add_up_to_the_same_in_any_order(millionths: list[int], dice: Random) -> None:
+    weights = link_weights(np.array(millionths)).astype(np.float64).tolist()
+    mixed = dice.sample(weights, len(weights))
+    assert sum(mixed) == sum(weights) == math.fsum(weights)
+    for weight, each in zip(weights, millionths, strict=True):
+        assert abs(weight - each / 1e6) <= 2**-23 * max(1.0, weight)
 
 
 def test_numbers_of_ids_are_in_the_order_of_ids() -> None:

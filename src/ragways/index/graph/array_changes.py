@@ -143,8 +143,7 @@ class _Change:
         if used > table.size.capacity:
             raise _NoRoom
         firsts = np.array([self._firsts[document] for document in contents.documents.tolist()], dtype=np.int64)
-        lengths = contents.lengths
-        self._chunks = np.repeat(firsts - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(contents.named))
+        self._chunks = stretches(firsts, contents.lengths)
         """The number of each chunk of the contents."""
         self._chunk_documents = documents = ids.documents
         documents[self._chunks] = contents.of_chunks
@@ -282,7 +281,8 @@ class _Change:
         begins, ends = (
             relations_of.found(subjects, order, (wanted, np.full(len(wanted), last))) for last in (-1, _LAST)
         )
-        places, counts = stretches(begins, ends)
+        counts = ends - begins
+        places = stretches(begins, counts)
         which, there = np.repeat(np.arange(len(subjects)), counts), ~np.isin(places, edits.gone)
         came = edits.parts["relations"].astype(np.int64)
         pairs, asked = edits.rows << 32 | self._of_relations["objects"][came], subjects << 32 | objects

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
-from ragways.index.ragged import Ragged
+from ragways.index.ragged import Ragged, stretches
 from ragways.index.row_keys import Ranks, RowKeys
 from ragways.index.store import number_of
 
@@ -119,4 +119,4 @@ class ChunkNumbers(Mapping[str, int]):
         """The numbers of all chunks, without those before them, in the corpus's order."""
         places = self._keys.numbers()
         first, counts = self._firsts[places].astype(np.int64), self._counts[places].astype(np.int64)
-        return np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+        return stretches(first, counts)

@@ -21,6 +21,7 @@ from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.graph_rows import MILLION
 from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
 from ragways.index.graph.relations import RELATIONS, RelationArrays
+from ragways.index.ragged import stretches
 from ragways.index.row_keys import RowKeys
 
 Ints = NDArray[np.int64]
@@ -123,8 +124,7 @@ class _HeldRows:
     def with_end(self, end: End, entities: Ints) -> JoiningRows:
         ends = self._sorted[end]
         first, last = np.searchsorted(ends, entities), np.searchsorted(ends, entities, side="right")
-        counts = last - first
-        places = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+        places = stretches(first, last - first)
         return self.rows.at(places if end == "subject" else self._by_object[places])
 
     def between(self, entities: Ints, few: Ints) -> JoiningRows:

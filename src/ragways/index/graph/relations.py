@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.ids import EntityIds
-from ragways.index.ragged import Ragged
+from ragways.index.ragged import Ragged, stretches
 from ragways.index.row_keys import Ranks, RowKeys
 
 Ints = NDArray[np.int64]
@@ -97,8 +97,7 @@ class RelationArrays:
             below = open_ & (self._rank_of_ends(self.objects.take(at).astype(np.int64)) < wanted)
             low, high = np.where(below, middle + 1, low), np.where(open_ & ~below, middle, high)
         begins, ends = low[: len(first)], low[len(first) :]
-        counts = ends - begins
-        places = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+        places = stretches(begins, ends - begins)
         found: Small = rows["relations"][places]
         return found
 

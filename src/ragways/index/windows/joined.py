@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ragways.index.columns import JoinedTexts, TextRows
 from ragways.index.packed import Floats, PackedRows, unpacked
-from ragways.index.segments import Rows, segments, stretches
+from ragways.index.ragged import stretches
+from ragways.index.segments import Rows, segments
 from ragways.index.store import number_of
 from ragways.index.windows.edges import Edges, Space
 from ragways.index.windows.segment import WindowSegment

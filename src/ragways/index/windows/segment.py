@@ -15,7 +15,8 @@ from ragways.core.types import content_hash
 from ragways.index.columns import JoinedTexts, TextColumn
 from ragways.index.layer import BuildContext
 from ragways.index.packed import PackedRows
-from ragways.index.segments import Rows, SegmentDocuments, stretches
+from ragways.index.ragged import stretches
+from ragways.index.segments import Rows, SegmentDocuments
 from ragways.index.settings import WindowSettings
 from ragways.index.windows.edges import Edges, Space, nearest_within
 from ragways.index.windows.sliding import WindowedDocument, windowed_documents
