@@ -130,6 +130,24 @@ def test_paths_between_two(page: ShownPage, demo_name: str, told: Any):
     page.wait(f"document.querySelector('.stage')?.sigma && {NODES}.length === {len(names)}")
 
 
+def test_what_is_written_before_the_boxes_are_painted_is_kept(page: ShownPage, demo_name: str):
+    drawn(page, f"graph/{demo_name}")
+    page.ask(
+        """(async () => {
+          [...document.querySelectorAll("button")].find((one) => one.innerText === "Path between two").click();
+          while (!document.querySelector(".between input")) await null;
+          const box = document.querySelector(".between input");
+          box.value = "Oriel Tamsett";
+          box.dispatchEvent(new Event("input", { bubbles: true }));
+          await null;
+          box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+        })()"""
+    )
+    page.write("To", "Grey Petrel")
+    page.key("Enter", 13)
+    page.see("shortest path", ".panel-body h2")
+
+
 def test_a_community_and_its_report(page: ShownPage, demo_name: str, told: Any):
     first = told("communities")["communities"][0]
     whole = told(f"communities/{first['id']}")

@@ -12,7 +12,14 @@ export function EntitySearch({ collection, label, placeholder = "", value = "", 
   // What is found comes later than the box was drawn: it goes to whoever asks then.
   const latest = useRef(choose);
   latest.current = choose;
-  useEffect(() => { written.current = false; write(value); }, [value]);
+  // Only a name that became another: the box may be written in before this effect runs for the first time.
+  const before = useRef(value);
+  useEffect(() => {
+    if (before.current === value) return;
+    before.current = value;
+    written.current = false;
+    write(value);
+  }, [value]);
   useEffect(() => {
     if (!written.current) return undefined;
     const abort = new AbortController();
@@ -47,7 +54,7 @@ export function EntitySearch({ collection, label, placeholder = "", value = "", 
     } else if (event.key === "Enter" && open && found[at]) {
       event.preventDefault();
       take(found[at]);
-    } else if (event.key === "Enter" && written.current && text.trim()) {
+    } else if (event.key === "Enter" && written.current && event.target.value.trim()) {
       event.preventDefault();
       eager.current = true;  // what is found first, as soon as it is
     } else if (event.key === "Escape" && open) {
