@@ -25,7 +25,7 @@ from ragways.index.chunk_vectors import ChunkVectors, VectorSegment
 from ragways.index.columns import JoinedTexts
 from ragways.index.packed import PackedRows
 from ragways.index.shards import ShardList
-from ragways.index.sketches import SketchReach, is_exact
+from ragways.index.sketches import SketchLimits, SketchReach, is_exact
 from ragways.index.vectors import Scored
 from ragways.index.words import Words, WordStatistics, terms
 
@@ -48,13 +48,13 @@ class ShardReader:
     def words(self) -> Words:
         return Words(self._derived("words") / "words")
 
-    def reach(self, vector: NDArray[np.float32]) -> SketchReach:
+    def reach(self, vector: NDArray[np.float32], k: int, first: int | None) -> SketchReach:
         """How far from a vector the chunks lie."""
-        return self.vectors.reach(vector)
+        return self.vectors.reach(vector, k, first)
 
-    def nearest(self, vector: NDArray[np.float32], k: int, minimum: float, reach: SketchReach | None) -> Scored:
+    def nearest(self, vector: NDArray[np.float32], k: int, minimum: float, limits: SketchLimits | None) -> Scored:
         """The k nearest chunks."""
-        return self.vectors.search(vector, k, minimum=minimum, reach=reach)
+        return self.vectors.search(vector, k, minimum=minimum, limits=limits)
 
     def ids(self) -> list[str]:
         return list(self.vectors.ids)
@@ -185,17 +185,19 @@ class JoinedVectors(ChunkVectors):
         return int(self._firsts[-1])
 
     def search(
-        self, vector: NDArray[np.float32], k: int, *, minimum: float = -1.0, reach: SketchReach | None = None
+        self, vector: NDArray[np.float32], k: int, *, minimum: float = -1.0, limits: SketchLimits | None = None
     ) -> Scored:
         if k <= 0:
             return []
-        if reach is None and not is_exact(len(self), k):
-            reach = self.reach(vector)
-        return _best(self._shards.ask("nearest", vector, k, minimum, reach).values(), k)
+        limits = limits or self.limits(vector, k)
+        return _best(self._shards.ask("nearest", vector, k, minimum, limits).values(), k)
 
-    def reach(self, vector: NDArray[np.float32]) -> SketchReach:
-        reaches: dict[int, SketchReach] = self._shards.ask("reach", vector)
+    def reach(self, vector: NDArray[np.float32], k: int, first: int | None = None) -> SketchReach:
+        reaches: dict[int, SketchReach] = self._shards.ask("reach", vector, k, first)
         return reduce(add, reaches.values())
+
+    def _is_exact(self, k: int) -> bool:
+        return is_exact(len(self), k)
 
     @cached_property
     def ids(self) -> Sequence[str]:  # type: ignore[override]

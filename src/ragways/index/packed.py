@@ -94,8 +94,8 @@ class PackedRows:
         taken = np.empty((len(wanted), self.parts[0].shape[1]), np.int8)
         of_parts = np.searchsorted(self._ends, wanted, side="right")
         for part in np.unique(of_parts).tolist():
-            here = of_parts == part
-            taken[here] = self.parts[part][wanted[here] - (self._ends[part - 1] if part else 0)]
+            here = np.flatnonzero(of_parts == part)
+            taken[here] = self.parts[part].take(wanted[here] - (self._ends[part - 1] if part else 0), axis=0)
         return PackedRows(taken)
 
     def products(self, other: Floats, size: int) -> Iterator[tuple[int, Floats]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ragways.core.types import content_hash
 from ragways.index.layer import BuildContext
 from ragways.index.packed import PackedRows
-from ragways.index.sketches import SketchReach, SketchWords, differing, is_exact, sketch
+from ragways.index.sketches import ComparedSketches, SketchLimits, SketchReach, SketchWords, is_exact, sketch
 
 Scored = list[tuple[str, float]]
 """Ids with scores: best first, equal scores by id."""
@@ -30,54 +30,61 @@ class Vectors:
         self.ids = ids
         self.matrix = matrix if isinstance(matrix, PackedRows) else PackedRows.of(matrix)
         self._sketches = sketches
-        self._last: tuple[bytes, NDArray[np.uint16]] | None = None
+        self._last: tuple[bytes, ComparedSketches] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def search(
-        self, vector: NDArray[np.float32], k: int, *, minimum: float = -1.0, reach: SketchReach | None = None
+        self, vector: NDArray[np.float32], k: int, *, minimum: float = -1.0, limits: SketchLimits | None = None
     ) -> Scored:
         """The k nearest by cosine that are at least `minimum` similar.
 
-        Where these are a part of a corpus, `reach` is the sum of what `reach` gives for all its parts: then the k best
-        of what the parts find are what the whole would find.
+        Where these are a part of a corpus, `limits` are those of the whole: then the k best of what the parts find are
+        what the whole would find.
         """
-        return self._search(vector, k, minimum, np.inf, reach)
+        return self._search(vector, k, minimum, np.inf, limits)
 
     def searches(self, vectors: NDArray[np.float32], k: int, *, minimum: float, most: float) -> list[Scored]:
         """What `search` finds for each of several vectors, where a cosine of more than `most` counts as `most`. Where
         all rows are multiplied, they are once for all.
         """
-        if self._sketches and not is_exact(len(self), k):
+        if not self._is_exact(k):
             return [self._search(vector, k, minimum, most, None) for vector in vectors]
         scores = np.minimum((self.matrix @ vectors.T).T, np.float32(most))
         return [best(self.ids, row, k, minimum) for row in scores]
 
     def _search(
-        self, vector: NDArray[np.float32], k: int, minimum: float, most: float, reach: SketchReach | None
+        self, vector: NDArray[np.float32], k: int, minimum: float, most: float, limits: SketchLimits | None
     ) -> Scored:
         if not len(self) or k <= 0:
             return []
-        if reach is None and self._sketches and not is_exact(len(self), k):
-            reach = self.reach(vector)
-        bits = None if reach is None else reach.bits(k)
-        if bits is None:
+        limits = limits or self.limits(vector, k)
+        if limits is None:
             return best(self.ids, np.minimum(self.matrix @ vector, np.float32(most)), k, minimum)
-        rows = np.flatnonzero(self._differing(vector) <= bits)
+        rows = self._compared(vector).rows(limits)
         scores = np.minimum(self.matrix.take(rows) @ vector, np.float32(most))
         near = _at_the_top(scores, k, minimum)
         return _sorted([self.ids[row] for row in rows[near].tolist()], scores[near])[:k]
 
-    def reach(self, vector: NDArray[np.float32]) -> SketchReach:
-        """How far from a vector these rows lie by their sketches, for a search in parts of a corpus."""
-        return SketchReach(len(self), np.bincount(self._differing(vector)).astype(np.int64))
+    def limits(self, vector: NDArray[np.float32], k: int) -> SketchLimits | None:
+        """How far from a vector the sketches of rows may lie that are multiplied; None where all rows are."""
+        return None if self._is_exact(k) else SketchLimits.of(lambda first: self.reach(vector, k, first), k)
 
-    def _differing(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
-        """In how many bits the sketch of each row differs from a vector's; kept for the step that comes next."""
+    def reach(self, vector: NDArray[np.float32], k: int, first: int | None = None) -> SketchReach:
+        """How far from a vector these rows lie by their sketches (`ComparedSketches.reach`). Those of parts of a corpus
+        add up, and tell the limits of a search in it.
+        """
+        return self._compared(vector).reach(k, first)
+
+    def _is_exact(self, k: int) -> bool:
+        return not self._sketches or is_exact(len(self), k)
+
+    def _compared(self, vector: NDArray[np.float32]) -> ComparedSketches:
+        """The sketches beside a vector's; kept for the step that comes next."""
         last, key = self._last, vector.tobytes()
         if last is None or last[0] != key:
-            last = self._last = key, differing(self._sketches, sketch(vector))
+            last = self._last = key, ComparedSketches(self._sketches, sketch(vector))
         return last[1]
 
     def only(self, kept: NDArray[np.bool_]) -> Vectors:
