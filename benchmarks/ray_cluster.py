@@ -1,10 +1,11 @@
 """What Ray costs, and what it gains: CPU of a build in shards on one node against one index, and workers that wait.
 
-    .venv/ray/bin/python benchmarks/ray_cluster.py --documents 2000 --texts 1536
+    .venv/ray/bin/python benchmarks/ray_cluster.py --documents 2000 --texts 1536 --passages 360
 
 The first part builds one index, the same in shards in one process, and the same on a Ray of one node, all with the
 stand-in embedder, and prints CPU seconds: of the process that builds and of Ray's workers; apart, those of Ray's own
-processes. The second has an endpoint that takes a second for every call, and builds with one and with three workers.
+processes. The second has an endpoint that takes a second for every call, to embed and to find facts, and builds with
+one and with three workers.
 """
 
 from __future__ import annotations
@@ -42,9 +43,11 @@ OWN = ("raylet", "gcs_server", "ray::Dashboard", "ray::RuntimeEnv")
 
 
 def settings(index: Path, server: LoopbackServer, **cluster: object) -> Settings:
-    """An index whose embedder is the loopback server, one call at a time."""
+    """An index whose embedder and model are the loopback server, one call at a time."""
     embedder = {"kind": "endpoint", "base_url": server.base_url, "name": "loopback", "dimension": 16}
-    plain = {"index": index, "embedder": embedder, "model": {"concurrency": 1}, "cluster": cluster}
+    model = {"base_url": server.base_url, "name": "loopback", "key": "any", "concurrency": 1}
+    graph = {"method": "model", "passage_tokens": 1}
+    plain = {"index": index, "embedder": embedder, "model": model, "graph": graph, "cluster": cluster}
     return Settings.model_validate(plain)
 
 
@@ -113,9 +116,11 @@ def recipe(layers: frozenset[str]) -> Recipe:
     return Recipe(embedder=stand_in, layers=layers)
 
 
-def waiting(home: Path, texts: int, shards: int) -> dict[str, Any]:
-    """Seconds of the same build with one and with three workers, at a second a call of 64 texts."""
-    corpus = home / "texts.jsonl"
+def waiting(home: Path, kind: str, texts: int, shards: int) -> dict[str, Any]:
+    """Seconds of the same build with one and with three workers, at a second a call: of 64 texts that are embedded, or
+    of one passage in which a model finds facts.
+    """
+    corpus = home / f"{kind}.jsonl"
     corpus.write_text(
         "".join(json.dumps({"id": n, "text": f"Keeper {n} saw ship {n * 7}."}) + "\n" for n in range(texts))
     )
@@ -125,11 +130,13 @@ def waiting(home: Path, texts: int, shards: int) -> dict[str, Any]:
         for _ in range(workers):
             cluster.add_node(num_cpus=1, **SMALL)
         with LoopbackServer(dimension=16, faults=[Fault("slow", seconds=1.0)]) as server:
-            chosen = settings(home / f"workers-{workers}", server, engine="ray", address=cluster.address)
+            chosen = settings(home / f"{kind}-{workers}", server, engine="ray", address=cluster.address)
+            layers = USUAL | {"graph"} if kind == "facts" else USUAL
             ray.init(address=cluster.address, namespace="ragways", log_to_driver=False)
             began = time.monotonic()
-            ragways.build(corpus, settings=chosen, shards=shards)
+            ragways.build(corpus, layers=layers, settings=chosen, shards=shards)
             told[f"{workers} workers"] = round(time.monotonic() - began, 1)
+            told[f"calls of {workers}"] = len(server.requests)
         ray.shutdown()
         cluster.shutdown()
     return told
@@ -138,7 +145,8 @@ def waiting(home: Path, texts: int, shards: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=2000)
-    parser.add_argument("--texts", type=int, default=1536)
+    parser.add_argument("--texts", type=int, default=1536, help="to embed, with a second a call of 64")
+    parser.add_argument("--passages", type=int, default=60, help="to find facts in, with a second a call of one")
     parser.add_argument("--shards", type=int, default=6)
     parser.add_argument("--tasks", type=int, default=2, help="tasks at once on the one node")
     parser.add_argument("--way", choices=("one", "shards", "ray"), help=argparse.SUPPRESS)
@@ -156,8 +164,9 @@ def main() -> None:
                 json.dumps(overhead(Path(home), options.documents, options.shards, options.tasks)),
                 flush=True,
             )
-        if options.texts:
-            print("seconds:", json.dumps(waiting(Path(home), options.texts, options.shards)), flush=True)
+        for kind, texts in (("texts", options.texts), ("facts", options.passages)):
+            if texts:
+                print(f"seconds, {kind}:", json.dumps(waiting(Path(home), kind, texts, options.shards)), flush=True)
 
 
 if __name__ == "__main__":

@@ -201,15 +201,24 @@ def _compare_ends(db: sqlite3.Connection, ends: RelationEnds) -> None:
     for asked in (entities, entities[::2], entities[:1]):
         for place, end in enumerate(("subject", "object"), start=1):
             assert _as_rows(ends.with_end(end, asked)) == sorted(row for row in rows if row[place] in asked)  # type: ignore[arg-type]
-        assert _as_rows(ends.between(asked)) == sorted(row for row in rows if {*row[1:3]} <= {*asked})
+        assert _as_rows(ends.inside([asked])[0]) == sorted(row for row in rows if {*row[1:3]} <= {*asked})
+    groups = [entities[:3], [], entities[3::3], entities[4::3]]
+    told, numbers = ends.inside(groups)
+    assert sorted(zip(numbers.tolist(), _in_turn(told), strict=True)) == sorted(
+        (n, row) for n, group in enumerate(groups) for row in rows if {*row[1:3]} <= {*group}
+    )
     assert _as_rows(ends.all()) == sorted(rows)
     for entity in entities:
         assert ends.counts([entity])[entity] >= sum(entity in row[1:3] for row in rows)
 
 
 def _as_rows(found: JoiningRows) -> list[tuple[int, ...]]:
+    return sorted(_in_turn(found))
+
+
+def _in_turn(found: JoiningRows) -> list[tuple[int, ...]]:
     columns = (found.ids, found.subjects, found.objects, found.weights)
-    return sorted(zip(*(column.tolist() for column in columns), strict=True))
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,6 +47,19 @@ class MemberLink:
     said: int | str | None
 
 
+class Strongest(NamedTuple):
+    """The strongest members of a community by the numbers of their ids, the best first: the weights of their links, and
+    their rows.
+    """
+
+    strengths: dict[int, int]
+    rows: dict[int, EntityRow]
+
+
+Sentence = tuple[str, str]
+"""A sentence, and the same in small letters."""
+
+
 class ReportTexts:
     """Reads rows of the graph and of documents for reports."""
 
@@ -57,12 +71,17 @@ class ReportTexts:
         self._chunk = lru_cache(4096)(self._read_chunk)
         self._chunks = lru_cache(4096)(self._read_chunks)
 
-    def strongest(self, number: int, count: int) -> tuple[dict[int, int], dict[int, EntityRow]]:
-        """The members of a community with the strongest links, the best first: their strengths, and their rows."""
-        strengths = dict(self.rows.strongest(number, count))
-        rows = self.entities(strengths)
-        ordered = sorted(rows, key=lambda id: (-strengths[id], -rows[id].count, id))
-        return {id: strengths[id] for id in ordered}, {id: rows[id] for id in ordered}
+    def strongest(self, numbers: Sequence[int], count: int) -> list[Strongest]:
+        """The members of communities with the strongest links, those of each the best first."""
+        strengths = [dict(self.rows.strongest(number, count)) for number in numbers]
+        rows = self.entities({id for some in strengths for id in some})
+        ordered = (
+            sorted(some.keys() & rows.keys(), key=lambda id: (-some[id], -rows[id].count, id)) for some in strengths
+        )
+        return [
+            Strongest({id: some[id] for id in ids}, {id: rows[id] for id in ids})
+            for some, ids in zip(strengths, ordered, strict=True)
+        ]
 
     def entities(self, numbers: Iterable[int]) -> dict[int, EntityRow]:
         """By the numbers of their ids, in the order asked."""
@@ -77,46 +96,56 @@ class ReportTexts:
         }
         return {number: found[number] for number in asked if number in found}
 
-    def links(self, strengths: dict[int, int], count: int | None = None) -> list[MemberLink]:
-        """What joins these members, or so much of it: what joins strong ones by much comes first."""
+    def links(self, groups: Sequence[dict[int, int]], count: int | None = None) -> list[list[MemberLink]]:
+        """What joins the members of each of these communities, whose strengths are given, or so much of it: what joins
+        strong ones by much comes first.
+        """
+        inside, numbers = self._ends.inside(groups)
+        across = np.flatnonzero(inside.subjects != inside.objects)
+        inside, numbers = inside.at(across), numbers[across]
+        strengths = {id: strength for group in groups for id, strength in group.items()}
+        ends = zip(inside.subjects.tolist(), inside.objects.tolist(), strict=True)
+        both = np.fromiter((strengths[one] + strengths[other] for one, other in ends), np.int64, len(inside))
+        order = np.lexsort((inside.ids, -(inside.weights / MILLION * both), numbers))
+        ids = inside.ids[order].tolist()
+        bounds = np.searchsorted(numbers, np.arange(len(groups) + 1)).tolist()
+        best = [ids[begin:end][:count] for begin, end in pairwise(bounds)]
+        found = self._links([id for some in best for id in some])
+        return [[found[id] for id in some] for some in best]
+
+    def _links(self, ids: Sequence[int]) -> dict[int, MemberLink]:
         query = (
             "SELECT id, subject, predicate, object, weight, date, document, said FROM graph_relations "
             "WHERE id IN (SELECT value FROM json_each(?))"
         )
-        between = self._ends.between(strengths)
-        between = between.at(np.flatnonzero(between.subjects != between.objects))
-        ends = zip(between.subjects.tolist(), between.objects.tolist(), strict=True)
-        worth = between.weights / MILLION * np.array([strengths[one] + strengths[other] for one, other in ends])
-        best = between.ids[np.lexsort((between.ids, -worth))[:count]].tolist()
-        found = {
+        return {
             id: MemberLink(id, subject, predicate, object, weight / MILLION, date, document, said)
             for id, subject, predicate, object, weight, date, document, said in self._db.execute(
-                query, (json.dumps(best),)
+                query, (json.dumps(ids),)
             )
         }
-        return [found[id] for id in best]
 
     def described(self, links: Sequence[MemberLink]) -> list[tuple[MemberLink, str]]:
         """Links with what describes them, which takes some reading."""
         return list(zip(links, descriptions(self._db, [(link.document, link.said) for link in links]), strict=True))
 
-    def sentences(self, links: Sequence[MemberLink], chunks: int) -> Iterator[str]:
+    def sentences(self, links: Sequence[MemberLink], chunks: int) -> Iterator[Sentence]:
         """Whole sentences of the first chunks that state these links."""
         seen: set[tuple[int, str]] = set()
-        for chunk in (chunk for link in links for chunk in self._chunks(link)):
+        for chunk in (chunk for link in links for chunk in self._chunks(link.id, link.document)):
             if len(seen) == chunks:
                 return
             if chunk not in seen:
                 seen.add(chunk)
                 yield from self._chunk(*chunk)
 
-    def _read_chunks(self, link: MemberLink) -> list[tuple[int, str]]:
-        """Those that state a link, the first of them."""
-        query = "SELECT document FROM graph_statements WHERE relation = ? ORDER BY document LIMIT ?"
-        documents = [row[0] for row in self._db.execute(query, (link.id, _CHUNKS_OF_ONE))]
-        if not documents and link.document is not None:
-            documents = [link.document]
-        found = ((document, path) for document in documents for path in self._stating(document, link.id))
+    def _read_chunks(self, link: int, document: int | None) -> list[tuple[int, str]]:
+        """Those that state a link, the first of them; one document may state it alone."""
+        documents = [document] if document is not None else []
+        if not documents:
+            query = "SELECT document FROM graph_statements WHERE relation = ? ORDER BY document LIMIT ?"
+            documents = [row[0] for row in self._db.execute(query, (link, _CHUNKS_OF_ONE))]
+        found = ((document, path) for document in documents for path in self._stating(document, link))
         return list(islice(found, _CHUNKS_OF_ONE))
 
     def _stating(self, document: int, relation: int) -> Iterator[str]:
@@ -137,21 +166,22 @@ class ReportTexts:
             return [], [], b""
         return row[0].split("\n"), list(accumulate(unpacked_counts(row[1], count_paths(row[0])))), row[2]
 
-    def _read_chunk(self, document: int, path: str) -> tuple[str, ...]:
-        row = self._db.execute(
-            "SELECT start, end FROM chunks WHERE document = ? AND path = ?", (document, path)
-        ).fetchone()
-        if row is None:
+    def _read_chunk(self, document: int, path: str) -> tuple[Sentence, ...]:
+        text, sentences, chunks = self._document(document)
+        if path not in chunks:
             return ()
-        text, places = self._document(document)
+        begin, end = chunks[path]
         low, high = _SENTENCE
-        inside = (" ".join(text[s:e].split()) for s, e in places if s >= row[0] and e <= row[1])
-        return tuple(sentence for sentence in inside if low <= len(sentence) <= high and _whole(sentence))
+        inside = (" ".join(text[s:e].split()) for s, e in sentences if s >= begin and e <= end)
+        return tuple((one, one.casefold()) for one in inside if low <= len(one) <= high and _whole(one))
 
-    def _read_document(self, number: int) -> tuple[str, list[tuple[int, int]]]:
+    def _read_document(self, number: int) -> tuple[str, list[tuple[int, int]], dict[str, tuple[int, int]]]:
+        """Its text, where its sentences are, and where its chunks are by their paths."""
         text = self._db.execute("SELECT text FROM documents WHERE number = ?", (number,)).fetchone()[0]
         query = "SELECT start, end FROM sentences WHERE document = ? ORDER BY ordinal"
-        return text, self._db.execute(query, (number,)).fetchall()
+        chunks = self._db.execute("SELECT path, start, end FROM chunks WHERE document = ?", (number,))
+        places = {path: (start, end) for path, start, end in chunks}
+        return text, self._db.execute(query, (number,)).fetchall(), places
 
     def tokens_behind(self, entities: Collection[int]) -> dict[int, float]:
         """Tokens of the corpus that stand behind each of these: a chunk's are shared out among those it names. Reads

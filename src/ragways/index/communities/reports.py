@@ -13,7 +13,7 @@ from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.communities.finding import links_of
 from ragways.index.communities.report import CommunityFinding, CommunityReport
-from ragways.index.communities.report_texts import LOOKED, MemberLink, ReportTexts
+from ragways.index.communities.report_texts import LOOKED, MemberLink, ReportTexts, Strongest
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.facts import UNSTATED
 from ragways.index.graph.graph_rows import digits
@@ -31,6 +31,7 @@ CENTRAL = 8
 TITLE = 3
 FINDINGS = 6
 _LINKS = 24  # looked at for sentences, and as many chunks
+_AT_ONCE = 256  # communities whose members and links are read together
 
 
 class RuleReporter:
@@ -39,39 +40,49 @@ class RuleReporter:
     def __init__(self, texts: ReportTexts) -> None:
         self._texts = texts
 
-    def write(self, number: int, below: Callable[[int], Sequence[CommunityReport]]) -> CommunityReport:
-        """Of the community with this number; `below` tells the reports of those inside it, the best first."""
+    def write(
+        self, numbers: Sequence[int], below: Callable[[int], Sequence[CommunityReport]]
+    ) -> Iterator[tuple[int, CommunityReport]]:
+        """Of communities of one level; `below` tells the reports of those inside one, the best first."""
+        for at in range(0, len(numbers), _AT_ONCE):
+            some = numbers[at : at + _AT_ONCE]
+            members = self._texts.strongest(some, LOOKED)
+            links = self._texts.links([strengths for strengths, _ in members], _LINKS)
+            for number, strongest, joining in zip(some, members, links, strict=True):
+                yield number, self._write(number, strongest, joining, below)
+
+    def _write(
+        self,
+        number: int,
+        strongest: Strongest,
+        links: Sequence[MemberLink],
+        below: Callable[[int], Sequence[CommunityReport]],
+    ) -> CommunityReport:
         size = self._texts.rows.node(number).size
-        strengths, entities = self._texts.strongest(number, LOOKED)
-        central = list(entities)[:CENTRAL]
-        links = self._texts.links(strengths, _LINKS)
-        findings = self._findings(central, entities, strengths, links) or _said(
-            self._texts.described(links[:FINDINGS]), entities
+        central = list(strongest.rows)[:CENTRAL]
+        findings = self._findings(central, strongest, links) or _said(
+            self._texts.described(links[:FINDINGS]), strongest.rows
         )
         if not findings:
             findings = tuple(finding for report in below(number) for finding in report.findings)[:FINDINGS]
         return CommunityReport(
-            title=", ".join(entities[id].name for id in central[:TITLE]),
-            summary=_summary([entities[id] for id in central], size),
+            title=", ".join(strongest.rows[id].name for id in central[:TITLE]),
+            summary=_summary([strongest.rows[id] for id in central], size),
             rating=round(min(10.0, 2 * math.log(size)), 1),
             findings=findings,
         )
 
     def _findings(
-        self,
-        central: Sequence[int],
-        entities: dict[int, EntityRow],
-        strengths: dict[int, int],
-        links: Sequence[MemberLink],
+        self, central: Sequence[int], strongest: Strongest, links: Sequence[MemberLink]
     ) -> tuple[CommunityFinding, ...]:
         """Sentences, each time the one that names most of what is not yet spoken of."""
+        strengths = strongest.strengths
         total = sum(strengths[id] for id in central) or 1
-        rows = [(id, entities[id]) for id in central]
+        rows = [(id, strongest.rows[id]) for id in central]
         names = [(n.casefold(), id) for id, row in rows for n in (row.name, *row.aliases[:3]) if len(n) > 1]
         sentences: dict[str, tuple[int, ...]] = {}
-        for sentence in dict.fromkeys(self._texts.sentences(links, _LINKS)):
-            folded = sentence.casefold()
-            if held := tuple(id for name, id in names if name in folded):
+        for sentence, folded in self._texts.sentences(links, _LINKS):
+            if sentence not in sentences and (held := [id for name, id in names if name in folded]):
                 sentences[sentence] = tuple(dict.fromkeys(held))
         spoken: Counter[int] = Counter()
         found: list[CommunityFinding] = []
@@ -79,10 +90,10 @@ class RuleReporter:
             # What was said already counts half, and again half: so the rest comes to be spoken of.
             worth = {ids: sum(strengths[id] / 2 ** spoken[id] for id in ids) for ids in set(sentences.values())}
             _, best = max((worth[ids], sentence) for sentence, ids in sentences.items())
-            held = sentences.pop(best)
-            spoken.update(held)
-            rating = round(10 * sum(strengths[id] for id in held) / total, 1)
-            found.append(CommunityFinding(best, rating, tuple(f"entity:{digits(id)}" for id in held)))
+            told = sentences.pop(best)
+            spoken.update(told)
+            rating = round(10 * sum(strengths[id] for id in told) / total, 1)
+            found.append(CommunityFinding(best, rating, tuple(f"entity:{digits(id)}" for id in told)))
         return tuple(sorted(found, key=lambda finding: (-finding.rating, finding.text)))
 
 
@@ -135,9 +146,9 @@ def report_input(
     budget = round(min(tokens, max(_MINIMUM, behind)))
     reports, used_by_reports = _packed((_report_line(report) for report in below), 2 * budget // 3)
     budget -= used_by_reports
-    strengths, rows = texts.strongest(number, max(LOOKED, budget // 3 // _LINE))
+    [(strengths, rows)] = texts.strongest([number], max(LOOKED, budget // 3 // _LINE))
     entities, used = _packed(map(_entity_line, rows.values()), budget // 3)
-    relations, _ = _packed(_relation_lines(texts.described(texts.links(strengths)), rows), budget - used)
+    relations, _ = _packed(_relation_lines(texts.described(texts.links([strengths])[0]), rows), budget - used)
     return ReportInput("\n".join(entities), "\n".join(relations), "\n".join(reports))
 
 
@@ -235,14 +246,12 @@ class CommunityReports:
         query = "SELECT number FROM communities WHERE owed AND level = ? AND size >= ? ORDER BY number"
         owed = [row[0] for row in self._db.execute(query, (level, self.settings.members))]
         behind = self._behind(owed) if self.kind else {}
-        asked = []
-        for number in owed:
-            if behind.get(number, -1.0) >= self.settings.text:
-                below = self._below(number)
-                self.shown[number] = report_input(self.texts, number, below, behind[number], self.settings.tokens)
-                asked.append(number)
-            else:
-                self._put(number, "rules", self._rules.write(number, self._below))
+        asked = [number for number in owed if behind.get(number, -1.0) >= self.settings.text]
+        for number in asked:
+            below = self._below(number)
+            self.shown[number] = report_input(self.texts, number, below, behind[number], self.settings.tokens)
+        for number, report in self._rules.write(sorted({*owed} - {*asked}), self._below):
+            self._put(number, "rules", report)
         self._db.execute("UPDATE communities SET owed = 0 WHERE level = ? AND size < ?", (level, self.settings.members))
         known = self.context.work_cache.results(self.kind, {self.shown[number].hash for number in asked})
         for number in asked:
@@ -272,7 +281,7 @@ class CommunityReports:
 
     def keep(self, number: int, said: WrittenReport, cost: Cost | None = None) -> None:
         """Keep what a model has written."""
-        _, members = self.texts.strongest(number, _MANY)
+        [(_, members)] = self.texts.strongest([number], _MANY)
         names = {fold(row.name): row.id for row in reversed(members.values())}
         findings = (
             CommunityFinding(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -97,20 +97,48 @@ class RelationEnds:
     def counts(self, entities: Collection[int]) -> dict[int, int]:
         """How many relations each of these is in; it may count some that are no more."""
         asked = np.array(list(entities), np.int64)
-        found = self._in_memory.counts(asked)
-        if self._in_arrays is not None:
-            found = found + self._in_arrays.counts(asked)
-        return dict(zip(asked.tolist(), found.tolist(), strict=True))
+        return dict(zip(asked.tolist(), self._counts(asked).tolist(), strict=True))
 
-    def between(self, entities: Collection[int]) -> JoiningRows:
-        """Relations with both ends among these entities. Those of the one that has most are not gone through."""
-        counts = self.counts(entities)
-        *rest, most = sorted(counts, key=lambda entity: counts[entity]) or [0]
-        asked, few = np.array(sorted([*rest, most]), np.int64), np.array(sorted(rest), np.int64)
-        found = self._in_memory.between(asked, few)
+    def _counts(self, entities: Ints) -> Ints:
+        found = self._in_memory.counts(entities)
+        return found if self._in_arrays is None else found + self._in_arrays.counts(entities)
+
+    def inside(self, groups: Sequence[Collection[int]]) -> tuple[JoiningRows, Ints]:
+        """Relations with both ends in one of these groups of entities, none of which is in two, and the number of each
+        one's group; by group and id. Those of the one that has most in a group are not gone through.
+        """
+        members = np.array([entity for group in groups for entity in group], np.int64)
+        sizes = np.array([len(group) for group in groups], np.int64)
+        of = np.repeat(np.arange(len(groups)), sizes)
+        order = np.lexsort((members, self._counts(members), of))
+        few = np.sort(np.delete(members[order], np.cumsum(sizes)[sizes > 0] - 1))
+        order = np.argsort(members)
+        inside = _Groups(members[order], of[order])
+        found = self._in_memory.inside(inside, few)
         if self._in_arrays is not None:
-            found = self._in_arrays.between(asked, few).and_(found)
-        return found.at(np.argsort(found.ids))
+            found = self._in_arrays.inside(inside, few).and_(found)
+        numbers = inside.of(found.subjects)
+        order = np.lexsort((found.ids, numbers))
+        return found.at(order), numbers[order]
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Keys in rising order, and the number of each one's group."""
+
+    keys: Ints
+    numbers: Ints
+
+    def of(self, values: NDArray[np.integer]) -> Ints:
+        """The numbers of these values' groups, -1 where they are in none."""
+        if not len(self.keys):
+            return np.full(len(values), -1)
+        at = self.keys.searchsorted(values)
+        return np.where(self.keys.take(at, mode="clip") == values, self.numbers.take(at, mode="clip"), -1)
+
+    def within(self, ends: NDArray[np.integer], others: NDArray[np.integer]) -> Ints:
+        """Where both ends are in one group; the first of the two is in one."""
+        return np.flatnonzero(self.of(ends) == self.of(others))
 
 
 class _HeldRows:
@@ -122,18 +150,20 @@ class _HeldRows:
         self._sorted = {"subject": self.rows.subjects, "object": self.rows.objects[self._by_object]}
 
     def with_end(self, end: End, entities: Ints) -> JoiningRows:
+        return self.rows.at(self._with_end(end, entities))
+
+    def _with_end(self, end: End, entities: Ints) -> Ints:
         ends = self._sorted[end]
         first, last = np.searchsorted(ends, entities), np.searchsorted(ends, entities, side="right")
         places = stretches(first, last - first)
-        return self.rows.at(places if end == "subject" else self._by_object[places])
+        return places if end == "subject" else self._by_object[places]
 
-    def between(self, entities: Ints, few: Ints) -> JoiningRows:
-        """Relations with both ends among these, found by those of a few: by all but one."""
-        out, into = self.with_end("subject", few), self.with_end("object", few)
-        out = out.at(_among(out.objects, entities))
-        into = into.at(_among(into.subjects, entities))
-        both = out.and_(into)
-        return both.at(np.unique(both.ids, return_index=True)[1])
+    def inside(self, groups: _Groups, few: Ints) -> JoiningRows:
+        """Relations inside groups, found by those of a few: of all but one of each group."""
+        out, into = self._with_end("subject", few), self._with_end("object", few)
+        out = out[groups.within(self.rows.subjects[out], self.rows.objects[out])]
+        into = into[groups.within(self.rows.objects[into], self.rows.subjects[into])]
+        return self.rows.at(np.unique(np.concatenate([out, into])))
 
     def counts(self, entities: Ints) -> Ints:
         one, other = (
@@ -155,12 +185,16 @@ class _RowsBefore:
     def with_end(self, end: End, entities: Ints) -> JoiningRows:
         return self._rows(self._with_end(end, self._places(entities)))
 
-    def between(self, entities: Ints, few: Ints) -> JoiningRows:
-        """Relations with both ends among these, found by those of a few: by all but one."""
-        inside, ends = np.sort(self._places(entities)), self._places(few)
+    def inside(self, groups: _Groups, few: Ints) -> JoiningRows:
+        """Relations inside groups, found by those of a few: of all but one of each group."""
+        places = self._entities.places(as_ids(groups.keys))
+        order = np.argsort(places)
+        order = order[places[order] >= 0]
+        there, ends = _Groups(places[order], groups.numbers[order]), self._places(few)
         out, into = self._with_end("subject", ends), self._with_end("object", ends)
-        out = out[_among(self._relations.objects[out], inside)]
-        into = into[_among(self._relations.subjects[into], inside)]
+        subjects, objects = self._relations.subjects, self._relations.objects
+        out = out[there.within(subjects[out], objects[out])]
+        into = into[there.within(objects[into], subjects[into])]
         return self._rows(np.unique(np.concatenate([out, into])))
 
     def _places(self, entities: Ints) -> Ints:
@@ -190,11 +224,6 @@ class _RowsBefore:
         places = self._entities.places(as_ids(entities))
         arrays, there = self._relations, np.maximum(places, 0)
         return np.where(places < 0, 0, arrays.subject_of.counts_of(there) + arrays.object_of.counts_of(there))
-
-
-def _among(values: NDArray[np.integer], few: Ints) -> Ints:
-    """The places of those values that are among a few, which are sorted."""
-    return np.flatnonzero(_is_among(values, few))
 
 
 def _is_among(values: NDArray[np.integer], few: Ints) -> NDArray[np.bool_]:
