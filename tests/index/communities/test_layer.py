@@ -335,3 +335,42 @@ def test_a_change_of_a_larger_graph_writes_the_reports_around_it_and_leaves_the_
         key: before[key] for key in ("communities", "members", "reports")
     }
     assert set(now["vectors"]) < set(before["vectors"])
+
+
+def test_a_member_more_at_the_edge_gives_no_community_another_text(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(finding_module, "SMALL", 0)
+    monkeypatch.setattr(finding_module, "MUCH", 10.0)
+    names = ("Orla Tamsett", "Bram Oldcastle", "Maud Venn", "Piers Hallow", "Edda Vosk", "Lars Holt", "Hanno Quist",
+             "Ilse Brandt", "Jory Penrose", "Kit Lanyon")  # fmt: skip
+    met = {f"{n}.md": " ".join(f"{one} met {other}." for other in names if other != one) for n, one in enumerate(names)}
+    most = " ".join(f"Orla Tamsett paid {other}." for other in names[1:])
+    write(tmp_path / "corpus", {**met, "most.md": f"# Orla Tamsett\n\n{most}", **FAR})
+    index = tmp_path / "index"
+    run(index, tmp_path / "corpus")
+    before = held(index)
+    write(tmp_path / "corpus", {"more.md": "# Orla Tamsett\n\nOrla Tamsett knew Casper Thole."})
+    embedder = WordHashes()
+    run(index, tmp_path / "corpus", embedder=embedder)
+    after = held(index)
+    assert any("Thole" in text for text in embedder.texts)
+    assert not any("Tamsett, " in text for text in embedder.texts), "no report is embedded again"
+    assert [id for id, _ in before["reports"]] != [id for id, _ in after["reports"]], "a community has a member more"
+    assert sorted(vector for _, vector in after["vectors"]) == sorted(vector for _, vector in before["vectors"])
+    asyncio.run(remove(index, ["corpus/more.md"]))
+    assert held(index) == before, "without an embedder, the same words have their vectors"
+
+
+def test_reports_in_another_form_are_written_anew(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(finding_module, "SMALL", 0)
+    monkeypatch.setattr(finding_module, "MUCH", 10.0)
+    write(tmp_path / "corpus", {**HARBOUR, **ORCHARD})
+    run(tmp_path / "index", tmp_path / "corpus")
+    before = held(tmp_path / "index")
+    with sqlite3.connect(tmp_path / "index" / "index.sqlite") as db:
+        db.execute("UPDATE community_reports SET summary = 'of another version'")
+    monkeypatch.setattr(finding_module, "_FORMAT", "another")
+    write(tmp_path / "corpus", FAR)
+    run(tmp_path / "index", tmp_path / "corpus")
+    (tmp_path / "corpus" / "comet.md").unlink()
+    asyncio.run(remove(tmp_path / "index", ["corpus/comet.md"]))
+    assert held(tmp_path / "index")["reports"] == before["reports"]

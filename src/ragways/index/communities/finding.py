@@ -29,6 +29,8 @@ MUCH = 0.2
 KIND = "communities_kind"
 """Where the store keeps the kind of result that holds the reports of models; empty where rules write them."""
 _STATE = "communities_state"
+_FORMAT = "2"
+"""Changes when communities are found, or reports written by rules, in another way."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def communities_of(context: BuildContext) -> CommunityRows:
     settings = context.settings_of("communities", CommunitySettings)
     store, meta = context.store, context.store.meta()
     rows, generation = CommunityRows(store.db), meta["generation"]
-    made = content_hash(settings.model_dump_json(), meta.get(KIND, ""))
+    made = content_hash(_FORMAT, settings.model_dump_json(), meta.get(KIND, ""))
     state = _State(**json.loads(meta.get(_STATE, "{}")))
     if state.made == made and state.generation == generation:
         return rows

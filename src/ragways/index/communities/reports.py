@@ -99,8 +99,8 @@ class RuleReporter:
 
 def _summary(central: Sequence[EntityRow], size: int) -> str:
     names = [f"{node.name} ({node.type})" if node.type else node.name for node in central]
-    rest = size - len(names)
-    return f"{', '.join(names)} and {rest} more." if rest > 0 else f"{', '.join(names)}."
+    # Not how many: a member more would give every community above it another text, and another vector.
+    return f"{', '.join(names)} and others." if size > len(names) else f"{', '.join(names)}."
 
 
 def _said(links: Sequence[tuple[MemberLink, str]], entities: dict[int, EntityRow]) -> tuple[CommunityFinding, ...]:
