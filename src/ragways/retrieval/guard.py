@@ -13,8 +13,7 @@ What is compared are sets of words: different passages on one subject share few 
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -112,39 +111,35 @@ def _fitting(patterns: Mapping[str, object], source: str) -> str | None:
 
 @dataclass
 class _Group:
-    """The best of some near-duplicates, and how many more there are."""
+    """The best of some near-duplicates, its words, and how many more there are."""
 
     first: Piece
-    words: frozenset[str]
+    words: int
+    count: int
     echo: bool
     more: int = 0
 
 
 class _Groups:
-    """Near-duplicates as they come, best first. A piece is compared with the best of groups that it may belong to:
-    those that have one of its telling words among their own, and for an echo the other echoes.
+    """Near-duplicates as they come, best first. A set of words is a number with a bit for each of them: so a piece is
+    compared with the best of every group in less time than it takes to tell which ones it may belong to.
     """
 
     def __init__(self, question: str, settings: GuardSettings) -> None:
-        self._asked = _words(question)
+        self._bits: dict[str, int] = {}
+        self._asked = self._words(question)
         self._settings = settings
         self._groups: list[_Group] = []
-        self._by_word: dict[str, list[int]] = defaultdict(list)
 
     def held_by(self, piece: Piece) -> str:
         """The id of the piece for whose sake this one is held back; nothing where it may stay."""
-        words = _words(piece.text)
-        echo = len(self._asked) >= FEWEST and _at_least(words, self._asked, self._settings.echo * len(self._asked))
-        telling = _telling(words, self._settings.alike)
-        able = {place for word in telling if word in self._by_word for place in self._by_word[word]}
-        if echo:
-            able.update(place for place, group in enumerate(self._groups) if group.echo)
-        in_order = (self._groups[place] for place in sorted(able))
-        group = next((group for group in in_order if self._alike(piece, words, echo, group)), None)
+        words = self._words(piece.text)
+        asked = self._asked.bit_count()
+        echo = asked >= FEWEST and _at_least(words, self._asked, self._settings.echo * asked)
+        here = _Group(piece, words, words.bit_count(), echo)
+        group = next((group for group in self._groups if self._alike(here, group)), None)
         if group is None:
-            for word in telling:
-                self._by_word[word].append(len(self._groups))
-            self._groups.append(_Group(piece, words, echo))
+            self._groups.append(here)
             return ""
         group.more += 1
         return group.first.id if 0 < self._settings.copies <= group.more else ""
@@ -152,33 +147,27 @@ class _Groups:
     def duplicates(self) -> dict[str, int]:
         return {group.first.id: group.more for group in self._groups if group.more}
 
-    def _alike(self, piece: Piece, words: frozenset[str], echo: bool, group: _Group) -> bool:
-        if echo and group.echo:
+    def _words(self, text: str) -> int:
+        bits, found = self._bits, 0
+        for word in set(folded_words(text)):
+            found |= 1 << bits.setdefault(word, len(bits))
+        return found
+
+    def _alike(self, one: _Group, other: _Group) -> bool:
+        if one.echo and other.echo:
             # A long article on what is asked names it in many places: only echoes of other documents are copies of it.
-            return piece.document != group.first.document
-        fewer, more = sorted((len(words), len(group.words)))
+            return one.first.document != other.first.document
+        fewer, more = (one.count, other.count) if one.count < other.count else (other.count, one.count)
         alike = self._settings.alike
         if fewer < FEWEST or fewer < alike * more:  # then they cannot share enough, and need not be compared
             return False
         # Shared words are this share of all words of the two.
-        return _at_least(words, group.words, alike / (1 + alike) * (fewer + more)) and not _overlap(piece, group.first)
+        shared = alike / (1 + alike) * (fewer + more)
+        return _at_least(one.words, other.words, shared) and not _overlap(one.first, other.first)
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(folded_words(text))
-
-
-def _telling(words: frozenset[str], alike: float) -> list[str]:
-    """So many of the words, the longest first, that two sets which are alike have one of these in common: each has no
-    more than 1 − `alike` of its words that are not the other's.
-    """
-    ordered = sorted(words)
-    ordered.sort(key=len, reverse=True)  # long words are in few texts
-    return ordered[: len(words) - math.ceil(alike * len(words) - 1e-6) + 1]
-
-
-def _at_least(one: frozenset[str], other: frozenset[str], shared: float) -> bool:
-    return len(one & other) >= shared - 1e-9
+def _at_least(one: int, other: int, shared: float) -> bool:
+    return (one & other).bit_count() >= shared - 1e-9
 
 
 def _overlap(one: Piece, other: Piece) -> bool:
