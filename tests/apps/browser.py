@@ -149,11 +149,17 @@ class Browser:
             self.send("Input.dispatchKeyEvent", type="char", text="\r", key=key, windowsVirtualKeyCode=code)
 
     def click(self, selector: str) -> None:
-        """With the mouse, where it stands on the screen."""
+        """With the mouse, where it stands on the screen, when it has stopped moving and nothing lies over it."""
         found = self.ask(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            f"(async () => {{ const e = document.querySelector({json.dumps(selector)});"
             " e.scrollIntoView({block: 'center'});"
-            " const b = e.getBoundingClientRect(); return [b.x + Math.min(40, b.width / 2), b.y + b.height / 2]; })()"
+            " let at, before;"
+            " for (let frame = 0; frame < 100; frame += 1) {"
+            "   const b = e.getBoundingClientRect();"
+            "   before = at; at = [b.x + Math.min(40, b.width / 2), b.y + b.height / 2];"
+            "   if (`${at}` === `${before}` && e.contains(document.elementFromPoint(...at))) break;"
+            "   await new Promise(requestAnimationFrame);"
+            " } return at; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=found[0], y=found[1], button="left", clickCount=1)

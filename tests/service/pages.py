@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,32 @@ class ShownPage:
             " [one.id, one.help, one.nodes.slice(0, 3).map((node) => [node.html.slice(0, 200), node.failureSummary])]))"
         )
         return found
+
+    @contextmanager
+    def holding_back(self, part: str, watched: str) -> Iterator[None]:
+        """Replies from addresses that end so, before a question mark, come only after this. In the page, `passed` are
+        the addresses of others that were answered, and `seen` the heights at which what is watched ever stood, by name.
+        """
+        source = """const get = window.fetch, held = new Promise((go) => { window.go = go; });
+          window.passed = [];
+          window.seen = {};
+          window.fetch = async (...given) => {
+            if (given[0].split("?")[0].endsWith(PART)) await held;
+            const got = await get.apply(window, given);
+            passed.push(given[0]);
+            return got;
+          };
+          const note = (one) => (seen[one.id || one.className] ??= new Set())
+            .add(Math.round(one.getBoundingClientRect().top + scrollY));
+          setInterval(() => document.querySelectorAll(WATCHED).forEach(note), 2);
+        """
+        source = source.replace("PART", json.dumps(part)).replace("WATCHED", json.dumps(watched))
+        script = self.browser.send("Page.addScriptToEvaluateOnNewDocument", source=source)["identifier"]
+        try:
+            yield
+        finally:
+            self.browser.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+            self.ask("go()")
 
     def too_wide(self) -> bool:
         return bool(self.ask("document.documentElement.scrollWidth > innerWidth"))

@@ -110,22 +110,13 @@ def test_no_button_moves_away_from_under_the_pointer(page: ShownPage, server: Ru
     """The list of files comes late, and makes room for itself: what is below it comes after it."""
     server.client.post("/api/v1/collections", json={"name": "late"})
     server.client.put("/api/v1/collections/late/files/light.md", content=TEXTS["light.md"].encode())
-    late = """const get = window.fetch, held = new Promise((go) => { window.go = go; });
-      window.fetch = async (...given) => {
-        if (given[0].includes("/files?")) await held;
-        return get.apply(window, given);
-      };
-      window.seen = new Set();
-      setInterval(() => document.querySelectorAll(".indexing .main").forEach((one) =>
-        seen.add(Math.round(one.getBoundingClientRect().top + scrollY))), 2);"""
-    script = page.browser.send("Page.addScriptToEvaluateOnNewDocument", source=late)["identifier"]
-    page.open("library/late")
-    page.browser.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
-    page.see("What you index appears here.")  # all but the list is there
-    page.ask("go()")
+    with page.holding_back("/files", ".indexing .main, #documents-title"):
+        page.open("library/late")
+        page.wait("passed.some((url) => url.includes('/documents?'))")  # all but the list is there
     page.see("light.md", ".list")
-    page.wait("seen.size")
-    assert page.count(".indexing .main") == page.ask("seen.size") == 1
+    page.see("What you index appears here.")
+    page.wait("document.querySelector('.indexing .main')")
+    assert page.ask("Object.values(seen).map((places) => places.size)") == [1, 1]
 
 
 def test_a_collection_is_deleted_only_by_typing_its_name(page: ShownPage, server: RunningServer):

@@ -124,6 +124,16 @@ def test_nothing_moves_for_those_who_do_not_want_it(page: ShownPage, demo_name: 
         page.wait("!document.querySelector('dialog')")
 
 
+def test_no_document_moves_away_from_under_the_pointer(page: ShownPage, demo_name: str):
+    """What is told of a collection comes late, and makes room for itself: its documents come after it."""
+    with page.holding_back(f"/collections/{demo_name}", "#documents-title"):
+        page.open(f"library/{demo_name}")
+        page.wait("passed.some((url) => url.includes('/documents?'))")
+    page.wait("document.querySelector('.documents .source')")
+    page.see("sentences", ".about")
+    assert page.ask("Object.values(seen).map((places) => places.size)") == [1]
+
+
 def test_every_place_has_an_address(page: ShownPage, demo_name: str):
     page.open("")
     page.wait(f"location.hash === '#/ask/{demo_name}'")

@@ -8,7 +8,8 @@ import { Pages } from "./files.js";
 
 const PAGE = 50, PAUSE = 250;
 
-export function Documents({ collection, changes }) {
+// `stands`: what is above it is drawn whole. Until then nothing is drawn here that would move away from under the pointer.
+export function Documents({ collection, changes, stands }) {
   const [typed, type] = useState(""), [search, find] = useState(""), [offset, turn] = useState(0);
   useEffect(() => {
     const later = setTimeout(() => { find(typed.trim()); turn(0); }, PAUSE);
@@ -20,6 +21,7 @@ export function Documents({ collection, changes }) {
   const last = useRef(null);
   if (value) last.current = value;
   const page = value ?? last.current;
+  if (!stands) return null;
   return html`<section aria-labelledby="documents-title">
     <h2 id="documents-title">In the index</h2>
     ${(page?.total > 0 || search) && html`<${Field} label="Find a document" type="search" value=${typed} change=${type} maxlength="200" />`}

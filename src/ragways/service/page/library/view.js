@@ -80,7 +80,7 @@ function One({ one }) {
     ${!one.managed && html`<p class="soft">Its index was given to the server by <code>--index</code> and is only read: its files are kept where it was made.</p>`}
     ${one.managed && html`<${Files} collection=${one.name} writes=${writes} changes=${changes} changed=${bump} stands=${() => list(true)} />`}
     ${writes && told && listed && html`<${Indexing} one=${one} ended=${ended} />`}
-    <${Documents} collection=${one.name} changes=${changes} />
+    <${Documents} collection=${one.name} changes=${changes} stands=${told && listed} />
     ${asked && html`<${Confirm} title=${`Delete ${shown(one.name)}?`} word=${one.name} verb="Delete for good" close=${() => ask(false)} act=${remove}>
       <p>${count(one.documents, "document")}, the files they came from, the index, its runs and its feedback are deleted. This cannot be taken back.</p>
     <//>`}`;
