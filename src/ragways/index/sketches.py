@@ -28,11 +28,11 @@ from ragways.index.packed import STEPS, Floats, integers
 
 EXACT_ROWS = 65_536
 """Up to so many rows, each is multiplied: that takes no longer than 25 CPU ms."""
-CANDIDATES = 3_000
-"""Rows that are multiplied beyond that, at least; recall@10 of a million is .995 then (`docs/figures.md`)."""
-_FOR_EACH = 80
+CANDIDATES = 5_000
+"""Rows that are multiplied beyond that, at least; recall@10 of a million is .992 to .997 then (`docs/figures.md`)."""
+_FOR_EACH = 100
 """Rows that are multiplied for each that is asked for, at least."""
-_WHOLE = 10
+_WHOLE = 8
 """Rows whose whole sketches are compared, for each that is multiplied."""
 _FIRST = 3
 """Words of every sketch that are compared: three at most, whose bits are counted in a byte."""
