@@ -17,7 +17,9 @@ from ragways.core.trace import Budget, spending
 from ragways.index.build import remove
 from ragways.index.communities import finding as finding_module
 from ragways.index.communities.report import CommunityFinding, CommunityReport
+from ragways.index.communities.report_texts import ReportTexts
 from ragways.index.communities.reports import CommunityReports
+from ragways.index.graph.relation_ends import RelationEnds
 from ragways.index.layers import layer_settings
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
@@ -374,3 +376,20 @@ def test_reports_in_another_form_are_written_anew(tmp_path: Path, monkeypatch):
     (tmp_path / "corpus" / "comet.md").unlink()
     asyncio.run(remove(tmp_path / "index", ["corpus/comet.md"]))
     assert held(tmp_path / "index")["reports"] == before["reports"]
+
+
+def test_sentences_come_from_all_documents_that_say_the_same(tmp_path: Path):
+    """The relation has one description then, which is kept with one of the documents."""
+    said = "Orla Tamsett built the Skerry Light."
+    write(tmp_path / "corpus", {
+        "one.md": f"# One\n\n{said} The Skerry Light was white.",
+        "two.md": f"# Two\n\n{said} The Skerry Light was tall.",
+    })  # fmt: skip
+    run(tmp_path / "index", tmp_path / "corpus")
+    with sqlite3.connect(tmp_path / "index" / "index.sqlite") as db:
+        texts = ReportTexts(db, RelationEnds(db))
+        ids = dict(db.execute("SELECT name, id FROM graph_entities").fetchall())
+        [links] = texts.links([{ids["Orla Tamsett"]: 1, ids["Skerry Light"]: 1}])
+        assert any(link.document is not None for link in links), "described by one of the two"
+        found = {sentence for sentence, _ in texts.sentences(links, 24)}
+    assert found == {said, "The Skerry Light was white.", "The Skerry Light was tall."}

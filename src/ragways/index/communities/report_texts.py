@@ -33,8 +33,8 @@ _SENTENCE = (20, 400)  # characters of one that can stand alone
 
 @dataclass(frozen=True, slots=True)
 class MemberLink:
-    """A relation of two members, by the numbers of their ids; `document` is one that states it alone, `said`
-    tells where its description is.
+    """A relation of two members, by the numbers of their ids; `document` has its description, or states it
+    alone; `said` tells where the description is.
     """
 
     id: int
@@ -140,11 +140,11 @@ class ReportTexts:
                 yield from self._chunk(*chunk)
 
     def _read_chunks(self, link: int, document: int | None) -> list[tuple[int, str]]:
-        """Those that state a link, the first of them; one document may state it alone."""
-        documents = [document] if document is not None else []
-        if not documents:
-            query = "SELECT document FROM graph_statements WHERE relation = ? ORDER BY document LIMIT ?"
-            documents = [row[0] for row in self._db.execute(query, (link, _CHUNKS_OF_ONE))]
+        """Those that state a link, the first of them; where no list of documents is kept, one states it alone."""
+        query = "SELECT document FROM graph_statements WHERE relation = ? ORDER BY document LIMIT ?"
+        documents = [row[0] for row in self._db.execute(query, (link, _CHUNKS_OF_ONE))]
+        if not documents and document is not None:
+            documents = [document]
         found = ((document, path) for document in documents for path in self._stating(document, link))
         return list(islice(found, _CHUNKS_OF_ONE))
 
