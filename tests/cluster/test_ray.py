@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import ragways
+from ragways.cluster.build import largest_first
 from ragways.core.errors import MissingPart, UsageError
+from ragways.core.runtime import ProgressCallback
+from ragways.index.build import build, build_in_turn
+from ragways.index.update import BuiltShard, Recipe, ShardJob
 from ragways.settings import Settings
 from ragways.testing.embedder import HashingEmbedder
-from tests.fakes import write
+from tests.fakes import recipe, write
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parent.parent / "src"
@@ -50,6 +56,21 @@ def test_an_address_that_does_not_answer_is_told_of(tmp_path: Path):
     said = " ".join(done.stderr.split())
     assert "no Ray cluster answers at 127.0.0.1:9" in said
     assert "ray start --head" in said
+
+
+def test_shards_with_most_documents_are_begun_first(tmp_path: Path):
+    many = "".join(f'{{"id": {number}, "text": "Light {number}."}}\n' for number in range(40))
+    corpus = write(tmp_path / "corpus", {"many.jsonl": many, **{f"{n}.txt": f"Ship {n}." for n in range(20)}})
+    added = list[int]()
+
+    async def engine(jobs: Sequence[ShardJob], how: Recipe, progress: ProgressCallback) -> list[BuiltShard]:
+        done = await build_in_turn(jobs, how, progress)
+        added.extend(done[at].summary.added for at in largest_first(jobs))
+        return done
+
+    asyncio.run(build(tmp_path / "index", [corpus], recipe(), shards=7, engine=engine))
+    assert sum(added) == 60
+    assert added == sorted(added, reverse=True) != [added[0]] * 7
 
 
 def on_ray(tmp_path: Path) -> Settings:
