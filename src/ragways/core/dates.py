@@ -84,9 +84,9 @@ def find(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[in
     if not _DIGIT.search(text, start, end):
         return
     for match in _IN_TEXT.finditer(text, start, end):
-        parts = match.groupdict()
-        year, month, day = (next((parts[k] for k in parts if k[0] == of and parts[k]), None) for of in "ymd")
-        if year is not None and (date := _date(year, month, day)) is not None:
+        d1, m1, y1, m2, d2, y2, m3, y3, y5, m5, d5, y4 = match.groups()  # as they stand in the expression
+        year, month, day = y1 or y2 or y3 or y4 or y5, m1 or m2 or m3 or m5, d1 or d2 or d5
+        if (date := _date(year, month, day)) is not None:
             yield match.start(), match.end(), date
 
 

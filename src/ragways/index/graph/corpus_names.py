@@ -265,13 +265,15 @@ class StoredTitles(TitleTree):
 
     def _begin(self, words: Sequence[str], at: int) -> dict[str, Any] | None:
         word = words[at]
-        if word not in self._longer:
+        longer = self._longer.get(word)
+        if longer is None:
             if len(self._read) > _HELD:
                 self._read, self._longer, self._root = set(), {}, {}
-            alone, self._longer[word] = self._known(word)
+            alone, longer = self._known(word)
+            self._longer[word] = longer
             if alone:
                 self._take_up(word)
-        if self._longer[word] and at + 1 < len(words):
+        if longer and at + 1 < len(words):
             self._take_up(first_words(words[at : at + 2]))
         return self._root.get(word)
 

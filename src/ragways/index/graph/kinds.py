@@ -81,6 +81,8 @@ _WHO = re.compile(
     r"(?:, (?:an?|the) | (?:is|was|are|were) (?:an?|the) )((?:[\w'’-]+ ){0,5}?)([a-z-]+)"
     r"(?=[,.;)]| (?:of|in|on|at|by|from|who|which|that|for|with|and|born|based|located|known|directed|released)\b)"
 )
+_FIRST_OF_CUES = (", ", "'s", "’s", " (", " is ", " was ", " are ", " were ", " died ", " himself", " herself")
+"""What cues behind a name begin with, likewise."""
 _OF_BOX = (
     ("person", frozenset({"born", "birth_date", "birth_place", "death_date", "spouse", "occupation", "alma_mater"})),
     ("work", frozenset({"director", "starring", "author", "isbn", "screenplay", "cinematography", "producer"})),
@@ -141,19 +143,23 @@ def is_given(word: str) -> bool:
 def kind_around(text: str, start: int, end: int) -> str:
     """What the words beside a name tell: `born in X`, `the film X`, `X, an American actor`."""
     before, after = text[max(0, start - 40) : start], text[end : end + 90]
-    who = _WHO.match(after)
-    if who is not None and (kind := COARSE.get(who[2], "")):
-        return kind
-    for kind, cue in _AFTER:
-        if cue.match(after):
+    if after.startswith(_FIRST_OF_CUES):
+        who = _WHO.match(after)
+        if who is not None and (kind := COARSE.get(who[2], "")):
             return kind
-    if _SIGNS.split(before.rstrip(" \"“'`,").rpartition(" ")[2])[-1] in _LAST_OF_CUES:
+        for kind, cue in _AFTER:
+            if cue.match(after):
+                return kind
+    word = before.rstrip(" \"“'`,").rpartition(" ")[2]
+    if (word if word.isalnum() else _SIGNS.split(word)[-1]) in _LAST_OF_CUES:
         for kind, cue in _BEFORE:
             if cue.search(before):
                 return kind
-    word = before.rstrip(" \"“'`").rpartition(" ")[2].casefold()
     # `director John Smith` and `the film X`; a name of one word behind such a noun may be part of a longer one.
-    return COARSE.get(word, "") if before.endswith(" ") and " " in text[start:end] and word in _TITLED else ""
+    if not before.endswith(" ") or " " not in text[start:end]:
+        return ""
+    word = before.rstrip(" \"“'`").rpartition(" ")[2].casefold()
+    return COARSE.get(word, "") if word in _TITLED else ""
 
 
 _TITLED = frozenset(
@@ -200,6 +206,7 @@ _TITLED = frozenset(
 
 def decided(guesses: Mapping[str, int]) -> str:
     """The kind that nearly all guesses name; nothing where they differ or there are none."""
-    total = sum(guesses.values())
-    best = max(guesses, key=lambda kind: (guesses[kind], kind), default="")
-    return best if best and guesses[best] >= 0.75 * total else ""
+    if len(guesses) < 2:
+        return next(iter(guesses), "")
+    best = max(guesses, key=lambda kind: (guesses[kind], kind))
+    return best if guesses[best] >= 0.75 * sum(guesses.values()) else ""

@@ -48,7 +48,7 @@ def fold(name: str) -> str:
 
 def split_title(title: str) -> tuple[str, str]:
     """`Ilsabet Corran (ship)` → `Ilsabet Corran`, `ship`."""
-    match = _ENDING.search(title)
+    match = _ENDING.search(title) if "(" in title else None
     if match is None or match.start() == 0:
         return title.strip(), ""
     return title[: match.start()].strip(), match[1].strip()
@@ -99,21 +99,17 @@ class WordUse:
     that are meant as a name.
     """
 
-    small: Counter[str]
-    large: Counter[str]
+    small: list[str]
+    large: list[str]
     meant: frozenset[str]
 
     @classmethod
     def of(cls, text: str) -> WordUse:
-        small: Counter[str] = Counter()
-        large: Counter[str] = Counter()
-        for word, count in Counter(_WORD.findall(text)).items():
-            if not word[0].isupper():
-                small[word.casefold()] += count
-        for word, count in Counter(_INSIDE.findall(text)).items():
-            if word[0].isupper():
-                large[word.casefold()] += count
-        return cls(small, large, frozenset(pair.casefold() for pair in _MEANT.findall(text) if pair.istitle()))
+        return cls(
+            [word.casefold() for word in _WORD.findall(text) if not word[0].isupper()],
+            [word.casefold() for word in _INSIDE.findall(text) if word[0].isupper()],
+            frozenset(pair.casefold() for pair in _MEANT.findall(text) if pair.istitle()),
+        )
 
 
 class Lexicon:

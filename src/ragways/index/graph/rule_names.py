@@ -128,26 +128,41 @@ def _trimmed(text: str, low: int, high: int, opening: bool, lexicon: Lexicon) ->
     name = text[low:high]
     while " " in name:
         head, _, rest = name.partition(" ")
-        bare = _POSSESSIVE.sub("", head).casefold()
-        hyphened = _HYPHENED.match(head)
-        if not (opening and bare not in _STARTERS and lexicon.opener(bare)) and not (
-            hyphened and lexicon.common(head.rpartition("-")[2])  # `Virginia-based Lanner`
+        if not (opening and (bare := _bare(head).casefold()) not in _STARTERS and lexicon.opener(bare)) and not (
+            _hyphened(head) and lexicon.common(head.rpartition("-")[2])  # `Virginia-based Lanner`
         ):
             break
         low += len(head) + 1
         name, opening = rest, not rest[:1].isupper()
-    bare = _ended(_POSSESSIVE.sub("", name), text[low + len(name) : low + len(name) + 2])
+    bare = _ended(_bare(name), text[low + len(name) : low + len(name) + 2])
     words = bare.split()
     if len(bare) < 2 or (not bare[:2].isalnum() and sum(map(str.isalnum, bare)) < 2):
         return None
-    if all(w.isdigit() or w.casefold() in STOP for w in (words[0], words[-1])):
+    if _is_no_name(words[0]) and _is_no_name(words[-1]):
         return None
     return (low, low + len(bare)) if _is_name(words, opening, lexicon) else None
 
 
+# An expression is tried only where its signs are: most names have none of them.
+
+
+def _bare(name: str) -> str:
+    """A name without the ending of an owner."""
+    return _POSSESSIVE.sub("", name) if "'" in name or "’" in name else name
+
+
+def _hyphened(word: str) -> re.Match[str] | None:
+    """`Virginia-based`, with its first part."""
+    return _HYPHENED.match(word) if "-" in word or "–" in word else None
+
+
+def _is_no_name(word: str) -> bool:
+    return word.isdigit() or word.casefold() in STOP
+
+
 def _ended(name: str, after: str) -> str:
     """The name up to where a sentence ended unseen: `World War I. A …`, `PCR A polymerase`."""
-    words = name.split()
+    words = name.split() if "." in name else []
     for at in range(1, len(words)):
         if words[at - 1].endswith(".") and words[at].casefold() in STOP:
             return " ".join(words[:at]).rstrip(".")
@@ -161,9 +176,9 @@ def _is_name(words: list[str], opening: bool, lexicon: Lexicon) -> bool:
     if len(letters) > 1:
         return lexicon.is_name(letters) or bool(_OF.search(" ".join(words)))
     word = letters[0]
-    if _CONTRACTED.sub("", word).casefold() in STOP:
+    if (_CONTRACTED.sub("", word) if "'" in word or "’" in word else word).casefold() in STOP:
         return False
-    hyphened = _HYPHENED.match(word)
+    hyphened = _hyphened(word)
     if hyphened and (lexicon.opener(hyphened[1]) or hyphened[1].casefold() in STOP):
         return False
     return (word.isupper() and len(word) < _SPELT) or not known(word)
@@ -181,7 +196,7 @@ def quoted_names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield low, low + len(inner)
 
 
-def acronyms(text: str, span: tuple[int, int], names: list[tuple[int, int]]) -> Iterator[tuple[str, str]]:
+def acronyms(text: str, span: tuple[int, int], names: Iterable[tuple[int, int]]) -> Iterator[tuple[str, str]]:
     """Short forms in brackets after the long form whose letters they are: `World Health Organization (WHO)`."""
     if text.find("(", *span) < 0:
         return
@@ -246,8 +261,8 @@ class TitleTree:
         written = [match.group() for match in matches]
         words = list(map(folded, written))
         self._hear(words, written, matches)
-        for i in range(len(words)):
-            if firsts is not None and words[i] not in firsts:
+        for i, word in enumerate(words):
+            if firsts is not None and word not in firsts:
                 continue
             node = self._begin(words, i)
             if node is None:

@@ -62,6 +62,8 @@ def small_title(source: Source) -> str:
     title = source.title
     if not title.isalpha() or source.redirect:
         return ""
+    if title.lower() not in source.text:
+        return ""
     small = len(re.findall(rf"\b{title.lower()}\b", source.text))
     large = len(re.findall(rf"[^.!?\n]\s{title}\b", source.text))
     return fold(title) if small > large else ""
@@ -270,7 +272,7 @@ def _facts(source: Source, sentences: list[tuple[Span, list[NameMention]]], topi
             counts[mention.name, mention.type] += 1
             if not mention.type and (kind := kind_around(source.text, mention.start, mention.end)):
                 guesses.setdefault(mention.name, Counter())[kind] += 1
-        for short, long in acronyms(source.text, span, [(m.start, m.end) for m in mentions]):
+        for short, long in acronyms(source.text, span, ((m.start, m.end) for m in mentions)):
             aliases.setdefault(long, set()).add(short)
         relations += _relations(source, span, mentions, topic)
     return PassageFacts(
@@ -301,12 +303,11 @@ def _relations(source: Source, span: Span, mentions: list[NameMention], topic: T
         if ends[0] != ends[1]:
             stated |= {ends, ends[::-1]}
             yield Relation(subject, predicate_of(predicate), object, sentence, 1.0, date, "sentence")
-    for one, other in pairwise(outer):
-        ends = fold(one.name), fold(other.name)
-        if ends[0] != ends[1] and ends not in stated and not one.type:
+    named = [(mention, fold(mention.name)) for mention in outer]
+    for (one, name), (other, next_name) in pairwise(named):
+        if name != next_name and (name, next_name) not in stated and not one.type:
             yield Relation(one.name, NAMED_WITH, other.name, sentence, 1.0, date, "sentence")
-    for mention in outer:
-        name = fold(mention.name)
+    for mention, name in named:
         if not mention.type and name != own and (own, name) not in stated:
             yield Relation(source.title, NAMED_WITH, mention.name, sentence, 0.5, date, "title")
     for mention in mentions:

@@ -116,7 +116,7 @@ def statements(text: str, start: int, end: int, names: Sequence[NameAt], topic: 
     acting = [_acts(text, name.end, end) for name in names]
     state = _State()
     for at, name in enumerate(names):
-        owner = _TOKEN.match(text, name.end, end) is not None and text[name.end : name.end + 2] in ("'s", "’s")
+        owner = text[name.end : name.end + 2] in ("'s", "’s") and _TOKEN.match(text, name.end, end) is not None
         if at == 0:
             tokens = _tokens(text, start, name.start)
             yield from _first(tokens, name, topic, state, owner)
@@ -140,8 +140,8 @@ def _tokens(text: str, start: int, end: int) -> list[str] | None:
 
 def _acts(text: str, place: int, end: int) -> bool:
     """Whether a verb follows here."""
-    following = _TOKEN.match(text, place + 1, end)
-    return following is not None and text[place] == " " and _is_verb(following.group(), "")
+    following = _TOKEN.match(text, place + 1, end) if text.startswith(" ", place) else None
+    return following is not None and _is_verb(following.group(), "")
 
 
 def _nouns(text: str, names: Sequence[NameAt], end: int) -> list[NameAt]:
@@ -149,8 +149,8 @@ def _nouns(text: str, names: Sequence[NameAt], end: int) -> list[NameAt]:
     found: list[NameAt] = []
     described = -1  # where a name begins that only describes
     for name in reversed(names):
-        following = _TOKEN.match(text, min(name.end + 1, end), end)
-        word = following.group() if following is not None and text[name.end] == " " else ""
+        following = _TOKEN.match(text, name.end + 1, end) if text.startswith(" ", name.end) else None
+        word = following.group() if following is not None else ""
         if name.end + 1 == described or (word.isalpha() and word.islower() and len(word) > 2 and not _is_known(word)):
             described = name.start
         else:
