@@ -123,7 +123,9 @@ class _Share:
                 self.statements.append((subject, relation.predicate, object, relation, chunk, made))
 
     def _name(self, key: Key, name: str, way: str, count: int) -> EntityShare:
-        share = self.entities.setdefault(key, EntityShare())
+        share = self.entities.get(key)
+        if share is None:
+            share = self.entities[key] = EntityShare()
         share.names[name] = share.names.get(name, 0) + count
         share.count += count
         share.ways[way] = share.ways.get(way, 0) + 1

@@ -79,6 +79,11 @@ class GatheredEntity:
     type: str = ""
 
     @classmethod
+    def of_share(cls, share: EntityShare) -> GatheredEntity:
+        """What one document says, which is made part of this."""
+        return cls(share.names, share.types, share.guesses, share.ways, share.count)
+
+    @classmethod
     def of_row(cls, row: tuple[str, str, int, str | None, str | None]) -> GatheredEntity:
         name, description, count, names, told = row
         ways, guesses, types = (*([count] if told is None else json.loads(told)), {}, {}, {})[:3]
@@ -126,11 +131,11 @@ class GatheredEntity:
         """Its ways, guesses and types, without what is empty at the end; for ways, a number where rules alone found
         it, and nothing at all where that is all, and as often as it is named.
         """
-        told: list[object] = [dict(sorted(each.items())) for each in (self.ways, self.guesses, self.types)]
-        if way == "rules":
-            told[0] = self.ways[way]
-        while told and told[-1] == {}:
-            told.pop()
+        told: list[object] = [self.ways[way] if way == "rules" else dict(sorted(self.ways.items()))]
+        if self.guesses or self.types:
+            told.append(dict(sorted(self.guesses.items())))
+        if self.types:
+            told.append(dict(sorted(self.types.items())))
         return None if told == [self.count] else as_json(told)
 
     def called(self, id: int, common: Common) -> set[tuple[str, int, int, int]]:
@@ -221,13 +226,23 @@ def is_everyday(name: str, common: Common) -> int:
     return int(" " not in name and common(name))
 
 
-def packed_share(share: EntityShare) -> str:
-    return as_json([share.names, share.types, share.guesses, share.ways, share.count, share.descriptions])
+def packed_share(share: EntityShare) -> tuple[int, int | None, str]:
+    """Its count, how often rules found it, and its name, where that is all of it; as most are. Else all of it in JSON,
+    and nothing for rules.
+    """
+    if len(share.names) == 1 and not (share.types or share.guesses or share.descriptions) and [*share.ways] == _RULES:
+        return share.count, share.ways["rules"], next(iter(share.names))
+    told = [share.names, share.types, share.guesses, share.ways, share.count, share.descriptions]
+    return share.count, None, as_json(told)
 
 
-def unpacked_share(packed: str) -> EntityShare:
-    return EntityShare(*json.loads(packed))
+def unpacked_share(count: int, by_rules: int | None, told: str) -> EntityShare:
+    """What was packed."""
+    if by_rules is None:
+        return EntityShare(*json.loads(told))
+    return EntityShare({told: count}, {}, {}, {"rules": by_rules}, count)
 
 
-def as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_RULES = ["rules"]
+as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""JSON without spaces, by an encoder that is made once."""

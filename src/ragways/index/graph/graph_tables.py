@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.corpus_names import create_tables
@@ -70,7 +71,9 @@ TABLES = f"{_ENTITY_TABLES}{TEXT_TABLE}{RELATION_TABLES}"
 KEPT = RELATION_KEPT
 """What is behind it."""
 _SORTED = f"""{SORTED}
-CREATE TABLE temp.graph_shares (entity INTEGER, document INTEGER, folded TEXT, share TEXT);
+CREATE TABLE temp.graph_shares (
+    entity INTEGER, document INTEGER, folded TEXT, count INTEGER, by_rules INTEGER, told TEXT
+);
 CREATE TABLE temp.graph_called (name TEXT, entity INTEGER, own INTEGER, everyday INTEGER);
 CREATE TABLE temp.graph_merged (entity INTEGER, name TEXT, reason TEXT, into_name TEXT, documents INTEGER);
 """
@@ -121,7 +124,7 @@ class GraphTables:
             self._put_contents(made)
             number = document.number
             shares.extend(
-                (made.ids[key], number, key[0], packed_share(share)) for key, share in document.entities.items()
+                (made.ids[key], number, key[0], *packed_share(share)) for key, share in document.entities.items()
             )
             said.extend(self._relations.laid_down(made))
             told.extend((number, place, text) for text, place in made.texts.items())
@@ -138,17 +141,15 @@ class GraphTables:
                 rows.clear()
 
     def _fill_entities(self, shown: Shown, common: Common) -> None:
-        query = "SELECT entity, folded, share, document FROM temp.graph_shares ORDER BY entity, document"
+        query = (
+            "SELECT entity, folded, document, count, by_rules, told FROM temp.graph_shares ORDER BY entity, document"
+        )
         entities, names, described = list[Row](), list[Row](), list[Row]()
         for (id, folded), shares in groupby(self._db.execute(query), key=itemgetter(0, 1)):
-            found = GatheredEntity()
             texts: dict[str, None] = {}
-            for *_, packed, document in shares:
-                share = unpacked_share(packed)
-                found.add(share)
-                if share.descriptions:
-                    texts.update(dict.fromkeys(share.descriptions))
-                    described.append((id, document, packed_texts(share.descriptions, text_now(self._db, document))))
+            found = GatheredEntity.of_share(self._share(next(shares), texts, described))
+            for row in shares:
+                found.add(self._share(row, texts, described))
             found.description = " ".join(list(texts)[:_DESCRIPTIONS])
             found.settle(folded, shown)
             entities.append(found.row(id))
@@ -157,6 +158,15 @@ class GraphTables:
                 self._put_entities(entities, names, described)
         self._put_entities(entities, names, described)
         self._db.execute("INSERT INTO graph_names SELECT * FROM temp.graph_called ORDER BY name, entity")
+
+    def _share(self, row: Sequence[Any], texts: dict[str, None], described: list[Row]) -> EntityShare:
+        """What a document says of an entity. Its descriptions are added to the entity's, and to the rows of them."""
+        id, _, document, *packed = row
+        share = unpacked_share(*packed)
+        if share.descriptions:
+            texts.update(dict.fromkeys(share.descriptions))
+            described.append((id, document, packed_texts(share.descriptions, text_now(self._db, document))))
+        return share
 
     def _put_entities(self, entities: list[Row], names: list[Row], described: list[Row]) -> None:
         self._db.executemany(_PUT_ENTITY, entities)
