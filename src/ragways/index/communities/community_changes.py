@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -28,6 +29,7 @@ be split, and then it is not tried with each new member.
 """
 _HUB = 200  # relations; what has more stays where it is, since reading them is not what one document may cost
 _AGAIN = 4  # times as many entities as changed are looked at, at most, because a neighbour moved
+_AT_ONCE = 256  # entities whose neighbours are read together
 _TURNS = 10  # a community is seen to again when others gave it members, but not for ever
 _LOOKED = 2000  # entities looked at to find that two are still joined
 
@@ -81,8 +83,8 @@ class CommunityChange:
         for (one, other), weight in self._touched.links.items():
             if one != other:
                 pairs[min(one, other), max(one, other)] += weight
-        for entity in turned:
-            for other in self._links.neighbours(entity, plain=False):
+        for entity, others in self._links.neighbours(turned, plain=False).items():
+            for other in others:
                 pairs[min(entity, other), max(entity, other)] += 0
         ends = {end for pair in pairs for end in pair}
         ends |= turned
@@ -107,8 +109,16 @@ class CommunityChange:
 
     def _neighbours(self, entity: int) -> Counter[int]:
         if entity not in self._near:
-            self._near[entity] = self._links.neighbours(entity)
+            self._read_ahead([entity])
         return self._near[entity]
+
+    def _read_ahead(self, entities: Iterable[int]) -> None:
+        """Read at once whom entities are joined to, and where those are."""
+        asked = [entity for entity in entities if entity not in self._near]
+        found = self._links.neighbours(asked)
+        self._near |= found
+        members = self._rows.members({other for near in found.values() for other in near})
+        self._rows.read_ahead({member[0] for member in members.values() if member is not None})
 
     # Coming, moving and going
 
@@ -121,6 +131,7 @@ class CommunityChange:
         for entity, label in zip(arrays.ids.tolist(), labels.tolist(), strict=True):
             units[label].append(entity)
         waiting = sorted(units.values())
+        self._read_ahead(strengths)
         while waiting:
             left = [unit for unit in waiting if not self._place({entity: strengths[entity] for entity in unit})]
             if len(left) == len(waiting):
@@ -187,12 +198,16 @@ class CommunityChange:
     def _move(self, entities: Sequence[int]) -> None:
         """Let entities go where they gain most. Neighbours of those that went are asked as well."""
         waiting, asked = deque(entities), Counter(entities)
-        budget = _AGAIN * len(entities)
+        budget, read = _AGAIN * len(entities), set[int]()
         while waiting and budget > 0:
             budget -= 1
             entity = waiting.popleft()
+            if entity not in read:
+                read = {entity, *islice(waiting, _AT_ONCE)}
+                self._read_ahead(read - self._links.hubs(read, _HUB))
+                self._rows.members(read)
             member = self._rows.members([entity])[entity]
-            if member is None or self._links.is_hub(entity, _HUB):
+            if member is None or self._links.hubs([entity], _HUB):
                 continue
             leaf = self._best_leaf(self._weights([entity]), member[1], own=member[0])
             if leaf in (0, member[0]):
@@ -355,7 +370,7 @@ class CommunityChange:
         near, hubs = deque(sorted(those)), deque[int]()
         while parts > 1 and (near or hubs) and looked < _LOOKED:
             entity = near.popleft() if near else hubs.popleft()
-            if entity not in passed and self._links.is_hub(entity, _HUB):
+            if entity not in passed and self._links.hubs([entity], _HUB):
                 passed.add(entity)
                 hubs.append(entity)
                 continue

@@ -142,6 +142,14 @@ class CommunityRows:
             self._nodes[number] = Node(*row)
         return self._nodes[number]
 
+    def read_ahead(self, numbers: Iterable[int]) -> None:
+        """Read at once communities that will be asked for, and all above them."""
+        query = f"SELECT {_COLUMNS} FROM communities WHERE number {_AMONG}"
+        while asked := [number for number in numbers if number not in self._nodes]:
+            nodes = [Node(*row) for row in self._db.execute(query, (json.dumps(asked),))]
+            self._nodes.update((node.number, node) for node in nodes)
+            numbers = {node.parent for node in nodes} - {0}
+
     def is_there(self, number: int) -> bool:
         if number in self._nodes:
             return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,23 +80,25 @@ class EntityLinks:
                 self._plain[id] = self._joins(type)
         return {entity: self._plain[entity] for entity in entities}
 
-    def neighbours(self, entity: int, *, plain: bool = True) -> Counter[int]:
-        """The entities, plain ones or all, that one is joined to, and by how much."""
-        out, into = self.ends.with_end("subject", [entity]), self.ends.with_end("object", [entity])
+    def neighbours(self, entities: Collection[int], *, plain: bool = True) -> dict[int, Counter[int]]:
+        """The entities, plain ones or all, that each of these is joined to, and by how much."""
+        out, into = self.ends.with_end("subject", entities), self.ends.with_end("object", entities)
+        ends = np.concatenate([out.subjects, into.objects])
         others = np.concatenate([out.objects, into.subjects])
         weights = np.concatenate([out.weights, into.weights])
-        found: Counter[int] = Counter()
-        for other, weight in zip(others.tolist(), weights.tolist(), strict=True):
-            if other != entity and weight > 0:
-                found[other] += weight
-        joining = self.plain(found.keys())
-        return Counter({other: weight for other, weight in found.items() if joining[other] or not plain})
+        joining = self.plain(set(others.tolist())) if plain else {}
+        found: dict[int, Counter[int]] = {entity: Counter() for entity in entities}
+        for entity, other, weight in zip(ends.tolist(), others.tolist(), weights.tolist(), strict=True):
+            if other != entity and weight > 0 and (not plain or joining[other]):
+                found[entity][other] += weight
+        return found
 
-    def is_hub(self, entity: int, limit: int) -> bool:
-        """Whether an entity has more relations than `limit`."""
-        if entity not in self._counts:
-            self._counts |= self.ends.counts([entity])
-        return self._counts[entity] > limit
+    def hubs(self, entities: Iterable[int], limit: int) -> set[int]:
+        """Those of these entities that have more relations than `limit`."""
+        asked = set(entities)
+        if unknown := asked - self._counts.keys():
+            self._counts |= self.ends.counts(unknown)
+        return {entity for entity in asked if self._counts[entity] > limit}
 
     def weights(self, pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """By how much the two of each pair are joined, plain or not."""
