@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -145,11 +146,12 @@ class GraphTables:
             "SELECT entity, folded, document, count, by_rules, told FROM temp.graph_shares ORDER BY entity, document"
         )
         entities, names, described = list[Row](), list[Row](), list[Row]()
-        for (id, folded), shares in groupby(self._db.execute(query), key=itemgetter(0, 1)):
+        for (id, folded), rows in groupby(self._db.execute(query), key=itemgetter(0, 1)):
             texts: dict[str, None] = {}
-            found = GatheredEntity.of_share(self._share(next(shares), texts, described))
-            for row in shares:
-                found.add(self._share(row, texts, described))
+            shares = map(partial(self._share, texts, described), rows)
+            found = GatheredEntity.of_share(next(shares))
+            for share in shares:
+                found.add(share)
             found.description = " ".join(list(texts)[:_DESCRIPTIONS])
             found.settle(folded, shown)
             entities.append(found.row(id))
@@ -159,7 +161,7 @@ class GraphTables:
         self._put_entities(entities, names, described)
         self._db.execute("INSERT INTO graph_names SELECT * FROM temp.graph_called ORDER BY name, entity")
 
-    def _share(self, row: Sequence[Any], texts: dict[str, None], described: list[Row]) -> EntityShare:
+    def _share(self, texts: dict[str, None], described: list[Row], row: Sequence[Any]) -> EntityShare:
         """What a document says of an entity. Its descriptions are added to the entity's, and to the rows of them."""
         id, _, document, *packed = row
         share = unpacked_share(*packed)
