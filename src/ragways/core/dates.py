@@ -20,6 +20,7 @@ _NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start
 
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name for name in MONTHS)
 _IN_TEXT = re.compile(
+    r"(?=[\dADFJMNOS])"  # with what a date begins: other places are passed over at once
     rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?P<m1>{_MONTH})\.?,? (?P<y1>\d{{3,4}})"
     rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}})"
     rf"|(?P<m3>{_MONTH})\.?,? (?P<y3>\d{{4}})"

@@ -21,6 +21,7 @@ _PARTICLE = (
     r"van den|van de|van|zu|zur|ten|ter|bin|ibn|al|el|af|upon|sur)"
 )
 _NAME = re.compile(
+    rf"(?=[aedlA-Z{_UPPER}])"  # with what a name begins: other places are passed over at once
     rf"(?:{_SHORT}|\b{_CAPITAL})(?:(?: {_PARTICLE} | - | & | |-)(?:{_SHORT}|{_CAPITAL}))*"
     rf"(?: \d{{1,3}}(?![\d%-]|[.,]\d| {_U}| \d))?"
 )
@@ -399,7 +400,10 @@ _UNITS = (
     "million|billion|trillion|people|inhabitants|residents|passengers|seats|years?|days?|hours?|minutes?|seconds?|"
     "dollars|euros|watts?|MW|GW|kW|Hz|MHz|kHz|GHz"
 )
-_QUANTITY = re.compile(rf"(?<![\w.,])[$€£¥]?\d[\d,]*(?:\.\d+)?(?:\s?-?\s?(?:{_UNITS}))(?!\w)|[$€£¥]\d[\d,]*(?:\.\d+)?")
+_QUANTITY = re.compile(
+    r"(?=[$€£¥\d])"  # as above
+    rf"(?:(?<![\w.,])[$€£¥]?\d[\d,]*(?:\.\d+)?(?:\s?-?\s?(?:{_UNITS}))(?!\w)|[$€£¥]\d[\d,]*(?:\.\d+)?)"
+)
 
 
 _SIGNS = {"%": " percent", "$": " dollars", "€": " euros", "£": " pounds sterling", "¥": " yen"}
