@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,19 +57,22 @@ class AskedKeys:
             if self._gone or self._db.execute(query, (block,)).fetchone():
                 self._change(block, here)
             else:
-                rows = ((block, key, places.tobytes()) for key, places in self._by_key(here))
+                rows = ((block, key, places) for key, places in self._by_key(here))
                 self._db.executemany(f"INSERT INTO {self._table} VALUES (?, ?, ?)", rows)  # noqa: S608
         self._come, self._gone = {}, {}
 
-    def _by_key(self, here: Sequence[int]) -> Iterator[tuple[int, Places]]:
-        """The places in a block of what came, by key; both in order."""
+    def _by_key(self, here: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """The places in a block of what came, as they are kept, by key; both in order."""
         keys = np.concatenate([self._come[place] for place in here])
         if not len(keys):  # documents that asked nothing have no keys
-            return iter(())
+            return
         places = np.repeat([place % BLOCK for place in here], [len(self._come[place]) for place in here])
         order = np.argsort(keys, kind="stable")
         unique, begins = np.unique(keys[order], return_index=True)
-        return zip(unique.tolist(), np.split(places[order].astype(np.uint16), begins[1:]), strict=True)
+        packed = places[order].astype(np.uint16).tobytes()
+        bounds = [*(begins * np.dtype(np.uint16).itemsize).tolist(), len(packed)]
+        for key, (begin, end) in zip(unique.tolist(), pairwise(bounds), strict=True):
+            yield key, packed[begin:end]
 
     def _change(self, block: int, here: Iterable[int]) -> None:
         """Only keys that a document left before and not now, or now and not before, are looked at."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -39,7 +39,9 @@ Into = tuple[str, str]
 _HELD = 300_000
 """Answers that are remembered, and claims that are counted in memory, at most."""
 _HELD_NAMES = 50_000
-"""Names whose claims are remembered at most: several things are asked of a name one after the other."""
+"""Names whose claims, and the answers to one question, are remembered at most: several things are asked of a name one
+after the other.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ class NameAnswers:
     ) -> None:
         self._db, self._is_common, self.forbidden, self.near = db, common, forbidden, near or {}
         self.asked: set[int] = set()
-        self._known: dict[tuple[str, str], object] = {}
+        self._known: dict[str, dict[str, object]] = defaultdict(dict)
+        """What was answered, by question and name."""
         self._claims: dict[str, dict[str, dict[str, int]]] = {}
         self._titles: dict[str, str] = {}
         self._words: dict[str, bool] = {}
@@ -76,13 +79,12 @@ class NameAnswers:
 
     def _answer(self, what: str, name: str, ask: Callable[[str], T], kind: str = NAMED) -> T:
         self.asked.add(key_of(kind, name))
-        try:
-            return self._known[what, name]  # type: ignore[return-value]
-        except KeyError:
-            if len(self._known) > _HELD:
-                self._known.clear()
-            found = self._known[what, name] = ask(name)
-            return found
+        known = self._known[what]
+        if name not in known:
+            if len(known) > _HELD_NAMES:
+                known.clear()
+            known[name] = ask(name)
+        return known[name]  # type: ignore[return-value]
 
     def common(self, word: str) -> bool:
         """Whether a word is an everyday one."""
@@ -162,7 +164,8 @@ class NameAnswers:
         return self._answer("everywhere", name, self._everywhere)
 
     def _everywhere(self, name: str) -> Into | None:
-        said = ((fold(self._titled(name)), "redirect"), (self._acronym(name), "acronym"))
+        said = [(fold(title), "redirect")] if (title := self._titled(name)) else []
+        said += [(long, "acronym")] if (long := self._acronym(name)) else []
         allowed = [into for into in said if self.allowed(name, into[0])]
         return min(allowed, default=None) or self.near.get(name)
 

@@ -161,8 +161,8 @@ def titled(db: sqlite3.Connection, name: str) -> str:
 
 def only_title(db: sqlite3.Connection, base: str) -> str:
     """The title of the one article that has this name and an ending."""
-    rows = db.execute("SELECT DISTINCT title FROM graph_ends WHERE base = ? AND base != '' LIMIT 2", (base,)).fetchall()
-    return rows[0][0] if len(rows) == 1 else ""
+    titles = {row[0] for row in db.execute("SELECT title FROM graph_ends WHERE base = ? AND base != ''", (base,))}
+    return titles.pop() if len(titles) == 1 else ""
 
 
 def type_of_title(db: sqlite3.Connection, title: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ragways.core.types import content_hash
 from ragways.index.graph.facts import PassageFacts, Relation
@@ -135,5 +136,6 @@ class _Share:
         return share
 
 
+@lru_cache(maxsize=50_000)  # many documents name the same
 def entity_id(key: Key) -> str:
     return f"entity:{content_hash(*key)[:16]}"

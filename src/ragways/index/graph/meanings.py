@@ -91,7 +91,7 @@ class DocumentMeaning:
     def _merge(self, name: str) -> Into | None:
         """What a name is taken for: in this document, else anywhere."""
         if name not in self._taken:
-            allowed = (into for into in self._merges(name) if self._answers.allowed(name, into[0]))
+            allowed = [into for into in self._merges(name) if self._answers.allowed(name, into[0])]
             self._taken[name] = min(allowed, default=None)
         return self._taken[name] or self._answers.everywhere(name)
 

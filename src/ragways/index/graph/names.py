@@ -279,6 +279,7 @@ _IS = re.compile(
 )
 
 
+@lru_cache(maxsize=10_000)
 def coarse(type: str) -> str:
     """The kind that a type belongs to, or nothing where it is not known: unknown types fit any other."""
     for word in reversed(type.casefold().replace("/", " ").split()):

@@ -42,8 +42,10 @@ def packed_facts(title: str, text: str, chunks: Iterable[tuple[SourcePassage, Se
             # Field by field: what is the same in many of them stands together.
             entities, relations = facts.entities, facts.relations
             column += (len(entities), len(relations))
-            for field in ("name", "type", "description", "guess"):
-                column += [n(getattr(entity, field)) for entity in entities]
+            column += [n(entity.name) for entity in entities]
+            column += [n(entity.type) for entity in entities]
+            column += [n(entity.description) for entity in entities]
+            column += [n(entity.guess) for entity in entities]
             column += [entity.count for entity in entities]
             column += [len(entity.aliases) for entity in entities]
             column += [n(alias) for entity in entities for alias in entity.aliases]

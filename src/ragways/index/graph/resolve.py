@@ -58,9 +58,10 @@ class DocumentNames:
 
     def _use(self, name: str) -> NameUse:
         key = fold(name)
-        if key not in self.names:
-            self.names[key] = NameUse()
-        return self.names[key]
+        found = self.names.get(key)
+        if found is None:
+            found = self.names[key] = NameUse()
+        return found
 
 
 EVERYWHERE = -1
@@ -118,7 +119,7 @@ def people_by_word(document: DocumentNames, common: Callable[[str], bool]) -> di
 
 def _may_be_person(words: list[str], use: NameUse, common: Callable[[str], bool]) -> bool:
     """Whether nothing speaks against a name being a person's, and all of its words are names."""
-    if any("," in spelling or "(" in spelling or any(c.isdigit() for c in spelling) for spelling in use.spellings):
+    if any("," in spelling or "(" in spelling or any(map(str.isdigit, spelling)) for spelling in use.spellings):
         return False
     written = max(use.spellings, key=len, default="").split()
     return (
