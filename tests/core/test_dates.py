@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.core.dates import PartialDate, find, parse
+from ragways.core.dates import MONTHS, PartialDate, find, parse
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,14 @@ def test_dates_in_running_text_have_their_place():
         ("1990", "1990"),
     ]
     assert not list(find(text, 0, 9))
+
+
+@pytest.mark.parametrize("month", [*MONTHS, *(month[:3] for month in MONTHS)])
+def test_every_month_begins_a_date_in_running_text(month: str):
+    text = f"it opened in {month} 1850"
+    assert [(text[low:high], date.month) for low, high, date in find(text)] == [
+        (f"{month} 1850", 1 + [name[:3] for name in MONTHS].index(month[:3]))
+    ]
 
 
 def test_a_date_is_written_in_several_forms_and_lies_in_its_year():

@@ -26,6 +26,10 @@ LEXICON = Lexicon(["the however he was born in and it became a the however built
         ("A monk of St. Maurice's Abbey.", ["St. Maurice's Abbey"]),
         ("Ludwig van Beethoven and Vincent van Gogh.", ["Ludwig van Beethoven", "Vincent van Gogh"]),
         ("the work of Émile Zola", ["Émile Zola"]),
+        (
+            "he met al-Biruni, el-Fasher, d'Alembert and l’Hôpital",
+            ["al-Biruni", "el-Fasher", "d'Alembert", "l’Hôpital"],
+        ),
         ("Tamsett's house", ["Tamsett"]),
         ("built by AT & T from Apollo 11", ["AT & T", "Apollo 11"]),
         ("Built from stone.", []),
