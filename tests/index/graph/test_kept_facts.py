@@ -151,6 +151,7 @@ def never_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_facts, "_MUCH", 0)
     monkeypatch.setattr(tables, "LARGE", 0)
     monkeypatch.setattr(array_tables, "_VALUES", (60, 60))
+    monkeypatch.setattr(updates, "_IN_MEMORY", 3)  # of chunks; histories have fewer and more
     monkeypatch.setattr(updates, "_AT_ONCE", 1)  # documents that wait have their texts in places of the text before
 
 
@@ -279,6 +280,13 @@ def test_only_documents_that_asked_are_thought_over_again(monkeypatch: pytest.Mo
     index.run({"d": Document("d", "Tamsett", "Tamsett is an island.", "text")}, changes=True)
     # With an article, `Tamsett` is no short form of `Oriel Tamsett`; it is shown and written as before.
     assert sorted(thought) == sorted(number_of(Document(key, "", "", "text").id) for key in "bd")
+
+
+def test_a_person_is_called_by_the_first_word_too() -> None:
+    index = _Index()
+    said = "Oriel Tamsett was an engineer. Oriel died."
+    index.run({"a": Document("a", "Oriel Tamsett", said, "text")}, changes=False)
+    assert ("oriel", "i", "", 1) in index.rows("graph_claims")
 
 
 def test_facts_that_stay_the_same_are_no_change() -> None:

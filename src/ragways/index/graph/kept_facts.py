@@ -7,7 +7,7 @@ With its facts a document leaves the keys of what it asked (`CorpusNames.keys`),
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -134,14 +134,18 @@ def kept_facts(db: sqlite3.Connection) -> Iterator[DocumentFacts]:
         yield document_facts(number, packed, text)
 
 
-def kept_names(db: sqlite3.Connection) -> Iterator[DocumentNames]:
-    """The names of all documents, by number; a good deal quicker than their facts."""
+def kept_names(db: sqlite3.Connection) -> Iterator[Callable[[], DocumentNames]]:
+    """The names of all documents, by number; a good deal quicker than their facts. Each is read when it is called."""
     for _, packed, text in db.execute(f"{_FACTS} ORDER BY document"):
-        title, named = unpacked_names(packed, text)
-        names = DocumentNames(title)
-        for entities, ends in named:
-            names.hear(entities, ends)
-        yield names
+        yield partial(_names, packed, text)
+
+
+def _names(packed: bytes, text: str) -> DocumentNames:
+    title, named = unpacked_names(packed, text)
+    names = DocumentNames(title)
+    for entities, ends in named:
+        names.hear(entities, ends)
+    return names
 
 
 def has_facts(db: sqlite3.Connection, number: int) -> bool:

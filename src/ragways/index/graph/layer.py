@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,8 +105,8 @@ def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
         found = kept_facts(db)
         return found if settings.method == "rules" else _with_paid(context, settings, found)
 
-    def names() -> Iterable[DocumentNames]:
-        return kept_names(db) if settings.method == "rules" else (each.names() for each in facts())
+    def names() -> Iterable[Callable[[], DocumentNames]]:
+        return kept_names(db) if settings.method == "rules" else (each.names for each in facts())
 
     fill_graph(db, Chapters(facts, names), answers, lambda: _near(context, settings, answers))
     return GraphTables(db)

@@ -40,6 +40,14 @@ class DocumentMeaning:
                 if name not in firsts:
                     yield (ALONE, name, ""), 1
 
+    @property
+    def may_take(self) -> bool:
+        """Whether there is anything that it may take for a short form or an acronym, whatever the corpus tells."""
+        if any(use.aliases for use in self._names.values()):
+            return True
+        words = [name.split() for name in (*self._names, self._own) if " " in name]
+        return any(each[0] in self._names or each[-1] in self._names for each in words)
+
     def taken(self) -> Iterator[tuple[Claim, int]]:
         """What it takes for short forms and acronyms."""
         self._answers.asked = self.asked

@@ -14,7 +14,7 @@ from ragways.index.graph.names import coarse, fold, split_title
 from ragways.index.layer import BuildContext
 
 
-@dataclass
+@dataclass(slots=True)
 class NameUse:
     """How a document, or the corpus, uses a name: how often, as what, and under which spellings."""
 

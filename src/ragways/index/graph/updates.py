@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import compress, islice, repeat
 
 import numpy as np
 
@@ -38,16 +38,18 @@ CREATE TABLE IF NOT EXISTS graph_meanings (
 TABLES = f"{_OWN_TABLES}{KEPT}{ROW_TABLES}"
 _AT_ONCE = 1000
 """Documents whose shares of the graph are held at once."""
-_IN_MEMORY = 10_000
-"""Documents whose facts are held while the tables are made anew, at most: some 10 KB each."""
+_IN_MEMORY = 20_000
+"""Chunks, of documents whose facts are held while the tables are made or changed, at most: some 20 KB each."""
 
 
 @dataclass(frozen=True)
 class Chapters:
-    """The facts of all documents, by number, and their names alone, which are read in less time."""
+    """The facts of all documents, by number, and their names alone, which are read in less time, and only of those that
+    are called.
+    """
 
     facts: Callable[[], Iterable[DocumentFacts]]
-    names: Callable[[], Iterable[DocumentNames]]
+    names: Callable[[], Iterable[Callable[[], DocumentNames]]]
 
 
 def fill_graph(
@@ -64,11 +66,20 @@ def fill_graph(
             db.execute(f"DROP TABLE {table}")
     create_tables(db, TABLES)
     meanings = _OfAll(db, chapters, answers)
-    for claimed in (DocumentMeaning.heard, DocumentMeaning.taken, DocumentMeaning.kinds):
-        fill_claims(db, map(claimed, meanings.of_names()))
-        answers.forget()
-        if claimed is DocumentMeaning.heard:
-            answers.near = near()
+    taking = bytearray()  # a byte for each document: whether it may take one name for another
+
+    def heard() -> Iterator[Iterable[tuple[Claim, int]]]:
+        for meaning in meanings.of_names():
+            taking.append(meaning.may_take)
+            yield meaning.heard()
+
+    fill_claims(db, heard())
+    answers.forget()
+    answers.near = near()
+    fill_claims(db, (meaning.taken() for meaning in meanings.of_names(taking)))
+    answers.forget()
+    fill_claims(db, (meaning.kinds() for meaning in meanings.of_names()))
+    answers.forget()
     kept = _Meanings(db)
 
     def documents() -> Iterator[DocumentGraph]:
@@ -86,16 +97,17 @@ class _OfAll:
 
     def __init__(self, db: sqlite3.Connection, chapters: Chapters, answers: NameAnswers) -> None:
         self._chapters, self._answers = chapters, answers
-        (count,) = db.execute("SELECT count(*) FROM graph_facts").fetchone()
+        (count,) = db.execute("SELECT count(*) FROM chunks").fetchone()
         self._held: list[tuple[DocumentFacts, DocumentMeaning]] | None = None
         if count <= _IN_MEMORY:
             self._held = list(self.of_facts())
 
-    def of_names(self) -> Iterator[DocumentMeaning]:
-        """As far as names tell."""
+    def of_names(self, which: Sequence[int] = ()) -> Iterator[DocumentMeaning]:
+        """As far as names tell. `which`: for each document, whether it is wanted; all are unless it is given."""
+        wanted = which or repeat(1)
         if self._held is not None:
-            return (meaning for _, meaning in self._held)
-        return (DocumentMeaning(names, self._answers) for names in self._chapters.names())
+            return (meaning for _, meaning in compress(self._held, wanted))
+        return (DocumentMeaning(read(), self._answers) for read in compress(self._chapters.names(), wanted))
 
     def of_facts(self) -> Iterable[tuple[DocumentFacts, DocumentMeaning]]:
         """With the facts of each."""
@@ -112,6 +124,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
     gone = before.keys() - read.keys()
 
     held: dict[int, tuple[DocumentFacts, DocumentMeaning]] = {}
+    room = _IN_MEMORY
 
     def now(number: int) -> DocumentFacts:
         return read.get(number) or facts_of(db, number)
@@ -120,12 +133,14 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
         """What a document says and means, as far as the steps until now tell; kept for the next ones where there are
         few.
         """
+        nonlocal room
         found = held.get(number)
         if found is None:
             facts = now(number)
             found = facts, DocumentMeaning(facts.names(), answers)
-        if len(held) < _IN_MEMORY:
-            held[number] = found
+            if room > 0:
+                held[number] = found
+                room -= len(facts.chunks)
         return found
 
     claims: Counter[Claim] = Counter()
