@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -11,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from ragways.index import array_tables
 from ragways.index.build import build, remove
+from ragways.index.communities import finding
+from ragways.index.graph import kept_facts, tables
 from ragways.index.reader import Index
 from tests.fakes import recipe, write
 
@@ -86,3 +90,63 @@ def test_sqlite_takes_no_more_steps_in_a_larger_index(homes: list[Path], act: Ca
     small, large = taken
     assert small > 0
     assert large < 1.2 * small + 10  # trees may be a level deeper
+
+
+FEW_ROWS = {"meta", "sqlite_master", "graph_state", "graph_phrases", "graph_predicates", "community_released"}
+"""Tables that do not grow with the corpus, or hardly."""
+OF_WHAT_IS_OWED = {"reports_without_vector", "communities_owed", "graph_entity_texts_waiting"}
+"""Indexes that hold only what a run has still to do."""
+
+
+@contextmanager
+def statements() -> Iterator[set[str]]:
+    """Gathers what is asked of SQLite."""
+    told = set[str]()
+    real = sqlite3.connect
+
+    class Noting(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            told.add(sql)
+            return super().execute(sql, *values)
+
+        def executemany(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            told.add(sql)
+            return super().executemany(sql, *values)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", lambda *args, **options: real(*args, factory=Noting, **options))
+        yield told
+
+
+def test_no_statement_of_a_change_goes_through_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(kept_facts, "_MUCH", 0)
+    monkeypatch.setattr(finding, "SMALL", 0)
+    monkeypatch.setattr(finding, "MUCH", 100)
+    monkeypatch.setattr(tables, "LARGE", 0)
+    monkeypatch.setattr(array_tables, "_VALUES", (600, 600))
+    texts = {f"{n}.md": f"# Ship {n}\n\nShip {n} met Otto Tamsett and Ship {n + 1} in Saltrey.\n" for n in range(30)}
+    docs, layers = write(tmp_path / "docs", texts), frozenset({"vectors", "words", "graph", "communities"})
+    asyncio.run(build(tmp_path / "index", [docs], recipe(layers=layers)))
+    with statements() as told:
+        for name, text in (("more.md", "# More\n\nShip 3 met Saltrey.\n"), ("3.md", "# Ship 3\n\nIt was lost.\n")):
+            (docs / name).write_text(text)
+            asyncio.run(build(tmp_path / "index", [docs / name], recipe(layers=layers)))
+        asyncio.run(remove(tmp_path / "index", ["docs/5.md"]))
+    explained, through = 0, list[tuple[str, str]]()
+    with closing(sqlite3.connect(tmp_path / "index" / "index.sqlite")) as db:
+        for sql in sorted(told):
+            if not sql.lstrip().startswith(("SELECT", "INSERT", "UPDATE", "DELETE")) or "count(*)" in sql:
+                continue
+            values = ["1"] * (len(set(re.findall(r"\?\d+", sql))) or sql.count("?"))
+            try:
+                plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+            except sqlite3.OperationalError:  # of the work cache, or of tables that are gone by now
+                continue
+            explained += 1
+            for step in plan:
+                words = step.split()
+                small = words[1] in {*FEW_ROWS, "json_each", "CONSTANT"} or words[-1] in OF_WHAT_IS_OWED
+                if words[0] == "SCAN" and not small and not re.search(r"LIMIT 1\b", sql):
+                    through.append((step, sql))
+    assert not through
+    assert explained > 100

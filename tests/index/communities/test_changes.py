@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragways.index.communities import community_changes
 from ragways.index.communities.community_changes import GROWTH, CommunityChange
 from ragways.index.communities.community_rows import CommunityRows, id_of_members
 from ragways.index.communities.entity_links import EntityLinks
-from ragways.index.communities.partition import hierarchy, modularity
+from ragways.index.communities.partition import Group, hierarchy, modularity
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import MILLION, Touched
 from ragways.index.graph.graph_tables import KEPT, TABLES
@@ -137,8 +138,15 @@ edges_of = st.dictionaries(st.tuples(st.integers(1, 24), st.integers(1, 24)), st
 
 @settings(max_examples=60, deadline=None)
 @given(edges_of, st.lists(st.tuples(edges_of, st.integers(0, 3), st.sets(st.integers(1, 24), max_size=2)), max_size=4),
-       st.integers(2, 12), st.randoms(use_true_random=False))  # fmt: skip
-def test_communities_hold_after_any_history(first, steps, size, dice):
+       st.integers(2, 12), st.randoms(use_true_random=False), st.sampled_from((1, 4, 200)))  # fmt: skip
+def test_communities_hold_after_any_history(first, steps, size, dice, hub):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(community_changes, "_HUB", hub)
+        patch.setattr(community_changes, "_AT_ONCE", 2)
+        _hold(first, steps, size, dice)
+
+
+def _hold(first, steps, size, dice):
     kept = Kept(size)
     kept.find(Counter(first))
     kept.check()
@@ -150,6 +158,46 @@ def test_communities_hold_after_any_history(first, steps, size, dice):
         change.update(come)
         kept.change(change, {entity: "date" if entity in dates else "" for entity in turned})
         kept.check()
+
+
+@settings(max_examples=60, deadline=None)
+@given(edges_of, st.sets(st.integers(1, 24), max_size=4), st.sampled_from((1, 4, 200)))
+def test_what_is_joined_is_told_without_reading_all_of_a_hub(edges, asked, hub):
+    kept = Kept(100)
+    kept.write(Counter(edges), {})
+    graph = networkx.Graph(edge for edge in kept.edges if edge[0] != edge[1])
+    arrays = EntityLinks(kept.db).whole()
+    rows = CommunityRows(kept.db)
+    rows.add_tops(arrays, dict.fromkeys(arrays.ids.tolist(), 1), [Group(0, -1, np.arange(len(arrays.ids)), True)])
+    there = {entity for entity in asked if entity in graph}
+    parts = {min(networkx.node_connected_component(graph, entity)) for entity in there}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(community_changes, "_HUB", hub)
+        patch.setattr(community_changes, "_AT_ONCE", 2)
+        made = CommunityChange(rows, EntityLinks(kept.db), kept.settings, 1, Touched())
+        assert made._joined(1, there) == (len(parts) <= 1)
+
+
+def test_the_largest_hub_is_not_read(monkeypatch):
+    """Two hubs that lost their link are joined by a third: of the larger nothing is read."""
+    kept = Kept(10_000)
+    kept.write(Counter({(hub, hub * 1000 + n): 1 for hub, many in ((1, 300), (2, 500)) for n in range(many)}), {})
+    kept.write(Counter({(1, 2999): 1, (2, 2999): 1}), {})
+    arrays = EntityLinks(kept.db).whole()
+    rows = CommunityRows(kept.db)
+    rows.add_tops(arrays, dict.fromkeys(arrays.ids.tolist(), 1), [Group(0, -1, np.arange(len(arrays.ids)), True)])
+    links = EntityLinks(kept.db)
+    read: list[int] = []
+    real = links.joined_to
+
+    def noting(hub):
+        read.append(hub)
+        return real(hub)
+
+    monkeypatch.setattr(links, "joined_to", noting)
+    made = CommunityChange(rows, links, kept.settings, 1, Touched())
+    assert made._joined(1, {1, 2})
+    assert read == [1]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -12,7 +12,8 @@ says how near it is), so after many changes all are.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from heapq import heappop, heappush
 from itertools import islice
 
 import numpy as np
@@ -120,6 +121,18 @@ class CommunityChange:
         members = self._rows.members({other for near in found.values() for other in near})
         self._rows.read_ahead({member[0] for member in members.values() if member is not None})
 
+    def _some_neighbours(self, hub: int) -> Iterator[Collection[int]]:
+        """Whom a hub is joined to, some at a time: seldom must all be looked at."""
+        others = iter(self._links.joined_to(hub))
+        while some := list(islice(others, _AT_ONCE)):
+            plain = self._links.plain(some)
+            self._rows.members(some)
+            yield [other for other in some if plain[other]]
+
+    def _hubs(self, entities: Iterable[int]) -> set[int]:
+        """Those of these entities that have many relations."""
+        return {entity for entity, count in self._links.counts(entities).items() if count > _HUB}
+
     # Coming, moving and going
 
     def _place_new(self, strengths: dict[int, int]) -> None:
@@ -204,10 +217,10 @@ class CommunityChange:
             entity = waiting.popleft()
             if entity not in read:
                 read = {entity, *islice(waiting, _AT_ONCE)}
-                self._read_ahead(read - self._links.hubs(read, _HUB))
+                self._read_ahead(read - self._hubs(read))
                 self._rows.members(read)
             member = self._rows.members([entity])[entity]
-            if member is None or self._links.hubs([entity], _HUB):
+            if member is None or self._hubs([entity]):
                 continue
             leaf = self._best_leaf(self._weights([entity]), member[1], own=member[0])
             if leaf in (0, member[0]):
@@ -355,8 +368,9 @@ class CommunityChange:
         return member is not None and number in self._rows.chain(member[0])
 
     def _joined(self, number: int, entities: set[int]) -> bool:
-        """Whether entities are joined in a community, looking from all of them at once, at hubs last. If it is not
-        found soon it is taken not to be: then the community is found again, and that tells.
+        """Whether entities are joined in a community, looking from all of them at once, at hubs last, the smallest
+        first: the largest need never be read, since what is joined to it has come upon it. If it is not found soon
+        it is taken not to be: then the community is found again, and that tells.
         """
         those = {entity for entity in entities if self._is_in(entity, number)}
         root = {entity: entity for entity in those}
@@ -366,16 +380,26 @@ class CommunityChange:
                 root[entity] = entity = root[root[entity]]
             return entity
 
-        parts, looked, passed = len(those), 0, set[int]()
-        near, hubs = deque(sorted(those)), deque[int]()
-        while parts > 1 and (near or hubs) and looked < _LOOKED:
-            entity = near.popleft() if near else hubs.popleft()
-            if entity not in passed and self._links.hubs([entity], _HUB):
-                passed.add(entity)
-                hubs.append(entity)
-                continue
+        parts, looked = len(those), 0
+        near, hubs = deque(sorted(those)), list[tuple[int, int, Iterator[Collection[int]]]]()
+        while parts > 1 and looked < _LOOKED:
+            others: Collection[int] = ()
+            if near:
+                entity = near.popleft()
+                if (count := self._links.counts([entity])[entity]) > _HUB:
+                    heappush(hubs, (count, entity, self._some_neighbours(entity)))
+                    continue
+                others = self._neighbours(entity)
+            elif len({top(hub) for _, hub, _ in hubs}) == parts:
+                count, entity, rest = hubs[0]
+                if (some := next(rest, None)) is None:
+                    heappop(hubs)
+                    continue
+                others = some
+            else:
+                return False  # a part that has nothing left to look at is joined to no other
             looked += 1
-            for other in self._neighbours(entity):
+            for other in others:
                 if other not in root:
                     if not self._is_in(other, number):
                         continue

@@ -93,18 +93,25 @@ class EntityLinks:
                 found[entity][other] += weight
         return found
 
-    def hubs(self, entities: Iterable[int], limit: int) -> set[int]:
-        """Those of these entities that have more relations than `limit`."""
+    def joined_to(self, entity: int) -> list[int]:
+        """All that one is joined to, plain or not: of a hub with very many it takes less than to weigh them."""
+        out, into = self.ends.with_end("subject", [entity]), self.ends.with_end("object", [entity])
+        others = np.unique(np.concatenate([out.objects[out.weights > 0], into.subjects[into.weights > 0]]))
+        found: list[int] = others[others != entity].tolist()
+        return found
+
+    def counts(self, entities: Iterable[int]) -> dict[int, int]:
+        """How many relations each of these is in, about."""
         asked = set(entities)
         if unknown := asked - self._counts.keys():
             self._counts |= self.ends.counts(unknown)
-        return {entity for entity in asked if self._counts[entity] > limit}
+        return {entity: self._counts[entity] for entity in asked}
 
     def weights(self, pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """By how much the two of each pair are joined, plain or not."""
-        self._counts |= self.ends.counts({end for pair in pairs for end in pair} - self._counts.keys())
+        counts = self.counts({end for pair in pairs for end in pair})
         # Relations of the one that has fewer are gone through.
-        few = {min(pair, key=lambda end: (self._counts[end], end)) for pair in pairs}
+        few = {min(pair, key=lambda end: (counts[end], end)) for pair in pairs}
         out, into = self.ends.with_end("subject", few), self.ends.with_end("object", few)
         ways: dict[int, tuple[int, int, int]] = {}
         wanted = {*pairs, *((other, one) for one, other in pairs)}
