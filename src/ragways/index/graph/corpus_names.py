@@ -161,8 +161,12 @@ def titled(db: sqlite3.Connection, name: str) -> str:
 
 def only_title(db: sqlite3.Connection, base: str) -> str:
     """The title of the one article that has this name and an ending."""
-    titles = {row[0] for row in db.execute("SELECT title FROM graph_ends WHERE base = ? AND base != ''", (base,))}
-    return titles.pop() if len(titles) == 1 else ""
+    found = ""
+    for (title,) in db.execute("SELECT title FROM graph_ends WHERE base = ? AND base != ''", (base,)):
+        if found and title != found:
+            return ""  # of a hundred thousand articles of one name, two are read
+        found = title
+    return found
 
 
 def type_of_title(db: sqlite3.Connection, title: str) -> str:
