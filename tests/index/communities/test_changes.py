@@ -73,6 +73,12 @@ class Kept:
         CommunityRows(self.db).fill(arrays, hierarchy(arrays.links, arrays.ids, size=self.settings.size))
         self.total = int(arrays.strengths.sum())
 
+    def as_one_community(self) -> CommunityRows:
+        """All entities in one community, number 1, whether they are joined or not."""
+        arrays, rows = EntityLinks(self.db).whole(), CommunityRows(self.db)
+        rows.add_tops(arrays, dict.fromkeys(arrays.ids.tolist(), 1), [Group(0, -1, np.arange(len(arrays.ids)), True)])
+        return rows
+
     def change(self, change: Counter[Edge], types: dict[int, str] | None = None) -> None:
         touched = self.write(change, types or {})
         made = CommunityChange(CommunityRows(self.db), EntityLinks(self.db), self.settings, self.total, touched)
@@ -166,9 +172,7 @@ def test_what_is_joined_is_told_without_reading_all_of_a_hub(edges, asked, hub):
     kept = Kept(100)
     kept.write(Counter(edges), {})
     graph = networkx.Graph(edge for edge in kept.edges if edge[0] != edge[1])
-    arrays = EntityLinks(kept.db).whole()
-    rows = CommunityRows(kept.db)
-    rows.add_tops(arrays, dict.fromkeys(arrays.ids.tolist(), 1), [Group(0, -1, np.arange(len(arrays.ids)), True)])
+    rows = kept.as_one_community()
     there = {entity for entity in asked if entity in graph}
     parts = {min(networkx.node_connected_component(graph, entity)) for entity in there}
     with pytest.MonkeyPatch.context() as patch:
@@ -179,13 +183,11 @@ def test_what_is_joined_is_told_without_reading_all_of_a_hub(edges, asked, hub):
 
 
 def test_the_largest_hub_is_not_read(monkeypatch):
-    """Two hubs that lost their link are joined by a third: of the larger nothing is read."""
+    """Two hubs that lost their link have a neighbour in common: of the larger nothing is read."""
     kept = Kept(10_000)
     kept.write(Counter({(hub, hub * 1000 + n): 1 for hub, many in ((1, 300), (2, 500)) for n in range(many)}), {})
     kept.write(Counter({(1, 2999): 1, (2, 2999): 1}), {})
-    arrays = EntityLinks(kept.db).whole()
-    rows = CommunityRows(kept.db)
-    rows.add_tops(arrays, dict.fromkeys(arrays.ids.tolist(), 1), [Group(0, -1, np.arange(len(arrays.ids)), True)])
+    rows = kept.as_one_community()
     links = EntityLinks(kept.db)
     read: list[int] = []
     real = links.joined_to
