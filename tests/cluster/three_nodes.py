@@ -21,6 +21,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 import ragways
+from ragways.cluster import asking
 from ragways.settings import Settings, plain_settings
 from ragways.testing.replies import Fault
 from ragways.testing.server import LoopbackServer
@@ -30,6 +31,14 @@ SMALL = {"num_cpus": 1, "object_store_memory": 80 * 1024**2}
 MISSED = {"health_check_period_ms": 1000, "health_check_failure_threshold": 3, "health_check_timeout_ms": 3000}
 PARADIGMS = ("naive", "words", "hybrid-words", "graph-ppr")
 QUESTIONS = ("Who kept light 17?", "Anna Holm and the storm of 1844")
+
+
+class LateActor(asking.ShardActor):
+    """One whose node takes long to start it."""
+
+    def __init__(self, folder: str, generation: int) -> None:
+        time.sleep(12)
+        super().__init__(folder, generation)
 
 
 def settings(index: Path, server: LoopbackServer, **cluster: object) -> Settings:
@@ -66,7 +75,7 @@ def seconds(began: float) -> float:
     return passed
 
 
-def until(done: Callable[[], bool], seconds: float = 60) -> None:
+def until(done: Callable[[], bool], seconds: float = 180) -> None:
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, "it did not come to that"
@@ -128,13 +137,13 @@ def main(home: Path) -> dict[str, object]:
             )
             same = second_driver(corpus, home / "three", server)
             cluster.add_node(**SMALL)
-            run.join(120)
+            run.join(300)
             assert summary["done"].added == 401, summary
-            said = same.communicate(timeout=60)[0]
+            said = same.communicate(timeout=240)[0]
             assert same.returncode == 3, said
             assert "another process is writing" in said, said
             paid = embedded(server)
-            said = driver.communicate(timeout=90)[0]
+            said = driver.communicate(timeout=240)[0]
             assert driver.returncode == 0, said
             told["twice"] = twice = sum(1 for times in paid.values() if times > 1)
             # The call that was under way on the lost node, of at most 64 texts.
@@ -178,6 +187,14 @@ def main(home: Path) -> dict[str, object]:
                     during += 1
                 assert found(asked) == (expected, {""})
             told["lost"], told["during"] = seconds(began), during
+
+            # Actors take longer to start than a question may: that is no question's fault.
+            late = settings(home / "three", server, engine="ray", address=cluster.address, replicas=1, seconds=10)
+            plain, asking.ShardActor = asking.ShardActor, LateActor  # type: ignore[misc]
+            with ragways.open(settings=late) as asked:
+                assert asked.retrieve(QUESTIONS[0], "words").shards == ""
+            asking.ShardActor = plain  # type: ignore[misc]
+            told["late"] = seconds(began)
 
             # A shard that nobody can read.
             shutil.move(home / "three" / "shards" / "1", home / "away")

@@ -1,7 +1,8 @@
 """Shards asked in actors of Ray, each with replicas on other nodes.
 
 A question goes to one replica of every shard. Where that is lost, or does not answer in time, the next is asked; where
-none answers, the others' results stand, and the result says how many shards it is of.
+none answers, the others' results stand, and the result says how many shards it is of. Starting is no part of answering:
+a new actor imports the package on its node, which takes a busy machine longer than any question.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _OF_VECTORS = {"reach", "nearest", "ids", "owners", "size", "places", "sizes", "
 _LOST = "lost: "
 _PAUSE = 0.5
 """Seconds between looks whether a lost actor is back."""
+_START = 180.0
+"""Seconds that actors have to start, from when the index was opened."""
 _ASKED = frozenset(_OF_VECTORS | {"statistics", "lexical"})
 
 
@@ -74,6 +77,10 @@ class RayShards:
             ]
             for shard, generation in enumerate(shards.generations)
         }
+        self._start_by = time.monotonic() + _START
+        self._starting = {
+            actor.__ray_ready__.remote(): actor for actor in itertools.chain.from_iterable(self._actors.values())
+        }
 
     def _nodes(self, shard: int, replicas: int) -> list[Any]:
         """A node for each replica of a shard, each another as far as there are: a lost one takes one replica."""
@@ -99,6 +106,8 @@ class RayShards:
                 if time.monotonic() > until or not any(why[shard].startswith(_LOST) for shard in waiting):
                     break
                 time.sleep(_PAUSE)
+            if self._wait_for_start(waiting):
+                until = time.monotonic() + self._seconds
             # All shards at once, then again those that did not answer.
             refs = {
                 shard: self._replica(shard, turn + replica).ask.remote(
@@ -123,13 +132,34 @@ class RayShards:
             note_missing(self, shard, why[shard])
         return checked(self, dict(sorted(answers.items())))
 
+    def _wait_for_start(self, shards: Sequence[int]) -> bool:
+        """Wait until each of the shards has an actor that runs, no longer than starting may take; whether it waited."""
+        timeout = 0.0
+        while self._starting:
+            _, left = self._ray.wait(list(self._starting), num_returns=len(self._starting), timeout=timeout)
+            if time.monotonic() > self._start_by:
+                left = []  # asked like the others from now on
+            # Another dict, not the same with less in it: questions of other threads look at it too.
+            self._starting = {ref: actor for ref, actor in self._starting.items() if ref in left}
+            if all(self._running(shard) for shard in shards):
+                break
+            timeout = _PAUSE
+        return timeout > 0
+
+    def _running(self, shard: int) -> list[Any]:
+        """The actors of a shard that are not starting any more."""
+        starting = set(self._starting.values())
+        return [actor for actor in self._actors[shard] if actor not in starting]
+
     def _replica(self, shard: int, turn: int) -> Any:  # noqa: ANN401
-        actors = self._actors[shard]
+        actors = self._running(shard)
         return actors[turn % len(actors)]
 
     def _answer(self, ref: Any) -> Any:  # noqa: ANN401
         try:
             return self._ray.get(ref, timeout=0)
+        except self._ray.exceptions.GetTimeoutError:
+            return UnreadShard(f"no answer within {self._seconds:g} s (cluster.seconds)")
         except self._ray.exceptions.RayError as error:
             lost = isinstance(error, self._ray.exceptions.RayActorError)
             return UnreadShard((_LOST if lost else "") + " ".join(str(error).split())[:200])
