@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -90,3 +90,16 @@ ProgressCallback = Callable[[Progress], None]
 
 def silent(progress: Progress) -> None:
     """Show nothing."""
+
+
+_OFTEN = 200
+
+
+def told(progress: ProgressCallback, stage: str, items: Iterable[T], total: int = 0) -> Iterator[T]:
+    """The same items; how far the work on them has come is told now and then, and when they are at their end."""
+    done = 0
+    for done, item in enumerate(items, start=1):
+        if done % _OFTEN == 1:
+            progress(Progress(stage, done - 1, total))
+        yield item
+    progress(Progress(stage, done, total))

@@ -35,6 +35,8 @@ from ragways.models.embed import Embedder
 from ragways.models.tokens import count_each
 
 _LOG = logging.getLogger("ragways.index")
+_OFTEN = 1000
+"""Documents of a file after which it is told how many have been read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,10 +363,10 @@ class FileReader:
         """
         with closing(self._reader):
             for done, (root, file) in enumerate(self._files):
-                self._progress(Progress("reading", done, len(self._files), file.key))
+                self._tell(done, file.key)
                 _LOG.debug("reading", extra={"fields": {"file": file.key}})
                 try:
-                    yield from self._file(root, file)
+                    yield from self._file(done, root, file)
                 except NoText:
                     self._summary.leave_out(Skipped(file.key, NO_TEXT))
                     yield EmptyFile(file.key)
@@ -378,7 +380,7 @@ class FileReader:
         self._summary.withdrawn = sum((Path(root).parent / key).is_file() for root, key in gone)
         return [key for _, key in gone]
 
-    def _file(self, root: str, file: SourceFile) -> Iterator[ReadDocument | ReadFile]:
+    def _file(self, done: int, root: str, file: SourceFile) -> Iterator[ReadDocument | ReadFile]:
         try:
             stat = file.path.stat()
         except OSError as error:
@@ -399,11 +401,16 @@ class FileReader:
             if self._deal is not None and not self._deal.has(number):
                 continue
             numbers.add(number)
+            if len(numbers) % _OFTEN == 0:
+                self._tell(done, f"{file.key}: {len(numbers):,} documents")
             if before.get(number) == document_hash(document):
                 self._summary.unchanged += 1
             else:
                 yield self._structured(document, file)
         yield ReadFile(file.key, root, stat.st_size, stat.st_mtime_ns, frozenset(before.keys() - numbers))
+
+    def _tell(self, done: int, note: str) -> None:
+        self._progress(Progress("reading", done, len(self._files), note))
 
     def _documents(self, file: SourceFile) -> Iterator[Document]:
         documents = self._reader.load(file, self._options)

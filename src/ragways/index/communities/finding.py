@@ -11,6 +11,7 @@ import json
 from array import array
 from dataclasses import asdict, dataclass
 
+from ragways.core.runtime import Progress
 from ragways.core.types import content_hash
 from ragways.index.communities.community_changes import CommunityChange
 from ragways.index.communities.community_rows import CommunityRows
@@ -65,6 +66,7 @@ def communities_of(context: BuildContext) -> CommunityRows:
         state = _changed(rows, links, settings, state, touched)
         rows.owe(touched.entities | {end for link in touched.links for end in link} | _named(context))
     else:
+        context.progress(Progress("finding communities", 0))
         state = _found(rows, links, settings)
         store.db.execute("UPDATE communities SET owed = 1")
     store.set_meta({_STATE: json.dumps(asdict(state) | {"made": made, "generation": generation})})

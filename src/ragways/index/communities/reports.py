@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoModel, UnusableReply
-from ragways.core.runtime import Progress
+from ragways.core.runtime import Progress, told
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.communities.finding import links_of
@@ -250,7 +250,10 @@ class CommunityReports:
         for number in asked:
             below = self._below(number)
             self.shown[number] = report_input(self.texts, number, below, behind[number], self.settings.tokens)
-        for number, report in self._rules.write(sorted({*owed} - {*asked}), self._below):
+        ruled = sorted({*owed} - {*asked})
+        for number, report in told(
+            self.context.progress, "reports by rules", self._rules.write(ruled, self._below), len(ruled)
+        ):
             self._put(number, "rules", report)
         self._db.execute("UPDATE communities SET owed = 0 WHERE level = ? AND size < ?", (level, self.settings.members))
         known = self.context.work_cache.results(self.kind, {self.shown[number].hash for number in asked})

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from ragways.core.runtime import told
 from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
 from ragways.index.graph.concerned import documents_concerned
@@ -26,7 +27,6 @@ from ragways.index.graph.resolve import DocumentNames
 from ragways.index.graph.rules import structure_facts, text_facts
 from ragways.index.layer import BuildContext
 from ragways.index.settings import GraphSettings
-from ragways.index.store import Store
 
 KEYS = "graph_keys"
 _TABLES = f"""
@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS graph_facts (
 {table_of_keys(KEYS)}{CORPUS_TABLES}"""
 _FORMAT = "9"
 """Changes when what is kept, or what the rules find in a text, does."""
+_FINDING = "finding facts"
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
 
@@ -66,10 +67,10 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
         return FactsRun(CorpusNames(store.db))
     changes = context.changes
     if changes is None or state != (made, str(int(generation) - 1)):
-        return FactsRun(_read_all(store, settings, made, generation), whole=True)
+        return FactsRun(_read_all(context, settings, made, generation), whole=True)
     touched = changes.added | changes.changed | changes.removed
     if _MUCH * len(touched) > store.count("documents"):
-        return FactsRun(_read_all(store, settings, made, generation), whole=True)
+        return FactsRun(_read_all(context, settings, made, generation), whole=True)
     fresh = sources(store, sorted(changes.fresh))
     changed = change_corpus(store.db, sorted(touched), fresh, *_texts(store.db))
     if settings.method != "rules":  # no sentence is read
@@ -79,20 +80,25 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
     again = documents_concerned(store, AskedKeys(store.db, KEYS), corpus, changed, touched)
     for number in sorted(touched - changes.fresh):
         kept.drop(number)
-    kept.put_all(_read(source, corpus, settings) for source in sources(store, sorted(again | changes.fresh)))
+    reading = sorted(again | changes.fresh)
+    found = told(context.progress, _FINDING, sources(store, reading), len(reading))
+    kept.put_all(_read(source, corpus, settings) for source in found)
     store.db.execute("UPDATE graph_state SET generation = ?", (generation,))
     return FactsRun(corpus, False, changed, kept.before, kept.read)
 
 
-def _read_all(store: Store, settings: GraphSettings, made: str, generation: str) -> CorpusNames:
+def _read_all(context: BuildContext, settings: GraphSettings, made: str, generation: str) -> CorpusNames:
+    store = context.store
     for kind, name in store.db.execute(
         "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name GLOB 'graph_*'"
     ).fetchall():
         store.db.execute(f"DROP {kind} {name}")
     create_tables(store.db, _TABLES)
-    fill_corpus(store.db, sources(store), _texts(store.db)[1])
+    total = store.count("documents")
+    fill_corpus(store.db, told(context.progress, "collecting names", sources(store), total), _texts(store.db)[1])
     corpus = CorpusNames(store.db)
-    _Kept(store.db).put_all(_read(source, corpus, settings) for source in sources(store))
+    found = told(context.progress, _FINDING, sources(store), total)
+    _Kept(store.db).put_all(_read(source, corpus, settings) for source in found)
     store.db.execute("INSERT INTO graph_state VALUES (?, ?)", (made, generation))
     return corpus
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragways.core.runtime import Progress, told
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.array_tables import ArrayTable
@@ -101,12 +102,17 @@ def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
     if by_itself and known == made and not run.whole and generation == run_before:
         return change_graph(db, run, answers)
 
-    def facts() -> Iterable[DocumentFacts]:
-        found = kept_facts(db)
-        return found if settings.method == "rules" else _with_paid(context, settings, found)
+    total = store.count("documents")
 
-    def names() -> Iterable[Callable[[], DocumentNames]]:
-        return kept_names(db) if settings.method == "rules" else (each.names for each in facts())
+    def facts() -> Iterator[DocumentFacts]:
+        found = kept_facts(db) if settings.method == "rules" else _with_paid(context, settings, kept_facts(db))
+        yield from told(context.progress, "making the graph", found, total)
+        context.progress(Progress("sorting the graph", 0))
+
+    def names() -> Iterator[Callable[[], DocumentNames]]:
+        if settings.method == "rules":
+            return told(context.progress, "comparing names", kept_names(db), total)
+        return (each.names for each in facts())
 
     fill_graph(db, Chapters(facts, names), answers, lambda: _near(context, settings, answers))
     return GraphTables(db)
