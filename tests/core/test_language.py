@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
@@ -25,6 +26,11 @@ def test_the_words_of_any_text_cover_it(text: str):
     taken = unicodedata.normalize("NFKD", "".join(set(text) - set(rest)))
     assert set(taken) <= set(unicodedata.normalize("NFKD", "".join(words)))
     assert {sign for sign in rest.casefold() if sign.isalnum()} <= set("".join(folded_words(rest)))
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=40))
+def test_words_of_plain_letters_are_those_between_signs(text: str):
+    assert folded_words(text) == re.findall("[a-z0-9_]+", text.lower())
 
 
 @given(UNSPACED, UNSPACED, UNSPACED)

@@ -173,11 +173,12 @@ def test_bonds_are_the_relations_that_the_graph_reads(index: Index):
 @given(st.lists(st.tuples(st.integers(0, 6), st.floats(0.0, 1.0)), max_size=60))
 def test_the_sum_of_a_chunk_is_the_same_in_any_order(pairs: list[tuple[int, float]]):
     chunks, scores = np.array([c for c, _ in pairs], dtype=np.int64), np.array([s for _, s in pairs])
-    found, first, total = summed(chunks, scores)
+    which = np.arange(len(chunks))
+    found, first, total = summed(chunks, which, scores)
     sums = {chunk: math.fsum(score for other, score in pairs if other == chunk) for chunk in set(chunks.tolist())}
     assert dict(zip(found.tolist(), total.tolist(), strict=True)) == pytest.approx(sums, rel=1e-12)
     assert [chunks.tolist().index(chunk) for chunk in found.tolist()] == first.tolist()
-    again, _, same = summed(chunks[::-1], scores[::-1])
+    again, _, same = summed(chunks[::-1], which[::-1], scores)
     assert [again.tolist(), same.tolist()] == [found.tolist(), total.tolist()]
 
 

@@ -127,7 +127,7 @@ class PackedRows:
 
 def _scales(packed: NDArray[np.int8]) -> Floats:
     """The factor of each packed row."""
-    factors: Floats = np.ascontiguousarray(packed[:, -_SCALE.itemsize :]).view(_SCALE)
+    factors: Floats = packed[:, -_SCALE.itemsize :].view(_SCALE)
     return factors
 
 

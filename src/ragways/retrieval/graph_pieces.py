@@ -56,48 +56,61 @@ def rounded(scored: Iterable[tuple[str, float]]) -> Scores:
     return tuple((id, round(score, 6)) for id, score in islice(scored, SHOWN))
 
 
-def of_ends(graph: Graph, numbers: Ints, scores: Mapping[str, float]) -> tuple[Floats, Floats]:
-    """The scores of the subject and of the object of each of these relations; 0 for an entity that has none."""
+def of_ends(graph: Graph, numbers: Ints, nodes: Ints, *scores: Iterable[float]) -> list[tuple[Floats, Floats]]:
+    """Of each of several scores of these entities, that of the subject and of the object of each of these relations;
+    0 for an entity that is none of them.
+    """
     import numpy as np
 
-    nodes, held = graph.ids.of(scores), np.array([*scores.values(), 0.0])
     order = np.append(np.argsort(nodes), len(nodes))
-    known, held = np.append(nodes, -1)[order], held[order]
-
-    def of(ends: NDArray[np.int32]) -> Floats:
-        places = np.searchsorted(known[:-1], ends)
-        return np.where(known[places] == ends, held[places], 0.0)
-
-    return of(graph.relation_arrays.subjects[numbers]), of(graph.relation_arrays.objects[numbers])
+    known = np.append(nodes, -1)[order]
+    arrays = graph.relation_arrays
+    places = []
+    for ends in (arrays.subjects.take(numbers), arrays.objects.take(numbers)):
+        at = np.searchsorted(known[:-1], ends)
+        places.append(np.where(known.take(at) == ends, order.take(at), len(nodes)))
+    held = [np.array([*each, 0.0]) for each in scores]
+    return [(each.take(places[0]), each.take(places[1])) for each in held]
 
 
 STATED = 20_000
 """Places where relations are stated that are looked at: a relation of two hubs is stated all over a large corpus."""
 
 
-def summed(chunks: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
-    """Each chunk once, where it stands first, and all of its scores in sum: to the last bit, whatever their order."""
+def summed(chunks: Ints, which: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
+    """Each chunk once, where it stands first, and all of its scores in sum: to the last bit, whatever their order.
+    `which`: of each place of `chunks`, which of the scores is its own.
+    """
     import numpy as np
 
-    order = np.lexsort((scores, chunks))  # the smallest are added first
-    known = chunks[order]
+    ranks = np.empty(len(scores), dtype=np.int64)
+    ranks[np.argsort(scores)] = np.arange(len(scores))
+    order = np.argsort(chunks * len(scores) + ranks.take(which))  # the smallest are added first
+    known = chunks.take(order)
     begins = np.flatnonzero(np.diff(known, prepend=-1))
     if not len(begins):
-        return known, order, scores[order]
-    return known[begins], np.minimum.reduceat(order, begins), np.add.reduceat(scores[order], begins)
+        return known, order, scores[:0]
+    total = np.add.reduceat(scores.take(which.take(order)), begins)
+    return known.take(begins), np.minimum.reduceat(order, begins), total
 
 
 def leading(keys: Sequence[Floats], count: int) -> Ints:
     """The places of the `count` that are largest by the first of these keys, and of equal ones by the next; and of all
-    that equal the last of them, which the caller must put in order.
+    that equal the last of them. In no order, which the caller must make.
     """
     import numpy as np
 
-    order = np.lexsort([-key for key in reversed(keys)])
-    if 0 < count < len(order):
-        last, behind = order[count - 1], order[count:]
-        count += int(np.count_nonzero(np.logical_and.reduce([key[behind] == key[last] for key in keys])))
-    return order[:count]
+    found: list[Ints] = []
+    able = np.arange(len(keys[0]))
+    for key in keys:
+        if not 0 < count < len(able):
+            break
+        values = key.take(able)
+        border = np.partition(values, -count)[-count]
+        above = able[values > border]
+        found.append(above)
+        count, able = count - len(above), able[values == border]
+    return np.concatenate([*found, able[: len(able) if count > 0 else 0]])
 
 
 def naming(graph: Graph, entity: str, limit: int) -> list[int]:

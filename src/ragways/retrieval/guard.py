@@ -14,9 +14,10 @@ What is compared are sets of words: different passages on one subject share few 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain, count
 from typing import Annotated
 
 from pydantic import Field
@@ -72,7 +73,9 @@ def guarded(hits: Hits, settings: GuardSettings, sources: Mapping[str, str]) -> 
     """The hits without those that the settings hold back. `sources` are the keys of documents, by id."""
     if settings.trust:
         hits = _trusted(hits, settings.trust, sources)
-    groups = _Groups(hits.query.text, settings)
+    ranks = [rank for rank, hit in enumerate(hits.items[:COMPARED]) if hit.piece.kind in _VERBATIM]
+    groups = _Groups(hits.query.text, [hits.items[rank].piece for rank in ranks], settings)
+    places = {rank: place for place, rank in enumerate(ranks)}
     taken: Counter[str] = Counter()
     kept: list[Hit] = []
     held_back: dict[str, str] = {}
@@ -83,7 +86,7 @@ def guarded(hits: Hits, settings: GuardSettings, sources: Mapping[str, str]) -> 
             held_back[piece.id] = f"its source {source} is not trusted"
         elif limit is not None and taken[limit] >= settings.most[limit]:
             held_back[piece.id] = f"{settings.most[limit]} of {limit} stand before it"
-        elif rank < COMPARED and piece.kind in _VERBATIM and (first := groups.held_by(piece)):
+        elif rank in places and (first := groups.held_by(places[rank])):
             held_back[piece.id] = f"near-duplicate of {first}"
         else:
             kept.append(hit)
@@ -109,65 +112,60 @@ def _fitting(patterns: Mapping[str, object], source: str) -> str | None:
     return min((p for p in patterns if fnmatchcase(source, p)), key=lambda p: (-len(p), p), default=None)
 
 
-@dataclass
-class _Group:
-    """The best of some near-duplicates, its words, and how many more there are."""
-
-    first: Piece
-    words: int
-    count: int
-    echo: bool
-    more: int = 0
-
-
 class _Groups:
-    """Near-duplicates as they come, best first. A set of words is a number with a bit for each of them: so a piece is
-    compared with the best of every group in less time than it takes to tell which ones it may belong to.
-    """
+    """Near-duplicates among pieces, best first: each group is known by the place of its best piece."""
 
-    def __init__(self, question: str, settings: GuardSettings) -> None:
-        self._bits: dict[str, int] = {}
-        self._asked = self._words(question)
-        self._settings = settings
-        self._groups: list[_Group] = []
+    def __init__(self, question: str, pieces: Sequence[Piece], settings: GuardSettings) -> None:
+        self._pieces, self._settings = pieces, settings
+        self._alike, self._echoes = _compared(question, [piece.text for piece in pieces], settings)
+        self._more: dict[int, int] = {}
 
-    def held_by(self, piece: Piece) -> str:
+    def held_by(self, place: int) -> str:
         """The id of the piece for whose sake this one is held back; nothing where it may stay."""
-        words = self._words(piece.text)
-        asked = self._asked.bit_count()
-        echo = asked >= FEWEST and _at_least(words, self._asked, self._settings.echo * asked)
-        here = _Group(piece, words, words.bit_count(), echo)
-        group = next((group for group in self._groups if self._alike(here, group)), None)
+        alike = self._alike[place]
+        group = next((first for first in self._more if self._are_copies(place, first, alike[first])), None)
         if group is None:
-            self._groups.append(here)
+            self._more[place] = 0
             return ""
-        group.more += 1
-        return group.first.id if 0 < self._settings.copies <= group.more else ""
+        self._more[group] += 1
+        return self._pieces[group].id if 0 < self._settings.copies <= self._more[group] else ""
 
     def duplicates(self) -> dict[str, int]:
-        return {group.first.id: group.more for group in self._groups if group.more}
+        return {self._pieces[first].id: more for first, more in self._more.items() if more}
 
-    def _words(self, text: str) -> int:
-        bits, found = self._bits, 0
-        for word in set(folded_words(text)):
-            found |= 1 << bits.setdefault(word, len(bits))
-        return found
-
-    def _alike(self, one: _Group, other: _Group) -> bool:
-        if one.echo and other.echo:
+    def _are_copies(self, place: int, first: int, alike: bool) -> bool:
+        if self._echoes[place] and self._echoes[first]:
             # A long article on what is asked names it in many places: only echoes of other documents are copies of it.
-            return one.first.document != other.first.document
-        fewer, more = (one.count, other.count) if one.count < other.count else (other.count, one.count)
-        alike = self._settings.alike
-        if fewer < FEWEST or fewer < alike * more:  # then they cannot share enough, and need not be compared
-            return False
-        # Shared words are this share of all words of the two.
-        shared = alike / (1 + alike) * (fewer + more)
-        return _at_least(one.words, other.words, shared) and not _overlap(one.first, other.first)
+            return self._pieces[place].document != self._pieces[first].document
+        return alike and not _overlap(self._pieces[place], self._pieces[first])
 
 
-def _at_least(one: int, other: int, shared: float) -> bool:
-    return (one & other).bit_count() >= shared - 1e-9
+def _compared(question: str, texts: Sequence[str], settings: GuardSettings) -> tuple[list[list[bool]], list[bool]]:
+    """Whether each two of the texts share enough words to be near-duplicates; and which texts echo the question."""
+    import numpy as np
+
+    words = [set(folded_words(text)) for text in (question, *texts)]
+    numbers = dict(zip(set().union(*words), count(), strict=False))
+    counts = np.array([len(each) for each in words])
+    rows = np.repeat(np.arange(len(words)), counts)
+    columns = np.fromiter(map(numbers.__getitem__, chain.from_iterable(words)), np.int64, len(rows))
+    shared = np.zeros((len(words), len(words)))
+    for first in range(0, len(numbers), _AT_ONCE):
+        here = np.flatnonzero((columns >= first) & (columns < first + _AT_ONCE))
+        held = np.zeros((len(words), min(_AT_ONCE, len(numbers) - first)), dtype=np.float32)
+        held[rows[here], columns[here] - first] = 1
+        shared += held @ held.T
+    asked, of_texts = int(counts[0]), counts[1:]
+    fewer, both = np.minimum.outer(of_texts, of_texts), np.add.outer(of_texts, of_texts)
+    # Shared words are this share of all words of the two.
+    enough = shared[1:, 1:] >= settings.alike / (1 + settings.alike) * both - _ROUNDING
+    echoes = (shared[0, 1:] >= settings.echo * asked - _ROUNDING) & (asked >= FEWEST)
+    return (enough & (fewer >= FEWEST)).tolist(), echoes.tolist()
+
+
+_ROUNDING = 1e-9
+_AT_ONCE = 1 << 14
+"""Words whose texts are told at once: pieces may be whole books."""
 
 
 def _overlap(one: Piece, other: Piece) -> bool:

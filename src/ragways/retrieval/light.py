@@ -111,8 +111,9 @@ async def low_level(use: Resources, low: Sequence[str], *, top: int, k: int, min
     alike = await likeness(use, low)
     entities = alike.nearest(top, minimum)[:top]
     score = dict(entities)
-    numbers = graph.relation_arrays.touching(graph.ids.of(score), EDGES)
-    near = np.maximum(*of_ends(graph, numbers, score))
+    nodes = graph.ids.of(score)
+    numbers = graph.relation_arrays.touching(nodes, EDGES)
+    near = np.maximum(*of_ends(graph, numbers, nodes, score.values())[0])
     ties = graph.relation_arrays.ranks(numbers)
     best = np.lexsort((ties, -graph.relation_arrays.weights[numbers], -near))[:top]
     relations = list(zip(numbers[best].tolist(), near[best].tolist(), strict=True))

@@ -96,14 +96,15 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
         import numpy as np
 
         graph, mass = use.index.graph, reached.mass
-        numbers = graph.relation_arrays.between(graph.ids.of(mass))
-        near = np.maximum(*of_ends(graph, numbers, reached.seeds.likeness.of(mass)))
-        share = np.add(*of_ends(graph, numbers, mass))
+        nodes, likeness = graph.ids.of(mass), reached.seeds.likeness.of(mass)
+        numbers = graph.relation_arrays.joining(nodes).astype(np.int64)
+        alike, shares = of_ends(graph, numbers, nodes, likeness.values(), mass.values())
+        near, share = np.maximum(*alike), np.add(*shares)
         ties = graph.relation_arrays.ranks(numbers)
         rank = np.lexsort((ties, -graph.relation_arrays.weights[numbers], -share, -near))[:limit]
         numbers, near, share = numbers[rank], near[rank], share[rank]
         stating, which = graph.relation_arrays.sources(numbers, STATED)
-        found, first, total = summed(stating, share[which])
+        found, first, total = summed(stating, which, share)
         # What a chunk is found by is the first triplet that it states.
         by = which[first]
         able = leading((near[by], total), chunks)
@@ -134,14 +135,15 @@ def short_forms(
         import numpy as np
 
         graph, mass, query = use.index.graph, reached.mass, reached.seeds.query
-        numbers = graph.relation_arrays.between(graph.ids.of(mass), limit)
-        share = np.add(*of_ends(graph, numbers, mass))
+        nodes = graph.ids.of(mass)
+        numbers = graph.relation_arrays.between(nodes, limit)
+        share = np.add(*of_ends(graph, numbers, nodes, mass.values())[0])
         rank = np.lexsort((graph.relation_arrays.ranks(numbers), -share))
         numbers, share = numbers[rank], share[rank]
         names = graph.relation_arrays.names(numbers[:relations])
         stated = dict(zip(names, share[:relations].tolist(), strict=True))
         stating, which = graph.relation_arrays.sources(numbers, STATED)
-        found, _, total = summed(stating, share[which])
+        found, _, total = summed(stating, which, share)
         able = leading((total,), chunks)
         sums = zip(found[able].tolist(), total[able].tolist(), strict=True)
         source = _best({graph.chunks[n]: sum for n, sum in sums}, chunks)

@@ -76,30 +76,49 @@ class RelationArrays:
 
     def between(self, entities: Iterable[int], limit: int | None = None) -> Ints:
         """Relations with both ends among these entities: all of them, or the `limit` heaviest; heaviest first."""
-        nodes = np.unique(np.fromiter(entities, dtype=np.int64))
-        many = self.subject_of.counts_of(nodes) > _MANY
-        found = self.subject_of["relations"][self.subject_of.places(nodes[~many])[0]]
-        found = np.concatenate([found[_among(nodes, self.objects[found])], self._joining(nodes[many], nodes)])
+        found = self.joining(entities)
         return self._heaviest(found, len(found) if limit is None else limit)
 
-    def _joining(self, hubs: Ints, objects: Ints) -> Small:
-        """Relations from one of these entities to another of those, looked up in the rows of the first."""
-        rows, wanted = self.subject_of, np.tile(self._rank_of_ends(objects), len(hubs))
-        first = np.repeat(rows.begins[hubs].astype(np.int64), len(objects))
-        last = np.repeat(rows.ends[hubs].astype(np.int64), len(objects))
-        # Where an object's relations begin, and where those of the next object do.
-        low, high = np.tile(first, 2), np.tile(last, 2)
-        wanted = np.concatenate([wanted, wanted + 1])
-        for _ in range(int((last - first).max(initial=0)).bit_length()):
+    def joining(self, entities: Iterable[int]) -> Small:
+        """Relations with both ends among these entities, in no order."""
+        nodes = np.unique(np.fromiter(entities, dtype=np.int64))
+        few_to, few_from = (rows.counts_of(nodes) <= _MANY for rows in (self.subject_of, self.object_of))
+        hubs = nodes[~few_to]
+        begun = self.subject_of["relations"][self.subject_of.places(nodes[few_to])[0]]
+        ended = self.object_of["relations"][self.object_of.places(nodes[few_from] if len(hubs) else hubs)[0]]
+        found: Small = np.concatenate(
+            [
+                begun[_among(nodes, self.objects[begun])],
+                ended[_among(hubs, self.subjects[ended])],
+                self._looked_up(hubs, nodes[~few_from]),
+            ]
+        )
+        return found
+
+    def _looked_up(self, subjects: Ints, objects: Ints) -> Small:
+        """Relations from one of these entities to one of those, which have many: looked up in the rows of the first."""
+        rows, wanted = self.subject_of, np.tile(self._rank_of_ends(objects), len(subjects))
+        first, last = (np.repeat(ends[subjects].astype(np.int64), len(objects)) for ends in (rows.begins, rows.ends))
+        begins = self._bisected(first, last, wanted)
+        there = np.flatnonzero(begins < last)
+        there = there[self._objects_at(begins[there]) == wanted[there]]
+        begins = begins[there]
+        ends = self._bisected(begins, last[there], wanted[there] + 1)
+        found: Small = rows["relations"][stretches(begins, ends - begins)]
+        return found
+
+    def _bisected(self, low: Ints, high: Ints, wanted: Ints) -> Ints:
+        """Of each stretch of `subject_of`, where the objects begin whose rank is not below this one."""
+        for _ in range(int((high - low).max(initial=0)).bit_length()):
             middle = (low + high) // 2
             open_ = low < high
-            at = rows["relations"].take(np.where(open_, middle, 0))
-            below = open_ & (self._rank_of_ends(self.objects.take(at).astype(np.int64)) < wanted)
+            below = open_ & (self._objects_at(np.where(open_, middle, 0)) < wanted)
             low, high = np.where(below, middle + 1, low), np.where(open_ & ~below, middle, high)
-        begins, ends = low[: len(first)], low[len(first) :]
-        places = stretches(begins, ends - begins)
-        found: Small = rows["relations"][places]
-        return found
+        return low
+
+    def _objects_at(self, places: Ints) -> Ints:
+        """The ranks of objects at places of `subject_of`."""
+        return self._rank_of_ends(self.objects.take(self.subject_of["relations"].take(places)).astype(np.int64))
 
     def _rank_of_ends(self, entities: Ints) -> Ints:
         return entities if self.ends is None else self.ends(entities)
