@@ -139,7 +139,8 @@ def test_files_of_many_blocks_are_compared_block_by_block(tmp_path: Path, monkey
     for at in (0, 999, 1000, 5119):
         flip(tmp_path / "file", at)
         assert damaged_files(tmp_path, listed) == ["file"]
-        monkeypatch.setattr(checksums, "COMPARED", 2000)
+        for limit in ("COMPARED", "DRAWN"):
+            monkeypatch.setattr(checksums, limit, 2000)
         assert {bool(damaged_files(tmp_path, listed)) for _ in range(60)} == {True, False}
         assert damaged_files(tmp_path, listed, every=True) == ["file"]
         monkeypatch.undo()
@@ -161,7 +162,8 @@ def test_nothing_is_made_of_large_files_that_are_damaged(
         derive(context, generation, layers)
 
     monkeypatch.setattr("ragways.index.build.derive", listen)
-    monkeypatch.setattr(checksums, "COMPARED", 0)
+    for limit in ("COMPARED", "DRAWN"):
+        monkeypatch.setattr(checksums, limit, 0)
     run(index, docs)
     assert told == [index / "derived" / "1", None]
     run(tmp_path / "fresh", docs)

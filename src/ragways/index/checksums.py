@@ -23,9 +23,11 @@ from typing import NamedTuple
 BLOCK = 1 << 24
 """Bytes of a derived file that have one checksum."""
 COMPARED = 1 << 27
-"""Bytes that are compared whenever something is opened. Of more, every size and as many blocks, drawn anew each time;
-`ragways check` compares all.
+"""Bytes that are all compared whenever something is opened. Of more, every size, and some blocks; `ragways check`
+compares all.
 """
+DRAWN = 1 << 25
+"""Bytes of those blocks, which are drawn anew each time."""
 _READ = 1 << 20
 _AT_ONCE = 4
 
@@ -34,7 +36,7 @@ class Sum(NamedTuple):
     """Size of a file, and the CRC-32 of each of its blocks."""
 
     size: int
-    crcs: tuple[int, ...]
+    crcs: Sequence[int]
 
 
 def sum_of(descriptor: int, block: int) -> Sum:
@@ -57,7 +59,7 @@ def drawn(sizes: Sequence[int], *, every: bool = False) -> Sequence[int]:
     """Which of the blocks of these sizes are compared: all where `every` one is to be, or where they are little."""
     if every or sum(sizes) <= COMPARED:
         return range(len(sizes))
-    chosen, bytes_left = [], COMPARED
+    chosen, bytes_left = [], DRAWN
     for block in random.sample(range(len(sizes)), len(sizes)):
         bytes_left -= sizes[block]
         if bytes_left < 0:
@@ -149,11 +151,7 @@ def listed_files(folder: Path, name: str) -> Mapping[str, Sum] | None:
     if text is None:
         return None
     rows = (line.split(" ", 2) for line in text.splitlines())
-    return {file: Sum(int(size), read_crcs(crcs)) for crcs, size, file in rows}
-
-
-def read_crcs(text: str) -> tuple[int, ...]:
-    return tuple(int(crc, 16) for crc in text.split(",") if crc)
+    return {file: Sum(int(size), tuple(int(crc, 16) for crc in crcs.split(",") if crc)) for crcs, size, file in rows}
 
 
 def fitting(names: Iterable[str], patterns: Iterable[str]) -> list[str]:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ragways.core.errors import StoreBusy
-from ragways.index.checksums import Sum, crc_of, drawn, read_crcs, replace_file, sum_of, with_own_sum, without_own_sum
+from ragways.index.checksums import Sum, crc_of, drawn, replace_file, sum_of, with_own_sum, without_own_sum
 
-BLOCK = 1 << 18
-"""Bytes of the database that have one checksum."""
+BLOCK = 1 << 16
+"""Bytes of the database that have one checksum. Pages that a change writes lie far apart: a block for each is read."""
+_LETTERS = 8  # of a checksum
 _CHANGING = "changing-"
 _LOG_HEAD = 32  # bytes before the first frame of SQLite's log
 _FRAME_HEAD = 24  # bytes before the page of each
@@ -46,15 +50,14 @@ class Seal:
         """Pages of the file that were written since the seal was whole, where all of them are known."""
 
     def read(self) -> Known | None:
-        """What the seal says; None where there is none to read, or it is of a version that had one checksum for all."""
+        """What the seal says; None where there is none to read, or it is of a version that had other blocks."""
         text = without_own_sum(self._path)
         if text is None:
             return None
         state, size, crcs = [*text.split(), ""][:3]
-        known = Sum(int(size), read_crcs(crcs))
-        if len(known.crcs) != -(-known.size // BLOCK):
+        if len(crcs) != _LETTERS * -(-int(size) // BLOCK):
             return None
-        return Known(known, state.partition(_CHANGING)[2])
+        return Known(Sum(int(size), _of_letters(crcs)), state.partition(_CHANGING)[2])
 
     def is_whole(self, was: Sum, *, every: bool = False) -> bool:
         """Whether the file is what it was, as far as it is compared: all of it while it is small, or where `every`
@@ -103,19 +106,18 @@ class Seal:
         """The checksums of the file now, where only these pages are other than they were."""
         descriptor = self._descriptor()
         size = os.fstat(descriptor).st_size
-        written = _blocks_of(pages, descriptor)
         blocks = -(-size // BLOCK)
         # What was the last block may be longer now; what is the last may have been longer.
-        kept = min(len(was.crcs), blocks) - 1
-        crcs = (
-            was.crcs[at] if at < kept and at not in written else crc_of(descriptor, at * BLOCK, BLOCK)
-            for at in range(blocks)
-        )
-        return Sum(size, tuple(crcs))
+        kept = max(0, min(len(was.crcs), blocks) - 1)
+        crcs = array("I", was.crcs[:kept])
+        crcs.extend(crc_of(descriptor, at * BLOCK, BLOCK) for at in range(kept, blocks))
+        for at in _blocks_of(pages, descriptor):
+            if at < kept:
+                crcs[at] = crc_of(descriptor, at * BLOCK, BLOCK)
+        return Sum(size, crcs)
 
     def _put(self, state: str, known: Sum) -> None:
-        crcs = ",".join(f"{crc:08x}" for crc in known.crcs)
-        replace_file(self._path, with_own_sum(f"{state} {known.size} {crcs}\n"))
+        replace_file(self._path, with_own_sum(f"{state} {known.size} {_as_letters(known.crcs)}\n"))
 
     def _descriptor(self) -> int:
         """SQLite's own descriptor of the file: where a process closes any descriptor of a file, the system frees all
@@ -129,6 +131,22 @@ class Seal:
             except OSError:
                 continue  # the descriptor that listed the folder
         raise StoreBusy(f"{self._database} was replaced while it was opened", "try again")
+
+
+def _as_letters(crcs: Sequence[int]) -> str:
+    """Checksums of four bytes each, one after the other, as hexadecimal digits: there are tens of thousands of them."""
+    return _in_order(array("I", crcs)).tobytes().hex()
+
+
+def _of_letters(text: str) -> array[int]:
+    return _in_order(array("I", bytes.fromhex(text)))
+
+
+def _in_order(crcs: array[int]) -> array[int]:
+    """The smallest byte first, on every machine."""
+    if sys.byteorder == "big":
+        crcs.byteswap()
+    return crcs
 
 
 def seal_of(database: Path) -> Path:
