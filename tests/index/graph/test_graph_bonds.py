@@ -53,11 +53,11 @@ def made(
     ROWS,
     st.lists(st.integers(0, SIZE - 1), max_size=9),
     st.integers(0, 45),
-    st.sampled_from([0, 3, 256]),
+    st.sampled_from([(0, 1), (0, 4), (3, 1), (256, 4)]),
     st.none() | st.permutations(range(SIZE)),
 )
-def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit, many, order) -> None:
-    """However many relations make a hub, and whatever order entities have."""
+def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit, sizes, order) -> None:
+    """However many relations make a hub, and are few, and whatever order entities have."""
     bonds = made(rows, ranks=None if order is None else np.array(order, dtype=np.int64).__getitem__)
 
     def heaviest(found: list[int]) -> list[int]:
@@ -68,7 +68,8 @@ def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit
     between = [n for n, both in enumerate(ends) if both <= set(entities)]
     assert bonds.touching(entities, limit).tolist() == heaviest(touching)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(relations, "_MANY", many)
+        for name, size in zip(("_MANY", "_FEW"), sizes, strict=True):
+            patched.setattr(relations, name, size)
         assert bonds.between(entities, limit).tolist() == heaviest(between)
 
 

@@ -103,9 +103,19 @@ class RelationArrays:
         there = np.flatnonzero(begins < last)
         there = there[self._objects_at(begins[there]) == wanted[there]]
         begins = begins[there]
-        ends = self._bisected(begins, last[there], wanted[there] + 1)
+        ends = self._ends_of(begins, last[there], wanted[there])
         found: Small = rows["relations"][stretches(begins, ends - begins)]
         return found
+
+    def _ends_of(self, begins: Ints, last: Ints, wanted: Ints) -> Ints:
+        """Where the relations to the same object end that begin there: most have few, the others are bisected."""
+        ends, going = begins.copy(), np.arange(len(begins))
+        for _ in range(_FEW):
+            ends[going] += 1
+            going = going[ends[going] < last[going]]
+            going = going[self._objects_at(ends[going]) == wanted[going]]
+        ends[going] = self._bisected(ends[going], last[going], wanted[going] + 1)
+        return ends
 
     def _bisected(self, low: Ints, high: Ints, wanted: Ints) -> Ints:
         """Of each stretch of `subject_of`, where the objects begin whose rank is not below this one."""
@@ -171,5 +181,7 @@ def _among(nodes: Ints, entities: Small) -> NDArray[np.bool_]:
 
 _MANY = 256
 """Relations of an entity beyond which it is asked for each object by itself."""
+_FEW = 4
+"""Relations of two entities that are looked at one after the other."""
 _PREFIX = "relation:"
 _DIGITS = re.compile("[0-9a-f]{16}")
