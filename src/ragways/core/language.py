@@ -63,10 +63,13 @@ def apart(text: str) -> str:
 
 def folded_words(text: str) -> list[str]:
     """The words of a text for matching, casefolded: what stands between spaces and signs, or pairs of characters."""
-    if text.isascii():
-        return text.translate(_PLAIN).split()  # the same, in a fifth of the time
     rest, more = unspaced_words(text)
-    return _WORD.findall(rest.casefold()) + more
+    return _small_letters(rest) + more
+
+
+def _small_letters(text: str) -> list[str]:
+    """What `\\w+` finds in a text, casefolded; of plain letters, in a fifth of the time that it takes."""
+    return text.translate(_PLAIN).split() if text.isascii() else _WORD.findall(text.casefold())
 
 
 # Where sentences end
@@ -191,7 +194,7 @@ def _by_script(sample: str) -> str:
 
 def _by_small_words(sample: str) -> str:
     """The language with most small words in the text; English wins unless another has clearly more."""
-    small = [word for word in _WORD.findall(sample.casefold()) if word in _SPEAKERS]
+    small = [word for word in _small_letters(sample) if word in _SPEAKERS]
     if not small:
         return ""
     counts, kinds = {"en": 0}, {"en": 0}

@@ -26,9 +26,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragways.core.language import folded_words, unspaced_words
 from ragways.core.types import Hit, Hits, Piece
@@ -91,8 +91,7 @@ LONG = 24
 _ALIASES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Bridge:
+class Bridge(NamedTuple):
     """`source` names `entity`, and `target` is about it (`own`) or names it too. `place`: among the source's links to
     articles, from 0.
     """
@@ -106,40 +105,49 @@ class Bridge:
 
 def bridges(graph: Graph, cover: Cover, sources: Sequence[Piece]) -> list[Bridge]:
     """All bridges from these passages to others."""
-    near = {piece.id: _neighbours(graph, piece.id) for piece in sources}
+    near = _neighbours(graph, [piece.id for piece in sources])
     known = graph.entities({graph.ids.id(node) for found in near.values() for node in found})
     return [bridge for piece in sources for bridge in _from(graph, cover, piece, near[piece.id], known)]
 
 
-def _neighbours(graph: Graph, chunk: str) -> dict[int, list[tuple[str, bool]]]:
-    """The entities that a passage names, its own aside, each with the other passages it leads to."""
+Leading = dict[int, list[tuple[str, bool]]]
+"""Entities by number, each with the passages that it leads to, and whether those are about it."""
+
+
+def _neighbours(graph: Graph, chunks: Sequence[str]) -> dict[str, Leading]:
+    """Of each passage the entities that it names, its own aside, with the other passages they lead to."""
+    import numpy as np
+
+    found: dict[str, Leading] = {chunk: {} for chunk in chunks}
+    links = [(chunk, node, others, own) for chunk in found for node, others, own in _leading_on(graph, chunk)]
+    if not links:
+        return found
+    ids = iter(graph.chunks.take(np.concatenate([others for _, _, others, _ in links]) - graph.first_chunk))
+    for chunk, node, _, own in links:
+        found[chunk][node] = list(zip(islice(ids, len(own)), own.tolist(), strict=True))
+    return found
+
+
+def _leading_on(graph: Graph, chunk: str) -> Iterator[tuple[int, NDArray[np.integer], NDArray[np.bool_]]]:
+    """Entities that a passage names, its own aside; of each the other passages that name it, and which are about it."""
     from ragways.index.graph.contents import ABOUT
 
     minimum = ABOUT + 1  # what the first mention in an entity's own article weighs
     place = graph.places.get(chunk)
     if place is None:
-        return {}
-    found = {}
-    for node, weight in zip(*(part.tolist() for part in graph.passages.neighbours(place)), strict=True):
-        if weight >= minimum:
-            continue
-        chunks, weights = graph.passages.neighbours(node)
-        if len(chunks) > SHARED:
-            own = weights >= minimum
-            chunks, weights = chunks[own][:LONG], weights[own][:LONG]
-        others = [
-            (graph.chunks[other - graph.first_chunk], about >= minimum)
-            for other, about in zip(chunks.tolist(), weights.tolist(), strict=True)
-            if other != place
-        ]
-        if others:
-            found[node] = others
-    return found
+        return
+    nodes, heard = graph.passages.neighbours(place)
+    for node in nodes[heard < minimum].tolist():
+        others, weights = graph.passages.neighbours(node)
+        own = weights >= minimum
+        if len(others) > SHARED:
+            others, own = others[own][:LONG], own[own][:LONG]
+        there = others != place
+        if there.any():
+            yield node, others[there], own[there]
 
 
-def _from(
-    graph: Graph, cover: Cover, piece: Piece, near: dict[int, list[tuple[str, bool]]], known: dict[str, GraphEntity]
-) -> Iterator[Bridge]:
+def _from(graph: Graph, cover: Cover, piece: Piece, near: Leading, known: dict[str, GraphEntity]) -> Iterator[Bridge]:
     # The passage's own name stands everywhere in it and tells nothing.
     titled, weights = cover.of(piece.title), cover.weights.tolist()
     wanted = [0.0 if held else weight for held, weight in zip(titled, weights, strict=True)]

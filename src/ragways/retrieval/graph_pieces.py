@@ -162,7 +162,7 @@ def triplet_pieces(use: Resources, triplets: Iterable[Triplet], *, described: in
     graph = use.index.graph
     chunks, which = graph.relation_arrays.sources(graph.relation_arrays.numbers(list(rows)))
     ids, (stated, first) = list(rows), np.unique(which, return_index=True)
-    places = {ids[row]: graph.chunks[chunk] for row, chunk in zip(stated.tolist(), chunks[first].tolist(), strict=True)}
+    places = dict(zip((ids[row] for row in stated.tolist()), graph.chunks.take(chunks[first]), strict=True))
     texts = {id: _with(said(rows[id]), rows[id].description, described) for id in rows}
     return _pieces(use, texts, places, {id: triplet.date for id, triplet in rows.items()})
 

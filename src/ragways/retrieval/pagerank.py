@@ -109,7 +109,7 @@ def sources(use: Resources, *, limit: int = 500, chunks: int = 100) -> Step[Spre
         by = which[first]
         able = leading((near[by], total), chunks)
         found, total, by = found[able], total[able], by[able]
-        columns = ((-near[by]).tolist(), (-total).tolist(), [graph.chunks[n] for n in found.tolist()], by.tolist())
+        columns = ((-near[by]).tolist(), (-total).tolist(), graph.chunks.take(found), by.tolist())
         best = sorted(zip(*columns, strict=True))[:chunks]
         current_span().details.update(triplets=len(numbers), found=len(best))
         _attach_walk(reached, ((id, -total) for _, total, id, _ in best))
@@ -145,8 +145,7 @@ def short_forms(
         stating, which = graph.relation_arrays.sources(numbers, STATED)
         found, _, total = summed(stating, which, share)
         able = leading((total,), chunks)
-        sums = zip(found[able].tolist(), total[able].tolist(), strict=True)
-        source = _best({graph.chunks[n]: sum for n, sum in sums}, chunks)
+        source = _best(dict(zip(graph.chunks.take(found[able]), total[able].tolist(), strict=True)), chunks)
         named = _best(mass, entities)
         known, rows = graph.entities(named), graph.relations(stated)
         entity = entity_pieces(use, [known[id] for id in named], described=SHORT)

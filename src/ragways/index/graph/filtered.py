@@ -94,7 +94,8 @@ class FilteredGraph(Graph):
     @cached_property
     def places(self) -> Mapping[str, int]:
         first = self.first_chunk
-        return {self.chunks[i]: first + i for i in np.flatnonzero(self._chunk_seen).tolist()}
+        seen = np.flatnonzero(self._chunk_seen)
+        return dict(zip(self.chunks.take(seen), (first + seen).tolist(), strict=True))
 
     def seen_entities(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         return entities[self._entity_seen[entities]]
@@ -152,7 +153,7 @@ class FilteredGraph(Graph):
     def _chunks_naming(self, entity: int) -> list[str]:
         naming = self._whole_graph.mention_table.naming
         here = naming["chunks"][naming.row(entity)]
-        return [self.chunks[chunk] for chunk in here[self._chunk_seen[here]][:_READ].tolist()]
+        return self.chunks.take(here[self._chunk_seen[here]][:_READ])
 
     # Arrays
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,13 @@ class ChunkIds:
     def __getitem__(self, number: int) -> str:
         path = self._paths["letters"][self._paths.row(number)].tobytes().decode()
         return f"article:{int(self.documents[number])}:{path}"
+
+    def take(self, numbers: NDArray[np.integer]) -> list[str]:
+        """The ids of these chunks, in their order: one by one, each takes several times as long."""
+        places, counts = self._paths.places(numbers)
+        letters = self._paths["letters"].take(places).tobytes().decode("ascii")
+        ends = zip(self.documents.take(numbers).tolist(), pairwise([0, *np.cumsum(counts).tolist()]), strict=True)
+        return [f"article:{document}:{letters[begin:end]}" for document, (begin, end) in ends]
 
     @property
     def ranks(self) -> Ranks | None:

@@ -322,7 +322,7 @@ class Graph:
         if limit < len(chunks):  # those of the last place are sorted by id, the rest is left out
             kept = counts >= (np.partition(counts, -limit)[-limit] if limit > 0 else np.inf)
             chunks, counts = chunks[kept], counts[kept]
-        found = [(self.chunks[chunk], float(n)) for chunk, n in zip(chunks.tolist(), counts.tolist(), strict=True)]
+        found = [(id, float(n)) for id, n in zip(self.chunks.take(chunks), counts.tolist(), strict=True)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def seen_chunks(self, chunks: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -346,8 +346,8 @@ class Graph:
         names = self.relation_arrays.names(numbers)
         chunks, which = self.relation_arrays.sources(numbers)
         found: dict[str, list[str]] = {}
-        for chunk, place in zip(chunks.tolist(), which.tolist(), strict=True):
-            found.setdefault(names[place], []).append(self.chunks[chunk])
+        for id, place in zip(self.chunks.take(chunks), which.tolist(), strict=True):
+            found.setdefault(names[place], []).append(id)
         return found
 
     @cached_property

@@ -104,4 +104,4 @@ def passages(
     if k < len(scores):
         able = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
         nodes, scores = nodes[able], scores[able]
-    return best([graph.chunks[node] for node in (nodes - graph.first_chunk).tolist()], scores, k, minimum=1e-12)
+    return best(graph.chunks.take(nodes - graph.first_chunk), scores, k, minimum=1e-12)
