@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.index.communities import community_changes
+from ragways.index.communities import community_changes, neighbourhoods
 from ragways.index.communities.community_changes import GROWTH, CommunityChange
 from ragways.index.communities.community_rows import CommunityRows, id_of_members
 from ragways.index.communities.entity_links import EntityLinks
+from ragways.index.communities.neighbourhoods import Neighbourhoods
 from ragways.index.communities.partition import Group, hierarchy, modularity
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import MILLION, Touched
@@ -147,8 +148,9 @@ edges_of = st.dictionaries(st.tuples(st.integers(1, 24), st.integers(1, 24)), st
        st.integers(2, 12), st.randoms(use_true_random=False), st.sampled_from((1, 4, 200)))  # fmt: skip
 def test_communities_hold_after_any_history(first, steps, size, dice, hub):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(community_changes, "_HUB", hub)
-        patch.setattr(community_changes, "_AT_ONCE", 2)
+        patch.setattr(neighbourhoods, "_HUB", hub)
+        patch.setattr(neighbourhoods, "AT_ONCE", 2)
+        patch.setattr(community_changes, "AT_ONCE", 2)
         _hold(first, steps, size, dice)
 
 
@@ -176,10 +178,9 @@ def test_what_is_joined_is_told_without_reading_all_of_a_hub(edges, asked, hub):
     there = {entity for entity in asked if entity in graph}
     parts = {min(networkx.node_connected_component(graph, entity)) for entity in there}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(community_changes, "_HUB", hub)
-        patch.setattr(community_changes, "_AT_ONCE", 2)
-        made = CommunityChange(rows, EntityLinks(kept.db), kept.settings, 1, Touched())
-        assert made._joined(1, there) == (len(parts) <= 1)
+        patch.setattr(neighbourhoods, "_HUB", hub)
+        patch.setattr(neighbourhoods, "AT_ONCE", 2)
+        assert Neighbourhoods(rows, EntityLinks(kept.db)).are_joined(1, there) == (len(parts) <= 1)
 
 
 def test_the_largest_hub_is_not_read(monkeypatch):
@@ -197,8 +198,7 @@ def test_the_largest_hub_is_not_read(monkeypatch):
         return real(hub)
 
     monkeypatch.setattr(links, "joined_to", noting)
-    made = CommunityChange(rows, links, kept.settings, 1, Touched())
-    assert made._joined(1, {1, 2})
+    assert Neighbourhoods(rows, links).are_joined(1, {1, 2})
     assert read == [1]
 
 

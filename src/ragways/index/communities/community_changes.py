@@ -12,14 +12,14 @@ says how near it is), so after many changes all are.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from heapq import heappop, heappush
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
 import numpy as np
 
 from ragways.index.communities.community_rows import CommunityRows, Node
 from ragways.index.communities.entity_links import EntityLinks
+from ragways.index.communities.neighbourhoods import AT_ONCE, Neighbourhoods
 from ragways.index.communities.partition import connected, hierarchy, least, leiden, split_up
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.settings import CommunitySettings
@@ -28,11 +28,8 @@ GROWTH = 1.25
 """A leaf that is too large is split when it has so many times the members it was found with: it may be that it cannot
 be split, and then it is not tried with each new member.
 """
-_HUB = 200  # relations; what has more stays where it is, since reading them is not what one document may cost
 _AGAIN = 4  # times as many entities as changed are looked at, at most, because a neighbour moved
-_AT_ONCE = 256  # entities whose neighbours are read together
 _TURNS = 10  # a community is seen to again when others gave it members, but not for ever
-_LOOKED = 2000  # entities looked at to find that two are still joined
 
 
 class CommunityChange:
@@ -53,7 +50,7 @@ class CommunityChange:
         """By community, who left it."""
         self._lost: dict[int, set[int]] = defaultdict(set)
         """By entity, whom it was joined to and is no more."""
-        self._near: dict[int, Counter[int]] = {}
+        self._near = Neighbourhoods(rows, links)
         self._seen: dict[int, tuple[int, int]] = {}
         """Communities that were seen to, as they were then."""
 
@@ -108,31 +105,6 @@ class CommunityChange:
                 gone.add(entity)
         return more, fresh, gone
 
-    def _neighbours(self, entity: int) -> Counter[int]:
-        if entity not in self._near:
-            self._read_ahead([entity])
-        return self._near[entity]
-
-    def _read_ahead(self, entities: Iterable[int]) -> None:
-        """Read at once whom entities are joined to, and where those are."""
-        asked = [entity for entity in entities if entity not in self._near]
-        found = self._links.neighbours(asked)
-        self._near |= found
-        members = self._rows.members({other for near in found.values() for other in near})
-        self._rows.read_ahead({member[0] for member in members.values() if member is not None})
-
-    def _some_neighbours(self, hub: int) -> Iterator[Collection[int]]:
-        """Whom a hub is joined to, some at a time: seldom must all be looked at."""
-        others = iter(self._links.joined_to(hub))
-        while some := list(islice(others, _AT_ONCE)):
-            plain = self._links.plain(some)
-            self._rows.members(some)
-            yield [other for other in some if plain[other]]
-
-    def _hubs(self, entities: Iterable[int]) -> set[int]:
-        """Those of these entities that have many relations."""
-        return {entity for entity, count in self._links.counts(entities).items() if count > _HUB}
-
     # Coming, moving and going
 
     def _place_new(self, strengths: dict[int, int]) -> None:
@@ -144,7 +116,7 @@ class CommunityChange:
         for entity, label in zip(arrays.ids.tolist(), labels.tolist(), strict=True):
             units[label].append(entity)
         waiting = sorted(units.values())
-        self._read_ahead(strengths)
+        self._near.read_ahead(strengths)
         while waiting:
             left = [unit for unit in waiting if not self._place({entity: strengths[entity] for entity in unit})]
             if len(left) == len(waiting):
@@ -176,7 +148,7 @@ class CommunityChange:
         """By how much entities are joined to leaves, besides each other."""
         weights: Counter[int] = Counter()
         for entity in unit:
-            near = self._neighbours(entity)
+            near = self._near.of(entity)
             members = self._rows.members(near)
             for other, weight in near.items():
                 member = members[other]
@@ -216,18 +188,18 @@ class CommunityChange:
             budget -= 1
             entity = waiting.popleft()
             if entity not in read:
-                read = {entity, *islice(waiting, _AT_ONCE)}
-                self._read_ahead(read - self._hubs(read))
+                read = {entity, *islice(waiting, AT_ONCE)}
+                self._near.read_ahead(read - self._near.hubs(read))
                 self._rows.members(read)
             member = self._rows.members([entity])[entity]
-            if member is None or self._hubs([entity]):
+            if member is None or self._near.hubs([entity]):
                 continue
             leaf = self._best_leaf(self._weights([entity]), member[1], own=member[0])
             if leaf in (0, member[0]):
                 continue
             self._take(entity, leaf)
             self._put(entity, leaf, member[1])
-            for other in sorted(self._neighbours(entity)):
+            for other in sorted(self._near.of(entity)):
                 if asked[other] < 2:
                     asked[other] += 1
                     waiting.append(other)
@@ -345,7 +317,7 @@ class CommunityChange:
 
     def _is_connected(self, number: int, lost: Iterable[tuple[int, int]]) -> bool:
         """Whether what was joined by those who left, or by links that are gone, is still joined in a community."""
-        return all(self._joined(number, some) for some in (*self._borders(number), *map(set, lost)))
+        return all(self._near.are_joined(number, some) for some in (*self._borders(number), *map(set, lost)))
 
     def _borders(self, number: int) -> list[set[int]]:
         """Of each set of entities that were joined to each other and left a community, the members it was joined to."""
@@ -354,58 +326,11 @@ class CommunityChange:
             waiting, border = [left.pop()], set[int]()
             while waiting:
                 entity = waiting.pop()
-                for other in self._neighbours(entity).keys() | self._lost[entity]:
+                for other in self._near.of(entity).keys() | self._lost[entity]:
                     if other in left:
                         left.discard(other)
                         waiting.append(other)
-                    elif self._is_in(other, number):
+                    elif self._near.is_in(other, number):
                         border.add(other)
             found.append(border)
         return found
-
-    def _is_in(self, entity: int, number: int) -> bool:
-        member = self._rows.members([entity])[entity]
-        return member is not None and number in self._rows.chain(member[0])
-
-    def _joined(self, number: int, entities: set[int]) -> bool:
-        """Whether entities are joined in a community, looking from all of them at once, at hubs last, the smallest
-        first: the largest need never be read, since what is joined to it has come upon it. If it is not found soon
-        it is taken not to be: then the community is found again, and that tells.
-        """
-        those = {entity for entity in entities if self._is_in(entity, number)}
-        root = {entity: entity for entity in those}
-
-        def top(entity: int) -> int:
-            while root[entity] != entity:
-                root[entity] = entity = root[root[entity]]
-            return entity
-
-        parts, looked = len(those), 0
-        near, hubs = deque(sorted(those)), list[tuple[int, int, Iterator[Collection[int]]]]()
-        while parts > 1 and looked < _LOOKED:
-            others: Collection[int] = ()
-            if near:
-                entity = near.popleft()
-                if (count := self._links.counts([entity])[entity]) > _HUB:
-                    heappush(hubs, (count, entity, self._some_neighbours(entity)))
-                    continue
-                others = self._neighbours(entity)
-            elif len({top(hub) for _, hub, _ in hubs}) == parts:
-                count, entity, rest = hubs[0]
-                if (some := next(rest, None)) is None:
-                    heappop(hubs)
-                    continue
-                others = some
-            else:
-                return False  # a part that has nothing left to look at is joined to no other
-            looked += 1
-            for other in others:
-                if other not in root:
-                    if not self._is_in(other, number):
-                        continue
-                    root[other] = top(entity)
-                    near.append(other)
-                elif top(other) != top(entity):
-                    root[top(other)] = top(entity)
-                    parts -= 1
-        return parts <= 1
