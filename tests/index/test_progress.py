@@ -23,7 +23,7 @@ COUNTED = ("collecting names", "finding facts", "comparing names", "making the g
 def test_items_stay_and_the_last_word_is_how_many_there_were(count: int):
     said: list[Progress] = []
     assert list(told(said.append, "x", iter(range(count)), count)) == list(range(count))
-    assert said[-1] == Progress("x", count, count)
+    assert said[-1:] == [Progress("x", count, count)][: min(1, count)]
     assert all(after.done - before.done <= 200 for before, after in pairwise(said))
     assert len(said) <= 2 + count // 200
 

@@ -134,17 +134,18 @@ class RayShards:
 
     def _wait_for_start(self, shards: Sequence[int]) -> bool:
         """Wait until each of the shards has an actor that runs, no longer than starting may take; whether it waited."""
-        timeout = 0.0
-        while self._starting:
-            _, left = self._ray.wait(list(self._starting), num_returns=len(self._starting), timeout=timeout)
+        waited = False
+        while starting := self._starting:
+            _, left = self._ray.wait(list(starting), num_returns=len(starting), timeout=0)
             if time.monotonic() > self._start_by:
                 left = []  # asked like the others from now on
             # Another dict, not the same with less in it: questions of other threads look at it too.
-            self._starting = {ref: actor for ref, actor in self._starting.items() if ref in left}
+            self._starting = {ref: actor for ref, actor in starting.items() if ref in left}
             if all(self._running(shard) for shard in shards):
                 break
-            timeout = _PAUSE
-        return timeout > 0
+            self._ray.wait(left, num_returns=1, timeout=_PAUSE)
+            waited = True
+        return waited
 
     def _running(self, shard: int) -> list[Any]:
         """The actors of a shard that are not starting any more."""

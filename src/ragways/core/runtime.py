@@ -102,4 +102,5 @@ def told(progress: ProgressCallback, stage: str, items: Iterable[T], total: int 
         if done % _OFTEN == 1:
             progress(Progress(stage, done - 1, total))
         yield item
-    progress(Progress(stage, done, total))
+    if done:
+        progress(Progress(stage, done, total))

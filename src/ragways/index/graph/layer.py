@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragways.core.runtime import Progress, told
+from ragways.core.runtime import told
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.array_tables import ArrayTable
@@ -77,6 +77,7 @@ def _settings(context: BuildContext) -> GraphSettings:
     return context.settings_of("graph", GraphSettings)
 
 
+_COMPARING = "comparing names"
 _MEANT = "graph_meant"
 """Where the store keeps how the meaning of names was found, and for which generation."""
 
@@ -104,17 +105,17 @@ def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
 
     total = store.count("documents")
 
-    def facts() -> Iterator[DocumentFacts]:
+    def facts(stage: str = "making the graph") -> Iterator[DocumentFacts]:
         found = kept_facts(db) if settings.method == "rules" else _with_paid(context, settings, kept_facts(db))
-        yield from told(context.progress, "making the graph", found, total)
-        context.progress(Progress("sorting the graph", 0))
+        return told(context.progress, stage, found, total)
 
     def names() -> Iterator[Callable[[], DocumentNames]]:
         if settings.method == "rules":
-            return told(context.progress, "comparing names", kept_names(db), total)
-        return (each.names for each in facts())
+            return told(context.progress, _COMPARING, kept_names(db), total)
+        return (each.names for each in facts(_COMPARING))
 
-    fill_graph(db, Chapters(facts, names), answers, lambda: _near(context, settings, answers))
+    chapters = Chapters(facts, names)
+    fill_graph(db, chapters, answers, lambda: _near(context, settings, answers), context.progress)
     return GraphTables(db)
 
 

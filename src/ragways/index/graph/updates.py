@@ -17,6 +17,7 @@ from itertools import compress, islice, repeat
 
 import numpy as np
 
+from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
 from ragways.index.graph.claims import TABLE, Claim, Into, NameAnswers, fill_claims
 from ragways.index.graph.corpus_names import create_tables
@@ -57,6 +58,7 @@ def fill_graph(
     chapters: Chapters,
     answers: NameAnswers,
     near: Callable[[], Mapping[str, Into]],
+    progress: ProgressCallback = silent,
 ) -> None:
     """Make the tables anew, of the facts of all documents. `near` tells what names are taken for that are alike, when
     all names are known.
@@ -87,6 +89,7 @@ def fill_graph(
             thought = _Thought.of(facts, meaning)
             kept.put(thought.graph.number, thought)
             yield thought.graph
+        progress(Progress("sorting the graph", 0))
 
     GraphTables(db).fill(documents(), shown=answers.shown, common=answers.common)
     kept.flush()
