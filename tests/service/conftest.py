@@ -32,10 +32,10 @@ class RunningServer:
         self.process = process
         self.url = url
         self.log = log
-        self.client = httpx2.Client(base_url=url, timeout=60)
+        self.client = httpx2.Client(base_url=url, timeout=180)
 
     def with_key(self, key: str) -> httpx2.Client:
-        return httpx2.Client(base_url=self.url, timeout=60, headers={"Authorization": f"Bearer {key}"})
+        return httpx2.Client(base_url=self.url, timeout=180, headers={"Authorization": f"Bearer {key}"})
 
     def events(self, path: str, body: object = None, **options: Any) -> Iterator[tuple[str, Any]]:
         """Events of a stream, as they come."""
@@ -53,7 +53,7 @@ class RunningServer:
         if self.process.poll() is None:
             self.process.send_signal(how)
         self.client.close()
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=180)
 
 
 @contextmanager

@@ -100,7 +100,7 @@ def test_a_server_lists_what_a_given_index_holds_after_others_wrote_it(tmp_path:
         assert listed()["trouble"]
         assert server.client.get("/v1/models").json()["data"] == []
         ragways.build(source, index, layers=["words"])
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while listed()["trouble"]:
             assert time.monotonic() < end
             time.sleep(0.05)

@@ -26,7 +26,7 @@ from tests.service.conftest import RunningServer, serving
 async def connected(url: str, key: str = "") -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        httpx2.AsyncClient(headers=headers, timeout=180) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
         yield client

@@ -300,7 +300,7 @@ def test_answers_under_way_end_when_the_server_is_stopped(
                 held_back.go_on.set()  # type: ignore[attr-defined]
             names.append(name)
         assert names[-1] == "result"
-        assert server.process.wait(timeout=60) == 0
+        assert server.process.wait(timeout=180) == 0
 
 
 def test_settings_reach_a_worker_whole_secrets_too():

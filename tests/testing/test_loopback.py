@@ -94,7 +94,7 @@ def nothing_left_open():
 
 
 def wait_for(ready):
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not (found := ready()):
         assert time.monotonic() < until
         time.sleep(0.001)
