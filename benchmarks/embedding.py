@@ -25,9 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from ragways.core.runtime import default_threads
 from ragways.models import encoder
 from ragways.models.embed import Vectors, unit
-from ragways.models.encoder import checked_path, default_threads, session
+from ragways.models.encoder import checked_path, session
 from ragways.models.minilm import MiniLM
 
 COMMON = (

@@ -5,7 +5,8 @@
 
 A size is a number of documents; about 1.1 chunks come of each. The corpus is that of `corpus_maker.py` and the embedder
 that of `stand_in.py`, so that embedding is told apart. Each step is a process of its own: CPU seconds are those of all
-its threads from the imports on, memory is the highest it had, which counts pages of mapped files that it touched. Disk
+its threads from the imports on, and of the processes that it starts. Memory is the highest that all of these had, which
+counts pages of mapped files that they touched. Disk
 is all of the index but its texts and its work cache. Exponents are those of the growth from one size to the next.
 Questions name one or two titles; retrieval is timed, answering is not. `--keep` leaves the indexes there, and takes up
 those that it finds. `--graph-vectors` tells which entities have a vector: none (unless told), shared or all.
@@ -14,7 +15,7 @@ those that it finds. `--graph-vectors` tells which entities have a vector: none 
 # ruff: noqa: E402
 from __future__ import annotations
 
-from ragways.core.runtime import limit_threads
+from ragways.core.runtime import default_threads, limit_threads
 
 limit_threads()  # before numpy is there
 
@@ -22,8 +23,10 @@ import argparse
 import asyncio
 import json
 import math
+import os
 import random
 import re
+import resource
 import sqlite3
 import statistics
 import subprocess
@@ -59,9 +62,15 @@ Row = dict[str, Any]
 
 @contextmanager
 def measured(row: Row, name: str) -> Iterator[None]:
-    cpu, wall = time.process_time(), time.perf_counter()
+    cpu, wall = cpu_seconds(), time.perf_counter()
     yield
-    row[f"{name}_cpu_s"], row[f"{name}_s"] = time.process_time() - cpu, time.perf_counter() - wall
+    row[f"{name}_cpu_s"], row[f"{name}_s"] = cpu_seconds() - cpu, time.perf_counter() - wall
+
+
+def cpu_seconds() -> float:
+    """Those of this process, and of the processes that it started and that have ended."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def built(home: Path, size: int, layers: frozenset[str]) -> Row:
@@ -148,8 +157,11 @@ def run_child(home: Path, step: str, size: int, layers: frozenset[str], count: i
 
 
 def peak() -> float:
-    """The most megabytes that this program had; `getrusage` counts what the process had before it became this one."""
-    return int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0]) / 1024
+    """The most megabytes that this program had; `getrusage` counts what the process had before it became this one. Of
+    processes that it started, the largest counts as many times as there may have been.
+    """
+    own = int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0])
+    return (own + default_threads() * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024
 
 
 def exponents(before: Row, row: Row) -> Row:

@@ -21,6 +21,7 @@ from ragways.pictures.neighbourhood import neighbourhood
 from ragways.retrieval.ask import PARADIGMS, ask
 from ragways.retrieval.resources import Resources
 from tests.fakes import WordHashes, recipe, write
+from tests.index.graph.graph_data import laid_down
 
 HUB = "Hub Town"
 QUESTION = "Who lives in Hub Town near Person 77?"
@@ -60,7 +61,8 @@ def hub_index(home: Path, edges: int, documents: int = 300) -> Path:
     def made(context: BuildContext, _: object) -> GraphTables:
         tables = GraphTables(context.store.db)
         chunks = [id for id, _ in context.store.chunk_rows()]
-        tables.fill(hub_documents(edges, chunks), shown=lambda _: None, common=lambda _: False)
+        documents = hub_documents(edges, chunks)
+        tables.fill(laid_down(context.store.db, documents), shown=lambda _: None, common=lambda _: False)
         return tables
 
     settings = {"graph": {"vectors": "none"}}

@@ -14,10 +14,19 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
 def limit_threads() -> None:
     """One BLAS thread: for products this small, waking more costs more than it saves."""
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    for name in _THREADS:
         os.environ.setdefault(name, "1")
+
+
+def default_threads() -> int:
+    """One for each processor this process may use, at most 4."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, 4)
 
 
 def no_telemetry() -> None:
@@ -33,7 +42,7 @@ _PLAIN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "SYSTEMROOT", "T
 
 def plain_environment() -> dict[str, str]:
     """What a child process needs of the environment to start, and no more: no key, no token."""
-    return {name: os.environ[name] for name in _PLAIN if name in os.environ}
+    return {name: os.environ[name] for name in (*_PLAIN, *_THREADS) if name in os.environ}
 
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

@@ -54,6 +54,13 @@ class GraphSettings(LayerSettings):
     near_string: float = Field(0.88, ge=0, le=1, description="of near: how alike as strings, at least")
     near_cosine: float = Field(0.9, ge=0, le=1, description="of near: how alike by meaning, at least")
     apart: tuple[tuple[str, str], ...] = Field((), description="pairs of names that are never merged")
+    # How it is made says nothing of what is made: it is not kept with the index.
+    processes: int | None = Field(
+        None,
+        ge=1,
+        exclude=True,
+        description="that make a graph side by side, from 4,000 documents on; unset is one a core, up to 4",
+    )
 
     @model_validator(mode="after")
     def _check_file(self) -> Self:

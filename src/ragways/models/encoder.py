@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import MissingPart, StoreFailed, UsageError
-from ragways.core.runtime import no_telemetry, together
+from ragways.core.runtime import default_threads, no_telemetry, together
 from ragways.models.embed import Vectors
 
 if TYPE_CHECKING:
@@ -43,12 +42,6 @@ question asked while a corpus is indexed waits for these.
 
 In = TypeVar("In")
 Out = TypeVar("Out")
-
-
-def default_threads() -> int:
-    """One for each processor this process may use, at most 4."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(usable, 4)
 
 
 class Encoder:

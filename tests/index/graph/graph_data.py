@@ -5,13 +5,21 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from ragways.index.graph.data import EntityRow
+from ragways.index.gone_texts import text_now
+from ragways.index.graph.data import DocumentGraph, EntityRow
 from ragways.index.graph.graph_rows import MILLION, aliases, digits, unpacked_counts
+from ragways.index.graph.graph_tables import LaidDown
 from ragways.index.graph.told_texts import descriptions
+
+
+def laid_down(db: sqlite3.Connection, documents: Iterable[DocumentGraph]) -> Iterator[LaidDown]:
+    """What tables are filled with."""
+    return (LaidDown.of(document, partial(text_now, db)) for document in documents)
 
 
 @dataclass(frozen=True, slots=True)

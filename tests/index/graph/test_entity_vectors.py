@@ -26,7 +26,7 @@ from ragways.index.graph.graph_tables import GraphTables
 from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.packed import pack
 from ragways.index.work_cache import WorkCache
-from tests.index.graph.graph_data import read_graph
+from tests.index.graph.graph_data import laid_down, read_graph
 from tests.index.graph.graph_fakes import FakeEmbedder, graph_of, recipe, run, write
 from tests.index.graph.test_graph_tables import NUMBERS, SHOWN, documents, tables
 
@@ -152,7 +152,7 @@ def test_after_any_changes_the_hashes_of_texts_are_those_of_all_rows(data: st.Da
     shown = data.draw(SHOWN)
     db, graph = tables()
     with closing(db):
-        graph.fill(held.values(), shown=shown.get, common=bool)
+        graph.fill(laid_down(db, held.values()), shown=shown.get, common=bool)
         see_to_texts(db, None, **wanted)
         for _ in range(data.draw(st.integers(1, 3))):
             before = hashes(db)
@@ -266,7 +266,7 @@ def test_an_entity_that_now_stands_in_two_chunks_has_a_vector() -> None:
         for chunks, mentions in ((1, {("tide", ""): (2, False)}), (2, {("tide", ""): (1, False)}))
     )
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        GraphTables(db).fill([once], shown=lambda _: None, common=bool)
+        GraphTables(db).fill(laid_down(db, [once]), shown=lambda _: None, common=bool)
         see_to_texts(db, None, vectors=True, every=False, relations=False)
         assert not db.execute("SELECT * FROM graph_entity_texts").fetchall()
         for before, after, count in ((once, twice, 1), (twice, once, 0)):

@@ -19,7 +19,7 @@ from ragways.index.graph.graph_rows import digits, number_of_id
 from ragways.index.graph.graph_tables import TABLES, GraphTables
 from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import fold, split_title
-from tests.index.graph.graph_data import GraphData, MentionRow, MergeRow, RelationRow, read_graph
+from tests.index.graph.graph_data import GraphData, MentionRow, MergeRow, RelationRow, laid_down, read_graph
 
 KEYS = [("tide", ""), ("tide", "person"), ("harbour board", ""), ("saltrey", "place"), ("a\x1fA", ""), ("corran", "")]
 NAMES = ["Tide", "tide", "Harbour Board", "HB", "Saltrey", "Saltrey, Isle of", "Ilsabet Corran (ship)", "Queen Corran"]
@@ -171,7 +171,7 @@ def test_any_history_leaves_what_a_fresh_fill_would(data: st.DataObject) -> None
     held = {number: data.draw(documents(number)) for number in data.draw(st.sets(NUMBERS))}
     shown, common = data.draw(SHOWN), data.draw(COMMON)
     db, graph = tables()
-    graph.fill(held.values(), shown=shown.get, common=common.__contains__)
+    graph.fill(laid_down(db, held.values()), shown=shown.get, common=common.__contains__)
     assert read_graph(graph._db) == reference(list(held.values()), shown, common)
     for _ in range(data.draw(st.integers(1, 3))):
         touched = sorted(data.draw(st.sets(NUMBERS, min_size=1, max_size=2)))
@@ -189,7 +189,7 @@ def test_any_history_leaves_what_a_fresh_fill_would(data: st.DataObject) -> None
             words=common ^ was_common,
         )
     fresh_db, fresh = tables()
-    fresh.fill(reversed(held.values()), shown=shown.get, common=common.__contains__)
+    fresh.fill(laid_down(fresh_db, reversed(held.values())), shown=shown.get, common=common.__contains__)
     assert rows(db) == rows(fresh_db)  # not only the same graph: whatever was there before has left nothing
     assert read_graph(graph._db) == read_graph(fresh._db) == reference(list(held.values()), shown, common)
 
@@ -230,16 +230,16 @@ def nothing(_: str) -> None:
 def test_nothing_of_a_document_is_left_when_it_goes() -> None:
     db, graph = tables()
     document = stating(1, "Secret words.")
-    graph.fill([document], shown=nothing, common=bool)
+    graph.fill(laid_down(db, [document]), shown=nothing, common=bool)
     assert all(rows(db)[table] for table in ("graph_entities", "graph_relations", "graph_texts", "graph_names"))
     graph.change([document], [], shown=nothing, common=bool)
     assert not any(rows(db).values())
 
 
 def test_a_text_that_changes_in_its_place_changes_what_it_describes() -> None:
-    _, graph = tables()
+    db, graph = tables()
     before, after = stating(1, "It sank."), stating(1, "It rose.")
-    graph.fill([before, stating(2, "It is lost.")], shown=nothing, common=bool)
+    graph.fill(laid_down(db, [before, stating(2, "It is lost.")]), shown=nothing, common=bool)
     assert read_graph(graph._db).relations[0].description == "It sank. It is lost."
     graph.change([before], [after], shown=nothing, common=bool)
     assert read_graph(graph._db).relations[0].description == "It rose. It is lost."

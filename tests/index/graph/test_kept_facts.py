@@ -19,7 +19,7 @@ from ragways.index.graph.asked_keys import AskedKeys
 from ragways.index.graph.corpus_names import CorpusNames, end_of
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Source
-from ragways.index.graph.kept_facts import facts_by_rules
+from ragways.index.graph.kept_facts import Readers, facts_by_rules
 from ragways.index.graph.layer import tables_of
 from ragways.index.graph.meanings import DocumentMeaning
 from ragways.index.graph.names import fold
@@ -231,13 +231,13 @@ def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatc
     }
     index.run({key: Document(key, *said, "text") for key, said in texts.items()}, changes=False)
     read: list[str] = []
-    real = kept_facts._read
+    real = kept_facts.read
 
     def noting(source: Source, *rest: object) -> object:
         read.append(source.title)
         return real(source, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(kept_facts, "_read", noting)
+    monkeypatch.setattr(kept_facts, "read", noting)
     index.run({"d": Document("d", "Saltrey", "Saltrey is an island.", "text")}, changes=True)
     # `Saltrey` stands in `Pier of Saltrey`; elsewhere it was a name for itself and stays one.
     assert sorted(read) == ["Oriel Tamsett", "Saltrey"]
@@ -302,8 +302,8 @@ def _facts_run(index: _Index, come: dict[str, Document | None]) -> kept_facts.Fa
     """What a run does to the facts."""
     runs: list[kept_facts.FactsRun] = []
 
-    def noting(context: BuildContext, wanted: GraphSettings) -> kept_facts.FactsRun:
-        runs.append(facts_by_rules(context, wanted))
+    def noting(context: BuildContext, wanted: GraphSettings, *rest: Readers) -> kept_facts.FactsRun:
+        runs.append(facts_by_rules(context, wanted, *rest))
         return runs[-1]
 
     with pytest.MonkeyPatch.context() as patch:

@@ -21,6 +21,7 @@ _ALIASES = 50
 Shown = Callable[[str], str | None]
 Common = Callable[[str], bool]
 Row = tuple[object, ...]
+ContentsRow = tuple[int, str, bytes, bytes, bytes, bytes, bytes]
 Said = tuple[int | None, int, str, str]
 """A statement: the number of its text in the document, its weight in millionths, its date and its way."""
 
@@ -173,7 +174,7 @@ class DocumentRows:
         texts = list(self.texts)
         return [texts[text] for text, *_ in self.said[relation] if text is not None]
 
-    def contents(self) -> Row:
+    def contents(self) -> ContentsRow:
         """The row of `graph_contents`."""
         named, stated, counts = list[int](), list[int](), list[int]()
         entities, relations = array("q"), array("q")

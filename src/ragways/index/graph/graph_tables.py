@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
 from ragways.index.graph.graph_rows import (
     Common,
+    ContentsRow,
     DocumentRows,
     GatheredEntity,
     Row,
@@ -32,7 +33,7 @@ from ragways.index.graph.graph_rows import (
 )
 from ragways.index.graph.names import COARSE
 from ragways.index.graph.relation_rows import KEPT as RELATION_KEPT
-from ragways.index.graph.relation_rows import SORTED, RelationRows
+from ragways.index.graph.relation_rows import SORTED, RelationRows, SaidRow, said_rows
 from ragways.index.graph.relation_rows import TABLES as RELATION_TABLES
 from ragways.index.graph.resolve import exclusive_kind
 from ragways.index.graph.told_texts import TABLE as TEXT_TABLE
@@ -85,6 +86,32 @@ _AT_ONCE = 2000  # rows that are given to SQLite together
 _KINDS = sorted({exclusive_kind(kind) for kind in (*COARSE.values(), "")})
 
 
+class LaidDown(NamedTuple):
+    """What one document adds when the tables are made anew: its row of `graph_contents`, its packed texts, and rows
+    that are sorted with those of all others.
+    """
+
+    contents: ContentsRow
+    texts: bytes
+    shares: Sequence[Row]
+    said: Sequence[SaidRow]
+    told: Sequence[Row]
+    merged: Sequence[Row]
+
+    @classmethod
+    def of(cls, document: DocumentGraph, text: Callable[[int], str]) -> LaidDown:
+        """`text`: that of a document."""
+        made, number = DocumentRows(document), document.number
+        return cls(
+            made.contents(),
+            packed_texts(made.texts, text(number)) if made.texts else b"",
+            [(made.ids[key], number, key[0], *packed_share(share)) for key, share in document.entities.items()],
+            list(said_rows(made)),
+            [(number, place, text) for text, place in made.texts.items()],
+            list(made.merges()),
+        )
+
+
 class GraphTables:
     """`shown` tells how the corpus shows a folded name, `common` whether a word is an everyday one."""
 
@@ -99,7 +126,7 @@ class GraphTables:
 
     # All of it
 
-    def fill(self, documents: Iterable[DocumentGraph], *, shown: Shown, common: Common) -> None:
+    def fill(self, documents: Iterable[LaidDown], *, shown: Shown, common: Common) -> None:
         """Make the rows from nothing. What is held in memory does not grow with the corpus."""
         for table in _NAMES:
             self._db.execute(f"DELETE FROM {table}")
@@ -118,18 +145,14 @@ class GraphTables:
         for table in ("shares", "said", "told", "several", "called", "merged"):
             self._db.execute(f"DROP TABLE IF EXISTS temp.graph_{table}")
 
-    def _lay_down(self, documents: Iterable[DocumentGraph]) -> None:
+    def _lay_down(self, documents: Iterable[LaidDown]) -> None:
         shares, said, told, merged = list[Row](), list[Row](), list[Row](), list[Row]()
         for document in documents:
-            made = DocumentRows(document)
-            self._put_contents(made)
-            number = document.number
-            shares.extend(
-                (made.ids[key], number, key[0], *packed_share(share)) for key, share in document.entities.items()
-            )
-            said.extend(self._relations.laid_down(made))
-            told.extend((number, place, text) for text, place in made.texts.items())
-            merged.extend(made.merges())
+            self._put_contents(document.contents, document.texts)
+            shares.extend(document.shares)
+            said.extend(self._relations.numbered(document.said))
+            told.extend(document.told)
+            merged.extend(document.merged)
             if len(said) + len(shares) > _AT_ONCE:
                 self._lay(shares=shares, said=said, told=told, merged=merged)
         self._lay(shares=shares, said=said, told=told, merged=merged)
@@ -212,7 +235,9 @@ class GraphTables:
             self._db.execute("DELETE FROM graph_contents WHERE document = ?", (number,))
             self._db.execute("DELETE FROM graph_texts WHERE document = ?", (number,))
         for number in sorted(new):
-            self._put_contents(new[number])
+            texts = new[number].texts
+            packed = packed_texts(texts, text_now(self._db, number)) if texts else b""
+            self._put_contents(new[number].contents(), packed)
         touched.relations.update(self._relations.change(old, new, touched.links, self._text))
         self._change_merges(old, new)
 
@@ -319,12 +344,10 @@ class GraphTables:
         where = "entity = ? AND name = ? AND reason = ? AND into_name = ? AND documents = 0"
         self._db.executemany(f"DELETE FROM graph_merges WHERE {where}", [row[:-1] for row in rows])
 
-    def _put_contents(self, made: DocumentRows) -> None:
-        self._db.execute("INSERT INTO graph_contents VALUES (?, ?, ?, ?, ?, ?, ?)", made.contents())
-        number = made.document.number
-        if made.texts:
-            row = number, packed_texts(made.texts, text_now(self._db, number))
-            self._db.execute("INSERT INTO graph_texts VALUES (?, ?)", row)
+    def _put_contents(self, contents: ContentsRow, texts: bytes) -> None:
+        self._db.execute("INSERT INTO graph_contents VALUES (?, ?, ?, ?, ?, ?, ?)", contents)
+        if texts:
+            self._db.execute("INSERT INTO graph_texts VALUES (?, ?)", (contents[0], texts))
 
 
 _NAMES = tuple(line.split()[5] for line in f"{KEPT}{TABLES}".splitlines() if line.startswith("CREATE TABLE"))

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -56,7 +57,22 @@ class FactsRun:
     """Documents that were read and say something else than before."""
 
 
-def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
+Read = tuple[int, Keys, bytes | None]
+"""A document's number, the keys of what it asked, and its packed facts; none of a redirect, which says nothing."""
+
+
+class Readers(Protocol):
+    """Others that may read all documents, once the names of the corpus are in the tables."""
+
+    @property
+    def useful(self) -> bool:
+        """Whether that is worth it."""
+
+    def read(self, sources: Iterable[Source]) -> Iterable[Read]:
+        """Read documents, in their order."""
+
+
+def facts_by_rules(context: BuildContext, settings: GraphSettings, readers: Readers | None = None) -> FactsRun:
     """See to it that the facts of all documents are kept, as the rules find them; what that changed."""
     store = context.store
     create_tables(store.db, _TABLES)
@@ -67,10 +83,10 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
         return FactsRun(CorpusNames(store.db))
     changes = context.changes
     if changes is None or state != (made, str(int(generation) - 1)):
-        return FactsRun(_read_all(context, settings, made, generation), whole=True)
+        return FactsRun(_read_all(context, settings, made, readers), whole=True)
     touched = changes.added | changes.changed | changes.removed
     if _MUCH * len(touched) > store.count("documents"):
-        return FactsRun(_read_all(context, settings, made, generation), whole=True)
+        return FactsRun(_read_all(context, settings, made, readers), whole=True)
     fresh = sources(store, sorted(changes.fresh))
     changed = change_corpus(store.db, sorted(touched), fresh, *_texts(store.db))
     if settings.method != "rules":  # no sentence is read
@@ -82,12 +98,12 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings) -> FactsRun:
         kept.drop(number)
     reading = sorted(again | changes.fresh)
     found = told(context.progress, _FINDING, sources(store, reading), len(reading))
-    kept.put_all(_read(source, corpus, settings) for source in found)
+    kept.put_all(read(source, corpus, settings) for source in found)
     store.db.execute("UPDATE graph_state SET generation = ?", (generation,))
     return FactsRun(corpus, False, changed, kept.before, kept.read)
 
 
-def _read_all(context: BuildContext, settings: GraphSettings, made: str, generation: str) -> CorpusNames:
+def _read_all(context: BuildContext, settings: GraphSettings, made: str, readers: Readers | None) -> CorpusNames:
     store = context.store
     for kind, name in store.db.execute(
         "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name GLOB 'graph_*'"
@@ -98,8 +114,11 @@ def _read_all(context: BuildContext, settings: GraphSettings, made: str, generat
     fill_corpus(store.db, told(context.progress, "collecting names", sources(store), total), _texts(store.db)[1])
     corpus = CorpusNames(store.db)
     found = told(context.progress, _FINDING, sources(store), total)
-    _Kept(store.db).put_all(_read(source, corpus, settings) for source in found)
-    store.db.execute("INSERT INTO graph_state VALUES (?, ?)", (made, generation))
+    if readers is not None and readers.useful:
+        _Kept(store.db).put_all(readers.read(found))
+    else:
+        _Kept(store.db).put_all(read(source, corpus, settings) for source in found)
+    store.db.execute("INSERT INTO graph_state VALUES (?, ?)", (made, store.meta()["generation"]))
     return corpus
 
 
@@ -120,33 +139,39 @@ def corpus_of(documents: Sequence[Source]) -> CorpusNames:
 # Reading
 
 
-def _read(source: Source, corpus: CorpusNames, settings: GraphSettings) -> tuple[int, Keys, bytes | None]:
-    """A document's number, the keys of what it asked, and its facts; none of a redirect, which says nothing."""
+def read(source: Source, corpus: CorpusNames, settings: GraphSettings) -> Read:
+    """Read a document by the rules."""
     corpus.begin()
     if source.redirect:
         return source.number, corpus.keys(), None
     said: list[list[PassageFacts]] = [[] for _ in source.passages]
     ways = [structure_facts] if settings.structure or settings.method == "rules" else []
-    for read in [*ways, *([text_facts] if settings.method == "rules" else [])]:
-        for found, facts in zip(said, read(source, corpus), strict=True):
+    for way in [*ways, *([text_facts] if settings.method == "rules" else [])]:
+        for found, facts in zip(said, way(source, corpus), strict=True):
             found.append(facts)
     packed = packed_facts(source.title, source.text, zip(source.passages, said, strict=True))
     return source.number, corpus.keys(), packed
 
 
+def packed_documents(db: sqlite3.Connection) -> Iterator[tuple[int, bytes, str]]:
+    """All documents by number, each with its packed facts and its text."""
+    yield from db.execute(f"{_FACTS} ORDER BY document")
+
+
 def kept_facts(db: sqlite3.Connection) -> Iterator[DocumentFacts]:
     """The facts of all documents, by number."""
-    for number, packed, text in db.execute(f"{_FACTS} ORDER BY document"):
+    for number, packed, text in packed_documents(db):
         yield document_facts(number, packed, text)
 
 
 def kept_names(db: sqlite3.Connection) -> Iterator[Callable[[], DocumentNames]]:
     """The names of all documents, by number; a good deal quicker than their facts. Each is read when it is called."""
-    for _, packed, text in db.execute(f"{_FACTS} ORDER BY document"):
-        yield partial(_names, packed, text)
+    for _, packed, text in packed_documents(db):
+        yield partial(document_names, packed, text)
 
 
-def _names(packed: bytes, text: str) -> DocumentNames:
+def document_names(packed: bytes, text: str) -> DocumentNames:
+    """The names in packed facts."""
     title, named = unpacked_names(packed, text)
     names = DocumentNames(title)
     for entities, ends in named:
@@ -187,7 +212,7 @@ class _Kept:
         self.read: set[int] = set()
         """Documents that have others than before, or none any more."""
 
-    def put_all(self, read: Iterable[tuple[int, Keys, bytes | None]]) -> None:
+    def put_all(self, read: Iterable[Read]) -> None:
         for number, keys, facts in read:
             place = self.drop(number)
             if facts is not None:

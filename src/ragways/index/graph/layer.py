@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterable, Iterator, Set
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ragways.core.runtime import told
 from ragways.core.trace import Usage
@@ -33,6 +33,10 @@ from ragways.index.work_cache import WorkCache
 
 if TYPE_CHECKING:
     from ragways.index.graph.claims import NameAnswers
+    from ragways.index.graph.updates import Passes
+    from ragways.index.graph.workers import GraphWorkers
+
+T = TypeVar("T")
 
 VETO = "merge-veto"
 """The kind of result that holds merges which a person undid."""
@@ -84,39 +88,56 @@ _MEANT = "graph_meant"
 
 def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
     from ragways.index.graph.claims import NameAnswers
-    from ragways.index.graph.kept_facts import facts_by_rules, kept_facts, kept_names
-    from ragways.index.graph.updates import Chapters, change_graph, fill_graph
+    from ragways.index.graph.kept_facts import facts_by_rules
+    from ragways.index.graph.updates import change_graph, fill_graph
+    from ragways.index.graph.workers import GraphWorkers
 
     store, db = context.store, context.store.db
-    run = facts_by_rules(context, settings)
     forbidden = {veto_hash(one, other) for one, other in settings.apart} | context.work_cache.all_results(VETO).keys()
-    answers = NameAnswers(db, run.corpus.lexicon.common, forbidden)
-    # Facts of a model or a file, and names that are alike, are gone through as a whole at each run.
-    by_itself = settings.method == "rules" and not settings.near
-    made = content_hash(settings.method, str(settings.near), *sorted(forbidden))
-    meta = store.meta()
-    known, _, generation = meta.get(_MEANT, "").partition(" ")
-    run_before = str(int(meta["generation"]) - 1)
-    if by_itself and known == made and not run.whole and generation == meta["generation"]:
-        return GraphTables(db)
-    store.set_meta({_MEANT: f"{made} {meta['generation']}"})
-    if by_itself and known == made and not run.whole and generation == run_before:
-        return change_graph(db, run, answers)
+    with closing(GraphWorkers(store, settings, forbidden)) as workers:
+        run = facts_by_rules(context, settings, workers)
+        answers = NameAnswers(db, run.corpus.lexicon.common, forbidden)
+        # Facts of a model or a file, and names that are alike, are gone through as a whole at each run.
+        by_itself = settings.method == "rules" and not settings.near
+        made = content_hash(settings.method, str(settings.near), *sorted(forbidden))
+        meta = store.meta()
+        known, _, generation = meta.get(_MEANT, "").partition(" ")
+        run_before = str(int(meta["generation"]) - 1)
+        if by_itself and known == made and not run.whole and generation == meta["generation"]:
+            return GraphTables(db)
+        store.set_meta({_MEANT: f"{made} {meta['generation']}"})
+        if by_itself and known == made and not run.whole and generation == run_before:
+            return change_graph(db, run, answers)
+        passes = _passes(context, settings, answers, workers if by_itself else None)
+        fill_graph(db, passes, answers, lambda: _near(context, settings, answers), context.progress)
+    return GraphTables(db)
 
-    total = store.count("documents")
+
+def _passes(
+    context: BuildContext, settings: GraphSettings, answers: NameAnswers, workers: GraphWorkers | None
+) -> Passes:
+    """How the documents are gone through. `workers`: other processes that may do so."""
+    from ragways.index.graph.kept_facts import kept_facts, kept_names
+    from ragways.index.graph.updates import Chapters, PassesHere, fits_in_memory
+
+    db, total = context.store.db, context.store.count("documents")
+
+    def tell(stage: str, items: Iterable[T]) -> Iterator[T]:
+        return told(context.progress, stage, items, total)
+
+    if workers is not None and workers.useful and not fits_in_memory(db):
+        return workers.passes(tell)
 
     def facts(stage: str = "making the graph") -> Iterator[DocumentFacts]:
         found = kept_facts(db) if settings.method == "rules" else _with_paid(context, settings, kept_facts(db))
-        return told(context.progress, stage, found, total)
+        return tell(stage, found)
 
     def names() -> Iterator[Callable[[], DocumentNames]]:
         if settings.method == "rules":
-            return told(context.progress, _COMPARING, kept_names(db), total)
+            return tell(_COMPARING, kept_names(db))
         return (each.names for each in facts(_COMPARING))
 
-    chapters = Chapters(facts, names)
-    fill_graph(db, chapters, answers, lambda: _near(context, settings, answers), context.progress)
-    return GraphTables(db)
+    return PassesHere(db, Chapters(facts, names), answers)
 
 
 def _near(context: BuildContext, settings: GraphSettings, answers: NameAnswers) -> dict[str, tuple[str, str]]:

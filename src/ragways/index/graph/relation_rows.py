@@ -69,6 +69,21 @@ Statement = tuple[int, int | None, int, str, str]
 """The document, and what it says."""
 
 
+SaidRow = tuple[int, int, int, str, str, int, int, int | None, int | str | None]
+"""A statement: the numbers of its relation, subject and object, its predicate and way, its weight in halves, its
+document, the number of its text there, and its date.
+"""
+
+
+def said_rows(made: DocumentRows) -> Iterator[SaidRow]:
+    """What a document states."""
+    document = made.document.number
+    for id, statements in made.said.items():
+        subject, predicate, object = made.ends[id]
+        for text, weight, date, way in statements:
+            yield id, subject, object, predicate, way, _halves(weight), document, text, _as_number(date)
+
+
 class RelationRows:
     """What documents state is put and taken away."""
 
@@ -79,14 +94,10 @@ class RelationRows:
 
     # All of it
 
-    def laid_down(self, made: DocumentRows) -> Iterable[Row]:
+    def numbered(self, rows: Iterable[SaidRow]) -> Iterable[Row]:
         """Rows for `temp.graph_said`."""
-        document = made.document.number
-        for id, statements in made.said.items():
-            subject, predicate, object = made.ends[id]
-            for text, weight, date, way in statements:
-                number = self._predicates.number(predicate, way)
-                yield id, subject, object, number, _halves(weight), document, text, _as_number(date)
+        for id, subject, object, predicate, way, *rest in rows:
+            yield id, subject, object, self._predicates.number(predicate, way), *rest
 
     def fill(self) -> None:
         """Make the rows of what was laid down."""

@@ -13,16 +13,19 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress, islice, repeat
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ragways.core.runtime import Progress, ProgressCallback, silent
+from ragways.index.gone_texts import text_now
 from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
 from ragways.index.graph.claims import TABLE, Claim, Into, NameAnswers, fill_claims
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
-from ragways.index.graph.graph_tables import KEPT, GraphTables
+from ragways.index.graph.graph_tables import KEPT, GraphTables, LaidDown
 from ragways.index.graph.graph_tables import TABLES as ROW_TABLES
 from ragways.index.graph.kept_facts import FactsRun, document_facts, facts_of, has_facts
 from ragways.index.graph.meanings import DocumentMeaning
@@ -53,70 +56,109 @@ class Chapters:
     names: Callable[[], Iterable[Callable[[], DocumentNames]]]
 
 
+Claims = Iterable[tuple[Claim, int]]
+
+
+class DocumentShare(NamedTuple):
+    """What is kept of a document that was thought over: its number, the keys of what it asked for that, its packed
+    meaning, and what it adds to the tables.
+    """
+
+    number: int
+    keys: Keys
+    meaning: bytes
+    rows: LaidDown
+
+
+class Passes(Protocol):
+    """All documents gone through four times, each time when what the passes before tell is in the tables: what they
+    claim with their names, by taking one name for another, and by the kinds of things; and their shares of the graph.
+    """
+
+    def heard(self) -> Iterable[Claims]: ...
+    def taken(self) -> Iterable[Claims]: ...
+    def kinds(self) -> Iterable[Claims]: ...
+    def shares(self) -> Iterable[DocumentShare]: ...
+
+
 def fill_graph(
     db: sqlite3.Connection,
-    chapters: Chapters,
+    passes: Passes,
     answers: NameAnswers,
     near: Callable[[], Mapping[str, Into]],
     progress: ProgressCallback = silent,
 ) -> None:
-    """Make the tables anew, of the facts of all documents. `near` tells what names are taken for that are alike, when
-    all names are known.
+    """Make the tables anew, of all documents. `near` tells what names are taken for that are alike, when all names are
+    known.
     """
     for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         if f"TABLE IF NOT EXISTS {table} " in TABLES:
             db.execute(f"DROP TABLE {table}")
     create_tables(db, TABLES)
-    meanings = _OfAll(db, chapters, answers)
-    taking = bytearray()  # a byte for each document: whether it may take one name for another
-
-    def heard() -> Iterator[Iterable[tuple[Claim, int]]]:
-        for meaning in meanings.of_names():
-            taking.append(meaning.may_take)
-            yield meaning.heard()
-
-    fill_claims(db, heard())
+    fill_claims(db, passes.heard())
     answers.forget()
     answers.near = near()
-    fill_claims(db, (meaning.taken() for meaning in meanings.of_names(taking)))
+    fill_claims(db, passes.taken())
     answers.forget()
-    fill_claims(db, (meaning.kinds() for meaning in meanings.of_names()))
+    fill_claims(db, passes.kinds())
     answers.forget()
     kept = _Meanings(db)
 
-    def documents() -> Iterator[DocumentGraph]:
-        for facts, meaning in meanings.of_facts():
-            thought = _Thought.of(facts, meaning)
-            kept.put(thought.graph.number, thought)
-            yield thought.graph
+    def documents() -> Iterator[LaidDown]:
+        for number, keys, meaning, rows in passes.shares():
+            kept.put(number, keys, meaning)
+            yield rows
         progress(Progress("sorting the graph", 0))
 
     GraphTables(db).fill(documents(), shown=answers.shown, common=answers.common)
     kept.flush()
 
 
-class _OfAll:
-    """The meanings of all documents, gone through four times: from memory where there are few, else made again."""
+class PassesHere:
+    """The passes in this process: over what is held in memory where that is little, else it is made again."""
 
     def __init__(self, db: sqlite3.Connection, chapters: Chapters, answers: NameAnswers) -> None:
-        self._chapters, self._answers = chapters, answers
-        (count,) = db.execute("SELECT count(*) FROM chunks").fetchone()
-        self._held: list[tuple[DocumentFacts, DocumentMeaning]] | None = None
-        if count <= _IN_MEMORY:
-            self._held = list(self.of_facts())
+        self._db, self._chapters, self._answers = db, chapters, answers
+        self._held = list(self._facts_in_turn()) if fits_in_memory(db) else None
+        self._taking = bytearray()
+        """A byte for each document: whether it may take one name for another."""
 
-    def of_names(self, which: Sequence[int] = ()) -> Iterator[DocumentMeaning]:
+    def heard(self) -> Iterator[Claims]:
+        for meaning in self._of_names():
+            self._taking.append(meaning.may_take)
+            yield meaning.heard()
+
+    def taken(self) -> Iterator[Claims]:
+        return (meaning.taken() for meaning in self._of_names(self._taking))
+
+    def kinds(self) -> Iterator[Claims]:
+        return (meaning.kinds() for meaning in self._of_names())
+
+    def shares(self) -> Iterator[DocumentShare]:
+        text = partial(text_now, self._db)
+        for facts, meaning in self._facts_in_turn() if self._held is None else self._held:
+            yield share_of(facts, meaning, text)
+
+    def _of_names(self, which: Sequence[int] = ()) -> Iterator[DocumentMeaning]:
         """As far as names tell. `which`: for each document, whether it is wanted; all are unless it is given."""
         wanted = which or repeat(1)
         if self._held is not None:
             return (meaning for _, meaning in compress(self._held, wanted))
         return (DocumentMeaning(read(), self._answers) for read in compress(self._chapters.names(), wanted))
 
-    def of_facts(self) -> Iterable[tuple[DocumentFacts, DocumentMeaning]]:
-        """With the facts of each."""
-        if self._held is not None:
-            return self._held
+    def _facts_in_turn(self) -> Iterator[tuple[DocumentFacts, DocumentMeaning]]:
         return ((facts, DocumentMeaning(facts.names(), self._answers)) for facts in self._chapters.facts())
+
+
+def fits_in_memory(db: sqlite3.Connection) -> bool:
+    """Whether the facts of all documents may be held at once."""
+    return bool(db.execute("SELECT count(*) FROM chunks").fetchone()[0] <= _IN_MEMORY)
+
+
+def share_of(facts: DocumentFacts, meaning: DocumentMeaning, text: Callable[[int], str]) -> DocumentShare:
+    """Think a document over. `text`: that of a document."""
+    thought = _Thought.of(facts, meaning)
+    return DocumentShare(facts.number, thought.keys, thought.meaning.packed(), LaidDown.of(thought.graph, text))
 
 
 def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) -> GraphTables:
@@ -173,7 +215,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
                 kept.drop(number)
                 continue
             made = _Thought.of(*thought(number))
-            kept.put(number, made)
+            kept.put(number, made.keys, made.meaning.packed())
             new.append(made.graph)
         # A document whose text is another has its texts in other places, even if it says the same.
         same = _same(old, new) - run.read
@@ -273,14 +315,11 @@ class _Meanings:
         """Documents that left one of these keys."""
         return self._keys.documents(keys)
 
-    def put(self, number: int, thought: _Thought) -> None:
+    def put(self, number: int, keys: Keys, meaning: bytes) -> None:
         self.drop(number)
         (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
-        self._db.execute(
-            "INSERT INTO graph_meanings VALUES (?, ?, ?, ?)",
-            (number, place, thought.keys.tobytes(), thought.meaning.packed()),
-        )
-        self._keys.put(place, thought.keys)
+        self._db.execute("INSERT INTO graph_meanings VALUES (?, ?, ?, ?)", (number, place, keys.tobytes(), meaning))
+        self._keys.put(place, keys)
 
     def drop(self, number: int) -> None:
         row = self._db.execute("SELECT place, keys FROM graph_meanings WHERE document = ?", (number,)).fetchone()

@@ -1,0 +1,121 @@
+"""Work in child processes side by side: a piece each at a time, and what comes of the pieces in their order.
+
+A child runs a module of ours that calls `serve`. It is asked and answers in lines of JSON, has no key in its
+environment, and ends with its pipe, so that none outlives its parent. What a child cannot do is done by the parent.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any
+
+from ragways.core.runtime import plain_environment
+
+_LOG = logging.getLogger("ragways.children")
+_AHEAD = 2
+"""Pieces that are given out for each child: so none waits while what came of another piece is put away."""
+
+Work = Callable[[Any], Any]
+"""What is done with a piece; both it and what comes of it are as JSON has them."""
+
+
+class Children:
+    """So many processes that run a module. `here` does the same as they do, in this process. Close it in the end."""
+
+    def __init__(self, module: str, count: int, here: Work) -> None:
+        self._here = here
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="children")
+        self._children: list[subprocess.Popen[bytes]] = []
+        self._idle: SimpleQueue[subprocess.Popen[bytes] | None] = SimpleQueue()
+        try:
+            for _ in range(count):
+                self._children.append(_start(module))
+                self._idle.put(self._children[-1])
+        except OSError as error:
+            _LOG.warning("no further process could be started beside this one (%s)", error.strerror)
+            self._idle.put(None)
+
+    def map(self, pieces: Iterable[object]) -> Iterator[Any]:
+        """What comes of each piece, in their order. They are taken a few ahead, in the thread that asks."""
+        waiting: deque[tuple[object, Future[Any]]] = deque()
+        for piece in pieces:
+            waiting.append((piece, self._threads.submit(self._ask, piece)))
+            if len(waiting) > _AHEAD * max(1, len(self._children)):
+                yield self._done(*waiting.popleft())
+        while waiting:
+            yield self._done(*waiting.popleft())
+
+    def _done(self, piece: object, asked: Future[Any]) -> object:
+        try:
+            return asked.result()
+        except _NoAnswer:
+            return self._here(piece)
+
+    def _ask(self, piece: object) -> object:
+        child = self._idle.get()
+        try:
+            if child is None:
+                raise _NoAnswer
+            return _asked(child, piece)
+        except (OSError, ValueError) as error:
+            child = None
+            _LOG.warning("a process that worked beside this one has ended; this one does its work")
+            raise _NoAnswer from error
+        finally:
+            self._idle.put(child)
+
+    def close(self) -> None:
+        """End them, whatever they are at."""
+        for child in self._children:
+            child.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for child in self._children:
+            child.wait()
+            for pipe in (child.stdin, child.stdout):
+                with suppress(OSError):  # what could not be sent any more
+                    if pipe is not None:
+                        pipe.close()
+
+
+class _NoAnswer(Exception):
+    """The child has ended."""
+
+
+def _start(module: str) -> subprocess.Popen[bytes]:
+    # -P: the folder that the command runs in is no place to import from.
+    return subprocess.Popen(  # noqa: S603 - a module of ours
+        [sys.executable, "-P", "-m", module],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=plain_environment(),
+    )
+
+
+def _asked(child: subprocess.Popen[bytes], piece: object) -> object:
+    """What a child makes of a piece; OSError or ValueError where it says nothing that can be read."""
+    assert child.stdin is not None and child.stdout is not None  # noqa: S101, PT018 - both are pipes
+    child.stdin.write(_line(piece))
+    child.stdin.flush()
+    return json.loads(child.stdout.readline())
+
+
+def _line(said: object) -> bytes:
+    return json.dumps(said, separators=(",", ":")).encode() + b"\n"
+
+
+def serve(work: Work) -> None:
+    """In a child: do what is asked, piece by piece, until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it is told, and ends it
+    for asked in sys.stdin.buffer:
+        sys.stdout.buffer.write(_line(work(json.loads(asked))))
+        sys.stdout.buffer.flush()
