@@ -9,7 +9,9 @@ import pytest
 
 from ragways.core.dates import iso_date
 from ragways.core.errors import LoadError
-from ragways.corpus.source import Fields, LoadOptions, Skipped
+from ragways.core.types import Document
+from ragways.corpus.load import load
+from ragways.corpus.source import Fields, LoadOptions, Skipped, SourceFile
 from tests.corpus import samples
 from tests.corpus.layout import anchors, read, read_text
 
@@ -120,6 +122,20 @@ def test_pdf_without_text_and_with_a_password(tmp_path: Path):
         ({"metadata": {"a": 1}, "articles": {"A": {"content": "x"}}}, {"A": "x"}),
         ({"corpus_name": "M", "context": "x"}, {"1": "x"}),
         (["x", "y", 3, None], {"1": "x", "2": "y"}),
+        ({"A": "x", "B": None, "C": ""}, {"A": "x"}),
+        ({"A": {"text": "x"}, "B": {"note": 1}}, {"A": "x"}),
+        (
+            {
+                "harbour": "Dornhaven",
+                "depth_m": 12,
+                "open": True,
+                "berths": [1, 2],
+                "ships": [{"name": "Ida"}],
+                "no": None,
+            },
+            {"1": "harbour: Dornhaven\ndepth_m: 12\nopen: true\nberths: 1, 2\nships[1].name: Ida"},
+        ),
+        ({"name": "tide", "scripts": {"test": "run"}}, {"1": "name: tide\nscripts.test: run"}),
         ([{"text": "x\ud800"}], {"1": "x\ufffd"}),
     ],
 )
@@ -139,6 +155,33 @@ def test_lines_of_json_may_be_called_json(tmp_path: Path):
     path.write_text(lines[:-20])
     with pytest.raises(LoadError, match="no valid JSON in line 2"):
         read(path)
+
+
+def test_a_broken_line_costs_itself(tmp_path: Path):
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"text": "one"}\nbroken\n\n{"text": "two"}\n{"text"\n{"text": "three"}\n')
+    with pytest.raises(LoadError, match=r"no valid JSON in line 2 .* and in 1 more; its other records were read"):
+        read(path)
+    assert [document.text for document in _until_error(path)] == ["one", "two", "three"]
+
+
+def test_a_file_of_broken_lines_is_no_file_of_records(tmp_path: Path):
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"text": "one"}\n' + "broken\n" * 500 + '{"text": "two"}\n')
+    assert [document.text for document in _until_error(path)] == ["one"]
+    path.write_text('broken\n{"text": "two"}\n')
+    assert not _until_error(path)
+
+
+def _until_error(path: Path) -> list[Document]:
+    """The documents of a file, as far as it can be read."""
+    documents = load(SourceFile(path, path.name), LoadOptions())
+    found = []
+    while True:
+        try:
+            found.append(next(documents))
+        except LoadError:
+            return found
 
 
 def test_records_without_text_are_named(tmp_path: Path):

@@ -70,7 +70,12 @@ LOADERS: Registry[Loader] = Registry(
         Loader("html", (".html", ".htm"), "Web pages.", _from("html", "load"), isolated=True),
         Loader("pdf", (".pdf",), "PDF with a text layer.", _from("pdf", "load"), isolated=True),
         Loader("docx", (".docx",), "Word documents.", _from("docx", "load"), isolated=True),
-        Loader("json", (".json", ".json.gz"), "A list of records, or titles with their texts.", _RECORDS),
+        Loader(
+            "json",
+            (".json", ".json.gz"),
+            "A list of records, titles with their texts, or one thing with its fields.",
+            _RECORDS,
+        ),
         Loader("jsonl", (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"), "A record a line.", _RECORDS, streamed=True),
         Loader("code", _CODE, "Source code, by classes and functions.", _from("code", "load"), isolated=True),
         Loader("notebook", (".ipynb",), "Jupyter notebooks.", _from("notebook", "load")),

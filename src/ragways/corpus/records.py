@@ -20,6 +20,12 @@ from ragways.corpus.source import DealtRecords, Fields, LoadOptions, Skipped, So
 from ragways.corpus.text import write_plain
 
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_MOST_BROKEN = 100
+"""Lines that are no JSON, of a file that is read nevertheless."""
+_DEEPEST, _LONGEST = 50, 5_000
+"""Levels of an object that is read field by field, and characters of a field."""
+_WRAPPED = 3
+"""Fields of an object that wraps a list of records, whatever they have."""
 _METADATA = ("url", "author", "source", "category")
 
 Record = dict[str, Any]
@@ -140,7 +146,10 @@ def _dealt_rows(file: SourceFile, options: LoadOptions, dealt: DealtRecords) -> 
 
 
 def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
-    """An object a line. Read one by one, so a file of any length needs the memory of one line."""
+    """An object a line. Read one by one, so a file of any length needs the memory of one line. Broken lines are told of
+    when all others are read; where many are, or the first, this is no file of records.
+    """
+    broken: list[LoadError] = []
     with opened(file) as stream:
         size = number = ordinal = 0
         while line := stream.readline(options.max_record + 1):
@@ -150,9 +159,20 @@ def _lines(file: SourceFile, options: LoadOptions) -> Iterator[_Row]:
                 raise LoadError(f"line {number} is longer than {options.max_record:,} bytes", "raise max_record")
             if size > options.max_stream:
                 raise LoadError(f"unpacks to more than {options.max_stream:,} bytes", "raise max_stream")
-            if line.strip():
-                ordinal += 1
-                yield _Row(ordinal, size - len(line), number, _parse_line(line, number))
+            if not line.strip():
+                continue
+            ordinal += 1
+            try:
+                record = _parse_line(line, number)
+            except LoadError as error:
+                broken.append(error)
+                if ordinal == 1 or len(broken) > _MOST_BROKEN:
+                    raise
+            else:
+                yield _Row(ordinal, size - len(line), number, record)
+    if broken:
+        more = f" and in {len(broken) - 1} more" if len(broken) > 1 else ""
+        raise LoadError(f"{broken[0].message}{more}; its other records were read", broken[0].cure)
 
 
 def _parse_line(line: bytes, number: int) -> Record:
@@ -194,9 +214,12 @@ def _records(value: object, fields: Fields) -> Iterator[Record]:
         if isinstance(_first(value, fields.text), str):
             yield value
             return
-        inner = _only_list(value)
+        inner = _only_list(value, fields)
         if inner is not None:
             yield from _records(inner, fields)
+            return
+        if not _has_texts(value, fields):
+            yield {fields.text[0]: "\n".join(_field_lines("", value))}
             return
         for title, content in value.items():
             yield {"title": title, **content} if isinstance(content, dict) else {"title": title, "text": content}
@@ -204,10 +227,37 @@ def _records(value: object, fields: Fields) -> Iterator[Record]:
         raise LoadError("holds neither records nor titles with texts")
 
 
-def _only_list(value: Record) -> object:
-    """`{"docs": [...]}` and `{"metadata": {...}, "articles": {...}}` wrap the records in one value."""
+def _has_texts(value: Record, fields: Fields) -> bool:
+    """Whether an object holds titles with texts or records; if not, it is one thing with its fields."""
+    if any(isinstance(inner, dict) and _text(_first(inner, fields.text)) for inner in value.values()):
+        return True
+    return all(inner in (None, "") or _text(inner) for inner in value.values())
+
+
+def _field_lines(path: str, value: object, depth: int = 0) -> Iterator[str]:
+    """`a.b: value`, a line each; lists of plain values in one. What is nested deeper than anybody reads is left out."""
+    if isinstance(value, dict):
+        if depth < _DEEPEST:
+            for key, inner in value.items():
+                yield from _field_lines(f"{path}.{key}" if path else key, inner, depth + 1)
+    elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):
+        if depth < _DEEPEST:
+            for number, inner in enumerate(value, start=1):
+                yield from _field_lines(f"{path}[{number}]", inner, depth + 1)
+    elif value not in (None, "", []):
+        plain = value if isinstance(value, list) else [value]
+        said = ", ".join(str(one).lower() if isinstance(one, bool) else str(one) for one in plain)
+        yield f"{one_line(path, 300)}: {one_line(said, _LONGEST)}"
+
+
+def _only_list(value: Record, fields: Fields) -> object:
+    """`{"docs": [...]}` and `{"metadata": {...}, "articles": {...}}` wrap the records in one value. A list without
+    texts among many other fields is one of these.
+    """
     lists = [inner for inner in value.values() if isinstance(inner, list) and inner and isinstance(inner[0], dict)]
-    if len(lists) == 1:
+    if len(lists) == 1 and (
+        len(value) <= _WRAPPED or any(_text(_first(_record(one), fields.text)) for one in lists[0])
+    ):
         return lists[0]
     maps = [inner for key, inner in value.items() if isinstance(inner, dict) and key not in ("metadata", "meta")]
     wrapped = len(value) <= 2 and len(maps) == 1 and all(isinstance(inner, dict) for inner in maps[0].values())
