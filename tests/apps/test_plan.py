@@ -218,7 +218,7 @@ def test_a_plan_knows_the_files_of_a_folder_inside_another(ragways: Run, home: P
 
 
 def test_a_plan_says_what_is_kept_because_it_is_skipped_now(ragways: Run, home: Path):
-    write(home / "docs", texts(2))
+    write(home / "docs", texts(2) | {".note.txt": "A hidden note."})
     assert ragways("index", "docs", "--with", "words").code == 0
     (home / "ragways.toml").write_text("[corpus]\nmax_bytes = 10\n")
     planned = ragways("index", "docs", "--with", "words", "--plan", "--json").data
@@ -226,3 +226,5 @@ def test_a_plan_says_what_is_kept_because_it_is_skipped_now(ragways: Run, home: 
     assert len(planned["failed"]) == 2
     assert planned["failed"] == done["failed"]
     assert planned["skipped"] == done["skipped"]
+    assert (planned["hidden"], done["hidden"]) == (1, 1)
+    assert "would be left out: 1 hidden" in ragways("index", "docs", "--with", "words", "--plan").err

@@ -161,7 +161,7 @@ def test_nothing_is_made_of_large_files_that_are_damaged(
         told.append(context.before)
         derive(context, generation, layers)
 
-    monkeypatch.setattr("ragways.index.build.derive", listen)
+    monkeypatch.setattr("ragways.index.run.derive", listen)
     for limit in ("COMPARED", "DRAWN"):
         monkeypatch.setattr(checksums, limit, 0)
     run(index, docs)

@@ -130,7 +130,7 @@ def test_layers_are_told_which_documents_came_changed_and_went(
         told.append(context.changes)
         derive(context, generation, layers)
 
-    monkeypatch.setattr("ragways.index.build.derive", listen)
+    monkeypatch.setattr("ragways.index.run.derive", listen)
     index = tmp_path / "index"
     run(index, [corpus])
     numbers = numbers_of(index)
@@ -438,6 +438,50 @@ def test_a_file_that_breaks_is_reported_and_its_earlier_version_kept(tmp_path: P
     summary = run(index, [corpus])
     assert [skip.key for skip in summary.failed] == ["corpus/storm.txt"]
     assert len(contents(index)["documents"]) == 4
+
+
+BROKEN = '{"title": "Alma", "text": "The secret of Alma is 42."}\nbroken\n{"title": "Ida", "text": "Ida sails."}\n'
+
+
+def test_what_was_read_of_a_file_that_breaks_goes_with_the_file(tmp_path: Path):
+    corpus, index = write(tmp_path / "corpus", {"x.jsonl": BROKEN, "o.txt": "Another text."}), tmp_path / "index"
+    for _ in range(2):  # whenever it is read
+        summary = run(index, [corpus])
+        assert [skip.key for skip in summary.failed] == ["corpus/x.jsonl"]
+        assert len(contents(index)["documents"]) == 3
+    (corpus / "x.jsonl").unlink()
+    assert run(index, [corpus]).removed == 2
+    run(tmp_path / "fresh", [corpus])
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+def test_a_file_that_a_budget_left_half_read_goes_as_a_whole(tmp_path: Path):
+    rows = "".join(json.dumps({"title": f"T{n}", "text": f"Tower number {n} has a light."}) + "\n" for n in range(3000))
+    corpus, index = write(tmp_path / "corpus", {"x.jsonl": rows, "o.txt": "Another text."}), tmp_path / "index"
+    with spending(Budget(usd=1500)):
+        summary = run(index, [corpus], embedder=Paying())
+    assert summary.stopped
+    assert 0 < summary.added < 3000
+    (corpus / "x.jsonl").unlink()
+    assert run(index, [corpus]).removed > 0
+    run(tmp_path / "fresh", [corpus])
+    assert contents(index) == contents(tmp_path / "fresh")
+
+
+def test_a_file_of_which_a_document_was_removed_goes_with_the_others(tmp_path: Path):
+    corpus, index = write(tmp_path / "corpus", {"x.jsonl": BROKEN.replace("broken\n", "")}), tmp_path / "index"
+    run(index, [corpus])
+    asyncio.run(remove(index, ["Alma"]))
+    assert len(contents(index)["documents"]) == 1
+    again = run(index, [corpus])
+    assert (again.added, again.unchanged) == (1, 1)  # the file still has it
+    asyncio.run(remove(index, ["Alma"]))
+    (corpus / "x.jsonl").unlink()
+    assert run(index, [corpus]).removed == 1
+    assert not contents(index)["documents"]
+    store = Store.open(index)
+    assert not store.files
+    store.close()
 
 
 def test_two_folders_of_one_name_are_not_mixed_up(tmp_path: Path):

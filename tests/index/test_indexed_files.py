@@ -36,10 +36,10 @@ def test_files_are_found_by_place_and_by_root(store: Store, files: list[tuple[st
     store.clear()
     held = {key_of(root, rest): root for root, rest in files}
     for key, root in held.items():
-        store.put_source(key, root, 1, 1)
+        store.files.put(key, root, 1, 1)
     for root in ROOTS:
-        assert store.sources_of_root(root) == {key for key, of in held.items() if of == root}
-    assert store.pages() == {key for key in held if "://" in key}
+        assert store.files.of_root(root) == {key for key, of in held.items() if of == root}
+    assert store.files.pages() == {key for key in held if "://" in key}
     lying: dict[str, set[tuple[str, str]]] = {}
     for key, root in held.items():
         if root.startswith("/"):
@@ -47,5 +47,5 @@ def test_files_are_found_by_place_and_by_root(store: Store, files: list[tuple[st
             lying.setdefault(place, set()).add((root, key))
     places = {f"{folder}/{rest}" for folder in FOLDERS for rest in ("x.txt", "a/x.txt", "b/a/x.txt")} | {"/x.txt"}
     for place in places | lying.keys():
-        found = store.place(Path(place))
+        found = store.files.place(Path(place))
         assert found in lying[place] if place in lying else found is None

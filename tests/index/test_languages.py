@@ -40,6 +40,8 @@ def test_a_language_that_the_embedder_does_not_know_is_said_with_the_cure(index:
     folder, said = index
     assert said.startswith("3 of 4 documents are Chinese: the offline embedder knows English only; words find them,")
     assert 'kind = "endpoint"' in said
+    again = ragways.build(folder.parent / "docs", folder, layers=("vectors", "words", "graph"))
+    assert (again.touched, again.unread) == (False, said)
     [status] = [json.loads(CliRunner().invoke(app, ["status", "--index", str(folder), "--json"]).output)]
     assert (status["languages"], status["unread"]) == ({"zh": 3, "en": 1}, said)
     assert "Chinese 3, English 1" in CliRunner().invoke(app, ["status", "--index", str(folder)]).output

@@ -217,7 +217,7 @@ def test_a_file_that_became_empty_is_not_a_source_of_the_whole(tmp_path: Path, c
     (corpus / "d3.txt").write_text("")
     run(index, [corpus])
     with closing(Store.open(index)) as store:
-        assert store.source("corpus/d3.txt") is None
+        assert store.files.known("corpus/d3.txt") is None
         assert store.count("sources") == len(TEXTS) - 1
 
 

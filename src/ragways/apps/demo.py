@@ -54,7 +54,7 @@ def run_demo(settings: Settings, index: Path | None) -> None:
 def _is_of_others(folder: Path) -> bool:
     """Whether the index in the cache holds anything but the bundled corpus, as an older version left it."""
     with suppress(NoIndex, WrongVersion, StoreDamaged), closing(Store.open(folder)) as store:
-        return bool(store.roots() - {ROOT})
+        return bool(store.files.roots() - {ROOT})
     return False
 
 

@@ -304,7 +304,7 @@ def _show_plan(plan: IndexPlan, folder: str) -> None:
         for x in plan.layers
     ]
     show_table(Table.of(columns, layers))
-    _show_left_out(plan.skipped, "would be left out")
+    _show_left_out(plan.skipped, "would be left out", plan.hidden)
     _show_passed_over(plan)
     _show_left_out(plan.failed, "cannot be read")
 

@@ -68,4 +68,4 @@ def forget_pages(store: Store) -> None:
     if (store.folder / PAGES).is_dir():
         from ragways.corpus import web
 
-        web.forget_pages(store.folder / PAGES, store.pages())
+        web.forget_pages(store.folder / PAGES, store.files.pages())

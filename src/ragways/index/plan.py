@@ -22,7 +22,7 @@ from ragways.index.place import check_place
 from ragways.index.schema import PARTS
 from ragways.index.shards import ShardList
 from ragways.index.store import Store
-from ragways.index.update import FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
+from ragways.index.update import BegunFile, FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
 from ragways.index.work_cache import FILE, WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
@@ -74,6 +74,7 @@ class IndexPlan:
     seconds: float = 0.0
     skipped: list[Skipped] = field(default_factory=list)
     failed: list[Skipped] = field(default_factory=list)
+    hidden: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     withdrawn: int = 0
     layers: list[LayerPlan] = field(default_factory=list)
@@ -114,7 +115,7 @@ async def plan(
         found = find_files(paths, recipe, root).with_pages(web, Path(pages), progress)
         _update(FileReader(store, recipe, found, read, progress), store, planned)
     planned.unchanged, planned.skipped, planned.failed = read.unchanged, read.skipped, read.failed
-    planned.left_out, planned.withdrawn = read.left_out, read.withdrawn
+    planned.hidden, planned.left_out, planned.withdrawn = read.hidden, read.left_out, read.withdrawn
     store.set_meta({"layers": " ".join(sorted(layers)), "chunk_titles": str(recipe.chunking.title)})
     work_cache = WorkCache(folder) if (folder / FILE).is_file() else WorkCache.in_memory()
     for place in shards.places() if (shards := ShardList.of(folder, store.meta())) is not None else ():
@@ -150,7 +151,7 @@ def _update(reader: FileReader, store: Store, planned: IndexPlan) -> None:
             planned.new += not existed
             planned.chunks += len(tokens)
             planned.tokens += sum(tokens)
-        else:
+        elif not isinstance(change, BegunFile):
             store.remove(change.gone if isinstance(change, ReadFile) else store.hashes_of_source(change.key))
     for key in reader.vanished():
         store.remove(store.hashes_of_source(key))

@@ -16,6 +16,7 @@ from ragways.core.errors import NoIndex, StoreDamaged, StoreError, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
 from ragways.index.database import REBUILD, Beside, connect, log_size, store_errors
 from ragways.index.gone_texts import forget_gone, note_gone
+from ragways.index.indexed_files import IndexedFiles
 from ragways.index.origin import packed
 from ragways.index.place import MARK, check_parts, claim
 from ragways.index.schema import PARTS, TABLES, VERSION
@@ -27,8 +28,6 @@ _PAGE_CACHE = 1 << 30
 """Bytes of the file that a writer holds in memory at most. A build asks its tables for names all the time, and a page
 that is not held is looked for in a log that grows with the build: three times slower at a gigabyte.
 """
-_WEB = ("http", "httq")
-"""Where addresses begin and end among the keys of files."""
 
 
 class Store:
@@ -45,6 +44,7 @@ class Store:
         self.settled = True
         """Whether all that was committed has reached the file: until then, what was deleted can still be read in it."""
         self.beside = Beside(db)
+        self.files = IndexedFiles(db)
 
     @classmethod
     def create_or_open(cls, folder: Path) -> Store:
@@ -71,7 +71,7 @@ class Store:
     def open(cls, folder: Path) -> Store:
         """Open for reading, at the last whole commit; what is committed later stays out of sight."""
         if not (folder / FILE).is_file():
-            raise NoIndex(f"there is no index in {folder}", "build one with: ragways index PATH")
+            raise NoIndex(f"there is no index in {folder}", f"build one with: ragways index PATH --index {folder}")
         check_parts(folder)
         finish(folder)
         store = cls(folder, connect(folder / FILE, write=False))
@@ -276,52 +276,6 @@ class Store:
         """The documents that a file gave, with their content hashes."""
         return dict(self.db.execute("SELECT number, hash FROM documents WHERE source = ?", (source,)).fetchall())
 
-    # Files
-
-    def source(self, key: str) -> tuple[str, int, int] | None:
-        """Root, size and time of a file as it was last read."""
-        row = self.db.execute("SELECT root, size, modified FROM sources WHERE key = ?", (key,)).fetchone()
-        return None if row is None else (row[0], row[1], row[2])
-
-    def place(self, path: Path) -> tuple[str, str] | None:
-        """Root and key of the file that lies here, if it was read: by its own name, or below one of its folders."""
-        for root in (path, *path.parents):
-            key = path.relative_to(root.parent).as_posix()
-            row = self.db.execute("SELECT root FROM sources WHERE key = ?", (key,)).fetchone()
-            if row is not None and row[0] == str(root):
-                return row[0], key
-        return None
-
-    def put_source(self, key: str, root: str, size: int, modified: int) -> None:
-        self.db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)", (key, root, size, modified))
-
-    def remove_source(self, key: str) -> None:
-        self.db.execute("DELETE FROM sources WHERE key = ?", (key,))
-
-    def forget_sources(self, numbers: Iterable[int]) -> None:
-        """Forget that the files of these documents were read, so that the next run reads them again."""
-        self.db.executemany(
-            "DELETE FROM sources WHERE key = (SELECT source FROM documents WHERE number = ?)", [(n,) for n in numbers]
-        )
-
-    def roots(self) -> set[str]:
-        """Where the files of the index lie: the folders and files that were named for it."""
-        return {row[0] for row in self.db.execute("SELECT DISTINCT root FROM sources")}
-
-    def sources_of_root(self, root: str) -> set[str]:
-        """Keys of the files that were read below a folder or address, or under a name."""
-        first, end = "", "\U0010ffff"
-        if os.path.isabs(root):  # the keys begin with the name of the folder, or are that of the file
-            first, end = Path(root).name, f"{Path(root).name}0"  # which follows on a slash
-        elif "://" in root:
-            first, end = _WEB
-        rows = self.db.execute("SELECT key FROM sources WHERE root = ? AND key >= ? AND key < ?", (root, first, end))
-        return {row[0] for row in rows}
-
-    def pages(self) -> set[str]:
-        """Addresses of the pages that were read."""
-        return {row[0] for row in self.db.execute("SELECT key FROM sources WHERE key >= ? AND key < ?", _WEB)}
-
     # Chunks in their one order, which the derived layers share
 
     def used_hashes(self, hashes: Iterable[str]) -> set[str]:
@@ -335,10 +289,6 @@ class Store:
         """Id and hash of every chunk, by document number and place."""
         rows = self.db.execute("SELECT document, path, hash FROM chunks ORDER BY document, ordinal")
         return ((f"article:{number}:{path}", hash) for number, path, hash in rows)
-
-    def has_sources(self) -> bool:
-        """Whether any file was read."""
-        return self.db.execute("SELECT 1 FROM sources LIMIT 1").fetchone() is not None
 
     def count(self, table: str) -> int:
         if table not in ("documents", "sources", *PARTS):

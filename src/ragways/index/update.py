@@ -280,6 +280,16 @@ class ReadDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class BegunFile:
+    """A file that was not known, and gives its first document: whether or not it is read to its end, what was stored of
+    it goes when the file does.
+    """
+
+    key: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReadFile:
     """A file whose documents have all been given. `gone` are the documents that it no longer has."""
 
@@ -320,7 +330,7 @@ class FileReader:
         self._files = list(self._under_known_names(found))
         summary.skipped, summary.hidden, summary.left_out = list(found.skipped), found.hidden, dict(found.left_out)
         for entry in found.skipped:
-            if store.source(entry.key) is not None:
+            if store.files.known(entry.key) is not None:
                 summary.failed.append(Skipped(entry.key, f"{entry.reason}; its earlier version is kept"))
         summary.failed += found.failed
         self._unread = {entry.key for entry in (*found.skipped, *found.failed)}
@@ -328,7 +338,7 @@ class FileReader:
     def _under_known_names(self, found: FoundFiles) -> Iterator[tuple[str, SourceFile]]:
         """A file that was read before below another folder keeps its name, or it would be there twice."""
         for root, file in found.files:
-            place = self._store.place(Path(os.path.realpath(file.path)))
+            place = self._store.files.place(Path(os.path.realpath(file.path)))
             yield (root, file) if place is None else (place[0], replace(file, key=place[1]))
 
     def dealt(self, shards: int) -> list[FoundFiles]:
@@ -355,11 +365,11 @@ class FileReader:
             status = file.path.stat()
         except OSError:
             return False
-        return self._store.source(file.key) == (root, status.st_size, status.st_mtime_ns)
+        return self._store.files.known(file.key) == (root, status.st_size, status.st_mtime_ns)
 
-    def changes(self) -> Iterator[ReadDocument | ReadFile | EmptyFile]:
-        """Every document that is new or changed, and after the documents of a file, the file. What is unchanged is
-        counted in the summary, and what cannot be read is noted there.
+    def changes(self) -> Iterator[ReadDocument | BegunFile | ReadFile | EmptyFile]:
+        """Every document that is new or changed, and after the documents of a file, the file; before the first of a new
+        file, that it is begun. What is unchanged is counted in the summary, and what cannot be read is noted there.
         """
         with closing(self._reader):
             for done, (root, file) in enumerate(self._files):
@@ -376,16 +386,16 @@ class FileReader:
     def vanished(self) -> list[str]:
         """Keys of files that were read before under the roots of this run, and are not there any more."""
         seen = {file.key for _, file in self._files} | self._unread
-        gone = [(root, key) for root in self._roots for key in sorted(self._store.sources_of_root(root) - seen)]
+        gone = [(root, key) for root in self._roots for key in sorted(self._store.files.of_root(root) - seen)]
         self._summary.withdrawn = sum((Path(root).parent / key).is_file() for root, key in gone)
         return [key for _, key in gone]
 
-    def _file(self, done: int, root: str, file: SourceFile) -> Iterator[ReadDocument | ReadFile]:
+    def _file(self, done: int, root: str, file: SourceFile) -> Iterator[ReadDocument | BegunFile | ReadFile]:
         try:
             stat = file.path.stat()
         except OSError as error:
             raise LoadError(f"cannot be read: {error.strerror}") from error
-        known = self._store.source(file.key)
+        known = self._store.files.known(file.key)
         if known is not None and known[0] != root and os.path.exists(known[0]):
             raise UsageError(
                 f"{file.key} is in the index already, from {known[0]}",
@@ -400,6 +410,8 @@ class FileReader:
             number = number_of(document.id)
             if self._deal is not None and not self._deal.has(number):
                 continue
+            if known is None and not numbers:
+                yield BegunFile(file.key, root)
             numbers.add(number)
             if len(numbers) % _OFTEN == 0:
                 self._tell(done, f"{file.key}: {len(numbers):,} documents")
