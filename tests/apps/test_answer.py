@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import shutil
 import sys
 import threading
 from pathlib import Path
@@ -50,13 +49,6 @@ def test_the_answer_comes_first_then_its_sources_then_a_line_of_figures(harbour:
     assert "tokens" in route
     assert "without a model" in figures
     assert not any(sign in said.out for sign in "│┃┌┏\x1b"), "nothing but text goes down a pipe"
-
-
-def test_the_example_in_the_readme_is_what_is_printed(ragways: Run, home: Path, demo_corpus: Path):
-    shutil.copytree(demo_corpus / "corpus", home / "corpus")
-    assert ragways("index", "corpus", "--with", "words").code == 0
-    said = ragways("ask", "What opens the procession of the Lantern Regatta?", "-p", "words", "--quiet")
-    assert f"```text\n{said.out.rstrip()}\n" in (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 def test_quiet_has_no_figures_and_answer_only_nothing_but_the_answer(harbour: Run):

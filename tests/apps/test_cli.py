@@ -333,6 +333,13 @@ def test_the_demo_runs_and_is_quick_the_second_time(ragways: Run, home: Path):
     second = ragways("demo", "--index", "demo")
     assert "68 unchanged" in second.out
     assert "0 texts embedded" in " ".join(second.out.split())
+    # What the README shows is what is printed there.
+    shown = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    [(question, printed)] = re.findall(r'ask "([^"]+)" --index ~/\S+ prints:\n\n```text\n(.+?)\n```', shown, re.DOTALL)
+    said = ragways("ask", question, "--index", "demo").out
+    answer, took = (text.rpartition("\n\n") for text in (said.rstrip(), printed))
+    assert answer[0] == took[0]
+    assert answer[2].partition(" · ")[0] == took[2].partition(" · ")[0] == "auto took fused[k=30]"
 
 
 def test_a_paying_embedder_and_its_budget(ragways: Run, home: Path):
