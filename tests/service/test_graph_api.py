@@ -222,8 +222,9 @@ def test_without_a_graph_the_error_says_what_to_build(tmp_path: Path):
         for act in (lambda: overview(plain, 5), lambda: entities(plain, "a", 5), lambda: communities(plain, 0, 5)):
             with pytest.raises(MissingLayer) as error:
                 act()
-            assert from_ragways(error.value).status == 409
-            assert "ragways index" in error.value.cure
+            shown = from_ragways(error.value)
+            assert shown.status == 409
+            assert shown.cure == f"start a job of kind index with the layers {error.value.cure.rpartition(' ')[2]}"
 
 
 def test_replies_are_bounded(tmp_path: Path):

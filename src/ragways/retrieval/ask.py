@@ -112,7 +112,7 @@ def check_question(question: str) -> str:
     """The question without white space at its ends, or an error if it is none."""
     question = question.encode("utf-8", "replace").decode().strip()
     if not question:
-        raise UsageError("the question is empty", 'ask something: ragways ask "Who built the lighthouse?"')
+        raise UsageError("the question is empty", 'ask something, such as "Who built the lighthouse?"')
     if len(question) > LONGEST_QUESTION:
         raise UsageError(
             f"the question has {len(question):,} characters", f"ask in at most {LONGEST_QUESTION:,}, or index the text"

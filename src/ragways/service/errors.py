@@ -187,11 +187,14 @@ def from_ragways(error: RagwaysError) -> ServiceError:
     """
     for kind, status, code, *words in _PLACES:
         if isinstance(error, kind):
-            message, cure = words or (without_paths(error.message), without_paths(error.cure))
+            message, cure = words or (without_paths(error.message), _BY_COMMAND.sub(_BY_JOB, without_paths(error.cure)))
             return ServiceError(status, code, message, cure, {"Retry-After": "1"} if status == 503 else None)
     return ServiceError(500, "internal", UNKNOWN, UNKNOWN_CURE)
 
 
+_BY_COMMAND = re.compile(r"build with: ragways index PATH --with (\S+)")
+_BY_JOB = r"start a job of kind index with the layers \1"
+"""A cure by the command line, and by what a client of the service has."""
 UNKNOWN = "the request could not be answered"
 UNKNOWN_CURE = "try again; if it stays, tell whoever runs the server the id of this error"
 # The first that fits; without words of its own, those of the error.
