@@ -119,6 +119,15 @@ def test_it_works_from_the_command_line(run: Run, tmp_path: Path):
     assert "Pieces of eight." in said.stdout
 
 
+def test_the_commands_of_its_readme_work_on_a_new_index(run: Run, tmp_path: Path):
+    write(tmp_path / "docs", DOCS)
+    block = (ROOT / "examples" / "plugin" / "README.md").read_text().split("```")[1]
+    shown = [shlex.split(line, comments=True) for line in block.splitlines() if line.startswith("ragways ")]
+    plugins, _, answer = in_turn(run, *(shlex.join(words[1:]) for words in shown))
+    assert "longest" in plugins
+    assert "longest" in answer
+
+
 def test_a_wrong_setting_of_its_layer_is_refused(run: Run, tmp_path: Path):
     write(tmp_path / "docs", DOCS)
     (tmp_path / "ragways.toml").write_text("[layers.lengths]\nminimun = 10\n")
