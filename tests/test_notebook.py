@@ -11,6 +11,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+import ragways
+from ragways.experiment import Evaluation
+
 NOTEBOOK = Path(__file__).parent.parent / "examples" / "quickstart.ipynb"
 
 
@@ -62,6 +65,14 @@ def test_what_it_shows(ran: nbformat.NotebookNode):
     assert "verdict on the first" in outputs(ran, "evaluation.compare")
     assert "fused" in outputs(ran, "to_pandas")
     assert "report.html" in outputs(ran, "evaluation.report")
+
+
+def test_without_pandas_the_cell_that_would_use_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch):
+    (cell,) = [cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells if "to_pandas" in cell.source]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    names = {"ragways": ragways, "evaluation": object.__new__(Evaluation)}
+    exec(cell.source, names)
+    assert "pip install pandas" in str(names["figures"])
 
 
 def test_the_notebook_is_kept_without_outputs():
