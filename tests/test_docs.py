@@ -42,3 +42,16 @@ def test_commands_that_the_readme_shows_exist():
     shown = set(re.findall(r"^ragways ([a-z]+)", (ROOT / "README.md").read_text(), re.MULTILINE))
     assert shown
     assert shown <= known
+
+
+def test_variables_that_the_readme_sets_are_settings():
+    from ragways.settings import read_settings
+
+    exported = re.findall(r"(RAGWAYS_\w+)=(\S+)", (ROOT / "README.md").read_text())
+    assert {name for name, _ in exported} >= {"RAGWAYS_MODEL__PROVIDER", "RAGWAYS_MODEL__BASE_URL"}
+    for name, value in exported:
+        read_settings(environment={name: value})
+    providers = re.search(r"RAGWAYS_MODEL__PROVIDER=(\w+) +# or (.+)\n", (ROOT / "README.md").read_text())
+    assert providers is not None
+    for name in (providers[1], *providers[2].split(", ")):
+        read_settings(environment={"RAGWAYS_MODEL__PROVIDER": name})
