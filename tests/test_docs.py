@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.fakes import write
 
 ROOT = Path(__file__).parent.parent
 PAGES = runpy.run_path(str(ROOT / "docs" / "generate.py"))["PAGES"]
@@ -44,6 +48,22 @@ def test_commands_that_the_readme_shows_exist():
     assert shown <= known
 
 
+def test_the_page_about_models_names_the_commands_that_take_one():
+    from typer.main import get_command
+
+    from ragways.apps.cli import app
+
+    def takers(command: Any, name: str = "") -> Iterator[str]:
+        for word, inner in getattr(command, "commands", {}).items():
+            yield from takers(inner, f"{name} {word}".strip())
+        if {"--provider", "--model"} <= {option for each in command.params for option in each.opts}:
+            yield name
+
+    said = re.search(r"`--provider` and `--model` are options of ([^;]+);", (ROOT / "docs" / "models.md").read_text())
+    assert said is not None
+    assert re.findall(r"`([^`]+)`", said[1]) == sorted(takers(get_command(app)))
+
+
 def test_variables_that_the_readme_sets_are_settings():
     from ragways.settings import read_settings
 
@@ -55,3 +75,20 @@ def test_variables_that_the_readme_sets_are_settings():
     assert providers is not None
     for name in (providers[1], *providers[2].split(", ")):
         read_settings(environment={"RAGWAYS_MODEL__PROVIDER": name})
+
+
+def test_the_python_of_the_readme_prints_what_it_says(
+    tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAGWAYS_CACHE", str(cache_folder))
+    write(tmp_path / "docs", {"light.txt": "The lighthouse was designed by Anna Brack in 1801. It stands on a rock."})
+    (tmp_path / "mine.jsonl").write_text('{"question": "Who designed the lighthouse?", "answers": ["Anna Brack"]}\n')
+    names: dict[str, Any] = {}
+    exec(block, names)
+    names["corpus"].close()
+    answer, *tables = capsys.readouterr().out.splitlines()
+    assert "Anna Brack" in answer
+    assert sum("naive" in line for line in tables) >= 2, "both tables are printed"
+    assert any("f1" in line for line in tables)
