@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import typer
 
 from ragways.apps.ask import _end
 from ragways.apps.side_by_side import _found
+from ragways.core.errors import BudgetExceeded, MissingLayer, RagwaysError
 from ragways.core.trace import Span
 from ragways.core.types import Answer, Evidence, Hit, Hits, Piece, Query
 from ragways.models.client import RULE_AFTER_FAILURE, RULE_INSTEAD, RULE_OVER_BUDGET
@@ -40,7 +42,8 @@ def test_all_paradigms_make_one_table(indexed: Run, monkeypatch: pytest.MonkeyPa
 
 def test_a_missing_layer_shows_the_command_that_builds_it(indexed: Run):
     done = indexed("ask", QUESTION, "-p", "all")
-    assert done.code == 3
+    assert done.code == 6, "the others have answered"
+    assert indexed("ask", QUESTION, "-p", "fused,kg").code == 3, "none has"
     flat = " ".join(done.out.split())
     assert "this index has no windows" in flat
     assert "ragways index PATH --with vectors,windows,words" in flat
@@ -64,16 +67,22 @@ def test_what_one_way_alone_found_is_named():
     assert found == ["2 found; first: X", "1 found; first: X", "the same 2 as a", "2 found; only here: Z"]
 
 
-def test_a_spent_budget_is_told_by_the_exit_code():
+def test_what_was_not_answered_as_asked_is_told_by_the_exit_code():
     result = Result("?", "naive", {}, Answer(Evidence(Hits(Query("?")), (), 0), "It is."), Span("a"))
     assert _code([result]) == 0
     for way, code in ((RULE_OVER_BUDGET, 5), (RULE_AFTER_FAILURE, 4), (RULE_INSTEAD, 6)):
         assert _code([replace(result, answer=replace(result.answer, error="why", way=way))]) == code
+    missing = ("fused", MissingLayer("this index has no graph"))
+    assert _code([], [missing]) == 3
+    assert _code([result], [missing]) == 6
+    assert _code([result], [missing, ("kg", BudgetExceeded("spent"))]) == 5
+    failed = replace(result, answer=replace(result.answer, error="why", way=RULE_AFTER_FAILURE))
+    assert _code([failed], [missing]) == 4
 
 
-def _code(results: list[Result]) -> int:
+def _code(results: list[Result], failures: Sequence[tuple[str, RagwaysError]] = ()) -> int:
     try:
-        _end(results, [])
+        _end(results, failures)
     except typer.Exit as stop:
         return stop.exit_code
     return 0

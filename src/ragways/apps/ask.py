@@ -118,19 +118,23 @@ def ask(
 
 
 def _end(results: Sequence[Result], failures: Sequence[tuple[str, RagwaysError]]) -> None:
-    """Tell of answers that failed; where any did, or there is none, end with the code that says so."""
+    """Tell of answers that failed; where any did, or there is none, end with the code that says so.
+
+    A budget that was reached and a model that failed go before all else; some of several ways without an answer is
+    done in part.
+    """
     _tell_failed_answers(results)
     parts = {result.shards for result in results if result.shards}
     for said in sorted(parts):
         console(error=True).print(said, style="yellow", markup=False)
-    if failures:
+    if failures and not results:
         raise typer.Exit(failures[0][1].exit_code)
     ways = {result.answer.way for result in results if result.answer.error}
-    if RULE_OVER_BUDGET in ways:
+    if RULE_OVER_BUDGET in ways or any(isinstance(error, BudgetExceeded) for _, error in failures):
         raise typer.Exit(BudgetExceeded.exit_code)
-    if ways:
-        raise typer.Exit(PARTLY if ways == {RULE_INSTEAD} else ModelError.exit_code)
-    if parts:
+    if ways - {RULE_INSTEAD}:
+        raise typer.Exit(ModelError.exit_code)
+    if ways or failures or parts:
         raise typer.Exit(PARTLY)
 
 
