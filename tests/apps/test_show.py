@@ -51,6 +51,18 @@ def test_a_title_will_do_and_a_part_is_marked_without_colour(town: Run):
     one_line(town("show", "community:'; DROP TABLE x"), 2, "nothing in this index")
 
 
+def test_a_document_is_shown_by_its_key_and_its_file(ragways: Run, home: Path):
+    write(home / "docs", TOWN)
+    write(home / "docs", {"two.jsonl": '{"title": "A", "text": "Alma."}\n{"title": "B", "text": "Berit."}\n'})
+    write(home / "docs", {"one.jsonl": '{"title": "C", "text": "Cilla."}\n'})
+    assert ragways("index", "docs", "--with", "words").code == 0
+    keys = {each["title"]: each["key"] for each in ragways("status", "--documents", "--json").data["documents"]}
+    for title, key in keys.items():
+        assert ragways("show", key, "--json").data["title"] == title
+    assert "Cilla" in ragways("show", "docs/one.jsonl").out, "a file of one document"
+    one_line(ragways("show", "docs/two.jsonl"), 2, f"holds 2 documents: name one of them: {keys['A']}, {keys['B']}")
+
+
 def test_the_evidence_of_a_global_search_says_how_many_reports_were_read(town: Run):
     asked = "ask", "Who designed the Tern Bridge?", "-p", "community-global"
     assert "read: all 1 reports" in town(*asked).out

@@ -147,7 +147,10 @@ def _tell_failed_answers(results: Sequence[Result]) -> None:
 
 
 def show(
-    id: Annotated[str, typer.Argument(help="Id of a document or of a part, as evidence shows it.")],
+    id: Annotated[
+        str,
+        typer.Argument(help="Id of a document or of a part, as evidence shows it; or a document's key, file or title."),
+    ],
     index: IndexOption = None,
     settings: SettingsOption = None,
     json: JsonOption = False,

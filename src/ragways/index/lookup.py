@@ -11,6 +11,8 @@ from ragways.index.reader import Index
 
 AROUND = 400
 """Characters given before and after a part."""
+NAMED = 3
+"""Documents of a file that are named where one is to be chosen."""
 LISTED = 20
 """Relations, members or chunks that are given."""
 
@@ -81,7 +83,9 @@ View = TextView | EntityView | RelationView | CommunityView
 
 
 def look_up(index: Index, id: str) -> View:
-    """What has this id, or the document of this title. UsageError where there is nothing of the kind."""
+    """What has this id, or the document of this key, source file or title. UsageError where there is nothing of the
+    kind, and where a file holds several documents.
+    """
     view: View | None = None
     kind = id.partition(":")[0]
     if kind == "entity" and "graph" in index.layers:
@@ -91,27 +95,39 @@ def look_up(index: Index, id: str) -> View:
     elif kind == "community" and "communities" in index.layers:
         view = _community(index, id)
     else:
-        view = _part(index, id) or _part(index, _by_title(index, id))
+        view = _part(index, id) or _part(index, _named(index, id))
     if view is None:
         raise UsageError(
-            f"nothing in this index has the id or title {id!r}", "ids stand beside evidence in: ragways ask"
+            f"nothing in this index has the id, key or title {id!r}",
+            "ids stand beside evidence in: ragways ask; keys in: ragways status --documents",
         )
     return view
 
 
 def find_document(index: Index, name: str) -> str:
-    """The id of the document of this id, key or title. UsageError with the nearest title where there is none."""
+    """The id of the document of this id, key, source file or title. UsageError with the nearest title where there is
+    none, and where a file holds several.
+    """
+    if place := index.place(name):
+        return place[0].id
+    if id := _named(index, name):
+        return id
     documents = index.documents()
-    for id, key, title in documents:
-        if name in (id, key) or title_name(name) == title_name(title):
-            return id
     near = did_you_mean(name, (title for _, _, title in documents)) if documents else ""
     cure = near if near.startswith("did") else "see them with: ragways status --documents"
     raise UsageError(f"no document is called {name!r}", cure)
 
 
-def _by_title(index: Index, title: str) -> str:
-    return next((id for id, _, name in index.documents() if title_name(name) == title_name(title)), "")
+def _named(index: Index, name: str) -> str:
+    """The id of the document of this key, source file or title, of several of one title the first; empty where there is
+    none.
+    """
+    if found := index.named("key", name):
+        return next(iter(found))
+    if len(found := index.named("source", name)) > 1:
+        some = ", ".join(list(found.values())[:NAMED]) + (" …" if len(found) > NAMED else "")
+        raise UsageError(f"{name} holds {len(found):,} documents", f"name one of them: {some}")
+    return next(iter(found or index.named("name", title_name(name))), "")
 
 
 def _part(index: Index, id: str) -> TextView | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from ragways.core.errors import MissingLayer, StoreDamaged, StoreError
 from ragways.core.types import Document, Infobox, Link, Origin, Piece, content_hash
@@ -324,6 +324,11 @@ class Index:
         """Id, key and title of every document, by key."""
         rows = self._store.db.execute("SELECT number, key, title FROM documents ORDER BY key")
         return [(f"article:{number}", key, title) for number, key, title in rows]
+
+    def named(self, column: Literal["key", "source", "name"], value: str) -> dict[str, str]:
+        """Keys of the documents of this key, source file or title (as `title_name` makes it), by id; in their order."""
+        query = f"SELECT number, key FROM documents WHERE {column} = ? ORDER BY key"  # noqa: S608 - a name of our own
+        return {f"article:{number}": key for number, key in self._store.db.execute(query, (value,))}
 
     def titled(self, names: Iterable[str]) -> set[str]:
         """Which of these names (as `title_name` makes them) are titles of documents."""
