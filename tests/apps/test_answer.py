@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ragways.apps.answer import BEGUN_ANEW, AnswerWriter
+from ragways.apps.answer import BEGUN_ANEW, AnswerWriter, show_answer
+from ragways.core.trace import Span
+from ragways.core.types import Answer, Citation, Evidence, Hit, Hits, Piece, Query
+from ragways.retrieval.ask import Result
 from ragways.testing import LoopbackServer
 from tests.apps.conftest import Run, one_line
 from tests.fakes import write
@@ -49,6 +52,17 @@ def test_the_answer_comes_first_then_its_sources_then_a_line_of_figures(harbour:
     assert "tokens" in route
     assert "without a model" in figures
     assert not any(sign in said.out for sign in "│┃┌┏\x1b"), "nothing but text goes down a pipe"
+
+
+def test_every_sentence_that_is_cited_is_quoted_once(capsys: pytest.CaptureFixture[str]):
+    said = ["The captain of the port is at work.", "Her name is Ada Marsh."]
+    hit = Hit(Piece("article:1:c0", "chunk", "article:1", "Port", " ".join(said), 0, 58, 12), 1.0)
+    cited = [said[0], said[1], said[1]]
+    citations = tuple(Citation(n, "article:1:c0", "article:1", 0, 1, quote) for n, quote in enumerate(cited))
+    answer = Answer(Evidence(Hits(Query("?"), (hit,)), (hit,), 12), "Ada Marsh [1]", citations=citations)
+    show_answer(Result("?", "words", {}, answer, Span("words")), written=True)
+    quotes = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("    ")]
+    assert quotes == [f"“{said[0]}”", f"“{said[1]}”"]
 
 
 def test_quiet_has_no_figures_and_answer_only_nothing_but_the_answer(harbour: Run):

@@ -119,11 +119,11 @@ def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:
     sources = list(_sources(answer))
     if sources:
         out.print(Text("\nSources" if answer.citations else "\nNearest passages", "bold"))
-    for number, hit, source, duplicates, quote in sources:
+    for number, hit, source, duplicates, quotes in sources:
         date = f" ({printable(hit.piece.date)})" if hit.piece.date else ""
         where = printable(str(source)) or hit.piece.id
         lines = [Text.assemble(f"[{number}] ", (printable(hit.piece.title) + date, "bold"), "  ", (where, "cyan"))]
-        lines.append(Text(f"    “{printable(shortened(quote, QUOTED))}”", "dim"))
+        lines += [Text(f"    “{printable(shortened(quote, QUOTED))}”", "dim") for quote in quotes]
         if duplicates:
             lines.append(Text(f"    {duplicates} more like it {'was' if duplicates == 1 else 'were'} found", "yellow"))
         out.print(Text("\n").join(lines), soft_wrap=True)
@@ -133,18 +133,19 @@ def show_answer(result: Result, *, written: bool, quiet: bool = False) -> None:
             out.print(Text(printable(route_in_words(result.route)), "dim"), soft_wrap=True)
 
 
-def _sources(answer: Answer) -> Iterator[tuple[int, Hit, Origin, int, str]]:
-    """Number, hit, origin, near-duplicates and quote of each passage that is cited; of the best ones where none is."""
-    quotes: dict[str, list[tuple[str, Origin]]] = {}
+def _sources(answer: Answer) -> Iterator[tuple[int, Hit, Origin, int, list[str]]]:
+    """Number, hit, origin, near-duplicates and quotes of each passage that is cited; of the best ones where none is."""
+    quotes: dict[str, dict[str, Origin]] = {}
     for citation in answer.citations:
-        quotes.setdefault(citation.piece, []).append((citation.quote, citation.source))
+        quotes.setdefault(citation.piece, {}).setdefault(citation.quote, citation.source)
     for number, (hit, source, duplicates) in enumerate(answer.evidence.described(), start=1):
-        cited = quotes.get(hit.piece.id, [])
+        cited = quotes.get(hit.piece.id, {})
         if cited:
             # One sentence has lines of its own; for several, those of the whole passage.
-            yield number, hit, cited[0][1] if len(cited) == 1 else source, duplicates, cited[0][0]
+            where = next(iter(cited.values())) if len(cited) == 1 else source
+            yield number, hit, where, duplicates, list(cited)
         elif not quotes and number <= UNCITED:
-            yield number, hit, source, duplicates, hit.piece.text
+            yield number, hit, source, duplicates, [hit.piece.text]
 
 
 def _cost(result: Result, shown: int) -> str:
