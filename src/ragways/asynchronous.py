@@ -32,6 +32,7 @@ from ragways.core.errors import RagwaysError, StoreBusy, UsageError
 from ragways.core.runtime import ProgressCallback, limit_threads, silent
 from ragways.core.stream import OnText
 from ragways.core.table import Column, Table
+from ragways.core.text import counted
 from ragways.core.trace import Budget, spending
 from ragways.core.types import Answer, Evidence, Hits, Query, answer_html
 from ragways.corpus.source import WebSource
@@ -224,7 +225,7 @@ class AsyncCorpus:
             return len(use.index.documents())
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.path}: {len(self):,} documents, layers {', '.join(self.layers)}>"
+        return f"<{type(self).__name__} {self.path}: {counted(len(self), 'document')}, layers {', '.join(self.layers)}>"
 
     def _paradigm_settings(self, paradigm: object, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Those of the settings file for this paradigm, with what this call says."""

@@ -34,6 +34,7 @@ from ragways.core.errors import UsageError
 from ragways.core.runtime import ProgressCallback, limit_threads, silent
 from ragways.core.sync import LoopThread, run_sync
 from ragways.core.table import Table
+from ragways.core.text import counted
 from ragways.core.types import Answer, Evidence, Hits, Query
 from ragways.corpus.source import WebSource
 from ragways.index.layers import USUAL
@@ -302,7 +303,7 @@ class Corpus:
     def __repr__(self) -> str:
         if self.closed:
             return f"<Corpus {self.path}: closed>"
-        return f"<Corpus {self.path}: {len(self):,} documents, layers {', '.join(self.layers)}>"
+        return f"<Corpus {self.path}: {counted(len(self), 'document')}, layers {', '.join(self.layers)}>"
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self.closed:

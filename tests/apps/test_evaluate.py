@@ -38,7 +38,7 @@ def test_on_a_small_corpus(ragways: Run, home: Path, monkeypatch: pytest.MonkeyP
     assert words["metrics"]["recall@2"]["mean"] == pytest.approx(2 / 3)
     assert words["metrics"]["recall@2"]["low"] <= 2 / 3 <= words["metrics"]["recall@2"]["high"]
     shown = ragways(*arguments, "--paradigms", "words")
-    assert "unscored: 1 questions without gold" in " ".join(shown.out.split())
+    assert "unscored: 1 question without gold" in " ".join(shown.out.split())
     (kept,) = (home / "cache" / "evaluation").glob("*/index.sqlite")
     with closing(sqlite3.connect(kept)) as db:  # as an older version left it in the cache
         db.execute("UPDATE meta SET value = '0' WHERE key = 'version'")

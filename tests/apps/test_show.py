@@ -65,6 +65,6 @@ def test_a_document_is_shown_by_its_key_and_its_file(ragways: Run, home: Path):
 
 def test_the_evidence_of_a_global_search_says_how_many_reports_were_read(town: Run):
     asked = "ask", "Who designed the Tern Bridge?", "-p", "community-global"
-    assert "read: all 1 reports" in town(*asked).out
-    assert "read: the 0 nearest of 1 reports, up to 1 tokens" in town(*asked, "--set", "reports=1").out
+    assert "read: the 1 report" in town(*asked).out
+    assert "read: the 0 nearest of 1 report, up to 1 token" in town(*asked, "--set", "reports=1").out
     assert "read:" not in town("ask", "Who designed the Tern Bridge?", "-p", "words").out

@@ -141,6 +141,6 @@ def test_what_cannot_be_tuned_is_said_and_nothing_is_written(indexed: Run, home:
     one_line(indexed("tune", "--questions", "nowhere.jsonl", *two[3:]), 2, "nowhere.jsonl")
     few = home / "few.jsonl"
     few.write_text(questions.read_text().partition("\n")[0] + "\n")
-    one_line(indexed("tune", "--questions", "few.jsonl", *two[3:]), 2, "1 questions are too few")
+    one_line(indexed("tune", "--questions", "few.jsonl", *two[3:]), 2, "1 question is too few")
     one_line(indexed(*two), 2, "all-evidence is unscored in every record (no gold evidence)")
     assert not (home / ".ragways" / "router.json").exists()

@@ -12,6 +12,7 @@ import pytest
 from ragways.core.log import Log
 from ragways.core.plain import from_plain, to_plain
 from ragways.core.table import Column, Table
+from ragways.core.text import counted
 
 
 @dataclass(frozen=True)
@@ -104,3 +105,15 @@ def test_a_table_as_text_markdown_html_and_data():
 def test_a_row_that_is_too_short_is_an_error():
     with pytest.raises(ValueError, match="a row of 1 cells under 2 columns"):
         Table.of(["a", "b"], [("x",)])
+
+
+def test_a_number_stands_with_what_it_counts():
+    assert [counted(number, "chunk") for number in (0, 1, 2, 1200)] == [
+        "0 chunks",
+        "1 chunk",
+        "2 chunks",
+        "1,200 chunks",
+    ]
+    assert [counted(number, "corpus", "corpora") for number in (1, 2)] == ["1 corpus", "2 corpora"]
+    assert counted(1, "question is", "questions are") == "1 question is"
+    assert counted(4, "seed", things=["a", "b", "c", "d"]) == "4 seeds: a, b, c …"

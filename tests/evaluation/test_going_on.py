@@ -42,7 +42,7 @@ def test_failures_of_others_stay_and_the_gate_sees_them(indexed: Run, home: Path
     run = ("eval", "run", "--questions", questions, "--paradigms", "words", "--out", "run")
     done = indexed(*run)
     assert done.code == 0, done.err
-    assert "1 pieces of gold evidence of 1 questions are not in this index" in done.out
+    assert "not in this index: 1 piece of gold evidence of 1 question, which counts as not found" in done.out
     assert {record.paradigm: record.error for record in Records(home / "run") if record.error} == {"other": "timeout"}
     assert indexed("eval", "gate", "run").code == 1
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ragways.apps.terminal import console
-from ragways.core.text import printable, shortened
+from ragways.core.text import counted, printable, shortened
 
 if TYPE_CHECKING:
     from ragways.core.types import Answer, Hit, Origin
@@ -153,12 +153,12 @@ def _cost(result: Result, shown: int) -> str:
     route = result.route
     parts = [f"{result.paradigm} took {route.arm}" if route else result.paradigm, f"{result.seconds:.2f} s"]
     if usage.calls:
-        parts += [f"{usage.calls} call{'s' * (usage.calls != 1)}", f"{usage.tokens:,} tokens"]
+        parts += [counted(usage.calls, "call"), counted(usage.tokens, "token")]
     if usage.usd:
         parts.append(f"${usage.usd:.4f}")
     parts.append(way_in_words(answer))
     if (more := len(answer.evidence.items) - shown) > 0:
-        parts.append(f"{more} more passage{'s' * (more != 1)} (--details)")
+        parts.append(f"{counted(more, 'more passage')} (--details)")
     # A search that is global in name alone must not pass for one.
     parts += [f"read: {step.details['read']}" for step in result.trace.walk() if "read" in step.details]
     return printable(" · ".join(filter(None, parts)))

@@ -10,6 +10,7 @@ import typer
 
 from ragways.apps.key import DataFolder
 from ragways.apps.terminal import JsonOption, SettingsOption, chosen_settings, print_json
+from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.service.backup import BackupSummary
@@ -52,4 +53,5 @@ def _tell(done: BackupSummary, what: str, json: bool) -> None:
     if json:
         print_json(asdict(done))
     else:
-        typer.echo(f"{what}: {done.collections:,} collections, {done.files:,} files, {done.bytes / 1e6:,.1f} MB")
+        held = f"{counted(done.collections, 'collection')}, {counted(done.files, 'file')}"
+        typer.echo(f"{what}: {held}, {done.bytes / 1e6:,.1f} MB")

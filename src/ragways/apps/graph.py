@@ -13,7 +13,7 @@ import typer
 from ragways.apps.terminal import IndexOption, JsonOption, SettingsOption, chosen_settings, index_folder
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
-from ragways.core.text import printable
+from ragways.core.text import counted, printable
 
 if TYPE_CHECKING:
     from ragways.index.reader import Index
@@ -80,7 +80,8 @@ def show(
 
         print_json(to_plain(shown))
     elif html is not None:
-        typer.echo(f"wrote {html}: {len(shown.nodes):,} entities, {len(shown.edges):,} relations")
+        entities = counted(len(shown.nodes), "entity", "entities")
+        typer.echo(f"wrote {html}: {entities}, {counted(len(shown.edges), 'relation')}")
     else:
         _show_text(shown)
 
@@ -184,7 +185,7 @@ def _centre(entity: Neighbour) -> Any:  # noqa: ANN401 - a text of rich, which i
 
     kind = f"  {printable(entity.type)}" if entity.type else ""
     text = Text.assemble((printable(entity.name), "bold"), kind, ("  " + entity.id, "dim"))
-    text.append(f"\nnamed {entity.count:,} times in {entity.chunks:,} chunks", style="dim")
+    text.append(f"\nnamed {counted(entity.count, 'time')} in {counted(entity.chunks, 'chunk')}", style="dim")
     if entity.aliases:
         text.append(f"; also {printable(', '.join(entity.aliases[:8]))}", style="dim")
     if entity.description:

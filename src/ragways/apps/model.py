@@ -20,6 +20,7 @@ from ragways.apps.terminal import (
 )
 from ragways.core.errors import ModelError, NoModel, UsageError
 from ragways.core.table import Table
+from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.models.check import EndpointReport, Probe
@@ -126,7 +127,8 @@ def _show(settings: Settings, report: EndpointReport) -> None:
     reasoning = f" ({usage.reasoning:,} of reasoning)" if usage.reasoning else ""
     notes = [
         f"remembered: {_in_words(report.dialect)}; in {settings.cache / 'endpoints.json'}, forgotten by --forget",
-        f"cost: {usage.calls} calls, {usage.input:,} tokens in, {usage.output:,} out{reasoning}, {cost}",
+        f"cost: {counted(usage.calls, 'call')}, {counted(usage.input, 'token')} in, "
+        f"{usage.output:,} out{reasoning}, {cost}",
     ]
     rows = [(probe.name, works[probe.works], probe.note) for probe in report.probes]
     title = f"{settings.model.name} at {settings.model.base_url}"

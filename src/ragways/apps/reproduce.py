@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragways.apps.terminal import JsonOption, SettingsOption, TrustOption, chosen_settings
+from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.core.table import Table
@@ -95,7 +96,7 @@ def _table(result: Reproduction, at: int) -> Table:
     return Table.of(
         ["variant", *heads],
         rows,
-        title="" if at else f"{result.title}: {result.data}, {result.questions} questions",
+        title="" if at else f"{result.title}: {result.data}, {counted(result.questions, 'question')}",
         notes=[
             f"above: ours{runs}, its 95 % interval, and n questions; below: published, with {result.published_with}",
             f"whether variants differ: ragways eval compare {result.run}",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragways.apps.answer import way_in_words
 from ragways.apps.terminal import console
 from ragways.core.errors import RagwaysError
-from ragways.core.text import printable, shortened
+from ragways.core.text import counted, printable, shortened
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -47,7 +47,7 @@ def _show_differences(results: Sequence[Result], failures: Sequence[tuple[str, R
     letters = {result.paradigm: letter for letter, group in groups for result in group}
     refused = sum(result.answer.abstained for result in results)
     out.print(
-        Text(f"{_count(len(groups), 'different answer')} from {_count(len(results), 'way')}, {refused} refused\n")
+        Text(f"{counted(len(groups), 'different answer')} from {counted(len(results), 'way')}, {refused} refused\n")
     )
     for letter, group in groups:
         answer = group[0].answer
@@ -55,7 +55,7 @@ def _show_differences(results: Sequence[Result], failures: Sequence[tuple[str, R
             (f"{letter}  ", "bold"), (_snippet(answer.full_text, LONGEST), "yellow" * answer.abstained)
         )
         out.print(said)
-        out.print(Text(f"   {_count(len(group), 'way')}: {', '.join(result.paradigm for result in group)}\n", "dim"))
+        out.print(Text(f"   {counted(len(group), 'way')}: {', '.join(result.paradigm for result in group)}\n", "dim"))
     table = RichTable(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("paradigm", no_wrap=True)
     table.add_column("answer", justify="center", no_wrap=True)
@@ -116,10 +116,6 @@ def _found(results: Sequence[Result]) -> Iterator[str]:
             yield f"{len(ids)} found; {which}: {'; '.join(_snippet(title, 40) for title in named)}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 # A few, in full
 
 
@@ -145,7 +141,7 @@ def _head(result: Result) -> Text:
     usage = result.usage
     lines = [f"{result.seconds:.2f} s"]
     if usage.calls:
-        lines += [f"{usage.calls} calls", f"{usage.tokens:,} tokens", f"${usage.usd:.4f}"]
+        lines += [counted(usage.calls, "call"), counted(usage.tokens, "token"), f"${usage.usd:.4f}"]
     return Text.assemble((result.paradigm, "bold"), "\n", ("\n".join(lines), "dim"))
 
 

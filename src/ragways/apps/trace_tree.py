@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragways.core.text import printable
+from ragways.core.text import counted, printable
 from ragways.core.trace import Span
 from ragways.index.filtered import only
 from ragways.index.reader import Index
@@ -98,7 +98,7 @@ def _attached(span: Span, names: Mapping[str, str]) -> Iterator[str]:
     for each in span.attachments:
         if isinstance(each, WindowPath):
             for number, visited in enumerate(each.windows[:_HOPS], start=1):
-                found = f"{visited.why}; {len(visited.sentences)} sentences"
+                found = f"{visited.why}; {counted(len(visited.sentences), 'sentence')}"
                 yield f"{number:>2}  {visited.similarity:.3f}  {visited.window}  {found}"
             if len(each.windows) > _HOPS:
                 yield f"    and {len(each.windows) - _HOPS} hops more"

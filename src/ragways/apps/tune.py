@@ -35,6 +35,7 @@ from ragways.apps.terminal import (
     chosen_settings,
 )
 from ragways.core.errors import BudgetExceeded, UsageError
+from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.core.runtime import ProgressCallback
@@ -181,7 +182,7 @@ def _show_plan(planned: TuningPlan) -> None:
         ["arm", *(Column(head, ",d", "right") for head in heads), Column("USD", ".4f", "right"),
          Column("seconds here", ",.0f", "right")],
         [[arm.arm, arm.calls, arm.input, arm.output, arm.usd, arm.seconds] for arm in planned.arms],
-        title=f"{planned.questions:,} questions for each of {len(planned.arms)} arms: at most",
+        title=f"{counted(planned.questions, 'question')} for each of {counted(len(planned.arms), 'arm')}: at most",
         notes=[
             "counted on a few questions that were tried by rules; an agent is taken to go all its rounds",
             *([f"not counted: {planned.unasked}"] if planned.unasked else []),
@@ -190,7 +191,7 @@ def _show_plan(planned: TuningPlan) -> None:
     show_table(table, compact=True)
     total = "at a price that nobody knows (set prices)" if planned.usd is None else f"${planned.usd:.4f} at most"
     answers = planned.questions * len(planned.arms)
-    console().print(f"{answers:,} answers, {total}; nothing was done", markup=False, soft_wrap=True)
+    console().print(f"{counted(answers, 'answer')}, {total}; nothing was done", markup=False, soft_wrap=True)
 
 
 # Questions and answers
@@ -212,9 +213,8 @@ async def _run(
         folder = _folder(settings, wanted, use)
         asked = await _questions(use, wanted, progress, kept=folder / "questions.jsonl")
         if len(asked) < FEWEST:
-            raise UsageError(
-                f"{len(asked)} questions are too few to tune on", f"make more (--count), or bring {FEWEST} or more"
-            )
+            few = counted(len(asked), "question is", "questions are")
+            raise UsageError(f"{few} too few to tune on", f"make more (--count), or bring {FEWEST} or more")
         with_model = use.model.model is not None
         at_once = wanted.at_once or (settings.model.concurrency if with_model else 1)
         await evaluate(use, asked, variants, folder, seed=wanted.seed, at_once=at_once,

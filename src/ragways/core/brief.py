@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 
+from ragways.core.text import counted
 from ragways.core.types import Answer, Evidence, Hit, Hits, Query
 
 LONGEST = 200
 """Characters of one input or output: a trace is read by people, and kept with every record."""
-_NAMED = 3  # things of a list that are named
 
 
 def brief(value: object) -> str:
@@ -29,16 +29,10 @@ def brief(value: object) -> str:
     return flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…"
 
 
-def counted(number: int, things: Sequence[str], one: str, many: str) -> str:
-    """`4 seeds: a, b, c …`."""
-    named = ", ".join(things[:_NAMED]) + (" …" if len(things) > _NAMED else "")
-    return f"{number:,} {one if number == 1 else many}{': ' if named else ''}{named}"
-
-
 def _listed(hits: Sequence[Hit]) -> str:
     # Titles of the first few only: a list may be long, and steps are timed.
     titles = list(dict.fromkeys(hit.piece.title or hit.piece.id for hit in hits[:12]))
-    return counted(len(hits), titles, "piece", "pieces")
+    return counted(len(hits), "piece", things=titles)
 
 
 def _fields(value: object) -> str:

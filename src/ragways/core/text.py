@@ -1,9 +1,12 @@
-"""Characters of texts: which belong in plain text, and how text of documents and models may be shown."""
+"""Characters of texts: which belong in plain text, and how text of documents and models may be shown; numbers with what
+they count.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2060\ufeff\u2028\u2029\ud800-\udfff]")
 _SPACES = frozenset("\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
@@ -14,6 +17,7 @@ _HOST = re.compile(r"\bwww\.(?=\w)", re.IGNORECASE)
 _TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 _IMAGE = re.compile(r"!(?=\[)")
 _TARGET = re.compile(r"\](?=[(:])")
+_NAMED = 3  # things of a list that are named
 
 
 def _odd(match: re.Match[str]) -> str:
@@ -63,3 +67,12 @@ def defused(text: str) -> str:
     text = _TARGET.sub("] ", text)
     text = _SCHEME.sub(lambda match: f"{match[1] or match[2]}[:]", text)
     return _HOST.sub("www[.]", text)
+
+
+def counted(number: int, one: str, many: str = "", things: Sequence[str] = ()) -> str:
+    """A number and what is counted, and the first of those things where they are given: `4 seeds: a, b, c …`, `1 file`.
+
+    `many` is the plural where it is not the singular with an s.
+    """
+    named = ", ".join(things[:_NAMED]) + (" …" if len(things) > _NAMED else "")
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}{': ' if named else ''}{named}"

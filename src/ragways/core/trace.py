@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 
 from ragways.core.errors import BudgetExceeded
+from ragways.core.text import counted
 
 _LOG = logging.getLogger("ragways.trace")
 
@@ -55,9 +56,9 @@ class Budget:
         if self.usd is not None and usage.usd > self.usd + 1e-12:
             return f"${self.usd:g}"
         if self.tokens is not None and usage.tokens > self.tokens:
-            return f"{self.tokens:,} tokens"
+            return counted(self.tokens, "token")
         if self.calls is not None and usage.calls > self.calls:
-            return f"{self.calls:,} calls"
+            return counted(self.calls, "call")
         return None
 
 
@@ -84,7 +85,7 @@ class Meter:
             if limit is not None:
                 raise BudgetExceeded(
                     f"the next call could pass the budget of {limit} (spent ${meter.spent.usd:.4f}, "
-                    f"{meter.spent.tokens:,} tokens, {meter.spent.calls:,} calls)",
+                    f"{counted(meter.spent.tokens, 'token')}, {counted(meter.spent.calls, 'call')})",
                     "what is done is kept; raise the budget and run again",
                 )
         for meter in self.chain():

@@ -18,7 +18,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from ragways.core.errors import UsageError, did_you_mean
-from ragways.core.text import printable
+from ragways.core.text import counted, printable
 from ragways.evaluation.metric import deciding
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record
@@ -119,7 +119,9 @@ def gate(
         raise UsageError(f"{run} holds no record", "make some with: ragways eval run")
     checks = [check for one in wanted for check in one.checks(rows)]
     checks += [
-        GateCheck(row.paradigm, "answers", "failed" if row.failed else "passed", f"{row.failed:,} answers failed")
+        GateCheck(
+            row.paradigm, "answers", "failed" if row.failed else "passed", f"{counted(row.failed, 'answer')} failed"
+        )
         for row in rows
     ]
     if no_worse_than is not None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError
+from ragways.core.text import counted
 from ragways.index.lookup import find_document
 from ragways.index.reader import Index
 from ragways.pictures.shell import filled, page_file, shell
@@ -80,7 +81,7 @@ def _sample(rows: range, limit: int) -> list[int]:
 
 def _size_said(shown: int, total: int) -> str:
     if shown == total:
-        return f"{total:,} windows, in reading order"
+        return f"{counted(total, 'window')}, in reading order"
     return f"a sample: {shown:,} of {total:,} windows, at even distances, in reading order"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ragways.core.errors import UsageError
 from ragways.core.plain import to_plain
-from ragways.core.text import printable, shortened
+from ragways.core.text import counted, printable, shortened
 from ragways.core.types import Piece
 from ragways.index.graph.facts import UNSTATED
 from ragways.index.graph.names import coarse, fold
@@ -135,8 +135,8 @@ class Neighbourhood:
         """The entity and its neighbours, a line each, indented by their distance."""
         first, *others = self.nodes
         joined = self.predicates()
-        within = f"within {self.hops} {'hop' if self.hops == 1 else 'hops'}"
-        lines = [f"{_named(first)}: {len(others):,} neighbours, {len(self.edges):,} relations {within}"]
+        found = f"{counted(len(others), 'neighbour')}, {counted(len(self.edges), 'relation')}"
+        lines = [f"{_named(first)}: {found} within {counted(self.hops, 'hop')}"]
         lines += [f"  “{quote.text}”  {quote.title}" for quote in first.quotes[:1]]
         for node in _as_tree(others[:LISTED], first.id):
             predicates = ", ".join(dict.fromkeys(joined.get(frozenset((node.through, node.id)), [])[:3]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from ragways.core.text import printable
+from ragways.core.text import counted, printable
 from ragways.core.trace import Span
 from ragways.core.types import Piece
 from ragways.index.reader import Index
@@ -186,7 +186,7 @@ def _contents(results: Sequence[Result]) -> str:
 
 def _section(result: Result, pictures: Sequence[Picture]) -> str:
     evidence = result.answer.evidence
-    found = f"{len(evidence.items):,} pieces of evidence, {evidence.tokens:,} tokens"
+    found = f"{counted(len(evidence.items), 'piece')} of evidence, {counted(evidence.tokens, 'token')}"
     drawn = "".join(_path_section(each) if isinstance(each, PathPicture) else _graph_section(each) for each in pictures)
     return (
         f'<section id="{said(result.paradigm)}"><h2>{said(result.paradigm)}</h2>'
@@ -200,7 +200,7 @@ def _path_section(path: PathPicture) -> str:
     colours = _lanes(path)
     windows = "".join(_window(number, window, colours) for number, window in enumerate(path.windows, start=1))
     return (
-        f"<h3>The walk: {len(path.windows)} windows</h3>"
+        f"<h3>The walk: {counted(len(path.windows), 'window')}</h3>"
         f'<div class="frame">{_draw_path(path)}</div>'
         f'<ol>{windows}</ol><p class="soft">It stopped: {said(path.stopped)}.</p>'
     )
@@ -351,7 +351,7 @@ def cost(span: Span) -> str:
     """Time, and what was asked of a model: `12.3 ms`, `1.2 s, 2 calls, 1,204 tokens`."""
     time = f"{span.seconds:.2f} s" if span.seconds >= 1 else f"{span.seconds * 1000:.1f} ms"
     used = span.total
-    return f"{time}, {used.calls:,} calls, {used.tokens:,} tokens" if used.calls else time
+    return f"{time}, {counted(used.calls, 'call')}, {counted(used.tokens, 'token')}" if used.calls else time
 
 
 def facts(span: Span, names: Mapping[str, str]) -> str:

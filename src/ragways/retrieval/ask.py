@@ -16,6 +16,7 @@ from ragways.core.errors import UsageError
 from ragways.core.registry import Registry
 from ragways.core.step import Step
 from ragways.core.stream import OnText, current_stream, streaming
+from ragways.core.text import counted
 from ragways.core.trace import Budget, Span, Usage, span, spending
 from ragways.core.types import ABSTENTION, Answer, Evidence, Hits, Query, answer_html, shortened
 from ragways.retrieval.agent import AGENT_GRAPH, AGENT_VECTOR
@@ -100,7 +101,9 @@ class Result:
 
     def __repr__(self) -> str:
         usage = self.usage
-        cost = f"{usage.calls} calls, {usage.tokens:,} tokens, ${usage.usd:.4f}, {self.seconds:.2f} s"
+        cost = (
+            f"{counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}, ${usage.usd:.4f}, {self.seconds:.2f} s"
+        )
         return f"<Result of {self.paradigm} on {shortened(self.question)!r}: {cost}\n  {self.answer!r}>"
 
     def _repr_html_(self) -> str:

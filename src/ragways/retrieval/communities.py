@@ -16,6 +16,7 @@ from annotated_types import Ge
 from ragways.core.errors import UnusableReply
 from ragways.core.runtime import together
 from ragways.core.step import Step
+from ragways.core.text import counted
 from ragways.core.trace import current_span
 from ragways.core.types import Found, Hit, Hits, Piece, Query, content_hash, ranked
 from ragways.index.words import terms
@@ -85,10 +86,10 @@ async def _choose(use: Resources, query: Query, level: int, tokens: int) -> tupl
     current_span().details["level"] = wanted
     if communities.left_out:
         current_span().details["left_out_by_filter"] = communities.left_out
-    read = f"all {len(there):,} reports"
+    read = f"{'the' if len(there) == 1 else 'all'} {counted(len(there), 'report')}"
     if tokens and sum(community.tokens for community in there) > tokens:
         near = _fitting(await _by_nearness(use, query, there), tokens)
-        read = f"the {len(near):,} nearest of {len(there):,} reports, up to {tokens:,} tokens"
+        read = f"the {len(near):,} nearest of {counted(len(there), 'report')}, up to {counted(tokens, 'token')}"
         there = near
     found = communities.reports([community.id for community in there])
     return [Chosen(community, found[community.id]) for community in there], read

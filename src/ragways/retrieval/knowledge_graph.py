@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragways.core.brief import counted
 from ragways.core.step import Step, fuse
+from ragways.core.text import counted
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.graph.names import fold, tokens
@@ -81,7 +81,7 @@ class Seeds:
 
     @property
     def brief(self) -> str:
-        return f"{counted(len(self.nodes), (), 'seed', 'seeds')} from {', '.join(self.likeness.names)}"
+        return f"{counted(len(self.nodes), 'seed')} from {', '.join(self.likeness.names)}"
 
 
 async def likeness(use: Resources, names: Sequence[str]) -> Likeness:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from annotated_types import Ge, Lt
 
-from ragways.core.brief import counted
 from ragways.core.step import Step, fuse
+from ragways.core.text import counted
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.graph.reader import Graph, Triplet
@@ -55,7 +55,7 @@ class Spread:
 
     @property
     def brief(self) -> str:
-        return counted(len(self.mass), (), "entity", "entities")
+        return counted(len(self.mass), "entity", "entities")
 
 
 def spread(

@@ -84,8 +84,8 @@ def test_labels_by_construction_are_counted(tmp_path: Path):
     }  # fmt: skip
     assert found.costs["tokens"][:, 2].tolist() == [0, 0, 0]
     assert [note.split(":")[0] for note in found.notes] == [
-        "1 questions have no answer",
-        "1 questions about the whole corpus count as right for community-global alone, by construction",
+        "1 question has no answer",
+        "1 question about the whole corpus counts as right for community-global alone, by construction",
     ]
     # Where the metric scores the null question, it is the metric that says what the others are worth.
     assert gather([run(tmp_path / "b", *known, *null)], quality="accuracy").mean_quality[1].tolist() == [1, 0, 1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragways.apps.terminal import console, show_table
 from ragways.core.table import Column, Table
-from ragways.core.text import printable, shortened
+from ragways.core.text import counted, printable, shortened
 from ragways.evaluation.statistics.inference import p_text
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def show_plan(plan: DuelPlan) -> None:
     """What a duel will take, on standard error, before anything is asked."""
     cost = "price unknown" if plan.usd is None else f"about ${plan.usd:,.2f}"
     tokens = f"{plan.usage.tokens / 1e6:,.1f} million tokens"
-    text = f"{plan.calls:,} calls of the judge ({plan.selftest:,} to test it), {tokens}, {cost}"
-    text += f"; at most {plan.lengths:,} calls to align lengths, not in the price" if plan.lengths else ""
+    text = f"{counted(plan.calls, 'call')} of the judge ({plan.selftest:,} to test it), {tokens}, {cost}"
+    text += f"; at most {counted(plan.lengths, 'call')} to align lengths, not in the price" if plan.lengths else ""
     text += f"; {plan.known:,} replies are known already" if plan.known else ""
     console(error=True).print(text, markup=False, soft_wrap=True)
 
@@ -37,8 +37,9 @@ def show_duel(result: DuelResult) -> None:
     """The whole result; warnings on standard error."""
     out, rules = console(), result.rules
     out.print(
-        f"judged by {printable(result.judge)}: {result.questions:,} questions, {rules.trials} × {rules.samples} "
-        f"samples, both orders, mode {rules.mode}, seed {rules.seed}, ${result.usd:.4f}",
+        f"judged by {printable(result.judge)}: {counted(result.questions, 'question')}, "
+        f"{rules.trials} × {rules.samples} samples, both orders, mode {rules.mode}, seed {rules.seed}, "
+        f"${result.usd:.4f}",
         markup=False,
     )
     show_table(self_test_table(result.selftest), compact=True)

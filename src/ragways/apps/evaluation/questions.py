@@ -20,7 +20,7 @@ from ragways.apps.terminal import (
 )
 from ragways.core.errors import PARTLY, BudgetExceeded, UsageError
 from ragways.core.plain import to_plain
-from ragways.core.text import printable
+from ragways.core.text import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,11 +100,11 @@ def _show_sample(made: SampleReport) -> None:
 
     out, err = console(), console(error=True)
     types = ", ".join(f"{count:,} {printable(type) or 'without a type'}" for type, count in made.types.items())
-    lines = [f"{made.questions:,} of {made.of:,} questions (seed {made.seed}): {types}"]
+    lines = [f"{made.questions:,} of {counted(made.of, 'question')} (seed {made.seed}): {types}"]
     kept = made.corpus
     if kept is not None:
-        lines.append(f"{kept.documents:,} of {kept.of:,} documents: {kept.evidence:,} hold evidence, "
-                     f"{kept.filled:,} others")  # fmt: skip
+        lines.append(f"{kept.documents:,} of {counted(kept.of, 'document')}: {kept.evidence:,} hold evidence, "
+                     f"{counted(kept.filled, 'other')}")  # fmt: skip
     lines.append(f"written: {', '.join(map(printable, made.files))} (--format plain)")
     for line in lines:
         out.print(line, markup=False, soft_wrap=True)
@@ -205,7 +205,8 @@ def _show_generated(made: GeneratedSet, out: Path) -> None:
     for note in (*made.notes, *([made.stopped] if made.stopped else [])):
         screen.print(printable(note), style="yellow", markup=False)
     by = made.provenance.model or "templates, without a model"
-    screen.print(f"{len(made.questions):,} questions by {printable(by)} in {out}", markup=False, soft_wrap=True)
+    count = counted(len(made.questions), "question")
+    screen.print(f"{count} by {printable(by)} in {out}", markup=False, soft_wrap=True)
 
 
 def import_answers(
@@ -246,8 +247,8 @@ def _show_import(name: str, run: str, added: int, counts: ImportCounts) -> None:
 
     out, err = console(), console(error=True)
     out.print(
-        f"{name}: {counts.matched:,} of {counts.answers:,} answers belong to {counts.questions:,} "
-        f"questions; {added:,} added to {printable(run)}",
+        f"{name}: {counts.matched:,} of {counted(counts.answers, 'answer')} belong to "
+        f"{counted(counts.questions, 'question')}; {added:,} added to {printable(run)}",
         markup=False,
         soft_wrap=True,
     )

@@ -29,6 +29,7 @@ from ragways.apps.terminal import (
     chosen_settings,
 )
 from ragways.core.errors import PARTLY, UsageError
+from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.core.runtime import ProgressCallback
@@ -146,11 +147,11 @@ def _tell(records: Records) -> None:
     absent = {record.question: record.absent for record in records if record.absent}
     if absent:
         typer.echo(
-            f"{sum(absent.values())} pieces of gold evidence of {len(absent)} questions are not in this index: "
-            "they count as not found"
+            f"not in this index: {counted(sum(absent.values()), 'piece')} of gold evidence of "
+            f"{counted(len(absent), 'question')}, which counts as not found"
         )
     if records.unreadable:
-        typer.echo(f"{records.unreadable} lines of the records could not be read and are in no figure")
+        typer.echo(f"in no figure: {counted(records.unreadable, 'line')} of the records that could not be read")
 
 
 async def _run(
@@ -234,7 +235,9 @@ def retrieval(
         print_json(measured)
     else:
         show_retrieval(
-            f"{place.name}: {len(asked)} questions", rows, layout.licence and f"{layout.licence}; {layout.citation}"
+            f"{place.name}: {counted(len(asked), 'question')}",
+            rows,
+            layout.licence and f"{layout.licence}; {layout.citation}",
         )
 
 

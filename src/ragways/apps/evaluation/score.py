@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragways.apps.terminal import JsonOption, RunArgument
+from ragways.core.text import counted
 
 if TYPE_CHECKING:
     from ragways.core.table import Table
@@ -57,7 +58,7 @@ def report(
     from ragways.pictures.shell import write_page
 
     found = evaluation_report(runs, baseline=baseline, routing=routing)
-    written = f"{len(found.questions):,} questions, {len(found.paradigms):,} paradigms"
+    written = f"{counted(len(found.questions), 'question')}, {counted(len(found.paradigms), 'paradigm')}"
     if html is not None:
         from ragways.pictures.report import report_page
 
@@ -177,7 +178,7 @@ def show_retrieval(what: str, scores: Sequence[RetrievalScores], data: str = "")
     notes = ["CPU is that of a question, apart from embedding it"]
     if scores[0].unscored or scores[0].gold_not_in_index:
         notes.append(
-            f"unscored: {scores[0].unscored} questions without gold evidence; "
+            f"unscored: {counted(scores[0].unscored, 'question')} without gold evidence; "
             f"{scores[0].gold_not_in_index} pieces of gold are not in the corpus and count as not found"
         )
     table = Table.of(
@@ -239,7 +240,9 @@ def _repeats(rows: Sequence[ParadigmScores]) -> Iterator[str]:
 def _untimed(rows: Sequence[ParadigmScores]) -> Iterator[str]:
     for row in rows:
         if row.resources.untimed:
-            yield f"{row.paradigm}: {row.resources.untimed:,} answers had replies from our cache and are in no seconds"
+            cached = "had replies from our cache and"
+            answers = counted(row.resources.untimed, f"answer {cached} is", f"answers {cached} are")
+            yield f"{row.paradigm}: {answers} in no seconds"
 
 
 def _unscored(rows: Sequence[ParadigmScores]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from ragways.core import __version__
 from ragways.core.errors import BudgetExceeded, UnusableReply, UsageError, did_you_mean
 from ragways.core.plain import to_plain
 from ragways.core.runtime import Progress, ProgressCallback, silent, together
+from ragways.core.text import counted
 from ragways.core.trace import Budget, current_meter, span, spending
 from ragways.core.types import content_hash
 from ragways.evaluation.datasets.reading import plain_row
@@ -339,8 +340,8 @@ class _Making:
         if self.way != "rule" or 2 * len(self.questions) >= wanted:
             return notes
         formats = Counter(text.document.format for text in self.source.texts.all)
-        files = " and ".join(f"{number:,} {format} documents" for format, number in formats.most_common(3))
-        made = f"{len(self.questions):,} of {wanted:,} questions" if self.questions else "no questions"
+        files = " and ".join(counted(number, f"{format} document") for format, number in formats.most_common(3))
+        made = f"{len(self.questions):,} of {counted(wanted, 'question')}" if self.questions else "no questions"
         cure = "set a model (docs/models.md) to have more written, or write your own (docs/evaluation.md)"
         return [*notes, f"{made}: without a model, the rules find no more that is stated plainly in {files}; {cure}"]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragways.core.table import Cell, Column, Table, markdown_text
+from ragways.core.text import counted
 from ragways.evaluation.duel.figures import BoxPlot
 from ragways.evaluation.report.data import EvaluationReport, MetricInfo, ReportRow
 from ragways.evaluation.resources.worth import pareto
@@ -70,8 +71,9 @@ def _head(report: EvaluationReport) -> Iterator[str]:
     for run in report.runs:
         made = "".join(f"; {name} {', '.join(map(markdown_text, values))}" for name, values in run.made.items())
         yield (
-            f"- {markdown_text(run.name)}: {run.questions:,} questions, {len(run.paradigms)} paradigms, "
-            f"{run.records:,} answers, {run.failed:,} failed{f'; {run.date}' if run.date else ''}{made}"
+            f"- {markdown_text(run.name)}: {counted(run.questions, 'question')}, "
+            f"{counted(len(run.paradigms), 'paradigm')}, {counted(run.records, 'answer')}, "
+            f"{run.failed:,} failed{f'; {run.date}' if run.date else ''}{made}"
         )
     yield ""
     for note in report.notes:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ragways.core.text import counted
 from ragways.evaluation.resources.usage import LayerCosts, ParadigmUsage, layer_costs
 from ragways.evaluation.statistics.comparison import PairComparison, Quality
 
@@ -144,7 +145,7 @@ def _words(found: BreakEven, built: float) -> str:
     else:
         saved = _amount(found.saved, found.unit)
         tail = (
-            f"pays for itself after {found.questions:,} questions against {found.against}, "
+            f"pays for itself after {counted(found.questions or 0, 'question')} against {found.against}, "
             f"{saved} saved on each ({quality})"
         )
     return f"{head}: {'; '.join(part for part in (free, tail) if part)}"

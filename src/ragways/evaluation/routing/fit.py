@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ragways.core import __version__
 from ragways.core.errors import UsageError
+from ragways.core.text import counted
 from ragways.evaluation.routing.certify import Stopping, certified_stop
 from ragways.evaluation.routing.learn import FitSettings, Learned, choice, learn, mean_costs, utilities
 from ragways.evaluation.routing.models import (
@@ -160,7 +161,8 @@ FEWEST: Final = 20
 def check(outcomes: Outcomes, settings: FitSettings) -> None:
     """UsageError where no router can be fitted with these settings."""
     if len(outcomes) < FEWEST:
-        raise UsageError(f"{len(outcomes)} questions are too few to fit a router", f"ask {FEWEST} or more of each arm")
+        few = counted(len(outcomes), "question is", "questions are")
+        raise UsageError(f"{few} too few to fit a router", f"ask {FEWEST} or more of each arm")
     if not np.isfinite(settings.trade) or settings.trade < 0:
         raise UsageError(f"a trade of {settings.trade:g} makes no sense", "give a number of 0 or more")
     if settings.alpha is not None and not 0 < settings.alpha < 1:

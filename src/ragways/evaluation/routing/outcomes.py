@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import UsageError
+from ragways.core.text import counted
 from ragways.evaluation.metric import Metric, Score, deciding, unanswerable
 from ragways.evaluation.metrics import find_metric
 from ragways.evaluation.record import Record, RunInfo
@@ -379,10 +380,13 @@ def _arrays(
 
 def _notes(rows: Sequence[_Question], null: NDArray[np.bool_], counts: Counter[str], metric: Metric) -> tuple[str, ...]:
     whole = sum(row.constructed and about_the_whole(row.record) for row in rows)
-    said = {
-        f"{int(null.sum()):,} questions have no answer: abstaining is right on them by construction": null.any(),
-        f"{whole:,} questions about the whole corpus count as right for {GLOBAL} alone, by construction": whole,
-        f"{counts['unscored']:,} questions without any value of {metric} were left out": counts["unscored"],
-        f"{counts['incomplete']:,} questions that some arm has no value for were left out": counts["incomplete"],
-    }
-    return tuple(note for note, count in said.items() if count)
+    known = (
+        (int(null.sum()), "question has", "questions have", "no answer: there abstaining is right by construction"),
+        (whole, "question about the whole corpus counts", "questions about the whole corpus count",
+         f"as right for {GLOBAL} alone, by construction"),
+        (counts["unscored"], f"question without any value of {metric} was",
+         f"questions without any value of {metric} were", "left out"),
+        (counts["incomplete"], "question that some arm has no value for was",
+         "questions that some arm has no value for were", "left out"),
+    )  # fmt: skip
+    return tuple(f"{counted(number, one, many)} {rest}" for number, one, many, rest in known if number)

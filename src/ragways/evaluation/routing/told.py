@@ -12,6 +12,7 @@ import numpy as np
 
 from ragways.core.plain import to_plain
 from ragways.core.table import Cell, Column, Table
+from ragways.core.text import counted
 from ragways.evaluation.routing.evaluate import ROUTER, PolicyScore, RouterEvaluation
 from ragways.evaluation.routing.learn import FitSettings, utilities
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
@@ -109,7 +110,7 @@ def arm_table(scores: Sequence[ArmScore], router: Router, questions: int) -> Tab
     return Table.of(
         ["arm", Column(router.quality, align="right"), Column(router.cost, align="right"), ""],
         [[*_scored(one, router.cost), "best fixed" if one.arm == router.fixed else ""] for one in scores],
-        title=f"{questions:,} questions: means with 95 % intervals",
+        title=f"{counted(questions, 'question')}: means with 95 % intervals",
     )
 
 
@@ -211,7 +212,7 @@ def _policy_table(found: RouterEvaluation) -> Table:
              one.p, one.regret]
             for one in found.policies
         ],
-        title=f"{found.questions:,} questions of {len(found.corpora)} corpora",
+        title=f"{counted(found.questions, 'question')} of {counted(len(found.corpora), 'corpus', 'corpora')}",
         notes=[
             f"gain: in utility over always {found.fixed}, with its 95 % interval; p by Holm for all policies together; "
             "regret: what the corrected oracle has more",
