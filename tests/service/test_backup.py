@@ -26,6 +26,7 @@ from ragways.service import backup as module
 from ragways.service.audit import FILE as AUDIT
 from ragways.service.audit import Audit
 from ragways.service.backup import MANIFEST, backup, restore
+from ragways.service.collections import Collections
 from ragways.service.job import ROOT
 from ragways.service.keys import LOCAL, Keys
 from ragways.service.state import FILE, State
@@ -213,6 +214,22 @@ def adding(name: str, **fields: Any) -> Callable[[tarfile.TarFile, tarfile.TarIn
         return text
 
     return change
+
+
+def test_both_ways_the_same_collections_are_counted(tmp_path: Path):
+    """Those of the server's own, with or without files; not the indexes that were given to it, whatever is kept of
+    them.
+    """
+    place = Place(tmp_path / "old")
+    (tmp_path / "elsewhere").mkdir()
+    given = Collections(place.state, place.data, [tmp_path / "elsewhere"]).find("main", "elsewhere")
+    assert given is not None
+    given.feedback.write_text('{"question": "Who?"}\n')
+    made, back = backup(place.data, tmp_path / "all.tar"), restore(tmp_path / "all.tar", tmp_path / "new")
+    assert made == back
+    assert made.collections == 1
+    said = CliRunner().invoke(app, ["backup", str(tmp_path / "again.tar"), "--data", str(place.data)]).output
+    assert ": 1 collection, " in said
 
 
 ID = "0123456789abcdef"

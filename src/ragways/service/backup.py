@@ -52,7 +52,7 @@ _LARGEST_MANIFEST = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class BackupSummary:
-    """What a backup holds."""
+    """What a backup holds. `collections` are those of the server's own: indexes that were given to it are not in it."""
 
     made: str
     collections: int
@@ -113,7 +113,7 @@ class _Backup:
             self._collection(data / place, place)
         listed = json.dumps({"format": _FORMAT, "version": __version__, "made": made, "files": self._listed}).encode()
         total = sum(size for size, _ in self._listed.values())
-        summary = BackupSummary(made, len(rows), len(self._listed), total)
+        summary = BackupSummary(made, sum(bool(managed) for _, managed in rows), len(self._listed), total)
         self._add(MANIFEST, io.BytesIO(listed), len(listed))
         return summary
 
@@ -265,7 +265,10 @@ def restore(archive: Path, data: Path) -> BackupSummary:
     try:
         with store_errors(data), archive.open("rb") as stream:
             found, listed = _unpack(stream, draft)
-            summary = _checked(found, listed, archive)
+            if found != {name: (size, digest) for name, (size, digest) in listed["files"].items()}:
+                raise _damaged(archive)
+            total = sum(size for size, _ in found.values())
+            summary = BackupSummary(str(listed.get("made")), _managed(draft / FILE), len(found), total)
             if data.exists():
                 data.rmdir()
             draft.rename(data)
@@ -329,12 +332,10 @@ def _manifest(text: bytes) -> dict[str, Any]:
     return listed
 
 
-def _checked(found: dict[str, tuple[int, str]], listed: dict[str, Any], archive: Path) -> BackupSummary:
-    wanted = {name: (size, digest) for name, (size, digest) in listed["files"].items()}
-    if found != wanted:
-        raise _damaged(archive)
-    collections = {tuple(name.split("/")[:2]) for name in found if "/" in name}
-    return BackupSummary(str(listed.get("made")), len(collections), len(found), sum(size for size, _ in found.values()))
+def _managed(database: Path) -> int:
+    """How many collections a server's database has of its own; what is there is only read."""
+    with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+        return int(db.execute("SELECT count(*) FROM collections WHERE managed").fetchone()[0])
 
 
 def _damaged(archive: Path) -> StoreFailed:
