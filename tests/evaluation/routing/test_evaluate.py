@@ -16,6 +16,7 @@ from ragways.evaluation.routing.learn import FitSettings, utilities
 from ragways.evaluation.routing.oracle import oracle, prior_repeats, split_halves
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 from ragways.evaluation.routing.policies import Policy, baselines
+from ragways.evaluation.routing.told import winners
 from tests.evaluation.routing.simulated import ARMS, KNOWN, simulated
 
 
@@ -65,6 +66,16 @@ def test_types_tell_which_way_was_taken(evaluated: RouterEvaluation):
     assert summary.choices["community-global"] == pytest.approx(0.75)  # all but those of the corpus out of range
     assert summary.best_arm == "community-global"
     assert summary.quality > summary.fixed_quality + 0.3
+
+
+def test_the_best_arm_of_a_type_is_the_one_that_a_fit_names():
+    outcomes, _ = simulated(1, questions=160, corpora=4)
+    tied = np.array([type in ("factual", "bridge") for type in outcomes.types])
+    outcomes = replace(outcomes, quality=np.where(tied[:, None, None], 1.0, outcomes.quality))
+    found = evaluate_router(outcomes, FitSettings())
+    named = {one.type: one.best.arm for one in winners(outcomes, FitSettings(), found.fixed)}
+    assert {type: one.best_arm for type, one in found.by_type.items()} == named
+    assert named["factual"] == named["bridge"] == found.fixed != outcomes.arms[0], "of equal ones the best fixed arm"
 
 
 def test_the_curve_runs_from_the_best_to_the_cheapest(evaluated: RouterEvaluation):

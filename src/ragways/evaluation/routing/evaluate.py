@@ -15,7 +15,7 @@ import numpy as np
 
 from ragways.core.errors import UsageError
 from ragways.evaluation.routing.fit import check, corpus_ranges, drawn_means, router_of
-from ragways.evaluation.routing.learn import FitSettings, Learned, at_trade, learn, utilities
+from ragways.evaluation.routing.learn import FitSettings, Learned, at_trade, best_arm, learn, utilities
 from ragways.evaluation.routing.models import FEWEST_CORPORA, By, fold_labels, usual_by
 from ragways.evaluation.routing.oracle import Oracle, oracle
 from ragways.evaluation.routing.outcomes import Floats, Ints, Outcomes
@@ -65,7 +65,7 @@ class PolicyResult:
 @dataclass(frozen=True, slots=True)
 class TypeResult:
     """The questions of a type: the shares of the arms that the router took on them, its quality and the quality of the
-    best fixed arm.
+    best fixed arm; and the arm that is best on them, as `best_arm` tells it.
     """
 
     questions: int
@@ -234,7 +234,7 @@ def evaluate_router(
         closed=(results[0].score.utility - baseline) / gap if gap >= LEAST_GAP else None,
         curve=_curve(outcomes, settings, folds),
         controls=_controls(outcomes, settings, by),
-        by_type=_by_type(outcomes, routed, fixed),
+        by_type=_by_type(outcomes, settings, routed, fixed),
         guards={fold.name: fold.routes for fold in folds},
         far=tuple(corpus for fold in folds for corpus in fold.far),
         model=outcomes.model,
@@ -313,18 +313,17 @@ def _shares(outcomes: Outcomes, shares: Floats) -> dict[str, float]:
     return {arm: float(share) for arm, share in zip(outcomes.arms, means, strict=True) if share > 0}
 
 
-def _by_type(outcomes: Outcomes, routed: Floats, fixed: int) -> dict[str, TypeResult]:
+def _by_type(outcomes: Outcomes, settings: FitSettings, routed: Floats, fixed: int) -> dict[str, TypeResult]:
     found = {}
     for type in sorted(set(outcomes.types)):
         rows = np.array([n for n, own in enumerate(outcomes.types) if own == type], dtype=np.intp)
         some, shares = outcomes.part(rows), routed[rows]
-        means = np.average(some.mean_quality, axis=0, weights=some.weights)
         found[type] = TypeResult(
             len(rows),
             _shares(some, shares),
             some.mean(_of(shares, some.mean_quality)),
             some.mean(some.mean_quality[:, fixed]),
-            some.arms[int(np.argmax(means))],
+            some.arms[best_arm(some, settings, fixed)],
         )
     return found
 

@@ -100,6 +100,13 @@ def utilities(outcomes: Outcomes, settings: FitSettings) -> Floats:
     return outcomes.mean_quality - settings.worth(outcomes.costs[settings.cost])
 
 
+def best_arm(outcomes: Outcomes, settings: FitSettings, usual: int) -> int:
+    """The arm of the highest mean utility on these questions; of equal ones the arm `usual`, or else the cheapest."""
+    means = utilities(outcomes, settings).mean(axis=0).round(9)
+    costs = np.nan_to_num(mean_costs(outcomes, settings.cost))
+    return max(range(len(means)), key=lambda arm: (means[arm], arm == usual, -costs[arm]))
+
+
 def learn(outcomes: Outcomes, settings: FitSettings, by: By | None = None) -> Learned:
     """Models, fixed arm and threshold, all from these outcomes; `by` is how its own cross-validation keeps questions
     apart.

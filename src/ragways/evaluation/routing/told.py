@@ -14,10 +14,10 @@ from ragways.core.plain import to_plain
 from ragways.core.table import Cell, Column, Table
 from ragways.core.text import counted
 from ragways.evaluation.routing.evaluate import ROUTER, PolicyScore, RouterEvaluation
-from ragways.evaluation.routing.learn import FitSettings, utilities
+from ragways.evaluation.routing.learn import FitSettings, best_arm, utilities
 from ragways.evaluation.routing.outcomes import Floats, Outcomes
 from ragways.evaluation.statistics.inference import interval, studentised
-from ragways.retrieval.routing.router import ABSTAIN, CostUnit, Router, cost_in_words
+from ragways.retrieval.routing.router import CostUnit, Router, cost_in_words
 
 # What the arms gave
 
@@ -76,21 +76,14 @@ def winners(outcomes: Outcomes, settings: FitSettings, fixed: str) -> tuple[Type
     found = []
     for type in types:
         rows = np.flatnonzero(np.array([one == type for one in outcomes.types]))
-        means, part = utility[rows].mean(axis=0), outcomes.part(rows)
-        best = max(range(len(means)), key=lambda arm: (means[arm], arm == usual, -_cost(outcomes, arm, settings.cost)))
+        part = outcomes.part(rows)
+        best = best_arm(part, settings, usual)
         gains: Floats = utility[rows, best] - utility[rows, usual]
         # Few questions may all have gone well: one more that is won, and one that is lost, are counted with them.
         low, high = studentised(gains, level=level, least=1.0) if best != usual else (None, None)
         mine, theirs = _score(part, best, settings.cost), _score(part, usual, settings.cost)
         found.append(TypeWinner(type, len(rows), mine, theirs, float(gains.mean()), low, high))
     return tuple(found)
-
-
-def _cost(outcomes: Outcomes, arm: int, unit: CostUnit) -> float:
-    if outcomes.arms[arm] == ABSTAIN:
-        return 0.0
-    spent = outcomes.costs[unit][:, arm]
-    return float(np.nanmean(spent)) if not np.isnan(spent).all() else 0.0
 
 
 # Whether a router is used
@@ -241,7 +234,12 @@ def _taken_table(found: RouterEvaluation) -> Table:
         taken = ", ".join(f"{arm} {share:.0%}" for arm, share in shares)
         rows.append([type or "without a type", one.questions, taken, one.quality, one.fixed_quality, one.best_arm])
     numbers = [Column(head, ".3f", "right") for head in (found.quality, f"always\n{found.fixed}")]
-    return Table.of(["type", "n", "arms taken", *numbers, "best arm"], rows, title="what the router takes, by type")
+    return Table.of(
+        ["type", "n", "arms taken", *numbers, "best arm"],
+        rows,
+        title="what the router takes, by type",
+        notes=["best arm: of the highest utility; of equal ones the best fixed arm, or else the cheapest"],
+    )
 
 
 def _curve_table(found: RouterEvaluation) -> list[Table]:
