@@ -98,6 +98,11 @@ def test_a_server_lists_what_a_given_index_holds_after_others_wrote_it(tmp_path:
             return dict(server.client.get("/api/v1/collections").json()["collections"][0])
 
         assert listed()["trouble"]
+        cure = f"build one there: ragways index PATH --index {index}"
+        assert (
+            f"ragways: --index {index}: there is no index in the folder that was given; {cure}\n"
+            in server.log.read_text()
+        )
         assert server.client.get("/v1/models").json()["data"] == []
         ragways.build(source, index, layers=["words"])
         end = time.monotonic() + 300

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +18,10 @@ import typer
 from ragways.apps.logs import ROOT, as_json
 from ragways.apps.terminal import ModelOption, ProviderOption, SettingsOption, TrustOption, chosen_settings
 from ragways.core.errors import MissingPart, UsageError
+from ragways.core.text import printable
 
 if TYPE_CHECKING:
+    from ragways.service.collections import Collections
     from ragways.service.config import ServiceConfig
     from ragways.settings import Settings
 
@@ -87,16 +91,32 @@ def run(config: ServiceConfig) -> None:
         )
     )
     app.state.server = server  # streams that would stay open look at it
-    said = f"serving {where}/ (API: {where}/api/v1/openapi.json); stop with Ctrl-C"
-    if as_json():
-        ROOT.info("%s", said)
-    else:
-        sys.stderr.write(f"ragways: {said}\n")
-        sys.stderr.flush()
+    for trouble in _troubles(app.state.service.collections):
+        _say(logging.WARNING, trouble)
+    _say(logging.INFO, f"serving {where}/ (API: {where}/api/v1/openapi.json); stop with Ctrl-C")
     # uvicorn lets answers end and then raises the signal once more: that is not a failure.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
+
+
+def _troubles(collections: Collections) -> Iterator[str]:
+    """Why given indexes cannot be asked, a sentence each. They are served as soon as they can be."""
+    from ragways.index.store import FILE as INDEX
+
+    for each in collections.all():
+        if not each.managed and (trouble := collections.refresh(each).trouble):
+            there = (each.index / INDEX).is_file()
+            yield f"--index {each.index}: {trouble}" + ("" if there else f": ragways index PATH --index {each.index}")
+
+
+def _say(level: int, text: str) -> None:
+    """A line on standard error, or in the log where that is JSON."""
+    if as_json():
+        ROOT.log(level, "%s", text)
+    else:
+        sys.stderr.write(f"ragways: {printable(text)}\n")
+        sys.stderr.flush()
 
 
 def _demo(settings: Settings) -> Path:
