@@ -64,6 +64,18 @@ def test_questions_are_made_asked_and_reported(demo_server: RunningServer, demo_
     assert client.get(f"{place}/questions/mine").status_code == 404
 
 
+def test_a_set_without_a_question_is_refused_at_once_by_its_name(demo_server: RunningServer, demo_name: str):
+    place, client = f"{API}/collections/{demo_name}", demo_server.client
+    [folder] = (demo_server.log.parent / "data" / "given").iterdir()
+    (folder / "questions").mkdir(exist_ok=True)
+    (folder / "questions" / "hollow.jsonl").write_text("")
+    asked = client.post(f"{place}/jobs", json={"kind": "evaluate", "questions": "hollow", "paradigms": ["words"]})
+    assert asked.status_code == 409
+    assert asked.json()["error"]["message"] == "the set hollow holds no question"
+    assert "a job of kind questions" in asked.json()["error"]["cure"]
+    assert client.delete(f"{place}/questions/hollow").status_code == 204
+
+
 def test_what_is_only_read_cannot_be_changed(demo_server: RunningServer, demo_name: str):
     place, client = f"{API}/collections/{demo_name}", demo_server.client
     assert client.put(f"{place}/files/a.txt", content=b"x").status_code == 409

@@ -143,6 +143,11 @@ def _check_evaluation(service: Service, found: Collection, body: EvaluateJob) ->
     file = found.feedback if body.questions == FEEDBACK else found.questions / f"{body.questions}.jsonl"
     if not file.is_file():
         raise NotFound("set of questions", "make one with a job of kind questions")
+    if not file.stat().st_size:
+        raise Conflict(
+            f"the set {body.questions} holds no question",
+            "make one with a job of kind questions; of few documents or without a model there may be too little to ask",
+        )
 
 
 @router.get("/collections/{collection}/jobs", response_model=JobList)
