@@ -347,8 +347,12 @@ def _get(values: Mapping[str, Any], section: str, name: str) -> object:
 def _from_file(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        cure = f"name one that is there, or write one with: ragways init {path}"
+        raise SettingsError(f"there is no settings file {path}", cure) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"cannot read {path}: {error}", "write a new one with: ragways init") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SettingsError(f"cannot read {path}: {why}", "write a new one with: ragways init") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}", "mend that line, or: ragways init --force") from error
 

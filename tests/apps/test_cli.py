@@ -211,6 +211,16 @@ def test_no_index(ragways: Run):
 
 def test_a_path_that_is_not_there(ragways: Run):
     one_line(ragways("index", "nowhere"), 2, "nowhere does not exist")
+    one_line(
+        ragways("index", "s3://bucket/docs"), 2, "s3://bucket/docs is a URL, and files are read from folders: copy"
+    )
+    web = "https://example.org/docs is a URL, not a file: read it with: --url https://example.org/docs"
+    one_line(ragways("index", "https://example.org/docs"), 2, web)
+
+
+def test_an_index_at_a_url_needs_a_client(ragways: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    one_line(ragways("ask", "Who?", "--index", "s3://bucket/docs"), 3, "s3://bucket/docs is in", "ragways[cloud]")
 
 
 def test_an_unknown_paradigm_or_layer(indexed: Run):
@@ -232,6 +242,9 @@ def test_a_broken_settings_file(indexed: Run, home: Path):
     one_line(indexed("ask", "Who?"), 2, "model.concurrency")
     (home / "ragways.toml").write_bytes(b"\xff\xfe\x00")
     one_line(indexed("ask", "Who?"), 2, "cannot read")
+    missing = indexed("ask", "Who?", "--settings", "mine.toml")
+    one_line(missing, 2, "there is no settings file mine.toml", "ragways init mine.toml")
+    assert "Errno" not in missing.err
 
 
 def test_half_a_model_is_said(indexed: Run, home: Path):

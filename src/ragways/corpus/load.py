@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -121,6 +122,7 @@ def loader_of(name: str) -> Loader | None:
     return best[1] if best else None
 
 
+_URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/+(.*)", re.DOTALL)
 _OF_MANY = frozenset({"json", "jsonl", "mailbox", "mediawiki"})
 
 
@@ -209,8 +211,19 @@ def walk(
     roots = sorted({Path(path) for path in paths})
     for root in roots:
         if not root.exists():
-            raise UsageError(f"{root} does not exist", "name a file or folder that is there")
+            raise _not_there(root)
     return FileWalk(roots, options or LoadOptions(), selection or Selection())
+
+
+def _not_there(root: Path) -> UsageError:
+    """What to say of a path that leads to nothing. Of a URL it has lost one of the slashes."""
+    url = _URL.fullmatch(root.as_posix())
+    if url is None:
+        return UsageError(f"{root} does not exist", "name a file or folder that is there")
+    if url[1].lower() in ("http", "https"):
+        return UsageError(f"{url[1]}://{url[2]} is a URL, not a file", f"read it with: --url {url[1]}://{url[2]}")
+    cure = "copy its files into a folder and name that; only an index may be at such a URL (--index)"
+    return UsageError(f"{url[1]}://{url[2]} is a URL, and files are read from folders", cure)
 
 
 class FileWalk:
