@@ -121,7 +121,7 @@ def test_prose_is_said_to_give_little_and_what_to_do(demo: Index, tmp_path: Path
     index = indexed(tmp_path, prose, LAYERS)
     [note] = [note for note in made(index, count=3).notes if "set a model" in note]
     assert note.startswith(
-        "no questions: without a model, the rules find no more that is stated plainly in 1 markdown documents;"
+        "no questions: without a model, the rules find no more that is stated plainly in 1 markdown document;"
     )
     assert not any("set a model" in note for note in made(demo, count=2).notes)
     index.close()
