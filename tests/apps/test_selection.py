@@ -24,11 +24,11 @@ def test_files_left_out_now_are_removed_and_it_is_said(ragways: Run, home: Path)
     assert "left out: files or folders: 1 as usual (node_modules …)" in first.err
     (home / "docs" / ".gitignore").write_text("old/\n")
     planned = ragways("index", "docs", "--with", "words", "--exclude", "*.md", "--plan")
-    assert "removed: 2 files that are there and were read before, but are left out now" in planned.err
+    assert "removed: 2 files that are there and were read before, but left out now" in planned.err
     second = ragways("index", "docs", "--with", "words", "--exclude", "*.md")
     assert "0 added, 0 changed, 2 removed, 1 unchanged" in second.out
     assert "1 by .gitignore, 1 by --include or --exclude" in second.err
-    assert "removed: 2 files that are there and were read before, but are left out now" in second.err
+    assert "removed: 2 files that are there and were read before, but left out now" in second.err
     third = ragways("index", "docs", "--with", "words", "--no-gitignore", "--include", "*.txt", "--json")
     assert (third.data["added"], third.data["unchanged"]) == (1, 1)
     assert third.data["left_out"] == {"excluded": 1, "junk": 1}

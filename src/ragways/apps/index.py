@@ -33,7 +33,7 @@ from ragways.core.errors import PARTLY, UsageError
 from ragways.core.language import NAMES
 from ragways.core.plain import to_plain
 from ragways.core.table import Table
-from ragways.core.text import printable
+from ragways.core.text import counted, printable
 
 if TYPE_CHECKING:
     from ragways.corpus.source import Skipped, WebSource
@@ -240,8 +240,8 @@ def show_summary(summary: Summary, folder: str) -> None:
     out = console()
     out.print(
         f"{folder}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
-        f"{summary.unchanged:,} unchanged; {summary.chunks:,} chunks, {summary.embedded:,} texts embedded "
-        f"in {summary.wall:.1f} s",
+        f"{summary.unchanged:,} unchanged; {counted(summary.chunks, 'chunk')}, {counted(summary.embedded, 'text')} "
+        f"embedded in {summary.wall:.1f} s",
         markup=False,
         soft_wrap=True,
     )
@@ -269,7 +269,7 @@ def _show_left_out(entries: Sequence[Skipped], what: str, hidden: int = 0) -> No
     if len(entries) > LEFT_OUT:
         err.print(f"{what}: and {len(entries) - LEFT_OUT:,} more (all of them with --json)", style="yellow")
     if hidden:
-        err.print(f"{what}: {hidden:,} hidden files or folders", style="dim")
+        err.print(f"{what}: {counted(hidden, 'hidden file or folder', 'hidden files or folders')}", style="dim")
 
 
 def _show_passed_over(done: Summary | IndexPlan) -> None:
@@ -280,7 +280,8 @@ def _show_passed_over(done: Summary | IndexPlan) -> None:
     if counts:
         err.print(f"left out: files or folders: {', '.join(counts)}", markup=False, style="dim")
     if done.withdrawn:
-        err.print(f"removed: {done.withdrawn:,} files that are there and were read before, but are left out now")
+        one, many = "file that is there and was", "files that are there and were"
+        err.print(f"removed: {counted(done.withdrawn, one, many)} read before, but left out now")
 
 
 def _summary_data(summary: Summary) -> dict[str, Any]:
@@ -291,9 +292,9 @@ def _summary_data(summary: Summary) -> dict[str, Any]:
 def _show_plan(plan: IndexPlan, folder: str) -> None:
     rows = (
         ("documents", f"{plan.documents:,} ({plan.new:,} new, {plan.changed:,} changed, {plan.unchanged:,} unchanged)"),
-        ("chunks", f"{plan.chunks:,} ({plan.tokens:,} tokens)"),
+        ("chunks", f"{plan.chunks:,} ({counted(plan.tokens, 'token')})"),
         ("texts to embed", f"{plan.to_embed:,}"),
-        ("model calls", f"{plan.model_calls:,} ({plan.model_tokens:,} tokens)"),
+        ("model calls", f"{plan.model_calls:,} ({counted(plan.model_tokens, 'token')})"),
         ("money", _money(plan.usd)),
         ("time", f"about {plan.seconds:.0f} s on this machine"),
     )
@@ -359,7 +360,7 @@ def _show_health(folder: Path, health: Health) -> None:
         out.print(table)
     if "entities" in health.figures:
         entities, alone = int(health.figures["entities"]), health.figures["isolated_share"]
-        out.print(f"{entities:,} entities, {alone:.1%} of them in no relation", style="dim")
+        out.print(f"{counted(entities, 'entity', 'entities')}, {alone:.1%} of them in no relation", style="dim")
     if "recall_at_10" in health.figures:
         out.print(
             f"recall@10 of a search by meaning against an exact one: {health.figures['recall_at_10']:.3f}", style="dim"
@@ -367,7 +368,7 @@ def _show_health(folder: Path, health: Health) -> None:
     errors = sum(finding.severity == "error" for finding in health.findings)
     warnings = len(health.findings) - errors
     verdict = "fit" if health.fit else "not fit"
-    out.print(f"{folder}: {verdict}; {errors} errors, {warnings} warnings", markup=False)
+    out.print(f"{folder}: {verdict}; {counted(errors, 'error')}, {counted(warnings, 'warning')}", markup=False)
 
 
 def _show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
