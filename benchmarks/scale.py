@@ -1,15 +1,15 @@
 """What an index of a made corpus costs as it grows: to build, to change, to open and to ask.
 
     python benchmarks/scale.py --sizes 10000 100000 [--layers vectors,words] [--questions 40] [--keep FOLDER] [--json]
-        [--graph-vectors shared]
+        [--graph-vectors shared] [--processes 1]
 
 A size is a number of documents; about 1.1 chunks come of each. The corpus is that of `corpus_maker.py` and the embedder
 that of `stand_in.py`, so that embedding is told apart. Each step is a process of its own: CPU seconds are those of all
 its threads from the imports on, and of the processes that it starts. Memory is the highest that all of these had, which
-counts pages of mapped files that they touched. Disk
-is all of the index but its texts and its work cache. Exponents are those of the growth from one size to the next.
-Questions name one or two titles; retrieval is timed, answering is not. `--keep` leaves the indexes there, and takes up
-those that it finds. `--graph-vectors` tells which entities have a vector: none (unless told), shared or all.
+counts pages of mapped files that they touched. Disk is all of the index but its texts and its work cache. Exponents are
+those of the growth from one size to the next. Questions name one or two titles; retrieval is timed, answering is not.
+`--keep` leaves the indexes there, and takes up those that it finds. `--graph-vectors` tells which entities have a
+vector: none (unless told), shared or all; `--processes` how many make the graph, which changes nothing about it.
 """
 
 # ruff: noqa: E402
@@ -53,7 +53,7 @@ from ragways.retrieval.resources import Resources
 ASKED = ("words", "naive", "graph-ppr", "fused")
 FURTHER = 10
 """Documents that a change adds beside one, to tell what each further one costs."""
-LAYER_SETTINGS = {"graph": {"vectors": "none"}}
+LAYER_SETTINGS: dict[str, dict[str, Any]] = {"graph": {"vectors": "none"}}
 Row = dict[str, Any]
 
 
@@ -144,6 +144,8 @@ def child(home: Path, step: str, size: int, layers: frozenset[str], count: int) 
     command = [sys.executable, __file__, "--child", str(home), step, "--sizes", str(size)]
     command += ["--layers", ",".join(sorted(layers)), "--questions", str(count)]
     command += ["--graph-vectors", LAYER_SETTINGS["graph"]["vectors"]]
+    if processes := LAYER_SETTINGS["graph"].get("processes"):
+        command += ["--processes", str(processes)]
     row: Row = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return {"size": size, "step": step} | row
 
@@ -161,7 +163,8 @@ def peak() -> float:
     processes that it started, the largest counts as many times as there may have been.
     """
     own = int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0])
-    return (own + default_threads() * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024
+    processes = LAYER_SETTINGS["graph"].get("processes") or default_threads()
+    return (own + processes * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024
 
 
 def exponents(before: Row, row: Row) -> Row:
@@ -177,11 +180,12 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--graph-vectors", choices=("none", "shared", "all"), default="none")
+    parser.add_argument("--processes", type=int)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     layers = frozenset(options.layers.split(","))
-    LAYER_SETTINGS["graph"]["vectors"] = options.graph_vectors
+    LAYER_SETTINGS["graph"] |= {"vectors": options.graph_vectors, "processes": options.processes}
     if options.child:
         home, step = options.child
         print(json.dumps(run_child(Path(home), step, options.sizes[0], layers, options.questions)))
