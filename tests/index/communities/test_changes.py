@@ -176,11 +176,45 @@ def test_what_is_joined_is_told_without_reading_all_of_a_hub(edges, asked, hub):
     graph = networkx.Graph(edge for edge in kept.edges if edge[0] != edge[1])
     rows = kept.as_one_community()
     there = {entity for entity in asked if entity in graph}
-    parts = {min(networkx.node_connected_component(graph, entity)) for entity in there}
+    parts = {frozenset(networkx.node_connected_component(graph, entity)) for entity in there}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbourhoods, "_HUB", hub)
         patch.setattr(neighbourhoods, "AT_ONCE", 2)
-        assert Neighbourhoods(rows, EntityLinks(kept.db)).are_joined(1, there) == (len(parts) <= 1)
+        apart = Neighbourhoods(rows, EntityLinks(kept.db)).apart(1, there)
+    assert apart is not None
+    assert len(apart) == max(0, len(parts) - 1)
+    assert {frozenset(part) for part in apart} < parts or not parts
+    # The rest is no smaller than what has come apart.
+    rest = parts - {frozenset(part) for part in apart}
+    assert all(len(part) <= len(each) for part in apart for each in rest)
+
+
+def test_a_few_that_come_apart_from_many_leave_and_the_many_are_not_looked_through(monkeypatch):
+    """In a community of thousands, three lose their link to it. Those who stay are not divided anew."""
+    kept = Kept(60)
+    dice = random.Random(5)
+    many = Counter({(n, dice.randrange(max(1, n - 40), n)): 4 for n in range(2, 3000)})
+    few = Counter({(5001, 5002): 4, (5002, 5003): 4})
+    kept.find(many + few + Counter({(7, 5001): 1}))
+    divided: list[int] = []
+    looked: list[int] = []
+    divide, of = CommunityRows.divide, Neighbourhoods.of
+
+    def noting_divide(self, number, *rest):
+        divided.append(number)
+        divide(self, number, *rest)
+
+    def noting_of(self, entity):
+        looked.append(entity)
+        return of(self, entity)
+
+    monkeypatch.setattr(CommunityRows, "divide", noting_divide)
+    monkeypatch.setattr(Neighbourhoods, "of", noting_of)
+    monkeypatch.setattr(neighbourhoods, "_LOOKED", 10)
+    kept.change(Counter({(7, 5001): -1}), {})
+    kept.check()
+    assert not divided
+    assert len(set(looked)) < 60
 
 
 def test_the_largest_hub_is_not_read(monkeypatch):
@@ -198,7 +232,7 @@ def test_the_largest_hub_is_not_read(monkeypatch):
         return real(hub)
 
     monkeypatch.setattr(links, "joined_to", noting)
-    assert Neighbourhoods(rows, links).are_joined(1, {1, 2})
+    assert Neighbourhoods(rows, links).apart(1, {1, 2}) == []
     assert read == [1]
 
 

@@ -3,7 +3,7 @@
 New entities are put where they gain most modularity: into a community at the top, then into one inside it, down to a
 leaf. Entities whose links changed may move in the same way. A leaf that grew too large is split, one that became too
 small goes to its neighbours. Where a link or a member went, it is looked up whether what it joined is still joined
-otherwise; if not, the community is found again.
+otherwise; if not, the smaller part leaves the community.
 
 The modularity reached is not quite that of finding all communities anew (`tests/index/communities/test_changes.py`
 says how near it is), so after many changes all are.
@@ -254,8 +254,10 @@ class CommunityChange:
         elif not node.leaf and len(children := self._rows.children(number)) == 1:
             self._rows.lift(number)
             self._seen.pop(children[0], None)
-        elif self._must_be_found(node) or not self._is_connected(number, lost):
+        elif self._must_be_found(node) or (apart := self._apart(number, lost)) is None:
             self._find_again(number)
+        elif apart:
+            self._break_off(apart)
         elif node.leaf and node.size < (least(limit) if node.parent else 2):
             self._dissolve(number, anyhow=True)
         elif node.leaf and not node.parent and node.size <= limit:
@@ -299,9 +301,7 @@ class CommunityChange:
             for label in labels.tolist()
             if label != stays
         ]
-        for unit in others:
-            for entity in unit:
-                self._take(entity)
+        self._take_all(others)
         chosen = self._settings
         arrays = self._links.among(arrays.ids[parts == stays].tolist())
         self._rows.divide(
@@ -309,15 +309,37 @@ class CommunityChange:
             arrays,
             split_up(arrays.links, arrays.ids, size=chosen.size, resolution=chosen.resolution, seed=chosen.seed),
         )
-        for unit in others:
+        self._place_all(others)
+
+    def _break_off(self, parts: Iterable[set[int]]) -> None:
+        """Have parts of a community leave it that are joined to no other part: the rest stays as it is."""
+        units = [{entity: self._strength(entity) for entity in sorted(part)} for part in parts]
+        self._take_all(units)
+        self._place_all(units)
+
+    def _take_all(self, units: Iterable[dict[int, int]]) -> None:
+        for unit in units:
+            for entity in unit:
+                self._take(entity)
+
+    def _place_all(self, units: Iterable[dict[int, int]]) -> None:
+        for unit in units:
             if not self._place(unit, anyhow=len(unit) == 1):
                 self._place_apart(unit)
 
     # Whether a community is connected
 
-    def _is_connected(self, number: int, lost: Iterable[tuple[int, int]]) -> bool:
-        """Whether what was joined by those who left, or by links that are gone, is still joined in a community."""
-        return all(self._near.are_joined(number, some) for some in (*self._borders(number), *map(set, lost)))
+    def _apart(self, number: int, lost: Iterable[tuple[int, int]]) -> list[set[int]] | None:
+        """Parts of a community that only those who left, or links that are gone, joined to the rest; None where that
+        could not be told soon.
+        """
+        found: dict[int, set[int]] = {}
+        for some in (*self._borders(number), *map(set, lost)):
+            parts = self._near.apart(number, some)
+            if parts is None:
+                return None
+            found |= {min(part): part for part in parts}
+        return list(found.values())
 
     def _borders(self, number: int) -> list[set[int]]:
         """Of each set of entities that were joined to each other and left a community, the members it was joined to."""
