@@ -119,7 +119,8 @@ def main(home: Path) -> dict[str, object]:
     doomed, next_doomed = cluster.add_node(**SMALL), cluster.add_node(**SMALL)
     told["nodes"] = seconds(began)
     try:
-        with LoopbackServer(dimension=16, faults=[Fault("slow", seconds=1.5, requests=9)]) as server:
+        # So slow that the index is still being built when the driver that must wait for it has given up, which is soon.
+        with LoopbackServer(dimension=16, faults=[Fault("slow", seconds=5.0, requests=9)]) as server:
             three = settings(home / "three", server, engine="ray", address=cluster.address, replicas=2, seconds=20)
             layers = ("vectors", "words", "graph")
 
@@ -131,11 +132,11 @@ def main(home: Path) -> dict[str, object]:
             run.start()
             caches = [home / "three" / "shards" / str(shard) / "work_cache.sqlite" for shard in range(3)]
             until(lambda: len(server.requests) >= 4 and all(cache.exists() for cache in caches))
+            same = second_driver(corpus, home / "three", server)
             cluster.remove_node(doomed, allow_graceful=False)
             driver = second_driver(
                 other, home / "bread", server, "--shards", "2", "--engine", "ray", "--address", cluster.address
             )
-            same = second_driver(corpus, home / "three", server)
             cluster.add_node(**SMALL)
             run.join(300)
             assert summary["done"].added == 401, summary
