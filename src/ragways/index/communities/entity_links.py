@@ -103,7 +103,7 @@ class EntityLinks:
     def counts(self, entities: Iterable[int]) -> dict[int, int]:
         """How many relations each of these is in, about."""
         asked = set(entities)
-        if unknown := asked - self._counts.keys():
+        if unknown := {entity for entity in asked if entity not in self._counts}:
             self._counts |= self.ends.counts(unknown)
         return {entity: self._counts[entity] for entity in asked}
 

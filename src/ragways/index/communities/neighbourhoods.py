@@ -5,10 +5,10 @@ Whether a community still hangs together is told by looking from those who were 
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from heapq import heappop, heappush, merge
+from heapq import heappop, heappush
 from itertools import islice
 
 from ragways.index.communities.community_rows import CommunityRows
@@ -23,17 +23,23 @@ _LOOKED = 2000  # entities looked at to find out who is still joined
 
 @dataclass(eq=False)
 class _Part:
-    """Members that are joined, those of them that were not looked at yet, and hubs of which not all was."""
+    """Members that are joined, those of them that were not looked at yet, and where more of them are: at hubs, and in
+    communities inside, of which not all was looked at.
+    """
 
-    members: set[int]
-    near: deque[int]
-    hubs: list[tuple[int, int, Iterator[Collection[int]]]] = field(default_factory=list)
+    members: set[int] = field(default_factory=set)
+    units: set[int] = field(default_factory=set)
+    near: list[tuple[int, int]] = field(default_factory=list)
+    """A heap of members to look at: those first that are joined to many, since these soon come upon others."""
+    more: list[tuple[int, int, Iterator[Collection[int]]]] = field(default_factory=list)
+    """A heap: how many there are, of what, and some of them at a time."""
 
     def take_in(self, other: _Part) -> None:
         """Become one with another part."""
         self.members |= other.members
-        self.near += other.near
-        self.hubs = list(merge(sorted(self.hubs), sorted(other.hubs)))
+        self.units |= other.units
+        self.near = sorted([*self.near, *other.near])
+        self.more = sorted([*self.more, *other.more])
 
 
 class Neighbourhoods:
@@ -63,59 +69,87 @@ class Neighbourhoods:
 
     def is_in(self, entity: int, number: int) -> bool:
         """Whether an entity is in a community, or in one inside it."""
+        return self._unit(entity, number) is not None
+
+    def _unit(self, entity: int, number: int) -> int | None:
+        """What is joined as a whole inside a community: of what has an entity, the child, and of a leaf the entity
+        itself. None where the entity is not inside.
+        """
         member = self._rows.members([entity])[entity]
-        return member is not None and number in self._rows.chain(member[0])
+        if member is None:
+            return None
+        if member[0] == number:
+            return entity
+        chain = self._rows.chain(member[0])
+        return chain[chain.index(number) + 1] if number in chain else None
 
     def apart(self, number: int, entities: set[int]) -> list[set[int]] | None:
         """Members of a community that are joined neither to the rest of these entities in it nor to any other member:
-        nothing where all of them are joined. None where it could not be told soon.
+        nothing where all of them are joined. None where it could not be told soon. The communities inside it must be
+        joined, each in itself: so of two that are large, one link tells of all their members.
 
         It is always looked on from the part of which least is known: so where a few have come apart from many, that
         takes as long as there are few, and where they have not, they soon come upon the others.
         """
-        those = sorted(entity for entity in entities if self.is_in(entity, number))
-        owners = {entity: _Part({entity}, deque([entity])) for entity in those}
-        waiting, found, looked = list(owners.values()), list[set[int]](), 0
+        owners: dict[int, _Part] = {}
+        leaf = self._rows.node(number).leaf
+        for entity in sorted(entities):
+            if (unit := self._unit(entity, number)) is not None:
+                self._add(self._owner(owners, unit, _Part(), leaf=leaf), [entity])
+        waiting, found, looked = list(dict.fromkeys(owners.values())), list[set[int]](), 0
         while len(waiting) > 1:
-            part = min(waiting, key=self._cost)
+            part = min(waiting, key=_cost)
             others = self._look_on(part)
             looked += 1
             if others is None:
                 found.append(part.members)
                 waiting.remove(part)
-            elif looked > _LOOKED:
+                continue
+            if looked > _LOOKED:
                 return None
-            for other in others or ():
-                owner = owners.get(other)
-                if owner is None and self.is_in(other, number):
-                    owners[other] = part
-                    part.members.add(other)
-                    part.near.append(other)
-                elif owner is not None and owner is not part:
+            inside = []
+            for other in others:
+                if other in part.members or (unit := self._unit(other, number)) is None:
+                    continue
+                inside.append(other)
+                if (owner := self._owner(owners, unit, part, leaf=leaf)) is not part:
                     less, part = sorted((owner, part), key=lambda each: len(each.members))
                     part.take_in(less)
-                    owners |= dict.fromkeys(less.members, part)
+                    owners |= dict.fromkeys(less.units, part)
                     waiting.remove(less)
+            self._add(part, inside)
         return found
 
-    def _cost(self, part: _Part) -> int:
-        """What it takes to look on from a part, by what is known of it; where only a hub is left, that is much."""
-        while part.near and (count := self._links.counts([part.near[0]])[part.near[0]]) > _HUB:
-            entity = part.near.popleft()
-            heappush(part.hubs, (count, entity, self._some_of(entity)))
-        return max(len(part.members), min(part.hubs[0][0], _FAR) if part.hubs and not part.near else 0)
+    def _owner(self, owners: dict[int, _Part], unit: int, part: _Part, *, leaf: bool) -> _Part:
+        """The part that a unit is in: unless it is in one, it comes to be in `part`, with all its members."""
+        if unit not in owners:
+            owners[unit] = part
+            part.units.add(unit)
+            if not leaf:
+                heappush(part.more, (self._rows.node(unit).size, -unit, self._members_of(unit)))
+        return owners[unit]
+
+    def _add(self, part: _Part, entities: Iterable[int]) -> None:
+        """Members that are joined to a part."""
+        fresh = [entity for entity in entities if entity not in part.members]
+        part.members.update(fresh)
+        for entity, count in self._links.counts(fresh).items():
+            if count > _HUB:
+                heappush(part.more, (count, entity, self._some_of(entity)))
+            else:
+                heappush(part.near, (-count, entity))
 
     def _look_on(self, part: _Part) -> Collection[int] | None:
-        """Whom the next of a part is joined to; None where all were looked at. Hubs come last, the smallest first, and
-        some of what each is joined to at a time: the largest need never be read, since what is joined to it has come
+        """Whom the next of a part is joined to; None where all were looked at. Hubs and communities come last, the
+        smallest first, and some of each at a time: the largest need never be read, since what is joined to it has come
         upon it.
         """
         if part.near:
-            return self.of(part.near.popleft())
-        while part.hubs:
-            if (some := next(part.hubs[0][2], None)) is not None:
+            return self.of(heappop(part.near)[1])
+        while part.more:
+            if (some := next(part.more[0][2], None)) is not None:
                 return some
-            heappop(part.hubs)
+            heappop(part.more)
         return None
 
     def _some_of(self, hub: int) -> Iterator[Collection[int]]:
@@ -125,3 +159,16 @@ class Neighbourhoods:
             plain = self._links.plain(some)
             self._rows.members(some)
             yield [other for other in some if plain[other]]
+
+    def _members_of(self, number: int) -> Iterator[Collection[int]]:
+        """The members of a community, those of one leaf at a time."""
+        for inside in self._rows.below(number):
+            if self._rows.node(inside).leaf:
+                some = self._rows.members_below(inside)
+                self._rows.members(some)
+                yield some
+
+
+def _cost(part: _Part) -> int:
+    """What it takes to look on from a part, by what is known of it; where only a hub is left, that is much."""
+    return max(len(part.members), min(part.more[0][0], _FAR) if part.more and not part.near else 0)
