@@ -81,10 +81,21 @@ class Kept:
         return rows
 
     def change(self, change: Counter[Edge], types: dict[int, str] | None = None) -> None:
+        before, rows = self.strongest(), CommunityRows(self.db)
         touched = self.write(change, types or {})
-        made = CommunityChange(CommunityRows(self.db), EntityLinks(self.db), self.settings, self.total, touched)
+        made = CommunityChange(rows, EntityLinks(self.db), self.settings, self.total, touched)
         made.run()
         self.total, self.moved = made.total, made.moved
+        for number, strongest in self.strongest().items():
+            if number in before and strongest != before[number]:
+                assert strongest[-1][1] <= rows.altered[number] or len(strongest) < 3, (
+                    "it must be seen that they differ"
+                )
+
+    def strongest(self) -> dict[int, list[tuple[int, int]]]:
+        """Three members of each community."""
+        rows = CommunityRows(self.db)
+        return {number: rows.strongest(number, 3) for (number,) in self.db.execute("SELECT number FROM communities")}
 
     def graph(self) -> networkx.Graph:
         graph = networkx.Graph()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import sqlite3
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,9 @@ from ragways.core.errors import NoModel, SettingsError
 from ragways.core.trace import Budget, spending
 from ragways.index.build import remove
 from ragways.index.communities import finding as finding_module
+from ragways.index.communities import report_texts
+from ragways.index.communities import reports as reports_module
+from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.communities.report import CommunityFinding, CommunityReport
 from ragways.index.communities.report_texts import ReportTexts
 from ragways.index.communities.reports import CommunityReports
@@ -360,6 +366,47 @@ def test_a_member_more_at_the_edge_gives_no_community_another_text(tmp_path: Pat
     assert {vector for _, vector in after["vectors"]} == {vector for _, vector in before["vectors"]}
     asyncio.run(remove(index, ["corpus/more.md"]))
     assert held(index) == before, "without an embedder, the same words have their vectors"
+
+
+def test_reports_that_are_kept_are_those_that_would_be_written(tmp_path: Path, monkeypatch):
+    """Two indexes with the same history: in one, every report of a community that changed is written anew."""
+    monkeypatch.setattr(finding_module, "SMALL", 0)
+    monkeypatch.setattr(finding_module, "MUCH", 100.0)
+    for module in (report_texts, reports_module):
+        monkeypatch.setattr(module, "LOOKED", 3)
+    monkeypatch.setattr(reports_module, "CENTRAL", 2)
+    kept = Counter[bool]()
+    real = report_texts.unaltered
+
+    def noting(rows: CommunityRows, *rest: Any) -> set[int]:
+        found = real(rows, *rest)
+        kept.update(bool(rows.node(number).leaf) for number in found)
+        return found
+
+    first_names = ("Orla", "Bram", "Maud", "Piers", "Edda", "Lars", "Hanno", "Ilse", "Jory", "Kit")
+    last_names = ("Tamsett", "Venn", "Hallow", "Vosk", "Holt", "Quist", "Brandt", "Penrose")
+    names = [f"{first} {last}" for first in first_names for last in last_names]
+    for seed in range(2):
+        dice, corpus = random.Random(seed), tmp_path / f"corpus{seed}"
+
+        def document(dice: random.Random = dice) -> str:
+            """Two that are often together, and some others."""
+            one = dice.randrange(len(names))
+            some = [names[one], names[one - 1], *(names[one - dice.randrange(6)] for _ in range(3)), dice.choice(names)]
+            said = [f"{a} {dice.choice(('met', 'paid', 'knew'))} {b}." for a, b in pairwise(some) if a != b]
+            return f"# {dice.choice(some)}\n\n{' '.join(said)}"
+
+        write(corpus, {f"{n}.md": document() for n in range(120)})
+        for step in range(6):
+            write(corpus, {f"{n}.md": document() for n in (*dice.sample(range(120), bool(step)), f"more{step}")})
+            if step == 3:
+                (corpus / "7.md").unlink()
+            for folder, unaltered in (("kept", noting), ("anew", lambda *_: set())):
+                monkeypatch.setattr(finding_module, "unaltered", unaltered)
+                run(tmp_path / f"{folder}{seed}", corpus, size=6)
+            assert held(tmp_path / f"kept{seed}") == held(tmp_path / f"anew{seed}"), step
+    assert kept[True] > 5
+    assert kept[False]
 
 
 def test_reports_in_another_form_are_written_anew(tmp_path: Path, monkeypatch):

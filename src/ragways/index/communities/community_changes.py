@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
+from heapq import heappop, heappush
 from itertools import islice
 
 import numpy as np
@@ -191,7 +192,7 @@ class CommunityChange:
                 read = {entity, *islice(waiting, AT_ONCE)}
                 self._near.read_ahead(read - self._near.hubs(read))
                 self._rows.members(read)
-            member = self._rows.members([entity])[entity]
+            member = self._rows.member(entity)
             if member is None or self._near.hubs([entity]):
                 continue
             leaf = self._best_leaf(self._weights([entity]), member[1], own=member[0])
@@ -223,16 +224,22 @@ class CommunityChange:
         """See to it that communities are connected and neither too large nor too small, from the leaves upwards."""
         lost = self._lost_inside()
         turns: Counter[int] = Counter()
-        while True:
-            there = filter(self._rows.is_there, self._rows.changed | self._left.keys() | lost.keys())
-            waiting = [self._rows.node(number) for number in there if turns[number] < _TURNS]
-            waiting = [node for node in waiting if self._seen.get(node.number) != (node.size, node.mark)]
-            if not waiting:
-                return
-            node = max(waiting, key=lambda node: (node.level, node.number))
-            self._seen[node.number] = node.size, node.mark
-            turns[node.number] += 1
-            self._see_to(node.number, lost.get(node.number, ()))
+        recent, waiting = self._rows.recent, list[tuple[int, int]]()
+        recent |= self._left.keys() | lost.keys()
+        while recent or waiting:
+            for number in filter(self._rows.is_there, recent):
+                heappush(waiting, (-self._rows.node(number).level, -number))
+            recent.clear()
+            level, number = (-n for n in heappop(waiting)) if waiting else (0, 0)
+            if not self._rows.is_there(number):
+                continue
+            node = self._rows.node(number)
+            if node.level != level:
+                recent.add(number)
+            elif self._seen.get(number) != (node.size, node.mark) and turns[number] < _TURNS:
+                self._seen[number] = node.size, node.mark
+                turns[number] += 1
+                self._see_to(number, lost.get(number, ()))
 
     def _lost_inside(self) -> dict[int, list[tuple[int, int]]]:
         """Pairs that were joined, by the smallest community that both are in."""
@@ -253,7 +260,7 @@ class CommunityChange:
             self._remove(number)
         elif not node.leaf and len(children := self._rows.children(number)) == 1:
             self._rows.lift(number)
-            self._seen.pop(children[0], None)
+            self._look_again(children[0])
         elif self._must_be_found(node) or (apart := self._apart(number, lost)) is None:
             self._find_again(number)
         elif apart:
@@ -283,11 +290,15 @@ class CommunityChange:
 
     def _remove(self, number: int) -> None:
         """Take away a community without members, and see to its parent again."""
-        self._seen.pop(self._rows.node(number).parent, None)
+        self._look_again(self._rows.node(number).parent)
         self._rows.remove(number)
 
+    def _look_again(self, number: int) -> None:
+        self._seen.pop(number, None)
+        self._rows.recent.add(number)
+
     def _strength(self, entity: int) -> int:
-        member = self._rows.members([entity])[entity]
+        member = self._rows.member(entity)
         return 0 if member is None else member[1]
 
     def _find_again(self, number: int) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ragways.index.communities.entity_links import LinkArrays
 from ragways.index.communities.partition import Group, Ints, Keys, mixed
+from ragways.index.communities.report import rating_of_size
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import SHIFT
 
@@ -85,6 +86,14 @@ class CommunityRows:
         self._members: dict[int, Member | None] = {}
         self.changed: set[int] = set()
         """Communities that are not as their rows say."""
+        self.recent: set[int] = set()
+        """Those that changed since somebody cleared this."""
+        self.altered: dict[int, int] = {}
+        """Communities whose report may have to be written anew, and the strength, before or since, of the strongest
+        member that came, went or is not what it was.
+        """
+        self._ids: dict[int, int] = {}
+        """What was the id of those that have another."""
         self._dropped: set[int] = set()
         create_tables(db, TABLES)
         self._last = int(db.execute("SELECT coalesce(max(number), 0) FROM communities").fetchone()[0])
@@ -95,7 +104,7 @@ class CommunityRows:
         """Put these communities in the place of all. All reports are owed that are not there."""
         for table in NAMES[:2]:
             self._db.execute(f"DELETE FROM {table}")
-        self._nodes, self._members, self.changed = {}, {}, set()
+        self._nodes, self._members, self.changed, self.altered = {}, {}, set(), {}
         self._last = 0
         self._insert(arrays, groups, 0, 0, self._next(len(groups)))
         self.drop_reports("id NOT IN (SELECT id FROM communities)")
@@ -128,11 +137,47 @@ class CommunityRows:
         self._db.execute(f"DELETE FROM community_vectors WHERE id IN (SELECT id {which})", values)
         self._db.execute(f"DELETE {which}", values)
 
-    def owe(self, entities: Iterable[int]) -> None:
-        """Have the reports of all communities that these entities are in written anew."""
-        leaves = {member[0] for member in self.members(entities).values() if member is not None}
-        numbers = {number for leaf in leaves for number in self.chain(leaf)}
-        self._db.executemany("UPDATE communities SET owed = 1 WHERE number = ?", [(number,) for number in numbers])
+    def alter(self, entities: Iterable[int]) -> None:
+        """Note that these entities, or what is said of them, are not what they were."""
+        strengths: dict[int, int] = {}
+        for member in self.members(entities).values():
+            if member is not None:
+                strengths[member[0]] = max(member[1], strengths.get(member[0], 0))
+        for leaf, strength in strengths.items():
+            for number in self.chain(leaf):
+                self._alter(number, strength)
+
+    def _alter(self, number: int, strength: int = 0) -> None:
+        self.altered[number] = max(strength, self.altered.get(number, 0))
+
+    def owe(self, same: Collection[int] = ()) -> None:
+        """Have the reports of communities that were altered written anew, but of the `same`, which keep theirs. Reports
+        of communities that are no more are dropped. To be called when all is flushed.
+        """
+        for number in self.altered:
+            if self.is_there(number) and not (number in same and self._keep_report(number)):
+                self._db.execute("UPDATE communities SET owed = 1 WHERE number = ?", (number,))
+        for id in self._dropped | set(self._ids.values()):
+            if not self._has_id("communities", id):
+                self.drop_reports("id = ?", (id,))
+        self.altered, self._ids, self._dropped = {}, {}, set()
+
+    def _keep_report(self, number: int) -> bool:
+        """Let a community that has other members have the report that it had, if that is there and no other's."""
+        node = self.node(number)
+        before = self._ids.get(number, node.id)
+        if not self._has_id("community_reports", before):
+            return False
+        if before != node.id:
+            if self._has_id("communities", before) or self._has_id("community_reports", node.id):
+                return False
+            rank = rating_of_size(node.size)
+            self._db.execute("UPDATE community_reports SET id = ?, rank = ? WHERE id = ?", (node.id, rank, before))
+            self._db.execute("UPDATE community_vectors SET id = ? WHERE id = ?", (node.id, before))
+        return True
+
+    def _has_id(self, table: str, id: int) -> bool:
+        return self._db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (id,)).fetchone() is not None
 
     # Communities
 
@@ -184,8 +229,11 @@ class CommunityRows:
         """Take a community away; its members are elsewhere already."""
         self._dropped.add(self.node(number).id)
         self._db.execute("DELETE FROM communities WHERE number = ?", (number,))
+        if number in self._ids:
+            self._dropped.add(self._ids.pop(number))
         del self._nodes[number]
         self.changed.discard(number)
+        self.altered.pop(number, None)
 
     def divide(self, number: int, arrays: LinkArrays, groups: Sequence[Group]) -> None:
         """Put these communities inside one, the first of them in its own place. They have all its members."""
@@ -193,11 +241,11 @@ class CommunityRows:
             self.remove(other)
         node, root = self.node(number), groups[0]
         node.leaf, node.found = root.leaf, len(root.nodes)
-        self.changed.add(number)
+        self._change(number)
         self._db.execute("UPDATE communities SET leaf = ? WHERE number = ?", (root.leaf, number))
         if root.leaf:
             for entity, strength in zip(arrays.ids.tolist(), arrays.strengths.tolist(), strict=True):
-                self._place(entity, number, (self.members([entity])[entity] or (0, strength))[1])
+                self._place(entity, number, (self.member(entity) or (0, strength))[1])
             return
         inside = [Group(g.level - 1, g.parent - 1, g.nodes, g.leaf) for g in groups[1:]]
         self._insert(self._kept_strengths(arrays), inside, number, node.level + 1, self._next(len(inside)))
@@ -227,7 +275,7 @@ class CommunityRows:
             self._db.execute("UPDATE communities SET level = level - 1 WHERE number = ?", (each,))
         self.node(child).parent = parent
         self._db.execute("UPDATE communities SET parent = ? WHERE number = ?", (parent, child))
-        self.changed.add(child)
+        self._change(child)
         self.remove(number)
 
     # Members
@@ -249,7 +297,7 @@ class CommunityRows:
         self._place(entity, leaf, strength + more)
         for number in self.chain(leaf):
             self.node(number).strength += more
-            self.changed.add(number)
+            self._change(number, max(strength, strength + more))
 
     def put(self, entity: int, leaf: int, strength: int) -> None:
         """A new member."""
@@ -264,8 +312,12 @@ class CommunityRows:
         self._count(entity, leaf, -1, -strength)
         return leaf, strength
 
+    def member(self, entity: int) -> Member | None:
+        """As `members` of one."""
+        return self._members[entity] if entity in self._members else self.members([entity])[entity]
+
     def _member(self, entity: int) -> Member:
-        found = self.members([entity])[entity]
+        found = self.member(entity)
         if found is None:
             raise KeyError(entity)
         return found
@@ -279,10 +331,15 @@ class CommunityRows:
         for number in self.chain(leaf):
             node = self.node(number)
             node.size, node.strength, node.mark = node.size + one, node.strength + strength, _signed(node.mark + mark)
-            self.changed.add(number)
+            self._change(number, abs(strength))
+
+    def _change(self, number: int, strength: int = 0) -> None:
+        self.changed.add(number)
+        self.recent.add(number)
+        self._alter(number, strength)
 
     def flush(self) -> None:
-        """Write the communities that changed, and drop the reports of those that are no more."""
+        """Write the communities that changed."""
         best_of = {
             True: "SELECT coalesce(max(strength), 0) FROM community_members WHERE community = ?",
             False: "SELECT coalesce(max(best), 0) FROM communities WHERE parent = ?",
@@ -291,17 +348,13 @@ class CommunityRows:
             node = self.node(number)
             before, node.id = node.id, id_of(node.mark, node.size)
             if node.id != before:
-                self._dropped.add(before)
+                self._ids.setdefault(number, before)
             (node.best,) = self._db.execute(best_of[bool(node.leaf)], (number,)).fetchone()
             self._db.execute(
-                "UPDATE communities SET id = ?, size = ?, mark = ?, strength = ?, found = ?, best = ?, owed = 1 "
-                "WHERE number = ?",
+                "UPDATE communities SET id = ?, size = ?, mark = ?, strength = ?, found = ?, best = ? WHERE number = ?",
                 (node.id, node.size, node.mark, node.strength, node.found, node.best, number),
             )
-        for id in self._dropped:
-            if self._db.execute("SELECT 1 FROM communities WHERE id = ?", (id,)).fetchone() is None:
-                self.drop_reports("id = ?", (id,))
-        self.changed, self._dropped = set(), set()
+        self.changed = set()
 
     # What stands for a community
 

@@ -100,6 +100,11 @@ class EntityLinks:
         found: list[int] = others[others != entity].tolist()
         return found
 
+    def any_joined(self, entities: Collection[int]) -> bool:
+        """Whether any two of these are joined. Those that are in few relations are looked at first, and seldom more."""
+        counts, asked = self.counts(entities), set(entities)
+        return any(not asked.isdisjoint(self.joined_to(each)) for each in sorted(asked, key=lambda e: (counts[e], e)))
+
     def counts(self, entities: Iterable[int]) -> dict[int, int]:
         """How many relations each of these is in, about."""
         asked = set(entities)
@@ -115,8 +120,10 @@ class EntityLinks:
         out, into = self.ends.with_end("subject", few), self.ends.with_end("object", few)
         ways: dict[int, tuple[int, int, int]] = {}
         wanted = {*pairs, *((other, one) for one, other in pairs)}
+        ends = np.array(sorted(counts), np.int64)
         for rows in (out, into):
-            across = rows.at(np.flatnonzero(rows.subjects != rows.objects))
+            asked = (_places(ends, rows.subjects) >= 0) & (_places(ends, rows.objects) >= 0)
+            across = rows.at(np.flatnonzero(asked & (rows.subjects != rows.objects)))
             columns = (column.tolist() for column in (across.ids, across.subjects, across.objects, across.weights))
             for id, subject, object, weight in zip(*columns, strict=True):
                 if (subject, object) in wanted:

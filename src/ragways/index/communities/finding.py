@@ -17,6 +17,7 @@ from ragways.index.communities.community_changes import CommunityChange
 from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.communities.partition import hierarchy
+from ragways.index.communities.report_texts import unaltered
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.layer import tables_of
 from ragways.index.graph.relation_ends import RelationEnds
@@ -63,8 +64,11 @@ def communities_of(context: BuildContext) -> CommunityRows:
     links = context.once(links_of)
     follows = state.made == made and state.generation == str(int(generation) - 1) and touched is not None
     if follows and touched is not None:
-        state = _changed(rows, links, settings, state, touched)
-        rows.owe(touched.entities | {end for link in touched.links for end in link} | _named(context))
+        much = state.members <= SMALL or state.moved + len(touched.entities) > MUCH * state.members
+        state = _found(rows, links, settings) if much else _changed(rows, links, settings, state, touched)
+        rows.alter(touched.entities | {end for link in touched.links for end in link} | _named(context))
+        # Of what was found anew it is not known how strong members were; and a model is shown more of a community.
+        rows.owe(() if much or meta.get(KIND, "") else unaltered(rows, links, settings.members))
     else:
         context.progress(Progress("finding communities", 0))
         state = _found(rows, links, settings)
@@ -84,8 +88,6 @@ def links_of(context: BuildContext) -> EntityLinks:
 def _changed(
     rows: CommunityRows, links: EntityLinks, settings: CommunitySettings, state: _State, touched: Touched
 ) -> _State:
-    if state.members <= SMALL or state.moved + len(touched.entities) > MUCH * state.members:
-        return _found(rows, links, settings)
     change = CommunityChange(rows, links, settings, state.strength, touched)
     change.run()
     return _State(members=state.members + change.more, strength=change.total, moved=state.moved + change.moved)

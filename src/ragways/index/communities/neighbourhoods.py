@@ -75,7 +75,7 @@ class Neighbourhoods:
         """What is joined as a whole inside a community: of what has an entity, the child, and of a leaf the entity
         itself. None where the entity is not inside.
         """
-        member = self._rows.members([entity])[entity]
+        member = self._rows.member(entity)
         if member is None:
             return None
         if member[0] == number:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass
 
 from ragways.core.plain import from_plain
@@ -56,3 +57,8 @@ class CommunityReport:
         """As a row of the store has it."""
         found = (CommunityFinding(text, rating, tuple(ids)) for text, rating, ids in json.loads(findings))
         return cls(title, summary, rank, tuple(found))
+
+
+def rating_of_size(size: int) -> float:
+    """How much a community of so many members matters, where no model tells."""
+    return round(min(10.0, 2 * math.log(size)), 1)

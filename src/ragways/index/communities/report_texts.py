@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragways.index.communities.community_rows import CommunityRows
+from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.graph.contents import count_paths
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.graph_rows import MILLION, aliases, digits, unpacked_counts
@@ -201,6 +202,20 @@ class ReportTexts:
                         behind[id] += known.get(path, 0) / count
                 at += count
         return behind
+
+
+def unaltered(rows: CommunityRows, links: EntityLinks, least: int) -> set[int]:
+    """Of communities that were altered, those whose report by rules would be written as it was: none of the members
+    that it looks at is altered, nor was any that is not among these now. Those of fewer than `least` have none.
+    """
+    found = set()
+    for number, altered in rows.altered.items():
+        if rows.is_there(number) and rows.node(number).size >= max(LOOKED, least):
+            strongest = rows.strongest(number, LOOKED)
+            # Where nothing joins these, a report has the findings of those below it, which may have changed.
+            if strongest[-1][1] > altered and (rows.node(number).leaf or links.any_joined(dict(strongest))):
+                found.add(number)
+    return found
 
 
 def _whole(sentence: str) -> bool:

@@ -12,7 +12,7 @@ from ragways.core.runtime import Progress, told
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.communities.finding import links_of
-from ragways.index.communities.report import CommunityFinding, CommunityReport
+from ragways.index.communities.report import CommunityFinding, CommunityReport, rating_of_size
 from ragways.index.communities.report_texts import LOOKED, MemberLink, ReportTexts, Strongest
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.facts import UNSTATED
@@ -68,7 +68,7 @@ class RuleReporter:
         return CommunityReport(
             title=", ".join(strongest.rows[id].name for id in central[:TITLE]),
             summary=_summary([strongest.rows[id] for id in central], size),
-            rating=round(min(10.0, 2 * math.log(size)), 1),
+            rating=rating_of_size(size),
             findings=findings,
         )
 
