@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -111,28 +112,35 @@ class EditedRows:
 
     def changed(self) -> Ints:
         """The rows that are others than was written, in rising order."""
-        return np.union1d(self._rows_of(self.edits.gone), self.edits.rows)
+        return np.union1d(self._rows_of_gone, self.edits.rows)
 
-    def _rows_of(self, places: Ints) -> Ints:
+    @cached_property
+    def _rows_of_gone(self) -> Ints:
+        """The row of each value that went, in rising order as these are."""
         begins = self.written.begins[: self.size]
-        return np.searchsorted(begins, places.astype(begins.dtype), side="right") - 1
+        return np.searchsorted(begins, self.edits.gone.astype(begins.dtype), side="right") - 1
 
     def now(self, rows: Ints) -> Ragged:
         """These rows as they are now; they are in rising order."""
         written, edits = self.written, self.edits
         places, counts = written.places(rows)
-        gone = edits.gone[np.isin(self._rows_of(edits.gone), rows)]
-        came = np.flatnonzero(np.isin(edits.rows, rows))
-        owners = np.searchsorted(rows, edits.rows[came])
+        first_gone, lost = _stretches_of(self._rows_of_gone, rows)
+        first_came, more = _stretches_of(edits.rows, rows)
+        if not (lost.any() or more.any()):
+            return ragged(counts, **{name: values[places] for name, values in written.parts.items()})
+        came, owners = stretches(first_came, more), np.repeat(np.arange(len(rows)), more)
         starts = np.cumsum(counts) - counts
         at = starts[owners] + edits.places[came] - written.begins[edits.rows[came]].astype(np.int64)
-        gone_at = np.searchsorted(places, gone)
+        gone_at = np.searchsorted(places, edits.gone[stretches(first_gone, lost)])
         at -= np.searchsorted(gone_at, at)
-        lost = np.bincount(np.searchsorted(rows, self._rows_of(gone)), minlength=len(rows))
-        counts = counts - lost + np.bincount(owners, minlength=len(rows))
         kept = np.delete(places, gone_at)
         parts = {name: np.insert(values[kept], at, edits.parts[name][came]) for name, values in written.parts.items()}
-        return ragged(counts, **parts)
+        return ragged(counts - lost + more, **parts)
+
+    def counts_of(self, rows: Ints) -> Ints:
+        """How many values these rows have now."""
+        lost, more = (_stretches_of(owners, rows)[1] for owners in (self._rows_of_gone, self.edits.rows))
+        return self.written.counts_of(rows) - lost + more
 
     def found(self, rows: Ints, order: Order, keys: Keys) -> Ints:
         """In front of which of the written values one with these keys stands in its row; its own place where it is
@@ -210,6 +218,12 @@ class EditedRows:
     def _with(self, edits: Edits, by: Ints) -> EditedRows:
         parts = {name: values[by] for name, values in edits.parts.items()}
         return EditedRows(self.written, self.size, Edits(edits.gone, edits.rows[by], edits.places[by], parts))
+
+
+def _stretches_of(owners: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Where each of these rows begins among owners in rising order, and how often it is there."""
+    begins = np.searchsorted(owners, rows)
+    return begins, np.searchsorted(owners, rows, side="right") - begins
 
 
 def _pairs(rows: Ints, values: Values) -> Ints:

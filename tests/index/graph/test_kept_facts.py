@@ -14,7 +14,7 @@ from ragways.core.types import Document, Link
 from ragways.corpus.structure import Chunking, structure
 from ragways.index import array_tables
 from ragways.index.gone_texts import forget_gone
-from ragways.index.graph import kept_facts, tables, updates
+from ragways.index.graph import kept_facts, relation_ends, tables, updates
 from ragways.index.graph.asked_keys import AskedKeys
 from ragways.index.graph.corpus_names import CorpusNames, end_of
 from ragways.index.graph.data import DocumentFacts
@@ -151,6 +151,7 @@ def never_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_facts, "_MUCH", 0)
     monkeypatch.setattr(tables, "LARGE", 0)
     monkeypatch.setattr(array_tables, "_VALUES", (60, 60))
+    monkeypatch.setattr(relation_ends, "_MANY", 2)
     monkeypatch.setattr(updates, "_IN_MEMORY", 3)  # of chunks; histories have fewer and more
     monkeypatch.setattr(updates, "_AT_ONCE", 1)  # documents that wait have their texts in places of the text before
 

@@ -21,13 +21,12 @@ from ragways.index.graph.graph_rows import GatheredEntity, Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, MOST_TIMES, ChunkIds, ChunkNumbers
 from ragways.index.graph.name_words import NameWords
-from ragways.index.graph.relations import RELATIONS
+from ragways.index.graph.relations import RELATIONS, pairs_in
 from ragways.index.ragged import EditedRows, Keys, Order, Ragged, ragged, stretches
 from ragways.index.row_keys import JoinedRanks, Ranks, RowKeys
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-_LAST = np.iinfo(np.int64).max
 
 # ruff: noqa: S608 - queries are put together from our own words
 
@@ -229,9 +228,9 @@ class _Change:
         old, new = self._old_relations, self._relations.alive
         edits = {"naming": self._naming()}
         for name, column, other in (("subject_of", "subjects", "objects"), ("object_of", "objects", "subjects")):
-            owners = of_relations[column].astype(np.int64)
+            gone, come = (of_relations[column][numbers].astype(np.int64) for numbers in (old, new))
             edits[name] = table.edited(name).edited(
-                self._by_end(other), (owners[old], old), owners[new], {"relations": new.astype(np.int32)}
+                self._by_end(other), (gone, old), come, {"relations": new.astype(np.int32)}
             )
         strengths = table.column("strengths")
         edits["links"], joined = self._links(edits["subject_of"], strengths)
@@ -276,23 +275,10 @@ class _Change:
 
     def _between(self, relations_of: EditedRows, subjects: Ints, objects: Ints) -> Floats:
         """The weight of all relations from each subject to its object."""
-        order, edits = self._by_end("objects"), relations_of.edits
-        (wanted,) = _keys(self._entity_ranks)(objects)
-        begins, ends = (
-            relations_of.found(subjects, order, (wanted, np.full(len(wanted), last))) for last in (-1, _LAST)
-        )
-        counts = ends - begins
-        places = stretches(begins, counts)
-        which, there = np.repeat(np.arange(len(subjects)), counts), ~np.isin(places, edits.gone)
-        came = edits.parts["relations"].astype(np.int64)
-        pairs, asked = edits.rows << 32 | self._of_relations["objects"][came], subjects << 32 | objects
-        sorted_by = np.argsort(asked)
-        at = sorted_by.take(np.searchsorted(asked, pairs, sorter=sorted_by), mode="clip") if len(asked) else pairs[:0]
-        ours = np.flatnonzero(asked[at] == pairs) if len(asked) else at
-        relations = np.concatenate([relations_of.written["relations"][places[there]], came[ours]])
+        objects_of = self._of_relations["objects"]
+        which, relations = pairs_in(relations_of, objects_of, self._entity_ranks, subjects, objects)
         weights = self._of_relations["weights"][relations].astype(np.float64)
-        of_pairs = np.concatenate([which[there], at[ours]])
-        return np.bincount(of_pairs, np.maximum(weights, 0), len(subjects)).astype(np.float64)
+        return np.bincount(which, np.maximum(weights, 0), len(subjects)).astype(np.float64)
 
     def nodes(self) -> Patch:
         """Entities and chunks as a walk goes over them."""

@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.graph_rows import MILLION
 from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
-from ragways.index.graph.relations import RELATIONS, RelationArrays
+from ragways.index.graph.relations import RELATIONS, pairs_in
 from ragways.index.ragged import stretches
 from ragways.index.row_keys import RowKeys
 
 Ints = NDArray[np.int64]
 End = Literal["subject", "object"]
 
+_MANY = 256
+"""Relations of an entity beyond which those to another one are looked up, not gone through."""
 _ROW = np.dtype([("id", np.int64), ("subject", np.int64), ("object", np.int64), ("weight", np.int64)])
 _ROWS = "SELECT id, subject, object, weight FROM graph_relations"
 
@@ -105,18 +107,15 @@ class RelationEnds:
 
     def inside(self, groups: Sequence[Collection[int]]) -> tuple[JoiningRows, Ints]:
         """Relations with both ends in one of these groups of entities, none of which is in two, and the number of each
-        one's group; by group and id. Those of the one that has most in a group are not gone through.
+        one's group; by group and id.
         """
         members = np.array([entity for group in groups for entity in group], np.int64)
         sizes = np.array([len(group) for group in groups], np.int64)
-        of = np.repeat(np.arange(len(groups)), sizes)
-        order = np.lexsort((members, self._counts(members), of))
-        few = np.sort(np.delete(members[order], np.cumsum(sizes)[sizes > 0] - 1))
-        order = np.argsort(members)
-        inside = _Groups(members[order], of[order])
-        found = self._in_memory.inside(inside, few)
+        of, order = np.repeat(np.arange(len(groups)), sizes), np.argsort(members)
+        inside = _Groups(members[order], of[order], self._counts(members[order]))
+        found = self._in_memory.inside(inside)
         if self._in_arrays is not None:
-            found = self._in_arrays.inside(inside, few).and_(found)
+            found = self._in_arrays.inside(inside).and_(found)
         numbers = inside.of(found.subjects)
         order = np.lexsort((found.ids, numbers))
         return found.at(order), numbers[order]
@@ -124,10 +123,27 @@ class RelationEnds:
 
 @dataclass(frozen=True)
 class _Groups:
-    """Keys in rising order, and the number of each one's group."""
+    """Keys in rising order, the number of each one's group, and how many relations each one is in."""
 
     keys: Ints
     numbers: Ints
+    counts: Ints
+
+    def all_but_one(self) -> Ints:
+        """The keys of each group but that of the one that is in most relations."""
+        order = np.lexsort((self.keys, self.counts, self.numbers))
+        last = np.flatnonzero(np.diff(self.numbers[order], append=-1))
+        return np.sort(np.delete(self.keys[order], last))
+
+    def pairs(self, chosen: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+        """All pairs of two of these keys that are in one group."""
+        order = np.flatnonzero(chosen)[np.argsort(self.numbers[chosen], kind="stable")]
+        keys, (_, sizes) = self.keys[order], np.unique(self.numbers[order], return_counts=True)
+        firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        ones = np.repeat(np.arange(len(keys)), np.repeat(sizes, sizes))
+        others = stretches(firsts, np.repeat(sizes, sizes))
+        different = ones != others
+        return keys[ones[different]], keys[others[different]]
 
     def of(self, values: NDArray[np.integer]) -> Ints:
         """The numbers of these values' groups, -1 where they are in none."""
@@ -158,8 +174,9 @@ class _HeldRows:
         places = stretches(first, last - first)
         return places if end == "subject" else self._by_object[places]
 
-    def inside(self, groups: _Groups, few: Ints) -> JoiningRows:
-        """Relations inside groups, found by those of a few: of all but one of each group."""
+    def inside(self, groups: _Groups) -> JoiningRows:
+        """Relations inside groups."""
+        few = groups.all_but_one()
         out, into = self._with_end("subject", few), self._with_end("object", few)
         out = out[groups.within(self.rows.subjects[out], self.rows.objects[out])]
         into = into[groups.within(self.rows.objects[into], self.rows.subjects[into])]
@@ -173,57 +190,63 @@ class _HeldRows:
 
 
 class _RowsBefore:
-    """Relations of the generation before that have not changed."""
+    """Relations of the generation before that have not changed. What came into the rows of entities since these were
+    written is looked up for those that are asked for: to have it in all would take longer than most changes.
+    """
 
     def __init__(self, folder: Path, changed: Collection[int]) -> None:
-        entities = ArrayTable(folder, ENTITIES)
+        entities, relations = ArrayTable(folder, ENTITIES), ArrayTable(folder, RELATIONS)
         self._entities = RowKeys(entities.column("ids"), entities.column("alive"), entities.size.rows, entities.used)
-        self._relations = RelationArrays.of(ArrayTable(folder, RELATIONS), entities)
-        places = self._relations.rows.places(as_ids(np.array(sorted(changed), np.int64)))
+        self._ids = relations.column("ids")
+        self._subjects, self._objects = relations.column("subjects"), relations.column("objects")
+        self._weights = relations.column("weights")
+        self._of = {"subject": entities.edited("subject_of"), "object": entities.edited("object_of")}
+        alive, sizes = relations.column("alive"), (relations.size.rows, relations.used)
+        places = RowKeys(self._ids, alive, *sizes).places(as_ids(np.array(sorted(changed), np.int64)))
         self._changed = np.sort(places[places >= 0])
 
     def with_end(self, end: End, entities: Ints) -> JoiningRows:
         return self._rows(self._with_end(end, self._places(entities)))
 
-    def inside(self, groups: _Groups, few: Ints) -> JoiningRows:
-        """Relations inside groups, found by those of a few: of all but one of each group."""
+    def inside(self, groups: _Groups) -> JoiningRows:
+        """Relations inside groups. Those of two hubs are looked up in the row of one, so that none is gone through."""
         places = self._entities.places(as_ids(groups.keys))
         order = np.argsort(places)
         order = order[places[order] >= 0]
-        there, ends = _Groups(places[order], groups.numbers[order]), self._places(few)
-        out, into = self._with_end("subject", ends), self._with_end("object", ends)
-        subjects, objects = self._relations.subjects, self._relations.objects
-        out = out[there.within(subjects[out], objects[out])]
-        into = into[there.within(objects[into], subjects[into])]
-        return self._rows(np.unique(np.concatenate([out, into])))
+        there = _Groups(places[order], groups.numbers[order], groups.counts[order])
+        hubs = there.counts > _MANY
+        out, into = (self._with_end(end, there.keys[~hubs]) for end in ("subject", "object"))
+        out = out[there.within(self._subjects[out], self._objects[out])]
+        into = into[there.within(self._objects[into], self._subjects[into])]
+        _, between = pairs_in(self._of["subject"], self._objects, self._entities.ranks, *there.pairs(hubs))
+        return self._rows(np.unique(np.concatenate([out, into, between])))
 
     def _places(self, entities: Ints) -> Ints:
-        """The numbers of those of these entities that are there."""
+        """The numbers of those of these entities that are there, in rising order."""
         places = self._entities.places(as_ids(entities))
-        return places[places >= 0]
+        return np.sort(places[places >= 0])
 
     def _with_end(self, end: End, entities: Ints) -> NDArray[np.int32]:
-        """The numbers of relations with one of these at an end, changed or not."""
-        ragged = self._relations.subject_of if end == "subject" else self._relations.object_of
-        numbers: NDArray[np.int32] = ragged["relations"][ragged.places(entities)[0]]
+        """The numbers of relations with one of these, in rising order, at an end, changed or not."""
+        numbers: NDArray[np.int32] = self._of[end].now(entities)["relations"]
         return numbers
 
     def _rows(self, numbers: NDArray[np.int32]) -> JoiningRows:
         """These, without those that changed."""
         numbers = numbers[~_is_among(numbers, self._changed)]
-        arrays, keys = self._relations, self._entities.keys
+        keys = self._entities.keys
         return JoiningRows(
-            as_numbers(arrays.rows.keys[numbers]),
-            as_numbers(keys[arrays.subjects[numbers]]),
-            as_numbers(keys[arrays.objects[numbers]]),
+            as_numbers(self._ids[numbers]),
+            as_numbers(keys[self._subjects[numbers]]),
+            as_numbers(keys[self._objects[numbers]]),
             # Rules weigh in halves, which the arrays have as they are; a graph with other weights is made as a whole.
-            np.rint(arrays.weights[numbers].astype(np.float64) * MILLION).astype(np.int64),
+            np.rint(self._weights[numbers].astype(np.float64) * MILLION).astype(np.int64),
         )
 
     def counts(self, entities: Ints) -> Ints:
         places = self._entities.places(as_ids(entities))
-        arrays, there = self._relations, np.maximum(places, 0)
-        return np.where(places < 0, 0, arrays.subject_of.counts_of(there) + arrays.object_of.counts_of(there))
+        there = np.maximum(places, 0)
+        return np.where(places < 0, 0, sum(rows.counts_of(there) for rows in self._of.values()))
 
 
 def _is_among(values: NDArray[np.integer], few: Ints) -> NDArray[np.bool_]:

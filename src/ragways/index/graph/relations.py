@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.ids import EntityIds
-from ragways.index.ragged import Ragged, stretches
+from ragways.index.ragged import EditedRows, Order, Ragged, stretches
 from ragways.index.row_keys import Ranks, RowKeys
 
 Ints = NDArray[np.int64]
@@ -169,6 +169,30 @@ class RelationArrays:
             numbers = np.concatenate([above, equal])
             weights = self.weights[numbers]
         return numbers[np.lexsort((self.ranks(numbers), -weights))]
+
+
+def pairs_in(
+    rows: EditedRows, others: Small, ranks: Ranks | None, ones: Ints, with_: Ints
+) -> tuple[Ints, NDArray[np.int32]]:
+    """Relations from each of some entities to the one with it, looked up in `rows`, which has those of each by the
+    ranks of their `others`: for each relation that is found, which of the pairs it is of, and its number.
+    """
+
+    def rank(entities: NDArray[np.integer]) -> Ints:
+        return entities.astype(np.int64) if ranks is None else ranks(entities)
+
+    order, wanted = Order("relations", lambda relations: (rank(others.take(relations)),)), rank(with_)
+    begins, ends = (rows.found(ones, order, (wanted + after,)) for after in (0, 1))
+    places, which = stretches(begins, ends - begins), np.repeat(np.arange(len(ones)), ends - begins)
+    there = ~np.isin(places, rows.edits.gone)
+    came = rows.edits.parts["relations"]
+    known, asked = rows.edits.rows << 32 | others[came], ones << 32 | with_
+    sorted_by = np.argsort(asked)
+    at = sorted_by.take(np.searchsorted(asked, known, sorter=sorted_by), mode="clip") if len(asked) else known[:0]
+    ours = np.flatnonzero(asked[at] == known) if len(asked) else at
+    return np.concatenate([which[there], at[ours]]), np.concatenate(
+        [rows.written["relations"][places[there]], came[ours]]
+    )
 
 
 def _among(nodes: Ints, entities: Small) -> NDArray[np.bool_]:
