@@ -12,7 +12,7 @@ says how near it is), so after many changes all are.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from heapq import heappop, heappush
 from itertools import islice
 
@@ -51,6 +51,8 @@ class CommunityChange:
         """By community, who left it."""
         self._lost: dict[int, set[int]] = defaultdict(set)
         """By entity, whom it was joined to and is no more."""
+        self._differs: dict[int, Counter[int]] = defaultdict(Counter)
+        """By entity, by how much more it is joined to others than before."""
         self._near = Neighbourhoods(rows, links)
         self._seen: dict[int, tuple[int, int]] = {}
         """Communities that were seen to, as they were then."""
@@ -67,7 +69,7 @@ class CommunityChange:
         for entity in sorted(gone):
             self._take(entity)
         self._place_new({entity: more[entity] for entity in fresh if more[entity] > 0})
-        self._move([e for e in sorted(more) if e not in fresh and e not in gone])
+        self._move({e: more[e] for e in sorted(more) if e not in fresh and e not in gone})
         self._settle()
         self._rows.flush()
 
@@ -96,6 +98,7 @@ class CommunityChange:
             is_link = plain[one] and plain[other]
             for end, across in ((one, other), (other, one)):
                 more[end] += (now if is_link else 0) - was
+                self._differs[end][across] = (now if is_link else 0) - was
                 if was > 0 and not (is_link and now > 0):
                     self._lost[end].add(across)
         fresh = {entity for entity in ends if plain[entity] and before[entity] is None}
@@ -181,10 +184,14 @@ class CommunityChange:
             depth += 1
         return 0
 
-    def _move(self, entities: Sequence[int]) -> None:
-        """Let entities go where they gain most. Neighbours of those that went are asked as well."""
-        waiting, asked = deque(entities), Counter(entities)
-        budget, read = _AGAIN * len(entities), set[int]()
+    def _move(self, more: dict[int, int]) -> None:
+        """Let entities, which are so much stronger than before, go where they gain most, if the change is why: one in
+        four would gain elsewhere as they were found, and to move these would have a change of a few cost as many.
+        Neighbours of those that went are asked as well.
+        """
+        waiting, asked = deque(more), Counter(more.keys())
+        budget, read = _AGAIN * len(more), set[int]()
+        moved: dict[int, Counter[int]] = defaultdict(Counter)
         while waiting and budget > 0:
             budget -= 1
             entity = waiting.popleft()
@@ -195,15 +202,32 @@ class CommunityChange:
             member = self._rows.member(entity)
             if member is None or self._near.hubs([entity]):
                 continue
-            leaf = self._best_leaf(self._weights([entity]), member[1], own=member[0])
-            if leaf in (0, member[0]):
+            own, strength = member
+            weights = self._weights([entity])
+            leaf = self._best_leaf(weights, strength, own=own)
+            if leaf in (0, own):
+                continue
+            before = self._weights_before(entity, weights, moved[entity])
+            if leaf == self._best_leaf(before, strength - more.get(entity, 0), own=own):
                 continue
             self._take(entity, leaf)
-            self._put(entity, leaf, member[1])
-            for other in sorted(self._near.of(entity)):
+            self._put(entity, leaf, strength)
+            for other, weight in sorted(self._near.of(entity).items()):
+                moved[other].update({own: weight, leaf: -weight})
                 if asked[other] < 2:
                     asked[other] += 1
                     waiting.append(other)
+
+    def _weights_before(self, entity: int, now: Counter[int], moved: Counter[int]) -> Counter[int]:
+        """By how much an entity was joined to leaves, as far as these are there; `moved`: what left them, less what
+        came.
+        """
+        before = Counter(now)
+        before.update(moved)
+        for other, more in self._differs[entity].items():
+            if (member := self._rows.member(other)) is not None:
+                before[member[0]] -= more
+        return +before
 
     def _put(self, entity: int, leaf: int, strength: int) -> None:
         self._rows.put(entity, leaf, strength)
