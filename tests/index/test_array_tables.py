@@ -107,7 +107,7 @@ def changed(table: ArrayTable, rows: dict[int, Row], new: dict[int, Row], *, who
         old = [(n, *link) for n in new for link in rows.get(n, (0, {}))[1].items()]
         assert len(links.edits) - before <= len(set(old) ^ set(come)), "what stays as it was is no edit"
     now = links.now(numbers)
-    assert now.counts.tolist() == [len(new[n][1]) for n in sorted(new)]
+    assert now.counts.tolist() == links.counts_of(numbers).tolist() == [len(new[n][1]) for n in sorted(new)]
     columns = {"value": np.array([new[n][0] for n in sorted(new)], dtype=np.int32)}
     return table.patch(["value"]).joined(Patch(numbers, columns, {"links": links}))
 
