@@ -6,6 +6,7 @@ asked is noted: the document need be read again only when an answer has changed.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -139,6 +140,19 @@ def end_of(db: sqlite3.Connection, name: str, way: list[str] | None = None) -> s
     return title or ""
 
 
+def ends_of(db: sqlite3.Connection, names: Collection[str]) -> dict[str, str]:
+    """As `end_of`, of many names at once: most titles redirect to nothing."""
+    query = (
+        "SELECT name, title, redirect FROM graph_titles WHERE name IN (SELECT value FROM json_each(?)) "
+        "ORDER BY document"
+    )
+    heads: dict[str, tuple[str, str]] = {}
+    for name, title, redirect in db.execute(query, (json.dumps(list(names)),)):
+        first, before = heads.get(name, (title, ""))
+        heads[name] = min(title, first), redirect or before
+    return {name: end_of(db, name) if redirect else title for name, (title, redirect) in heads.items()}
+
+
 def end_row(db: sqlite3.Connection, folded: str) -> tuple[str, str] | None:
     """Where the first title leads that is compared so as a name, and the name of that without its ending."""
     (name,) = db.execute("SELECT min(name) FROM graph_titles WHERE folded = ?", (folded,)).fetchone()
@@ -189,8 +203,8 @@ def called_so(db: sqlite3.Connection, first: str) -> dict[tuple[str, ...], list[
     ).fetchall()
     if not rows:
         return {}
-    small = {first} if any(row[2] for row in rows) else set()
-    found = named_so(((title, end_of(db, name)) for title, name, _ in rows), small)
+    small, ends = {first} if any(row[2] for row in rows) else set(), ends_of(db, {row[1] for row in rows})
+    found = named_so(((title, ends[name]) for title, name, _ in rows), small)
     return {words: called for words, called in found.items() if first_words(words) == first}
 
 

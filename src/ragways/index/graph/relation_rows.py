@@ -113,7 +113,8 @@ class RelationRows:
             for *_, number, weight, document, text, date in statements:
                 predicate, way = self._predicates.meaning(number)
                 said[document].append((text, _millionths(weight), _as_date(date), way))
-            several.append((id, *self._row(id, (subject, predicate, object), said)))
+            self._insert_statements(id, said)
+            several.append((id, *self._row((subject, predicate, object), said)))
             if len(several) >= _AT_ONCE:
                 self._lay_several(several)
         self._lay_several(several)
@@ -156,7 +157,7 @@ class RelationRows:
             before = self._statements(id)
             said = before | changed[id]
             links[ends[id][0], ends[id][2]] += _weight(said) - _weight(before)
-            self._put(id, ends[id], {number: said[number] for number in sorted(said) if said[number]})
+            self._put(id, ends[id], before, {number: said[number] for number in sorted(said) if said[number]})
         self._predicates.flush()
         return changed
 
@@ -174,26 +175,37 @@ class RelationRows:
         return {document: [(text, weight, date, way) for text, weight, date, way in json.loads(said)]
                 for document, said in rows}  # fmt: skip
 
-    def _put(self, id: int, ends: tuple[int, str, int], said: Mapping[int, Sequence[Said]]) -> None:
+    def _put(
+        self,
+        id: int,
+        ends: tuple[int, str, int],
+        before: Mapping[int, Sequence[Said]],
+        said: Mapping[int, Sequence[Said]],
+    ) -> None:
         """Write a relation from its statements by document, in order; without any, it goes."""
-        self._db.execute("DELETE FROM graph_statements WHERE relation = ?", (id,))
+        # Much is said by thousands of documents, of which a change concerns a few. What is said once has no such row.
+        rows, now = (some if _count(some) > 1 else {} for some in (before, said))
+        gone = [(id, number) for number in rows if now.get(number) != rows[number]]
+        self._db.executemany("DELETE FROM graph_statements WHERE relation = ? AND document = ?", gone)
+        self._insert_statements(id, {number: some for number, some in now.items() if rows.get(number) != some})
         if (row := self._db.execute(_ROW, (id,)).fetchone()) is not None:
             self._predicates.use(row[0], -1)
         if not said:
             self._db.execute("DELETE FROM graph_relation_rows WHERE id = ?", (id,))
             return
-        made = self._row(id, ends, said)
+        made = self._row(ends, said)
         self._predicates.use(made[2], 1)
         self._db.execute(_PUT, (id, *made))
 
+    def _insert_statements(self, id: int, said: Mapping[int, Sequence[Said]]) -> None:
+        rows = ((id, number, as_json(some)) for number, some in said.items())
+        self._db.executemany("INSERT INTO graph_statements VALUES (?, ?, ?)", rows)
+
     def _row(
-        self, id: int, ends: tuple[int, str, int], said: Mapping[int, Sequence[Said]]
+        self, ends: tuple[int, str, int], said: Mapping[int, Sequence[Said]]
     ) -> tuple[int, int, int, int, int | None, int | str | None, int | str | None]:
-        """The row of a relation, and its statements put where there are several."""
+        """The row of a relation."""
         statements = [(number, *each) for number, some in said.items() for each in some]
-        if len(statements) > 1:
-            rows = ((id, number, as_json(some)) for number, some in said.items())
-            self._db.executemany("INSERT INTO graph_statements VALUES (?, ?, ?)", rows)
         subject, predicate, object = ends
         number = self._predicates.number(predicate, "+".join(sorted({way for *_, way in statements})))
         weight = _halves(sum(weight for _, _, weight, _, _ in statements))
@@ -265,6 +277,10 @@ _USES = "SELECT predicate, count(*) FROM graph_relation_rows GROUP BY predicate"
 _ROW = "SELECT predicate, weight, document, said, date FROM graph_relation_rows WHERE id = ?"
 _TEXT = "SELECT text FROM temp.graph_told WHERE document = ? AND number = ?"
 _DIGITS = "123456789"
+
+
+def _count(said: Mapping[int, Sequence[Said]]) -> int:
+    return sum(map(len, said.values()))
 
 
 def _weight(said: Mapping[int, Sequence[Said]]) -> int:
