@@ -98,7 +98,10 @@ class ArrayTable:
         """One value a row; 0 where there is no row."""
         values = self._load(name)
         if len(self._numbers):
-            values[self._numbers] = self._load_patch(name)
+            patch = self._load_patch(name)
+            # A page that is written to is copied: most rows of a patch have another value in one or two columns.
+            other = np.flatnonzero((values[self._numbers] != patch).reshape(len(patch), -1).any(axis=1))
+            values[self._numbers[other]] = patch[other]
         return values
 
     def ragged(self, name: str) -> Ragged:
