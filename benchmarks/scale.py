@@ -1,7 +1,7 @@
 """What an index of a made corpus costs as it grows: to build, to change, to open and to ask.
 
     python benchmarks/scale.py --sizes 10000 100000 [--layers vectors,words] [--questions 40] [--keep FOLDER] [--json]
-        [--graph-vectors shared] [--processes 1]
+        [--graph-vectors shared] [--processes 1] [--later 0]
 
 A size is a number of documents; about 1.1 chunks come of each. The corpus is that of `corpus_maker.py` and the embedder
 that of `stand_in.py`, so that embedding is told apart. Each step is a process of its own: CPU seconds are those of all
@@ -10,6 +10,7 @@ counts pages of mapped files that they touched. Disk is all of the index but its
 those of the growth from one size to the next. Questions name one or two titles; retrieval is timed, answering is not.
 `--keep` leaves the indexes there, and takes up those that it finds. `--graph-vectors` tells which entities have a
 vector: none (unless told), shared or all; `--processes` how many make the graph, which changes nothing about it.
+`--later` tells by which documents beyond the size an index is changed, for one that is taken up was changed before.
 """
 
 # ruff: noqa: E402
@@ -86,16 +87,16 @@ def built(home: Path, size: int, layers: frozenset[str]) -> Row:
     return row | {"documents": size, "chunks": done.chunks, "ms_a_chunk": ms, "disk": disk / done.chunks, "in": stages}
 
 
-def changed(home: Path, size: int, layers: frozenset[str]) -> Row:
+def changed(home: Path, size: int, layers: frozenset[str], later: int) -> Row:
     """One document more, as the first thing a process does; one more, and then several; and the first again less."""
     row: Row = {}
-    for name, first, count in (("add", size, 1), ("add_warm", size + 1, 1), ("add_more", size + 2, FURTHER + 1)):
-        file = home / f"{name}.jsonl"
-        write_jsonl(file, count, first=first)
+    for name, first, count in (("add", 0, 1), ("add_warm", 1, 1), ("add_more", 2, FURTHER + 1)):
+        file = home / f"{name}{later}.jsonl"
+        write_jsonl(file, count, first=size + later + first)
         with measured(row, name):
             asyncio.run(build(home / "index", [file], recipe(layers)))
     with measured(row, "remove"):
-        asyncio.run(remove(home / "index", [str(home / "add.jsonl").rpartition("/")[2]]))
+        asyncio.run(remove(home / "index", [f"add{later}.jsonl"]))
     row["each_further_cpu_s"] = (row["add_more_cpu_s"] - row["add_warm_cpu_s"]) / FURTHER
     return row
 
@@ -127,21 +128,21 @@ def recipe(layers: frozenset[str]) -> Recipe:
 # All of them
 
 
-def measure(home: Path, size: int, layers: frozenset[str], count: int) -> Iterator[Row]:
+def measure(home: Path, size: int, layers: frozenset[str], count: int, later: int) -> Iterator[Row]:
     """Every step at one size."""
     if not (home / "index").exists():
         home.mkdir(parents=True, exist_ok=True)
         write_jsonl(home / "corpus.jsonl", size)
-        yield child(home, "build", size, layers, count)
+        yield child(home, "build", size, layers, count, later)
     for paradigm in ASKED:
         if PARADIGMS[paradigm].needs <= layers:
-            yield child(home, paradigm, size, layers, count)
-    yield child(home, "change", size, layers, count)
+            yield child(home, paradigm, size, layers, count, later)
+    yield child(home, "change", size, layers, count, later)
 
 
-def child(home: Path, step: str, size: int, layers: frozenset[str], count: int) -> Row:
+def child(home: Path, step: str, size: int, layers: frozenset[str], count: int, later: int) -> Row:
     command = [sys.executable, __file__, "--child", str(home), step, "--sizes", str(size)]
-    command += ["--layers", ",".join(sorted(layers)), "--questions", str(count)]
+    command += ["--layers", ",".join(sorted(layers)), "--questions", str(count), "--later", str(later)]
     command += ["--graph-vectors", LAYER_SETTINGS["graph"]["vectors"]]
     if processes := LAYER_SETTINGS["graph"].get("processes"):
         command += ["--processes", str(processes)]
@@ -149,11 +150,11 @@ def child(home: Path, step: str, size: int, layers: frozenset[str], count: int) 
     return {"size": size, "step": step} | row
 
 
-def run_child(home: Path, step: str, size: int, layers: frozenset[str], count: int) -> Row:
+def run_child(home: Path, step: str, size: int, layers: frozenset[str], count: int, later: int) -> Row:
     if step == "build":
         row = built(home, size, layers)
     else:
-        row = changed(home, size, layers) if step == "change" else asked(home, size, step, count)
+        row = changed(home, size, layers, later) if step == "change" else asked(home, size, step, count)
     return row | {"peak_mb": peak()}
 
 
@@ -180,6 +181,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--graph-vectors", choices=("none", "shared", "all"), default="none")
     parser.add_argument("--processes", type=int)
+    parser.add_argument("--later", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -187,13 +189,13 @@ def main() -> None:
     LAYER_SETTINGS["graph"] |= {"vectors": options.graph_vectors, "processes": options.processes}
     if options.child:
         home, step = options.child
-        print(json.dumps(run_child(Path(home), step, options.sizes[0], layers, options.questions)))
+        print(json.dumps(run_child(Path(home), step, options.sizes[0], layers, options.questions, options.later)))
         return
     before: dict[str, Row] = {}
     with tempfile.TemporaryDirectory() as folder:
         for size in options.sizes:
             home = (options.keep or Path(folder)) / f"{size}-{'-'.join(sorted(layers))}"
-            for row in measure(home, size, layers, options.questions):
+            for row in measure(home, size, layers, options.questions, options.later):
                 if row["step"] in before:
                     row["exponents"] = exponents(before[row["step"]], row)
                 before[row["step"]] = row
