@@ -209,6 +209,16 @@ def test_no_index(ragways: Run):
     one_line(ragways("status"), 3, "no index")
 
 
+def test_a_cure_names_the_index_that_the_command_named(ragways: Run, home: Path):
+    """Without it, the cure would build another index, in the usual folder."""
+    write(home, {"docs/a.txt": "A light."})
+    assert ragways("index", "docs", "--index", "my index", "--with", "words").code == 0
+    for option in (("--index", "my index"), ("--index=my index",)):
+        cure = "ragways index PATH --index 'my index' --with graph,vectors,words"
+        one_line(ragways("ask", "Who?", "--paradigm", "kg", *option), 3, "this index has no graph", cure)
+    one_line(ragways("ask", "Who?", "--paradigm", "kg", "--index", "none"), 3, "no index in none", "--index none")
+
+
 def test_a_path_that_is_not_there(ragways: Run):
     one_line(ragways("index", "nowhere"), 2, "nowhere does not exist")
     one_line(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -186,7 +189,7 @@ def _run() -> None:
             named = next((word for word in arguments if not word.startswith("-")), "")
             _parser(named if named in map(_name, _all_commands()) else None)(arguments)
     except RagwaysError as error:
-        _fail(str(error), error.exit_code)
+        _fail(_with_index(str(error), sys.argv[1:]), error.exit_code)
     except KeyboardInterrupt:
         _fail("interrupted; what was finished is kept", INTERRUPTED)
     except SystemExit as stop:
@@ -216,6 +219,18 @@ def _all_commands() -> list[CommandInfo | TyperInfo]:
 
 def _name(one: CommandInfo | TyperInfo) -> str:
     return str(one.name or getattr(one.callback, "__name__", "")).replace("_", "-")
+
+
+def _with_index(message: str, arguments: Sequence[str]) -> str:
+    """A message whose cure builds the index that the command line names: without it, that would build another."""
+    named = [after for one, after in pairwise(arguments) if one == "--index"]
+    named += [one.removeprefix("--index=") for one in arguments if one.startswith("--index=")]
+    if not named or "--index" in message:
+        return message
+    return _BUILDS.sub(lambda found: f"{found[0]} --index {shlex.quote(named[0])}", message)
+
+
+_BUILDS = re.compile(r"ragways index (--rebuild )?PATH\b")
 
 
 def _fail(message: str, code: int) -> None:
