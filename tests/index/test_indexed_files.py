@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragways.index.build import build, remove
 from ragways.index.store import Store
+from tests.fakes import recipe, write
 
 FOLDERS = ["/a", "/a/b", "/a/b/a", "/b", "/a/b-c", "/a/b/a/b"]
 ROOTS = [*FOLDERS, "/a/x.txt", "/b/x.txt", "/x.txt", "https://a.org/b", "named"]
@@ -49,3 +53,28 @@ def test_files_are_found_by_place_and_by_root(store: Store, files: list[tuple[st
     for place in places | lying.keys():
         found = store.files.place(Path(place))
         assert found in lying[place] if place in lying else found is None
+
+
+@pytest.mark.parametrize("shards", [0, 2])
+def test_records_that_cannot_be_read_are_told_of_in_every_run_until_they_are_mended(tmp_path: Path, shards: int):
+    """As a file that cannot be read is: a job that runs twice must not turn green by it."""
+    records = [{"id": n, "text": f"Keeper {n} saw the light."} for n in range(3)]
+    broken = [*records, {"id": "bad", "title": "no text here"}]
+
+    def run(held: list[dict[str, object]]) -> tuple[int, int, list[str]]:
+        write(tmp_path, {"docs/r.jsonl": "".join(f"{json.dumps(record)}\n" for record in held)})
+        return run_again()
+
+    def run_again() -> tuple[int, int, list[str]]:
+        done = asyncio.run(build(tmp_path / "index", [tmp_path / "docs"], recipe(), shards=shards))
+        return done.added + done.changed, done.unchanged, [entry.key for entry in done.failed]
+
+    assert run(broken) == (3, 0, ["docs/r.jsonl#4"])
+    assert run_again() == (0, 3, ["docs/r.jsonl#4"])
+    assert run_again() == (0, 3, ["docs/r.jsonl#4"])
+    assert run(records) == (0, 3, [])
+    assert run_again() == (0, 3, [])
+    assert run(broken)[2] == ["docs/r.jsonl#4"]
+    asyncio.run(remove(tmp_path / "index", ["docs/r.jsonl"]))
+    (tmp_path / "docs" / "r.jsonl").unlink()
+    assert run_again() == (0, 0, [])

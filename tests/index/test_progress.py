@@ -29,7 +29,7 @@ def test_items_stay_and_the_last_word_is_how_many_there_were(count: int):
 
 
 def test_each_stage_of_an_index_is_counted_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragways.index.update._OFTEN", 100)
+    monkeypatch.setattr("ragways.index.file_reader._OFTEN", 100)
     monkeypatch.setattr("ragways.index.graph.updates._IN_MEMORY", 0)  # as of many documents
     text = "Keeper {0} Holm kept Light {0} near Port Elm. Light {0} stands by Light {1}."
     rows = [{"id": n, "title": f"Light {n}", "text": text.format(n, n // 2)} for n in range(DOCUMENTS)]

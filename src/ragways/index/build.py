@@ -13,22 +13,14 @@ from ragways.core.errors import EmbedderChanged, StoreDamaged, WrongVersion
 from ragways.core.runtime import ProgressCallback, silent
 from ragways.core.trace import spending
 from ragways.corpus.source import WebSource
+from ragways.index.file_reader import FileReader
 from ragways.index.folder import derive, writing
 from ragways.index.forgetting import forget_pages
 from ragways.index.place import PAGES
 from ragways.index.run import IndexRun
 from ragways.index.shards import Deal, ShardList, check_there, shards_for
 from ragways.index.store import Store
-from ragways.index.update import (
-    BuildShards,
-    BuiltShard,
-    FileReader,
-    Recipe,
-    ShardJob,
-    Summary,
-    find_documents,
-    find_files,
-)
+from ragways.index.update import BuildShards, BuiltShard, Recipe, ShardJob, Summary, find_documents, find_files
 
 
 async def build(

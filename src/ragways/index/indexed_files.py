@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
-_UNREAD = -1
+UNREAD = -1
 """In place of the size of a file: it was not read, or not all of it."""
 _WEB = ("http", "httq")
 """Where addresses begin and end among the keys of files."""
@@ -69,7 +69,7 @@ class IndexedFiles:
 
     def begin(self, key: str, root: str) -> None:
         """Note a file of which not all is read yet: the next run reads it, or finds that it is gone."""
-        self.put(key, root, _UNREAD, 0)
+        self.put(key, root, UNREAD, 0)
 
     def remove(self, key: str) -> None:
         self._db.execute("DELETE FROM sources WHERE key = ?", (key,))
@@ -84,7 +84,7 @@ class IndexedFiles:
             if all(number in gone for (number,) in self._db.execute(_DOCUMENTS, (key,))):
                 self.remove(key)
             else:
-                self._db.execute("UPDATE sources SET size = ? WHERE key = ?", (_UNREAD, key))
+                self._db.execute("UPDATE sources SET size = ? WHERE key = ?", (UNREAD, key))
 
 
 _FILE = "SELECT source FROM documents WHERE number = ?"

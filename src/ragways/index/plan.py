@@ -16,13 +16,14 @@ from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.corpus.source import Skipped, WebSource
+from ragways.index.file_reader import BegunFile, FileReader, ReadDocument, ReadFile
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, Texts
 from ragways.index.layers import in_order
 from ragways.index.place import check_place
 from ragways.index.schema import PARTS
 from ragways.index.shards import ShardList
 from ragways.index.store import Store
-from ragways.index.update import BegunFile, FileReader, ReadDocument, ReadFile, Recipe, Summary, find_files
+from ragways.index.update import Recipe, Summary, find_files
 from ragways.index.work_cache import FILE, WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder

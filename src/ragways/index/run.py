@@ -16,6 +16,7 @@ from ragways.core.runtime import Progress, ProgressCallback
 from ragways.core.trace import Budget, spending
 from ragways.corpus.source import NO_TEXT
 from ragways.index.embedding import Embedding
+from ragways.index.file_reader import BegunFile, FileReader, ReadDocument, ReadFile
 from ragways.index.folder import KEPT, DamagedBefore, clear_old, damaged_parts, derive, is_current
 from ragways.index.forgetting import Forgetting
 from ragways.index.languages import CURE, unread_documents
@@ -24,18 +25,7 @@ from ragways.index.layers import in_order
 from ragways.index.settings import LayerSettings
 from ragways.index.shards import SHARDED, Deal, ShardList, check_there, clear_shards, new_state, take_over
 from ragways.index.store import Store, derived_folder
-from ragways.index.update import (
-    BegunFile,
-    BuildShards,
-    BuiltShard,
-    ChangeLog,
-    FileReader,
-    ReadDocument,
-    ReadFile,
-    Recipe,
-    ShardJob,
-    Summary,
-)
+from ragways.index.update import BuildShards, BuiltShard, ChangeLog, Recipe, ShardJob, Summary
 from ragways.index.work_cache import WorkCache
 from ragways.models.client import ModelClient
 
