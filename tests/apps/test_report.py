@@ -106,7 +106,7 @@ def test_no_text_can_steer_the_terminal(hostile: Path):
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", done.stdout)
 
 
-@pytest.mark.parametrize("place", ["/", ".", "no/such/folder/x"])
+@pytest.mark.parametrize("place", ["/", ".", "/dev/null/x"])
 @pytest.mark.parametrize("form", ["--html", "--markdown"])
 def test_a_place_that_is_no_file_is_one_line(folder: Path, form: str, place: str):
     error = run(str(folder), form, place).exception

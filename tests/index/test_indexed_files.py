@@ -58,8 +58,8 @@ def test_files_are_found_by_place_and_by_root(store: Store, files: list[tuple[st
 @pytest.mark.parametrize("shards", [0, 2])
 def test_records_that_cannot_be_read_are_told_of_in_every_run_until_they_are_mended(tmp_path: Path, shards: int):
     """As a file that cannot be read is: a job that runs twice must not turn green by it."""
-    records = [{"id": n, "text": f"Keeper {n} saw the light."} for n in range(3)]
-    broken = [*records, {"id": "bad", "title": "no text here"}]
+    records: list[dict[str, object]] = [{"id": n, "text": f"Keeper {n} saw the light."} for n in range(3)]
+    broken: list[dict[str, object]] = [*records, {"id": "bad", "title": "no text here"}]
 
     def run(held: list[dict[str, object]]) -> tuple[int, int, list[str]]:
         write(tmp_path, {"docs/r.jsonl": "".join(f"{json.dumps(record)}\n" for record in held)})

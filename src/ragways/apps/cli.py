@@ -79,13 +79,12 @@ def init(
 ) -> None:
     """Write a settings file with every setting, its default and what it does."""
     from ragways.apps.settings_file import settings_text
+    from ragways.index.export import replacing
 
     if path.exists() and not force:
         raise UsageError(f"{path} is there already", "replace it with --force")
-    try:
-        path.write_text(settings_text(), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}", "name another file") from error
+    with replacing(path) as draft:
+        draft.write_text(settings_text(), encoding="utf-8")
     typer.echo(f"wrote {path}")
 
 

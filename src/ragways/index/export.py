@@ -77,11 +77,15 @@ def _edges(graph: Graph) -> Iterator[Row]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A draft to write to, which takes the place of `path` when it is whole: never half a file, never a lost one."""
+    """A draft to write to, which takes the place of `path` when it is whole: never half a file, never a lost one.
+
+    Folders that are not there are made.
+    """
     if not path.name:
         raise UsageError(f"cannot write {path}: it is a folder", "name a file")
     draft = path.with_name(f"{path.name}.draft")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield draft
             os.replace(draft, path)

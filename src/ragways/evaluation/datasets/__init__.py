@@ -183,10 +183,8 @@ def write_lines(file: Path, lines: Iterable[str]) -> Path:
     """All of the lines, or, if killed, what was there before."""
     from ragways.index.export import replacing
 
-    with replacing(file) as draft:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("w", encoding="utf-8", errors="replace") as stream:
-            stream.writelines(lines)
+    with replacing(file) as draft, draft.open("w", encoding="utf-8", errors="replace") as stream:
+        stream.writelines(lines)
     return file
 
 

@@ -6,7 +6,6 @@ Draft, verify, keep or count why not, until there are enough of each kind.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -31,6 +30,7 @@ from ragways.evaluation.questions.draft import NULL, PASSED, REASONS, REPEATED, 
 from ragways.evaluation.questions.groupings import GROUPINGS
 from ragways.evaluation.questions.model_written import Writer, quote
 from ragways.evaluation.questions.source import SHARES, QuestionSource, checked_shares, grouped
+from ragways.index.export import replacing
 from ragways.index.graph.names import STOP
 from ragways.retrieval.resources import Resources
 
@@ -372,16 +372,7 @@ def write(generated: GeneratedSet, file: Path) -> None:
     Both are whole, or an error: a draft takes the place of what was there before only when it is finished.
     """
     lines = "".join(json.dumps(plain_row(q), ensure_ascii=False) + "\n" for q in generated.questions)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        for path, text in (
-            (file, lines),
-            (about_file(file), json.dumps(generated.about, ensure_ascii=False, indent=1) + "\n"),
-        ):
-            draft = path.with_name(f"{path.name}.draft")
-            draft.write_text(text, encoding="utf-8")
-            os.replace(draft, path)
-    except OSError as error:
-        raise UsageError(
-            f"cannot write {file}: {error.strerror or error}", "name a file that can be written"
-        ) from error
+    about = json.dumps(generated.about, ensure_ascii=False, indent=1) + "\n"
+    with replacing(file) as questions, replacing(about_file(file)) as beside:
+        questions.write_text(lines, encoding="utf-8")
+        beside.write_text(about, encoding="utf-8")
