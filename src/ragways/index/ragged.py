@@ -229,7 +229,7 @@ class EditedRows:
 
 
 def _copy(values: Values, begins: Ints, lengths: Ints, target: Values, to: Ints) -> None:
-    """Copy stretches of values. Long ones are copied each for itself, which takes a fifth of doing it by places."""
+    """Copy stretches of values. Long ones are copied each for itself: quicker than by the place of each value."""
     short = lengths < _LONG
     target[stretches(to[short], lengths[short])] = values[stretches(begins[short], lengths[short])]
     for begin, length, at in zip(*(each[~short].tolist() for each in (begins, lengths, to)), strict=True):

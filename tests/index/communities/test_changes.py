@@ -247,6 +247,33 @@ def test_the_largest_hub_is_not_read(monkeypatch):
     assert read == [1]
 
 
+def test_an_entity_moves_only_where_the_change_is_why():
+    """Of two in one community, one would gain in the other one already, and one does by what comes."""
+    kept = Kept(10)
+    ones, others = range(1, 9), range(11, 19)
+    cliques = Counter({pair: 2 for group in (ones, others) for pair in itertools.combinations(group, 2)})
+    ties = Counter({(1, 20): 2, (11, 20): 4, (12, 20): 4, (1, 21): 6, (11, 21): 4})
+    kept.find(cliques + ties)
+    rows = CommunityRows(kept.db)
+
+    def leaf_of(entity: int) -> int:
+        member = CommunityRows(kept.db).member(entity)
+        assert member is not None
+        return member[0]
+
+    here, there = leaf_of(1), leaf_of(11)
+    assert here != there
+    for entity in (20, 21):
+        rows.put(entity, here, rows.take(entity)[1])
+    rows.flush()
+    kept.check()
+    kept.change(Counter({(2, 20): 1, (2, 21): 1}))
+    assert (leaf_of(20), leaf_of(21)) == (here, here), "nothing draws them away that did not before"
+    kept.change(Counter({(12, 21): 9}))
+    assert (leaf_of(20), leaf_of(21)) == (here, there)
+    kept.check()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_modularity_kept_is_nearly_that_of_finding_all_anew(seed):
     """Until a fifth of the members have come, gone or moved, which is when all are found anew."""

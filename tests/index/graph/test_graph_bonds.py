@@ -68,7 +68,7 @@ def test_relations_of_entities_are_those_of_a_plain_search(rows, entities, limit
     between = [n for n, both in enumerate(ends) if both <= set(entities)]
     assert bonds.touching(entities, limit).tolist() == heaviest(touching)
     with pytest.MonkeyPatch.context() as patched:
-        for name, size in zip(("_MANY", "_FEW"), sizes, strict=True):
+        for name, size in zip(("MANY", "_FEW"), sizes, strict=True):
             patched.setattr(relations, name, size)
         assert bonds.between(entities, limit).tolist() == heaviest(between)
 

@@ -151,7 +151,7 @@ def never_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_facts, "_MUCH", 0)
     monkeypatch.setattr(tables, "LARGE", 0)
     monkeypatch.setattr(array_tables, "_VALUES", (60, 60))
-    monkeypatch.setattr(relation_ends, "_MANY", 2)
+    monkeypatch.setattr(relation_ends, "MANY", 2)
     monkeypatch.setattr(updates, "_IN_MEMORY", 3)  # of chunks; histories have fewer and more
     monkeypatch.setattr(updates, "_AT_ONCE", 1)  # documents that wait have their texts in places of the text before
 

@@ -185,8 +185,8 @@ class CommunityChange:
         return 0
 
     def _move(self, more: dict[int, int]) -> None:
-        """Let entities, which are so much stronger than before, go where they gain most, if the change is why: one in
-        four would gain elsewhere as they were found, and to move these would have a change of a few cost as many.
+        """Let entities, which are so much stronger than before, go where they gain most, if the change is why: many
+        would gain elsewhere as they were found, and to move these would have a change of a few cost as much as of many.
         Neighbours of those that went are asked as well.
         """
         waiting, asked = deque(more), Counter(more.keys())

@@ -20,15 +20,13 @@ from numpy.typing import NDArray
 from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.graph_rows import MILLION
 from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
-from ragways.index.graph.relations import RELATIONS, pairs_in
+from ragways.index.graph.relations import MANY, RELATIONS, pairs_in
 from ragways.index.ragged import stretches
 from ragways.index.row_keys import RowKeys
 
 Ints = NDArray[np.int64]
 End = Literal["subject", "object"]
 
-_MANY = 256
-"""Relations of an entity beyond which those to another one are looked up, not gone through."""
 _ROW = np.dtype([("id", np.int64), ("subject", np.int64), ("object", np.int64), ("weight", np.int64)])
 _ROWS = "SELECT id, subject, object, weight FROM graph_relations"
 
@@ -214,7 +212,7 @@ class _RowsBefore:
         order = np.argsort(places)
         order = order[places[order] >= 0]
         there = _Groups(places[order], groups.numbers[order], groups.counts[order])
-        hubs = there.counts > _MANY
+        hubs = there.counts > MANY
         out, into = (self._with_end(end, there.keys[~hubs]) for end in ("subject", "object"))
         out = out[there.within(self._subjects[out], self._objects[out])]
         into = into[there.within(self._objects[into], self._subjects[into])]

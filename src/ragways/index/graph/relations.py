@@ -19,6 +19,8 @@ Small = NDArray[np.int32]
 
 RELATIONS = "graph-relations"
 """The table of relations: their ids, ends and weights, and the chunks that state them."""
+MANY = 256
+"""Relations of an entity beyond which those to another one are looked up, not gone through."""
 DESCRIPTION = 240
 """Characters of a description that are shown of a relation, and whose words count."""
 
@@ -82,7 +84,7 @@ class RelationArrays:
     def joining(self, entities: Iterable[int]) -> Small:
         """Relations with both ends among these entities, in no order."""
         nodes = np.unique(np.fromiter(entities, dtype=np.int64))
-        few_to, few_from = (rows.counts_of(nodes) <= _MANY for rows in (self.subject_of, self.object_of))
+        few_to, few_from = (rows.counts_of(nodes) <= MANY for rows in (self.subject_of, self.object_of))
         hubs = nodes[~few_to]
         begun = self.subject_of["relations"][self.subject_of.places(nodes[few_to])[0]]
         ended = self.object_of["relations"][self.object_of.places(nodes[few_from] if len(hubs) else hubs)[0]]
@@ -203,8 +205,6 @@ def _among(nodes: Ints, entities: Small) -> NDArray[np.bool_]:
     return found
 
 
-_MANY = 256
-"""Relations of an entity beyond which it is asked for each object by itself."""
 _FEW = 4
 """Relations of two entities that are looked at one after the other."""
 _PREFIX = "relation:"
