@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,3 +83,15 @@ def test_two_with_one_name_are_an_error_that_names_both(site: Path, name: str):
     mine, other = (one, "ragways") if name == "first" else (two, one)
     with pytest.raises(PluginClash, match=f"{mine} and {other} both bring a thing called '{name}'"):
         list(table())
+
+
+def test_what_is_named_for_later_is_imported_when_it_is_asked_for(site: Path):
+    (site / "reg_later.py").write_text("from tests.core.test_registry import Thing\nLATE = Thing('late')\n")
+    install(site, "reg-beside", "ONE = Thing('beside')", {"one": "ONE"})
+    things = Registry(GROUP, "thing", Thing, [Thing("first")], later={"late": "reg_later:LATE"})
+    assert list(things) == ["first", "late", "beside"]
+    assert things.package_of("late") == "ragways"
+    assert "late" in things
+    assert "reg_later" not in sys.modules
+    assert things["late"] is things.find("late") is sys.modules["reg_later"].LATE
+    assert [thing.name for thing in things.values()] == list(things)

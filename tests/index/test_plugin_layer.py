@@ -24,7 +24,7 @@ from ragways.index.layer import (
     PlanContext,
     findings,
 )
-from ragways.index.layers import LAYERS, check_layers
+from ragways.index.layers import LAYERS, check_layers, in_order
 from ragways.index.plan import plan
 from ragways.index.reader import Index
 from ragways.index.settings import LayerSettings
@@ -109,6 +109,14 @@ def lengths(index: Path) -> dict[str, int]:
 def test_it_is_in_the_table_and_brings_what_it_needs():
     assert LAYERS.package_of("lengths") == "ragways-lengths"
     assert check_layers(["lengths"]) == {"lengths", "words"}
+
+
+def test_it_stands_behind_those_of_ragways_which_are_called_what_the_table_calls_them():
+    ours = ["vectors", "words", "windows", "graph", "communities"]
+    assert [layer.name for layer in LAYERS.values()] == list(LAYERS) == [*ours, "lengths"]
+    assert [layer.name for layer in in_order(["lengths", "communities", "words", "graph", "gone"])] == [
+        "words", "graph", "communities", "lengths",
+    ]  # fmt: skip
 
 
 def test_it_is_built_with_its_settings_and_read(index: Path):

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, cast
 
 from ragways.core.errors import PluginClash, UsageError, did_you_mean
 from ragways.core.text import printable
@@ -46,19 +46,24 @@ class Registry(Mapping[str, T], Generic[T]):
     """A read-only mapping from names to things: those given here, then those of installed plug-ins, in that order.
 
     `group` is the entry-point group, `noun` what one thing is called in messages, `kind` the type that each must have.
+    `later` are things of our own by name, each with where it lies (`module:NAME`, as an entry point says it): it is
+    imported when it is first asked for, and not for its name.
     Plug-ins are loaded when the table is first used. One that cannot be loaded is kept in `problems`, named once in the
     log, and does not stop the rest. Two things with one name raise `PluginClash`, because nobody could say which of
     them was meant.
     """
 
-    def __init__(self, group: str, noun: str, kind: type[T], items: Iterable[T]) -> None:
+    def __init__(
+        self, group: str, noun: str, kind: type[T], items: Iterable[T] = (), *, later: Mapping[str, str] | None = None
+    ) -> None:
         self.group = group
         self.noun = noun
         self._kind = kind
-        self._built_in = {item.name: item for item in items}
+        self._built_in: dict[str, T | EntryPoint] = {item.name: item for item in items}
+        self._built_in |= {name: EntryPoint(name, place, group) for name, place in (later or {}).items()}
         self._packages: dict[str, str] = {}
         self._problems: list[PluginProblem] = []
-        self._all: dict[str, T] | None = None
+        self._all: dict[str, T | EntryPoint] | None = None
 
     def find(self, name: str) -> T:
         """The thing of this name; UsageError with the nearest name where there is none."""
@@ -85,7 +90,14 @@ class Registry(Mapping[str, T], Generic[T]):
         return tuple(self._problems)
 
     def __getitem__(self, name: str) -> T:
-        return self._built_in[name] if name in self._built_in and self._all is None else self._loaded()[name]
+        table = self._built_in if name in self._built_in and self._all is None else self._loaded()
+        item = table[name]
+        if isinstance(item, EntryPoint):
+            item = table[name] = cast(T, item.load())
+        return item
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._built_in or name in self._loaded()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._loaded())
@@ -96,7 +108,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def __repr__(self) -> str:
         return f"<{self.group}: {', '.join(self)}>"
 
-    def _loaded(self) -> dict[str, T]:
+    def _loaded(self) -> dict[str, T | EntryPoint]:
         if self._all is None:
             found = dict(self._built_in)
             for point in sorted(entry_points(group=self.group), key=lambda point: (_package(point), point.name)):

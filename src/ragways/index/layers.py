@@ -6,15 +6,22 @@ from collections.abc import Iterable, Mapping
 
 from ragways.core.registry import Registry
 from ragways.core.section import parse_section
-from ragways.index.chunk_vectors import VECTORS
-from ragways.index.communities.layer import COMMUNITIES
-from ragways.index.graph.layer import GRAPH
 from ragways.index.layer import Layer
 from ragways.index.settings import LayerSettings
-from ragways.index.windows.layer import WINDOWS
-from ragways.index.words import WORDS
 
-LAYERS: Registry[Layer] = Registry("ragways.layers", "layer", Layer, (VECTORS, WORDS, WINDOWS, GRAPH, COMMUNITIES))
+# A process imports those that its index has: a third of what ragways imports is for graph, communities and windows.
+LAYERS: Registry[Layer] = Registry(
+    "ragways.layers",
+    "layer",
+    Layer,
+    later={
+        "vectors": "ragways.index.chunk_vectors:VECTORS",
+        "words": "ragways.index.words:WORDS",
+        "windows": "ragways.index.windows.layer:WINDOWS",
+        "graph": "ragways.index.graph.layer:GRAPH",
+        "communities": "ragways.index.communities.layer:COMMUNITIES",
+    },
+)
 
 USUAL = frozenset({"vectors", "words"})
 """Built unless others are asked for."""
@@ -33,16 +40,17 @@ def in_order(names: Iterable[str]) -> list[Layer]:
     chosen = set(names)
     ordered: dict[str, Layer] = {}
 
-    def take(layer: Layer) -> None:
-        for other in LAYERS.values():
-            if other.name in layer.needs and other.name not in ordered:
+    def take(name: str) -> None:
+        layer = LAYERS[name]
+        for other in LAYERS:
+            if other in layer.needs and other not in ordered:
                 take(other)
-        if layer.name in chosen:
-            ordered[layer.name] = layer
+        if name in chosen:
+            ordered[name] = layer
 
-    for layer in LAYERS.values():
-        if layer.name not in ordered:
-            take(layer)
+    for name in LAYERS:
+        if name in chosen and name not in ordered:
+            take(name)
     return list(ordered.values())
 
 
