@@ -235,7 +235,8 @@ def _take_documents(store: Store, part: Store, numbers: Sequence[int], changed: 
     beside = store.beside.read(part.path)
     for at in range(0, len(numbers), _AT_ONCE):
         some = numbers[at : at + _AT_ONCE]
-        here = {number for number in some if store.has(number)}
+        query = "SELECT number FROM documents WHERE number IN (SELECT value FROM json_each(?))"
+        here = {number for (number,) in store.db.execute(query, (json.dumps(some),))}
         store.remove(here)
         for table, key in (("documents", "number"), *((table, "document") for table in PARTS)):
             _copy(part, store, table, key, some, beside)
