@@ -53,9 +53,10 @@ from ragways.evaluation.duel.entries import (  # noqa: E402
     align,
     duel_entries,
 )
-from ragways.evaluation.duel.probes import ProbeResult, SelfTest, probe_prompts, self_test  # noqa: E402
+from ragways.evaluation.duel.probes import probe_prompts  # noqa: E402
 from ragways.evaluation.duel.replies import DuelPrompt, DuelReply, Points, duel_judge, duel_prompts  # noqa: E402
 from ragways.evaluation.duel.result import DuelResult, result_of  # noqa: E402
+from ragways.evaluation.duel.selftest import ProbeResult, SelfTest, self_test  # noqa: E402
 from ragways.evaluation.record import AnswerOrigin, EvidenceItem, Record  # noqa: E402
 from ragways.tasks.duel import ASPECTS, DuelAnswerInput, Rewritten  # noqa: E402
 

@@ -109,8 +109,8 @@ def _judge_and_rules(
 ) -> tuple[DuelJudge, DuelRules]:
     """The judge that is set; without one, who judged before, and as often: then figures are computed and no more."""
     from ragways.evaluation.duel.entries import DuelRules, Mode
-    from ragways.evaluation.duel.probes import SelfTestRuns
     from ragways.evaluation.duel.replies import DuelReplies, duel_judge, times_asked
+    from ragways.evaluation.duel.selftest import SelfTestRuns
 
     def drawn_by(judge: DuelJudge) -> int:
         tests = SelfTestRuns(run).of(judge)

@@ -13,8 +13,8 @@ from ragways.evaluation.statistics.inference import p_text
 
 if TYPE_CHECKING:
     from ragways.evaluation.duel.figures import BoxPlot
-    from ragways.evaluation.duel.probes import ProbeResult, SelfTest
     from ragways.evaluation.duel.result import DuelResult, HeatMap, PairResult
+    from ragways.evaluation.duel.selftest import ProbeResult, SelfTest
     from ragways.evaluation.duel.trials import DuelPlan
 
 PLOT = 41

@@ -24,16 +24,16 @@ from ragways.evaluation.duel.figures import (
     duel_figures,
     rounds_of,
 )
-from ragways.evaluation.duel.probes import (
+from ragways.evaluation.duel.probes import probe_prompts
+from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply
+from ragways.evaluation.duel.selftest import (
     ProbeResult,
     SelfTest,
     SelfTestRun,
     SelfTestRuns,
-    probe_prompts,
     self_test,
     with_earlier,
 )
-from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply
 from ragways.evaluation.duel.style import DRESSES, StyleAllowance, StyleBias, style_allowance
 from ragways.evaluation.judges.judge import same_family
 from ragways.evaluation.statistics.inference import holm

@@ -29,7 +29,7 @@ from ragways.evaluation.duel.entries import (
     words,
     worth_another,
 )
-from ragways.evaluation.duel.probes import SelfTest, SelfTestRuns, probe_prompts, self_test, with_earlier
+from ragways.evaluation.duel.probes import probe_prompts
 from ragways.evaluation.duel.replies import (
     DuelJudge,
     DuelPrompt,
@@ -41,6 +41,7 @@ from ragways.evaluation.duel.replies import (
     duel_judge,
     duel_prompts,
 )
+from ragways.evaluation.duel.selftest import SelfTest, SelfTestRuns, self_test, with_earlier
 from ragways.models.limits import count_call
 from ragways.models.tokens import count_text
 from ragways.tasks.duel import (

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 from ragways.evaluation.duel.entries import AlignedLog, DuelRules, duel_entries
-from ragways.evaluation.duel.probes import SelfTestRuns
 from ragways.evaluation.duel.replies import DuelJudge, DuelReplies, DuelReply, times_asked
 from ragways.evaluation.duel.result import DuelResult, duel_result
+from ragways.evaluation.duel.selftest import SelfTestRuns
 from ragways.evaluation.metric import Metric
 from ragways.evaluation.report.comparisons import compare_scored
 from ragways.evaluation.report.runs import ReportedRun
