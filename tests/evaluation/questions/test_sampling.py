@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
-from ragways.evaluation.questions.graph_questions import bridge_walk, random_walk
+from ragways.evaluation.questions.graph_draws import bridge_walk, random_walk
 from ragways.evaluation.questions.groupings import DOCUMENTS, GROUPINGS, READ, SENTENCES
 from ragways.evaluation.questions.source import SHARES, QuestionSource
 from ragways.evaluation.questions.templates import drawn_ways

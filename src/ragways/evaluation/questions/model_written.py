@@ -16,7 +16,7 @@ from ragways.evaluation.questions.draft import (
     null,
 )
 from ragways.evaluation.questions.entities import real
-from ragways.evaluation.questions.graph_questions import HOPS, around, bridge_walk, connected, edge, node, random_walk
+from ragways.evaluation.questions.graph_draws import HOPS, around, bridge_walk, connected, edge, node, random_walk
 from ragways.evaluation.questions.groupings import Grouping
 from ragways.evaluation.questions.source import QuestionSource
 from ragways.evaluation.questions.templates import drawn_ways
