@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from ragways.apps import terminal
-from ragways.apps.index import show_summary
+from ragways.apps.index_views import show_summary
 from ragways.core.runtime import Progress
 from ragways.corpus.source import Skipped
 from ragways.index.update import Summary

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ragways.apps.index import show_summary
+from ragways.apps.index_views import show_summary
 from ragways.apps.side_by_side import show_results
 from ragways.apps.terminal import console, progress_bar
 from ragways.assemble import opened, recipe_of

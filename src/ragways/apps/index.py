@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragways.apps.index_views import UNERASED, show_diagnosis, show_health, show_plan, show_status, show_summary
 from ragways.apps.logs import ROOT
 from ragways.apps.terminal import (
     ExcludeOption,
@@ -27,31 +27,19 @@ from ragways.apps.terminal import (
     index_folder,
     print_json,
     progress_bar,
-    show_table,
 )
 from ragways.core.errors import PARTLY, UsageError
-from ragways.core.language import NAMES
 from ragways.core.plain import to_plain
-from ragways.core.table import Table
-from ragways.core.text import counted, printable
 
 if TYPE_CHECKING:
-    from ragways.corpus.source import Skipped, WebSource
-    from ragways.index.diagnosis import Diagnosis
-    from ragways.index.health import Health, IndexStatus
-    from ragways.index.plan import IndexPlan
+    from ragways.corpus.source import WebSource
     from ragways.index.update import Recipe, Summary
-    from ragways.index.work_cache import Spent
     from ragways.settings import Settings
 
 UNFIT = 3
 """Exit code of a check that found errors."""
 OVERSPENT = 5
 """Exit code of a run that its budget stopped."""
-UNERASED = "not yet erased: a reader is open; what was removed goes from the file when the index is next opened"
-"""Said of a removal that no question sees undone, but whoever looks into the file does."""
-LEFT_OUT = 10
-"""Files that could not be read and are named one by one."""
 
 
 def index(
@@ -127,6 +115,11 @@ def index(
         raise typer.Exit(PARTLY)
 
 
+def _summary_data(summary: Summary) -> dict[str, Any]:
+    data: dict[str, Any] = to_plain(summary)
+    return {**data, "seconds": {stage: round(seconds, 3) for stage, seconds in summary.seconds.items()}}
+
+
 def _on_cluster(chosen: Settings, engine: str | None, address: str | None) -> Settings:
     from ragways.core.section import parse_section
     from ragways.settings import ClusterSettings
@@ -145,7 +138,7 @@ def _plan(chosen: Settings, paths: list[Path], recipe: Recipe, web: WebSource | 
     if json:
         print_json({"index": str(chosen.index), "documents": planned.documents, **to_plain(planned)})
     else:
-        _show_plan(planned, str(chosen.index))
+        show_plan(planned, str(chosen.index))
 
 
 def status(
@@ -164,7 +157,7 @@ def status(
             del data["documents"]
         print_json(data)
     else:
-        _show_status(found)
+        show_status(found)
 
 
 def remove(
@@ -203,7 +196,7 @@ def check(index: IndexOption = None, settings: SettingsOption = None, json: Json
         findings = to_plain(health.findings)
         print_json({"index": str(folder), "fit": health.fit, "findings": findings, "figures": health.figures})
     else:
-        _show_health(folder, health)
+        show_health(folder, health)
     if not health.fit:
         raise typer.Exit(UNFIT)
 
@@ -230,213 +223,4 @@ def diagnose(
     if json:
         print_json(data)
     else:
-        _show_diagnosis(diagnosis, kept)
-
-
-# What a person sees
-
-
-def show_summary(summary: Summary, folder: str) -> None:
-    out = console()
-    out.print(
-        f"{folder}: {summary.added:,} added, {summary.changed:,} changed, {summary.removed:,} removed, "
-        f"{summary.unchanged:,} unchanged; {counted(summary.chunks, 'chunk')}, {counted(summary.embedded, 'text')} "
-        f"embedded in {summary.wall:.1f} s",
-        markup=False,
-        soft_wrap=True,
-    )
-    if not (summary.added or summary.changed or summary.removed or summary.unchanged):
-        out.print("no file that could be read was found there", style="yellow")
-    _show_left_out(summary.skipped, "left out", summary.hidden)
-    _show_passed_over(summary)
-    _show_left_out(summary.failed, "could not be read")
-    if summary.undone:
-        out.print(f"not done: {summary.undone:,} units of work; they are tried again on the next run", style="yellow")
-        if summary.why:
-            out.print(f"the first because: {printable(summary.why)}", markup=False, style="yellow", soft_wrap=True)
-    if summary.unread:
-        out.print(summary.unread, markup=False, style="yellow", soft_wrap=True)
-    if summary.unerased:
-        out.print(UNERASED, style="yellow")
-    if summary.stopped:
-        out.print(f"stopped: {summary.stopped}; run again to go on", markup=False, style="yellow")
-
-
-def _show_left_out(entries: Sequence[Skipped], what: str, hidden: int = 0) -> None:
-    err = console(error=True)
-    for entry in entries[:LEFT_OUT]:
-        err.print(printable(f"{what}: {entry.key}: {entry.reason}"), markup=False, style="yellow", soft_wrap=True)
-    if len(entries) > LEFT_OUT:
-        err.print(f"{what}: and {len(entries) - LEFT_OUT:,} more (all of them with --json)", style="yellow")
-    if hidden:
-        err.print(f"{what}: {counted(hidden, 'hidden file or folder', 'hidden files or folders')}", style="dim")
-
-
-def _show_passed_over(done: Summary | IndexPlan) -> None:
-    """One line of what patterns left out, and one of what they take from the index."""
-    err = console(error=True)
-    by = {"ignored": "by .gitignore", "excluded": "by --include or --exclude", "junk": "as usual (node_modules …)"}
-    counts = [f"{done.left_out[why]:,} {words}" for why, words in by.items() if done.left_out.get(why)]
-    if counts:
-        err.print(f"left out: files or folders: {', '.join(counts)}", markup=False, style="dim")
-    if done.withdrawn:
-        one, many = "file that is there and was", "files that are there and were"
-        err.print(f"removed: {counted(done.withdrawn, one, many)} read before, but left out now")
-
-
-def _summary_data(summary: Summary) -> dict[str, Any]:
-    data: dict[str, Any] = to_plain(summary)
-    return {**data, "seconds": {stage: round(seconds, 3) for stage, seconds in summary.seconds.items()}}
-
-
-def _show_plan(plan: IndexPlan, folder: str) -> None:
-    rows = (
-        ("documents", f"{plan.documents:,} ({plan.new:,} new, {plan.changed:,} changed, {plan.unchanged:,} unchanged)"),
-        ("chunks", f"{plan.chunks:,} ({counted(plan.tokens, 'token')})"),
-        ("texts to embed", f"{plan.to_embed:,}"),
-        ("model calls", f"{plan.model_calls:,} ({counted(plan.model_tokens, 'token')})"),
-        ("money", _money(plan.usd)),
-        ("time", f"about {plan.seconds:.0f} s on this machine"),
-    )
-    show_table(Table.of(("", ""), rows, title=f"What indexing into {folder} would do"), header=False)
-    columns = ("layer", "rows", "to embed", "model calls", "input", "output", "money", "time", "estimated")
-    layers = [
-        (x.name, x.rows, x.to_embed, x.calls, x.input, x.output, _money(x.usd), f"{x.seconds:.1f} s", x.estimated)
-        for x in plan.layers
-    ]
-    show_table(Table.of(columns, layers))
-    _show_left_out(plan.skipped, "would be left out", plan.hidden)
-    _show_passed_over(plan)
-    _show_left_out(plan.failed, "cannot be read")
-
-
-def _money(usd: float | None) -> str:
-    return "unknown (set a price)" if usd is None else f"${usd:.4f}"
-
-
-def _show_status(status: IndexStatus) -> None:
-    rows = [(name, f"{count:,}") for name, count in status.counts.items()]
-    rows += [
-        ("embedder", status.embedder or "none"),
-        ("chunking", status.chunking),
-        ("size", f"{status.bytes / 1e6:.1f} MB"),
-        ("languages", ", ".join(f"{NAMES.get(code, code)} {n:,}" for code, n in status.languages.items())),
-    ]
-    show_table(Table.of(("", ""), rows, title=status.index), header=False)
-    if status.unread:
-        console().print(status.unread, markup=False, style="yellow", soft_wrap=True)
-    layers = [
-        (x.name, f"{x.rows:,}", f"{x.bytes / 1e6:.1f} MB", x.built_at, str(x.failures), _cost(x.spent))
-        if x.built
-        else (x.name, "not built", "", "", "", "")
-        for x in status.by_layer
-    ]
-    show_table(Table.of(("layer", "rows", "size", "built", "not done", "cost so far"), layers))
-    if status.documents is not None:
-        documents = [(document.id, document.key, document.title) for document in status.documents]
-        show_table(Table.of(("id", "key", "title"), documents))
-
-
-def _cost(spent: Spent) -> str:
-    """Seconds are those of the work itself, which may have run side by side."""
-    worked = f"{spent.seconds:.1f} s" if spent.seconds else ""
-    if not spent.calls:
-        return worked
-    tokens = f"{spent.input:,} + {spent.output:,} tokens"
-    return f"${spent.usd:.4f}, {spent.calls:,} calls, {tokens}, {worked}"
-
-
-def _show_health(folder: Path, health: Health) -> None:
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    out = console()
-    if health.findings:
-        table = RichTable("what", "how many", "for example", "cure", show_lines=True)
-        for finding in health.findings:
-            style = "red" if finding.severity == "error" else "yellow"
-            what = Text.assemble((finding.severity, style), f" {finding.name}")
-            table.add_row(what, f"{finding.count:,}", Text(printable(finding.example)), Text(finding.cure))
-        out.print(table)
-    if "entities" in health.figures:
-        entities, alone = int(health.figures["entities"]), health.figures["isolated_share"]
-        out.print(f"{counted(entities, 'entity', 'entities')}, {alone:.1%} of them in no relation", style="dim")
-    if "recall_at_10" in health.figures:
-        out.print(
-            f"recall@10 of a search by meaning against an exact one: {health.figures['recall_at_10']:.3f}", style="dim"
-        )
-    errors = sum(finding.severity == "error" for finding in health.findings)
-    warnings = len(health.findings) - errors
-    verdict = "fit" if health.fit else "not fit"
-    out.print(f"{folder}: {verdict}; {counted(errors, 'error')}, {counted(warnings, 'warning')}", markup=False)
-
-
-def _show_diagnosis(diagnosis: Diagnosis, kept: Path | None) -> None:
-    from ragways.index.diagnosis import NO_GRAPH, NO_VECTORS
-
-    out = console()
-    for title, rows, missing in (
-        ("Texts", _text_rows(diagnosis), ""),
-        ("Structure of the knowledge graph", _structure_rows(diagnosis), NO_GRAPH),
-        ("Meaning: how the vectors of chunks lie", _meaning_rows(diagnosis), NO_VECTORS),
-    ):
-        if rows:
-            show_table(Table.of(("", ""), rows, title=title), header=False)
-        else:
-            out.print(f"{title}: {missing}")
-    out.print(f"kept in {kept}" if kept else "not kept: the index cannot be written", style="dim", markup=False)
-
-
-def _text_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
-    texts = diagnosis.texts
-    if texts is None:
-        return []
-    return [
-        ("documents", _figure(texts.documents)),
-        ("passages", f"{_figure(texts.passages)}, {_figure(texts.passages_per_document)} a document"),
-        ("mean tokens of a passage", _figure(texts.mean_tokens)),
-        ("share of documents with a date", _figure(texts.dated_share)),
-        ("share of documents that others link to or name", _figure(texts.linked_share)),
-        ("share of passages that are copies", _figure(texts.duplicate_share)),
-    ]
-
-
-def _structure_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
-    structure = diagnosis.structure
-    if structure is None:
-        return []
-    of = "" if structure.clustering_of.whole else f" ({structure.clustering_of})"
-    return [
-        ("nodes (entities)", _figure(structure.nodes)),
-        ("edges (joined pairs)", f"{_figure(structure.edges)}, from {structure.relations:,} relations"),
-        ("relation types", _figure(structure.relation_types)),
-        ("density", _figure(structure.density)),
-        ("mean degree", _figure(structure.mean_degree)),
-        ("largest degree centrality", _figure(structure.largest_degree_centrality)),
-        ("components", _figure(structure.components)),
-        ("share of the largest", _figure(structure.largest_component_share)),
-        ("mean clustering coefficient", _figure(structure.mean_clustering) + of),
-    ]
-
-
-def _meaning_rows(diagnosis: Diagnosis) -> list[tuple[str, str]]:
-    meaning = diagnosis.meaning
-    if meaning is None:
-        return []
-    far, of = meaning.centroid_distance, meaning.neighbours_of
-    spread = "not defined"
-    if far is not None:
-        spread = f"mean {far.mean:.3f}, deviation {far.deviation:.3f}, from {far.minimum:.3f} to {far.maximum:.3f}"
-    return [
-        ("chunks", f"{meaning.chunks:,} vectors of {meaning.dimension} numbers"),
-        ("intrinsic dimension (TwoNN)", f"{_figure(meaning.intrinsic_dimension)}, from {of}"),
-        ("duplicates left out", f"{meaning.duplicates:,} of {of.size:,}"),
-        (f"hubness (k = {meaning.hubness_k})", f"{_figure(meaning.hubness)}, from {of}"),
-        ("cosine distance to the centroid", spread),
-    ]
-
-
-def _figure(figure: Any) -> str:  # noqa: ANN401 - a figure of either kind, or none
-    if figure is None:
-        return "not defined"
-    return f"{figure:,}" if isinstance(figure, int) else f"{figure:.4g}"
+        show_diagnosis(diagnosis, kept)

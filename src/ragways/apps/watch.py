@@ -133,7 +133,7 @@ def files(paths: Sequence[Path], recipe: Recipe) -> State:
 
 
 def _as_text(outcome: Summary | RagwaysError) -> None:
-    from ragways.apps.index import show_summary
+    from ragways.apps.index_views import show_summary
 
     if isinstance(outcome, RagwaysError):
         console(error=True).print(f"not indexed: {printable(str(outcome))}", markup=False, style="yellow")
