@@ -18,23 +18,25 @@ from ragways.index.diagnosis import (
     NO_GRAPH,
     NO_VECTORS,
     Diagnosis,
-    centroid_distance,
-    component_sizes,
     diagnose,
-    hubness,
-    intrinsic_dimension,
     known_diagnosis,
-    mean_clustering,
-    nearest,
     save,
-    semantic,
-    structural,
-    take,
     textual,
 )
 from ragways.index.filtered import only
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
+from ragways.index.shape import (
+    centroid_distance,
+    component_sizes,
+    hubness,
+    intrinsic_dimension,
+    mean_clustering,
+    nearest,
+    semantic,
+    structural,
+    take,
+)
 from tests.fakes import recipe, write
 
 GRAPHS = {
