@@ -10,73 +10,45 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from ragways.core.dates import iso_date
 from ragways.core.text import normal_lines
 from ragways.core.types import Document
 from ragways.corpus.builder import TextBuilder
+from ragways.corpus.rstgrammar import (
+    ADORNMENT,
+    CODE,
+    DIRECTIVE,
+    EXPLICIT,
+    FACTS,
+    FIELD,
+    GRID,
+    ITEM,
+    LABELLED,
+    MARKERS,
+    NOTE,
+    OBJECTS,
+    OPTION,
+    RULE,
+    SILENT,
+    TITLED,
+    closing_rules,
+    dedented,
+    end_of_indent,
+    grid_rows,
+    is_under,
+    simple_rows,
+)
 from ragways.corpus.rsttext import Inline
 from ragways.corpus.source import LoadOptions, SourceFile, read_text
 
 _MAX_DEPTH = 24
 """Levels of indent that are told apart; each costs another look at the lines below it."""
 
-_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+$")
-_DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:+.-]{0,60}?) ?::(?: +(.*))?$")
-_EXPLICIT = re.compile(r"\.\.(?: |$)")
-_NOTE = re.compile(r"\.\. +\[([^\]\n]{1,80})\] *(.*)$")
-_OPTION = re.compile(r":([A-Za-z][\w .-]{0,60}):(?: +(.*))?$")
-_FIELD = re.compile(r":((?! )[^:\n]{1,120}):(?: +(.*))?$")
-_ITEM = re.compile(r"(?:[*+\-•‣]|\(?(?:\d{1,4}|#|[A-Za-z]|[ivxIVX]{1,6})[.)])(?: +|$)")
-_RULE = re.compile(r"=+(?: +=+)+ *$")
-_GRID = re.compile(r"\+(?:[-=]+\+)+ *$")
-
-_SILENT = frozenset((
-    "toctree", "contents", "sectnum", "index", "currentmodule", "py:currentmodule", "module", "py:module", "highlight",
-    "default-role", "role", "include", "literalinclude", "raw", "meta", "image", "sectionauthor", "codeauthor",
-    "program", "tabularcolumns", "rst-class", "default-domain", "header", "footer", "target-notes", "graphviz",
-    "digraph", "title", "automodule", "autosummary", "plot", "bibliography", "spelling", "unicode", "date", "replace",
-    "ifconfig",
-))  # fmt: skip
-_CODE = frozenset((
-    "code-block", "code", "sourcecode", "console", "parsed-literal", "doctest", "testcode", "testoutput", "testsetup",
-    "productionlist", "prompt", "ipython", "math", "mermaid", "highlight-code", "command-output", "jupyter-execute",
-))  # fmt: skip
-_LABELLED = {
-    **{name: name.capitalize() for name in ("note", "warning", "tip", "important", "hint", "caution", "danger", "error",
-                                            "attention", "todo")},
-    "seealso": "See also", "versionadded": "Added in version", "versionchanged": "Changed in version",
-    "deprecated": "Deprecated since version", "versionremoved": "Removed in version",
-}  # fmt: skip
-_TITLED = frozenset(("admonition", "topic", "sidebar", "rubric", "centered", "tab", "tab-item", "dropdown", "card"))
-_OBJECTS = frozenset((
-    "attribute", "method", "class", "function", "exception", "data", "classmethod", "staticmethod", "property",
-    "decorator", "decoratormethod", "describe", "object", "setting", "fieldlookup", "templatetag", "templatefilter",
-    "django-admin", "django-admin-option", "option", "cmdoption", "envvar", "confval", "type", "macro", "struct",
-    "enum", "enumerator", "member", "var", "event", "directive", "autoclass", "autofunction", "automethod",
-    "autoexception", "abstractmethod", "coroutinefunction", "coroutinemethod", "opcode", "pdbcommand", "constant",
-    "trait", "union",
-))  # fmt: skip
-_MARKERS = frozenset(("setting", "fieldlookup", "templatetag", "templatefilter", "django-admin", "envvar", "confval"))
-"""Without a body they only mark the heading that follows."""
-_FACTS = {"author": "author", "authors": "author", "date": "date", "language": "language", "copyright": "copyright"}
-
 
 def load(file: SourceFile, options: LoadOptions) -> Iterator[Document]:
     source, metadata = read_text(file, options.max_bytes)
     yield rst_document(source, file, options, metadata)
-
-
-def is_rst(source: str) -> bool:
-    """Whether a plain text is written in reStructuredText: an underlined title, and a directive, target or role."""
-    head = source[:20_000]
-    lines = head.split("\n", 400)[:400]
-    titled = any(
-        len(under) >= 4 and _ADORNMENT.match(under.rstrip()) and line.strip() and len(line.rstrip()) <= len(under) + 1
-        for line, under in pairwise(lines)
-    )
-    return titled and bool(re.search(r"^\.\. (?:[a-z][\w:-]*::|_[^\n:]+:)|:[a-z]+:`[^`\n]+`", head, re.MULTILINE))
 
 
 def rst_document(source: str, file: SourceFile, options: LoadOptions, metadata: dict[str, str]) -> Document:
@@ -85,15 +57,6 @@ def rst_document(source: str, file: SourceFile, options: LoadOptions, metadata: 
     writer.write(lines, 1, 0)
     facts = {**writer.facts, "date": iso_date(writer.facts.get("date", ""))}
     return writer.builder.document(file.key, writer.title or file.stem, "rst", {**facts, **metadata})
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
-def _is_under(line: str, title: str) -> bool:
-    """An underline is as long as its title, or nearly: writers miscount."""
-    return bool(_ADORNMENT.match(line)) and (len(line) >= len(title) or len(line) >= max(4, len(title) * 2 // 3))
 
 
 class _Writer:
@@ -115,7 +78,7 @@ class _Writer:
         if depth > _MAX_DEPTH:
             self._paragraph([text.strip() for text in lines if text], line)
             return
-        outer, self._rules = self._rules, _closing_rules(lines)
+        outer, self._rules = self._rules, closing_rules(lines)
         here = 0
         while here < len(lines):
             if not lines[here]:
@@ -127,18 +90,18 @@ class _Writer:
     def _block(self, lines: Sequence[str], here: int, line: int, depth: int) -> int:
         """Write the block that begins at `here`, and say where the next may begin."""
         text = lines[here]
-        if text[0] == " " or _EXPLICIT.match(text):
-            end = _end_of_indent(lines, here + 1)
+        if text[0] == " " or EXPLICIT.match(text):
+            end = end_of_indent(lines, here + 1)
             write = self._nested if text[0] == " " else self._explicit
             write(lines[here:end], line + here, depth)
             return end
         if not depth and (size := self._section(lines, here, line)):
             return here + size
-        if _GRID.match(text) or (_RULE.match(text) and any(lines[here + 1 : here + 2])):
+        if GRID.match(text) or (RULE.match(text) and any(lines[here + 1 : here + 2])):
             return self._table(lines, here, line)
-        if item := _ITEM.match(text):
+        if item := ITEM.match(text):
             return self._item(lines, here, line, depth, item.end())
-        if field := _FIELD.match(text):
+        if field := FIELD.match(text):
             return self._field(lines, here, line, depth, field)
         return self._text(lines, here, line, depth)
 
@@ -148,9 +111,9 @@ class _Writer:
         """Write the section title that stands here, and say how many lines it takes. 0 where there is none."""
         text = lines[here]
         after = [*lines[here + 1 : here + 3], "", ""]
-        if _ADORNMENT.match(text) and after[0].strip() and after[1] == text and len(text) >= len(after[0].rstrip()):
+        if ADORNMENT.match(text) and after[0].strip() and after[1] == text and len(text) >= len(after[0].rstrip()):
             title, style, size = after[0].strip(), text[0] * 2, 3
-        elif after[0] and not _ADORNMENT.match(text) and _is_under(after[0], text):
+        elif after[0] and not ADORNMENT.match(text) and is_under(after[0], text):
             title, style, size = text, after[0][0], 2
         else:
             return 0
@@ -175,36 +138,36 @@ class _Writer:
     # --- directives and other explicit markup -----------------------------------------------------------------
 
     def _explicit(self, lines: Sequence[str], line: int, depth: int) -> None:
-        found = _DIRECTIVE.match(lines[0])
+        found = DIRECTIVE.match(lines[0])
         if found and not lines[0].startswith(".. |"):
             self._directive(found[1].lower(), found[2] or "", lines[1:], line, depth)
-        elif note := _NOTE.match(lines[0]):
+        elif note := NOTE.match(lines[0]):
             self._break()
-            self._nested([f"{note[1]}: {note[2]}", *_dedented(lines[1:])], line, depth)
+            self._nested([f"{note[1]}: {note[2]}", *dedented(lines[1:])], line, depth)
 
     def _directive(self, name: str, argument: str, below: Sequence[str], line: int, depth: int) -> None:
         short = name.rpartition(":")[2]
-        below = _dedented(below)
+        below = dedented(below)
         arguments = [argument] if argument else []
         start = 0
-        while start < len(below) and below[start] and not _OPTION.match(below[start]):
-            if short in _CODE or short in _LABELLED or short == "csv-table":
+        while start < len(below) and below[start] and not OPTION.match(below[start]):
+            if short in CODE or short in LABELLED or short == "csv-table":
                 break  # what stands there is content already
             arguments.append(below[start])
             start += 1
-        while start < len(below) and _OPTION.match(below[start]):
-            start = _end_of_indent(below, start + 1, blank=False)
+        while start < len(below) and OPTION.match(below[start]):
+            start = end_of_indent(below, start + 1, blank=False)
         body, line = below[start:], line + 1 + start
-        if short in _SILENT or name in _SILENT:
+        if short in SILENT or name in SILENT:
             return
-        if short in _CODE:
+        if short in CODE:
             self._code(body, line)
-        elif short in _LABELLED:
+        elif short in LABELLED:
             self._labelled(short, argument, body, line, depth)
-        elif short in _TITLED:
+        elif short in TITLED:
             self._paragraph([argument], line)
             self._nested(body, line, depth)
-        elif short in _OBJECTS:
+        elif short in OBJECTS:
             self._object(short, arguments, body, line, depth)
         elif short in ("csv-table", "list-table"):
             self._paragraph([argument], line)
@@ -216,7 +179,7 @@ class _Writer:
 
     def _labelled(self, name: str, argument: str, body: Sequence[str], line: int, depth: int) -> None:
         """A note with its kind before its first words, so that they are read as one."""
-        label = _LABELLED[name]
+        label = LABELLED[name]
         if "version" in label:
             version, _, argument = argument.partition(" ")
             label = f"{label} {version}"
@@ -226,7 +189,7 @@ class _Writer:
             body = [f"{label}: {argument}", *body]
         elif argument:
             body = [f"{label}: {argument}", "", *body]
-        elif first and not (first[0] in " .+=>" or _ITEM.match(first) or _FIELD.match(first)):
+        elif first and not (first[0] in " .+=>" or ITEM.match(first) or FIELD.match(first)):
             body = [*body[:start], f"{label}: {first}", *body[start + 1 :]]
         else:
             body = [f"{label}:", "", *body]
@@ -235,7 +198,7 @@ class _Writer:
     def _object(self, name: str, arguments: list[str], body: Sequence[str], line: int, depth: int) -> None:
         """What is described is a section; a member is named with what it belongs to."""
         signatures = [text.rstrip("\\").strip() for text in arguments if text.strip()]
-        if not signatures or (name in _MARKERS and not any(body)):
+        if not signatures or (name in MARKERS and not any(body)):
             return
         signature = signatures[0]
         own = re.split(r"[\s(]", signature, maxsplit=1)[0]
@@ -255,22 +218,22 @@ class _Writer:
 
     def _nested(self, lines: Sequence[str], line: int, depth: int) -> None:
         self._break()
-        self.write(_dedented(lines), line, depth + 1)
+        self.write(dedented(lines), line, depth + 1)
         self._break()
 
     def _code(self, lines: Sequence[str], line: int) -> None:
         self.builder.at(line=line + next((number for number, text in enumerate(lines) if text), 0))
-        self.builder.preformatted("\n".join(_dedented(lines)))
+        self.builder.preformatted("\n".join(dedented(lines)))
 
     def _item(self, lines: Sequence[str], here: int, line: int, depth: int, width: int) -> int:
-        end = _end_of_indent(lines, here + 1)
+        end = end_of_indent(lines, here + 1)
         below = lines[here + 1 : end]
         first = lines[here][width:]
         self.builder.line()
         self._lists += 1
-        self.write([first, *_dedented(below)], line + here, depth + 1)
+        self.write([first, *dedented(below)], line + here, depth + 1)
         self._lists -= 1
-        return self._end_of_list(lines, end, _ITEM)
+        return self._end_of_list(lines, end, ITEM)
 
     def _end_of_list(self, lines: Sequence[str], end: int, entry: re.Pattern[str]) -> int:
         """Where the next block begins; unless it is another entry, the list ends here."""
@@ -281,18 +244,18 @@ class _Writer:
         return end
 
     def _field(self, lines: Sequence[str], here: int, line: int, depth: int, found: re.Match[str]) -> int:
-        end = _end_of_indent(lines, here + 1)
+        end = end_of_indent(lines, here + 1)
         name, value = found[1], found[2] or ""
         if not depth and not self.builder.length:
-            if name.lower() in _FACTS:
-                self.facts.setdefault(_FACTS[name.lower()], self._inline.plain(value))
+            if name.lower() in FACTS:
+                self.facts.setdefault(FACTS[name.lower()], self._inline.plain(value))
             return end
         self.builder.line()
-        body = [f"{name}: {value}".strip(), *_dedented(lines[here + 1 : end])]
+        body = [f"{name}: {value}".strip(), *dedented(lines[here + 1 : end])]
         self._lists += 1
         self.write(body, line + here, depth + 1)
         self._lists -= 1
-        return self._end_of_list(lines, end, _FIELD)
+        return self._end_of_list(lines, end, FIELD)
 
     def _text(self, lines: Sequence[str], here: int, line: int, depth: int) -> int:
         """A paragraph, or a term with what is said of it below; `::` at the end announces code."""
@@ -303,7 +266,7 @@ class _Writer:
         if block[0].startswith(">>> "):
             self._code(block, line + here)
             return end
-        if len(block[0]) >= 4 and end == here + 1 and _ADORNMENT.match(block[0]):
+        if len(block[0]) >= 4 and end == here + 1 and ADORNMENT.match(block[0]):
             return end  # a line across the page
         if block[0].startswith("| "):
             self.builder.at(line=line + here)
@@ -315,11 +278,11 @@ class _Writer:
         if announced:
             block[-1] = block[-1][: -2 if block[-1] == "::" or block[-1].endswith(" ::") else -1].rstrip()
         if not announced and end == here + 1 and any(lines[end : end + 1]):
-            stop = _end_of_indent(lines, end)
+            stop = end_of_indent(lines, end)
             self._break()
             self._lists += 1
             self._paragraph(block, line + here)
-            self.write(_dedented(lines[end:stop]), line + end, depth + 1)
+            self.write(dedented(lines[end:stop]), line + end, depth + 1)
             self._lists -= 1
             self._break()
             return stop
@@ -327,7 +290,7 @@ class _Writer:
         if announced:
             while end < len(lines) and not lines[end]:
                 end += 1
-            start, end = end, _end_of_indent(lines, end)
+            start, end = end, end_of_indent(lines, end)
             self._code(lines[start:end], line + start)
         return end
 
@@ -352,11 +315,11 @@ class _Writer:
         if lines[here][0] == "+":
             while end < len(lines) and lines[end] and lines[end][0] in "+|":
                 end += 1
-            rows = _grid_rows(lines[here:end])
+            rows = grid_rows(lines[here:end])
         else:
             closing = bisect_right(self._rules, here)
             end = (self._rules[closing] if closing < len(self._rules) else here) + 1
-            rows = _simple_rows(lines[here:end])
+            rows = simple_rows(lines[here:end])
         self.builder.paragraph()
         self.builder.at(line=line + here)
         for row in rows:
@@ -368,63 +331,3 @@ class _Writer:
                 self.builder.unflat()
         self.builder.paragraph()
         return end
-
-
-def _closing_rules(lines: Sequence[str]) -> list[int]:
-    """Where rules of `==== ====` stand with nothing below them: each ends a table."""
-    return [
-        number
-        for number, text in enumerate(lines)
-        if text.startswith("=") and not any(lines[number + 1 : number + 2]) and _RULE.match(text)
-    ]
-
-
-def _grid_rows(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Rows of a table drawn with +, - and |: what stands between two rules, column by column."""
-    row: list[list[str]] = []
-    for text in lines:
-        if text[0] == "+":
-            if row:
-                yield [" ".join(filter(None, cell)) for cell in row]
-            row = []
-            continue
-        for number, cell in enumerate(text.strip("|").split("|")):
-            if number >= len(row):
-                row.append([])
-            row[number].append(cell.strip())
-    if row:
-        yield [" ".join(filter(None, cell)) for cell in row]
-
-
-def _simple_rows(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Rows of a table whose columns stand under `=====`; a line with nothing in the first column goes on."""
-    starts = [match.start() for match in re.finditer("=+", lines[0])]
-    ends = [*starts[1:], None]
-    row: list[str] = []
-    for text in lines:
-        if not text.strip("=- "):
-            continue
-        cells = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-        if cells[0] or not row:
-            if row:
-                yield row
-            row = cells
-        else:
-            row = [f"{above} {cell}".strip() for above, cell in zip(row, cells, strict=True)]
-    if row:
-        yield row
-
-
-def _end_of_indent(lines: Sequence[str], start: int, *, blank: bool = True) -> int:
-    """Where the indented lines from `start` on end; blank lines between them belong to them."""
-    end = here = start
-    while here < len(lines) and (lines[here].startswith(" ") or (blank and not lines[here])):
-        here += 1
-        if lines[here - 1]:
-            end = here
-    return end
-
-
-def _dedented(lines: Sequence[str]) -> list[str]:
-    indent = min((_indent(text) for text in lines if text), default=0)
-    return [text[indent:] for text in lines]

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ragways.core.text import normal_lines
 from ragways.core.types import Document
 from ragways.corpus.builder import TextBuilder
-from ragways.corpus.rst import is_rst, rst_document
+from ragways.corpus.rst import rst_document
+from ragways.corpus.rstgrammar import is_rst
 from ragways.corpus.source import LoadOptions, SourceFile, read_text
 
 
