@@ -12,8 +12,8 @@ import pytest
 
 ORDER = [
     "core", "models", "prompts", "reading", "tasks", "corpus", "index", "cloud", "cluster", "retrieval", "evaluation",
-    "pictures", "settings", "assemble", "reproduce", "asynchronous", "library", "experiment", "integrations", "service",
-    "apps", "__main__", "testing",
+    "pictures", "settings_sources", "settings", "assemble", "reproduce", "asynchronous", "library", "experiment",
+    "integrations", "service", "apps", "__main__", "testing",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parent.parent
 ROOT = REPOSITORY / "src" / "ragways"

@@ -13,7 +13,8 @@ from ragways.assemble import judge_client_of, recipe_of
 from ragways.core.errors import NoIndex, SettingsError
 from ragways.index.settings import CommunitySettings, GraphSettings, WindowSettings
 from ragways.models.endpoint import Endpoint
-from ragways.settings import Settings, read_settings, user_file
+from ragways.settings import Settings, read_settings
+from ragways.settings_sources import user_file
 
 SECTIONS = ("model", "judge", "embedder")
 ELSEWHERE, MINE = "https://elsewhere.example/v1", "https://mine.example/v1"

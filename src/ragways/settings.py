@@ -1,35 +1,24 @@
 """Every setting, with its default and what it does; the only reader of the environment.
 
-A value comes from the first that has it: a flag of the command, the environment (`RAGWAYS_MODEL__NAME`), a file `.env`
-in the current folder, the settings file (`ragways.toml`), the user's own settings file
-(`~/.config/ragways/ragways.toml`), the default here. A key of the user's goes only where the user says: see
-`read_settings`.
+A value that is set comes from where `settings_sources.py` says: a flag, the environment, a file. Else it is the default
+here.
 """
 
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 
-from ragways.core.errors import SettingsError
 from ragways.core.section import Section, settings_error
 from ragways.index.settings import CommunitySettings, GraphSettings, WindowSettings
-from ragways.models.providers import PROVIDERS, VARIABLES, Filled, fill
+from ragways.models.providers import PROVIDERS
 from ragways.retrieval.guard import GuardSettings
+from ragways.settings_sources import gathered, user_cache
 
-FILE = "ragways.toml"
-DOTENV = ".env"
-LONGEST_DOTENV = 1 << 16
-PREFIX = "RAGWAYS_"
-WITH_KEYS = ("model", "judge", "embedder")
-OF_A_PROVIDER = ("base_url", "key", "headers", "query")
-"""Settings that belong to one provider: whoever names another does not mean them."""
 ProviderName = Literal["", "ollama", "openai", "azure", "anthropic", "gemini", "vllm", "lmstudio", "openrouter"]
 
 
@@ -268,7 +257,7 @@ class Settings(Section):
     @classmethod
     def _with_cache(cls, values: Any) -> Any:  # noqa: ANN401 - whatever was given; the fields say what it must be
         if isinstance(values, dict) and "cache" not in values:
-            return {**values, "cache": _user_cache(os.environ)}
+            return {**values, "cache": user_cache(os.environ)}
         return values
 
 
@@ -282,140 +271,11 @@ def read_settings(
     SettingsError unless `trust` is set. The key in a provider's own variable (`OPENAI_API_KEY`) goes to that
     provider alone.
     """
-    environment = os.environ if environment is None else environment
-    path, own = file or Path(FILE), user_file(environment)
-    users = _from_file(own) if own is not None and own.is_file() else {}
-    dotenv = _from_dotenv(Path(DOTENV))
-    folders = _from_file(path) if (file is not None or path.is_file()) and not _same(path, own) else {}
-    folders = _merged(folders, _from_environment(dotenv))
-    nearest = _from_environment(environment)
-    _overlay(nearest, {name: value for name, value in flags.items() if value is not None})
-    values, mine = _merged(users, folders, nearest), _merged(users, nearest)
-    for section in WITH_KEYS:
-        if isinstance(part := values.get(section, {}), Mapping) and part:
-            owned = mine.get(section)
-            filled = fill(part, owned if isinstance(owned, Mapping) else {}, environment, dotenv)
-            if not trust:
-                _check_secrets(path, section, filled, folders, mine)
-            values[section] = filled.values
-    if "cache" not in values:
-        values["cache"] = _user_cache(environment)
+    values = gathered(file, os.environ if environment is None else environment, flags, trust=trust)
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
         raise settings_error(error, Settings) from None
-
-
-def user_file(environment: Mapping[str, str]) -> Path | None:
-    """Where the user's own settings file is, if there is one; None for an environment without a home folder."""
-    base = Path(environment.get("XDG_CONFIG_HOME") or "")
-    if not base.is_absolute():  # by its specification, a relative one does not count
-        home = environment.get("HOME") or environment.get("USERPROFILE")
-        if not home:
-            return None
-        base = Path(home) / ".config"
-    return base / "ragways" / FILE
-
-
-def _same(path: Path, other: Path | None) -> bool:
-    return other is not None and path.resolve() == other.resolve()
-
-
-def _check_secrets(
-    path: Path, section: str, filled: Filled, folders: Mapping[str, Any], mine: Mapping[str, Any]
-) -> None:
-    """Refuse a folder's file that would have a secret of the user's sent to a place that the user did not name."""
-    url, key = str(filled.values.get("base_url") or ""), filled.values.get("key")
-    users_key = key and not filled.folders_key and key != _get(folders, section, "key")
-    what = "key" if users_key and url not in filled.for_key else ""
-    if not what and url not in filled.named:
-        what = next((name for name in ("headers", "query") if _get(mine, section, name)), "")
-    if not url or not what:
-        return
-    variable = f"{PREFIX}{section.upper()}__BASE_URL"
-    raise SettingsError(
-        f"{path} or {DOTENV} would have your {section}.{what} sent to {url!r}, which only that file names",
-        f"if it belongs there, set {variable} too, or give --trust; otherwise take base_url out of that file",
-    )
-
-
-def _get(values: Mapping[str, Any], section: str, name: str) -> object:
-    part = values.get(section)
-    return part.get(name) if isinstance(part, Mapping) else None
-
-
-def _from_file(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        cure = f"name one that is there, or write one with: ragways init {path}"
-        raise SettingsError(f"there is no settings file {path}", cure) from None
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise SettingsError(f"cannot read {path}: {why}", "write a new one with: ragways init") from error
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not valid TOML: {error}", "mend that line, or: ragways init --force") from error
-
-
-def _from_dotenv(path: Path) -> dict[str, str]:
-    """Our own variables and those of providers in a file `NAME=value`; a file that is not there holds none."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(LONGEST_DOTENV)
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"cannot read {path}: {error}", "mend it, or take it away") from error
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        name, equals, value = line.strip().removeprefix("export ").partition("=")
-        name, value = name.strip(), value.strip()
-        if equals and (name.startswith(PREFIX) or name in VARIABLES):
-            quoted = len(value) > 1 and value[0] in "'\"" and value[-1] == value[0]
-            found[name] = value[1:-1] if quoted else value.partition(" #")[0].strip()
-    return found
-
-
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name, value in environment.items():
-        if name.startswith(PREFIX):
-            *parents, leaf = name.removeprefix(PREFIX).lower().split("__")
-            place = values
-            for parent in parents:
-                place = place.setdefault(parent, {})
-                if not isinstance(place, dict):
-                    raise SettingsError(f"{name} and a shorter variable contradict each other", "unset one of them")
-            place[leaf] = value
-    return values
-
-
-def _merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """One of all, the later over the earlier; none of them is changed."""
-    values: dict[str, Any] = {}
-    for layer in layers:
-        for section in WITH_KEYS:
-            provider, before = _get(layer, section, "provider"), values.get(section)
-            if provider and isinstance(before, dict) and before.get("provider") != provider:
-                values[section] = {name: value for name, value in before.items() if name not in OF_A_PROVIDER}
-        _overlay(values, deepcopy(dict(layer)))
-    return values
-
-
-def _overlay(values: dict[str, Any], over: Mapping[str, Any]) -> None:
-    for name, value in over.items():
-        if isinstance(value, Mapping) and isinstance(values.get(name), dict):
-            _overlay(values[name], value)
-        else:
-            values[name] = value
-
-
-def _user_cache(environment: Mapping[str, str]) -> Path:
-    base = environment.get("XDG_CACHE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "ragways"
-    except RuntimeError:
-        raise SettingsError("this user has no home folder", "set RAGWAYS_CACHE to a folder for the model") from None
 
 
 def plain_settings(settings: Settings) -> dict[str, Any]:
