@@ -22,7 +22,7 @@ from ragways.index.where import LONGEST as LONGEST_FILTER
 from ragways.retrieval.as_plain import result_data
 from ragways.retrieval.ask import LONGEST_QUESTION, PARADIGMS, ask
 from ragways.retrieval.resources import Resources
-from ragways.retrieval.tools.reading import view_of
+from ragways.retrieval.tools.corpus_view import view_of
 from ragways.retrieval.tools.toolbox import Toolbox, read_arguments, schema_of
 from ragways.service.errors import ServiceError, from_ragways
 from ragways.service.operations import Work, shown_data

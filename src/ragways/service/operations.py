@@ -20,7 +20,7 @@ from ragways.models.tokens import count_text, text_of
 from ragways.retrieval.as_plain import hit_data, result_data, usage_data
 from ragways.retrieval.ask import Result, check_question
 from ragways.retrieval.routing.explanation import explained
-from ragways.retrieval.tools.reading import view_of
+from ragways.retrieval.tools.corpus_view import view_of
 from ragways.service.errors import from_ragways, without_paths
 from ragways.service.keys import redacted
 from ragways.service.wire import error_of

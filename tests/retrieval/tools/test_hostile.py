@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragways.retrieval.tools import queries
-from ragways.retrieval.tools.reading import TOKENS
+from ragways.retrieval.tools.corpus_view import TOKENS
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
 from tests.retrieval.tools.conftest import resources
 

@@ -10,7 +10,7 @@ import pytest
 
 from ragways.assemble import opened
 from ragways.core.errors import ToolError
-from ragways.retrieval.tools.reading import TOKENS, page
+from ragways.retrieval.tools.corpus_view import TOKENS, page
 from ragways.retrieval.tools.results import Articles, quotes
 from ragways.retrieval.tools.toolbox import TOOLS, Toolbox
 from ragways.settings import Settings

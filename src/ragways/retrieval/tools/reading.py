@@ -1,11 +1,9 @@
-"""An index as tools read it, and what each tool does there: find where to read, read, and follow links."""
+"""What each tool does in an index: find where to read, read, and follow links."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, zip_longest
 from typing import Protocol
 
@@ -14,12 +12,11 @@ from numpy.typing import NDArray
 
 from ragways.core.errors import MissingLayer, ToolError
 from ragways.core.types import title_name
-from ragways.index.reader import Index
 from ragways.index.store import number_of, path_of
-from ragways.index.vectors import Scored, best
-from ragways.models.tokens import count_text
-from ragways.retrieval.tools.links import ArticleLinks, Catalogue, Place, shown
-from ragways.retrieval.tools.queries import PartRow, Queries
+from ragways.index.vectors import Scored
+from ragways.retrieval.tools.corpus_view import FIELD, TOKENS, CorpusView, page, stub_of
+from ragways.retrieval.tools.links import Place, shown
+from ragways.retrieval.tools.queries import PartRow
 from ragways.retrieval.tools.results import (
     Articles,
     Excerpt,
@@ -32,90 +29,10 @@ from ragways.retrieval.tools.results import (
     SectionPreview,
     SectionTitle,
     SectionWindow,
-    StubLink,
 )
 
-STRETCH = 2000
-"""Characters of a paragraph that are shown at once. A longer one is shown in several parts."""
-TOKENS = 2000
-"""The most that the texts in one result may cost; the rest is asked for by its offset."""
 LOOKED_AT = 4
 """Chunks looked at for each paragraph that is wanted, because several may lie in one paragraph."""
-
-
-class CorpusView:
-    """The queries, titles and links of one open index, each loaded when first used and kept. Reads only."""
-
-    def __init__(self, index: Index) -> None:
-        self.index = index
-        self.queries = Queries(index)
-
-    @cached_property
-    def catalogue(self) -> Catalogue:
-        return Catalogue(self.queries.titles())
-
-    @cached_property
-    def links(self) -> ArticleLinks:
-        return ArticleLinks(self.queries, self.catalogue)
-
-    @cached_property
-    def _openings(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Articles, and where among the vectors of chunks the first chunk of each stands."""
-        return self.index.vectors.openings()
-
-    def opening_like(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
-        """The k articles whose first chunk is nearest a vector: it says what the article is about, and as chunks are
-        usually made its title stands before it. So a search by meaning needs no vectors of its own.
-        """
-        numbers, rows = self._openings
-        scores = self.index.vectors.matrix.take(rows) @ vector
-        found = best([f"article:{number}" for number in numbers.tolist()], scores, k, 0.0)
-        return [(number_of(id), round(score, 4)) for id, score in found]
-
-    def listed(self, article: int, **more: object) -> Listed:
-        return Listed(f"article:{article}", self.catalogue.titles[article], **more)  # type: ignore[arg-type]
-
-    def quotes(self, article: int, rows: Iterable[PartRow], score: float | None = None) -> Iterator[Excerpt]:
-        """Paragraphs as quotes, long ones in parts."""
-        title, text, date = self.index._article(article)
-        for _, path, start, end in rows:
-            parts = list(_parts(text, start, end))
-            for number, (first, last, tokens) in enumerate(parts, start=1):
-                yield Excerpt(
-                    f"article:{article}:{path}", f"article:{article}", title, text[first:last],
-                    number if len(parts) > 1 else None, score, first, last, tokens, date,
-                )  # fmt: skip
-
-
-def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Stretches that are short in characters and in tokens, whatever the script; cut at a space where there is one."""
-    while start < end:
-        last = min(end, start + STRETCH)
-        if last < end and (space := text.rfind(" ", start + STRETCH // 2, last)) > 0:
-            last = space + 1
-        while (tokens := count_text(text[start:last])) > TOKENS:
-            last = start + (last - start) // 2
-        yield start, last, tokens
-        start = last
-
-
-def page(quotes: Iterable[Excerpt], offset: int, limit: int) -> tuple[tuple[Excerpt, ...], int | None]:
-    """Quotes from an offset on, as many as fit, and the offset of the rest."""
-    shown: list[Excerpt] = []
-    used = 0
-    for at, quote in enumerate(quotes):
-        if at < offset:
-            continue
-        if shown and (len(shown) == limit or used + quote.tokens > TOKENS):
-            return tuple(shown), at
-        shown.append(quote)
-        used += quote.tokens
-    return tuple(shown), None
-
-
-def view_of(index: Index) -> CorpusView:
-    """One view for an open index, however many toolboxes are made on it."""
-    return index.once(CorpusView)
 
 
 class Embed(Protocol):
@@ -138,7 +55,7 @@ async def by_title(view: CorpusView, embed: Embed, title: str, k: int, offset: i
             else view.listed(number, score=meant[number], way="by meaning")
             for number in in_turn
         ]
-    stub = _stub(view, title)
+    stub = stub_of(view, title)
     note = stub.note if stub else "" if found else "no title is like that"
     return Articles(tuple(found[offset : offset + k]), offset + k if len(found) > offset + k else None, note)
 
@@ -174,13 +91,12 @@ MOST = 50
 """Paragraphs, or section titles, in one result."""
 _BOXES = 10
 _FIELDS = 60
-_FIELD = 300
 _SECTION = re.compile(r"(article:[0-9]{1,18}):(s[0-9]{1,9})(:.*)?", re.ASCII | re.DOTALL)
 _PARAGRAPH = re.compile(r"(article:[0-9]{1,18}):(s[0-9]{1,9}:p[0-9]{1,9})(:[ct][0-9]{1,9})?", re.ASCII)
 
 
 def whole(view: CorpusView, article: str, offset: int) -> Paragraphs:
-    if stub := _stub(view, article):
+    if stub := stub_of(view, article):
         return Paragraphs((), None, stub.note, stub.links(view))
     number = view.catalogue.find(article)
     quotes, following = page(view.quotes(number, view.queries.paragraphs(number)), offset, MOST)
@@ -188,7 +104,7 @@ def whole(view: CorpusView, article: str, offset: int) -> Paragraphs:
 
 
 def outline(view: CorpusView, article: str, offset: int) -> Outline:
-    if stub := _stub(view, article):
+    if stub := stub_of(view, article):
         return Outline(Listed("", stub.title), (), (), None, stub.note, stub.links(view))
     number = view.catalogue.find(article)
     rows = view.queries.sections(number)
@@ -204,7 +120,7 @@ def _boxes(view: CorpusView, number: int) -> Iterator[InfoboxFacts]:
     for start, kind, fields in view.queries.infoboxes(number)[:_BOXES]:
         row = view.queries.paragraph_at(number, start)
         source = next(view.quotes(number, [row]), None) if row is not None else None
-        yield InfoboxFacts(kind[:_FIELD], {key[:_FIELD]: value[:_FIELD] for key, value in fields[:_FIELDS]}, source)
+        yield InfoboxFacts(kind[:FIELD], {key[:FIELD]: value[:FIELD] for key, value in fields[:_FIELDS]}, source)
 
 
 def sections(view: CorpusView, ids: Sequence[str], offset: int) -> Paragraphs:
@@ -284,15 +200,12 @@ def _past(quotes: Sequence[Excerpt], offset: int) -> str:
 
 
 LONGEST = 6
-"""ArticleLinks in a chain."""
-_LINKING = 20
-"""Articles that are named as linking to a stub; all of them can be read by backlinks."""
-_NAMES = 5
+"""Links in a chain."""
 _PARTIAL = "the corpus has few links of its own and is large: titles were looked for in the first part of it only"
 
 
 def neighbourhood(view: CorpusView, article: str, distance: int, direction: str, k: int, offset: int) -> Articles:
-    if stub := _stub(view, article):
+    if stub := stub_of(view, article):
         linking = [] if direction == "out" else list(dict.fromkeys(source for source, _, _ in stub.places))
         near = tuple(view.listed(source, distance=1, way="links here") for source in linking[offset : offset + k])
         return Articles(near, offset + k if len(linking) > offset + k else None, stub.note)
@@ -312,7 +225,7 @@ def neighbourhood(view: CorpusView, article: str, distance: int, direction: str,
 
 
 def backlinks(view: CorpusView, article: str, k: int, offset: int) -> Paragraphs:
-    if stub := _stub(view, article):
+    if stub := stub_of(view, article):
         places = [(source, start) for source, start, _ in stub.places]
         quotes, following = page(_linking(view, places, offset + k + 1), offset, k)
         return Paragraphs(quotes, following, stub.note)
@@ -332,44 +245,6 @@ def shortest_path(view: CorpusView, start: str, end: str, limit: int) -> LinkPat
     articles = links.articles(chain)
     hops = tuple(_hop(view, *pair) for pair in pairwise(articles))
     return LinkPath(len(chain) - 1, tuple(map(view.listed, articles)), hops, _partial(view))
-
-
-@dataclass(frozen=True)
-class _Stub:
-    """A title that has no article here though others link to it; `places` are document, start and end of the links."""
-
-    title: str
-    places: Sequence[tuple[int, int, int]]
-
-    @property
-    def note(self) -> str:
-        count = len({source for source, _, _ in self.places})
-        return (
-            f"{shown(self.title)} is a stub: the corpus has no article of that title, and {count:,} that link to it; "
-            "backlinks reads what they say of it"
-        )
-
-    def links(self, view: CorpusView) -> tuple[StubLink, ...]:
-        """The first articles that link to it, and what each calls it."""
-        names: dict[int, dict[str, None]] = {}
-        for source, start, end in self.places:
-            if source in names or len(names) < _LINKING:
-                called = " ".join(view.index.text(f"article:{source}", start, end).split())
-                names.setdefault(source, {})[called[:_FIELD]] = None
-        return tuple(
-            StubLink(f"article:{source}", view.catalogue.titles[source], tuple(called)[:_NAMES])
-            for source, called in names.items()
-        )
-
-
-def _stub(view: CorpusView, text: str) -> _Stub | None:
-    """What a title stands for that is linked to and has no article; None for any other text."""
-    title = " ".join(text.split())
-    name = title_name(title)
-    if not name or view.catalogue.by_name(name) is not None:
-        return None
-    places = [place for place in view.queries.links_named(name) if place[0] in view.catalogue.titles]
-    return _Stub(title, places) if places else None
 
 
 def _linking(view: CorpusView, places: Iterable[Place], limit: int) -> Iterator[Excerpt]:

@@ -1,0 +1,150 @@
+"""An index as tools see it: its titles and links, text as quotes of bounded size, and titles that are linked to without
+an article of their own (stubs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragways.core.types import title_name
+from ragways.index.reader import Index
+from ragways.index.store import number_of
+from ragways.index.vectors import best
+from ragways.models.tokens import count_text
+from ragways.retrieval.tools.links import ArticleLinks, Catalogue, shown
+from ragways.retrieval.tools.queries import PartRow, Queries
+from ragways.retrieval.tools.results import Excerpt, Listed, StubLink
+
+STRETCH = 2000
+"""Characters of a paragraph that are shown at once. A longer one is shown in several parts."""
+TOKENS = 2000
+"""The most that the texts in one result may cost; the rest is asked for by its offset."""
+FIELD = 300
+"""Characters of a field of an infobox, or of a name."""
+_LINKING = 20
+"""Articles that are named as linking to a stub; all of them can be read by backlinks."""
+_NAMES = 5
+
+
+class CorpusView:
+    """The queries, titles and links of one open index, each loaded when first used and kept. Reads only."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.queries = Queries(index)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        return Catalogue(self.queries.titles())
+
+    @cached_property
+    def links(self) -> ArticleLinks:
+        return ArticleLinks(self.queries, self.catalogue)
+
+    @cached_property
+    def _openings(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Articles, and where among the vectors of chunks the first chunk of each stands."""
+        return self.index.vectors.openings()
+
+    def opening_like(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
+        """The k articles whose first chunk is nearest a vector: it says what the article is about, and as chunks are
+        usually made its title stands before it. So a search by meaning needs no vectors of its own.
+        """
+        numbers, rows = self._openings
+        scores = self.index.vectors.matrix.take(rows) @ vector
+        found = best([f"article:{number}" for number in numbers.tolist()], scores, k, 0.0)
+        return [(number_of(id), round(score, 4)) for id, score in found]
+
+    def listed(self, article: int, **more: object) -> Listed:
+        return Listed(f"article:{article}", self.catalogue.titles[article], **more)  # type: ignore[arg-type]
+
+    def quotes(self, article: int, rows: Iterable[PartRow], score: float | None = None) -> Iterator[Excerpt]:
+        """Paragraphs as quotes, long ones in parts."""
+        title, text, date = self.index._article(article)
+        for _, path, start, end in rows:
+            parts = list(_parts(text, start, end))
+            for number, (first, last, tokens) in enumerate(parts, start=1):
+                yield Excerpt(
+                    f"article:{article}:{path}", f"article:{article}", title, text[first:last],
+                    number if len(parts) > 1 else None, score, first, last, tokens, date,
+                )  # fmt: skip
+
+
+def view_of(index: Index) -> CorpusView:
+    """One view for an open index, however many toolboxes are made on it."""
+    return index.once(CorpusView)
+
+
+# Text, a part and a page at a time
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Stretches that are short in characters and in tokens, whatever the script; cut at a space where there is one."""
+    while start < end:
+        last = min(end, start + STRETCH)
+        if last < end and (space := text.rfind(" ", start + STRETCH // 2, last)) > 0:
+            last = space + 1
+        while (tokens := count_text(text[start:last])) > TOKENS:
+            last = start + (last - start) // 2
+        yield start, last, tokens
+        start = last
+
+
+def page(quotes: Iterable[Excerpt], offset: int, limit: int) -> tuple[tuple[Excerpt, ...], int | None]:
+    """Quotes from an offset on, as many as fit, and the offset of the rest."""
+    shown: list[Excerpt] = []
+    used = 0
+    for at, quote in enumerate(quotes):
+        if at < offset:
+            continue
+        if shown and (len(shown) == limit or used + quote.tokens > TOKENS):
+            return tuple(shown), at
+        shown.append(quote)
+        used += quote.tokens
+    return tuple(shown), None
+
+
+# Stubs
+
+
+@dataclass(frozen=True)
+class Stub:
+    """A title that has no article here though others link to it; `places` are document, start and end of the links."""
+
+    title: str
+    places: Sequence[tuple[int, int, int]]
+
+    @property
+    def note(self) -> str:
+        count = len({source for source, _, _ in self.places})
+        return (
+            f"{shown(self.title)} is a stub: the corpus has no article of that title, and {count:,} that link to it; "
+            "backlinks reads what they say of it"
+        )
+
+    def links(self, view: CorpusView) -> tuple[StubLink, ...]:
+        """The first articles that link to it, and what each calls it."""
+        names: dict[int, dict[str, None]] = {}
+        for source, start, end in self.places:
+            if source in names or len(names) < _LINKING:
+                called = " ".join(view.index.text(f"article:{source}", start, end).split())
+                names.setdefault(source, {})[called[:FIELD]] = None
+        return tuple(
+            StubLink(f"article:{source}", view.catalogue.titles[source], tuple(called)[:_NAMES])
+            for source, called in names.items()
+        )
+
+
+def stub_of(view: CorpusView, text: str) -> Stub | None:
+    """What a title stands for that is linked to and has no article; None for any other text."""
+    title = " ".join(text.split())
+    name = title_name(title)
+    if not name or view.catalogue.by_name(name) is not None:
+        return None
+    places = [place for place in view.queries.links_named(name) if place[0] in view.catalogue.titles]
+    return Stub(title, places) if places else None
