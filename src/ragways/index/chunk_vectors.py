@@ -29,7 +29,7 @@ from ragways.index.segments import Rows, SegmentDocuments, renew, segments
 from ragways.index.sketches import SketchWords, is_exact, sketches
 from ragways.index.store import Store, chunk_texts, number_of
 from ragways.index.vectors import Vectors, best
-from ragways.index.work_cache import kept_vectors
+from ragways.index.work_rows import kept_vectors
 
 FOLDER = "vectors"
 

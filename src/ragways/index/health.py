@@ -27,7 +27,8 @@ from ragways.index.shards import MISSING, SHARDED, ShardList, state_in
 from ragways.index.store import FILE, Store, chunk_texts, derived_folder
 from ragways.index.work_cache import CURE as MOVE_AWAY
 from ragways.index.work_cache import FILE as WORK_CACHE
-from ragways.index.work_cache import Spent, damaged_rows, kept_vectors
+from ragways.index.work_cache import Spent
+from ragways.index.work_rows import damaged_rows, kept_vectors
 
 # Status
 

@@ -10,7 +10,6 @@ import json
 import logging
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
@@ -21,39 +20,18 @@ from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.trace import Meter, Usage, spending
 from ragways.index.database import Transaction, connect, store_errors
 from ragways.index.place import check_database
+from ragways.index.work_rows import BY_NAME, create_tables, is_whole, keep_packed, summed
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
 
 FILE = "work_cache.sqlite"
 CURE = "move it away: what it kept is made again by ragways index PATH"
 _MOST_OPEN = 64  # work caches of others that are kept open
 _TIDY = 1
 """SQLite's `user_version` of a work cache that holds nothing but what is used."""
-_TABLES = """
-CREATE TABLE IF NOT EXISTS embedders (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
--- `sum` is the CRC-32 of the rest of the row; that of a row of an earlier version is not known.
-CREATE TABLE IF NOT EXISTS vectors (
-    embedder INTEGER NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, sum INTEGER, PRIMARY KEY (embedder, hash)
-);
-CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, sum INTEGER);
--- Results of a kind of work (facts of a chunk, a report of a community) by the hash of what they were made from.
-CREATE TABLE IF NOT EXISTS results (
-    kind TEXT NOT NULL, hash TEXT NOT NULL, value TEXT NOT NULL, sum INTEGER, PRIMARY KEY (kind, hash)
-) WITHOUT ROWID;
--- Work that was tried and could not be done, to be tried again: what was said, and how often.
-CREATE TABLE IF NOT EXISTS failures (
-    kind TEXT NOT NULL, hash TEXT NOT NULL, tries INTEGER NOT NULL, error TEXT NOT NULL, reply TEXT NOT NULL,
-    PRIMARY KEY (kind, hash)
-) WITHOUT ROWID;
--- What each kind of work has cost so far, failures included. Numbers alone: nothing of a text that may have to go.
-CREATE TABLE IF NOT EXISTS spent (
-    kind TEXT PRIMARY KEY, calls INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, usd REAL NOT NULL,
-    seconds REAL NOT NULL
-) WITHOUT ROWID;
-"""
+_AMONG = "IN (SELECT value FROM json_each(?))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +90,7 @@ class WorkCache:
         with self._errors():
             if not self._db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
                 self._db.execute(f"PRAGMA user_version = {_TIDY}")
-            _pack_older(self._db)
-            self._db.executescript(_TABLES)
-            for table in _SUMMED:
-                if "sum" not in {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}:
-                    self._db.execute(f"ALTER TABLE {table} ADD COLUMN sum INTEGER")
+            create_tables(self._db)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -151,7 +125,7 @@ class WorkCache:
 
     def known(self, embedder: str, hashes: Iterable[str]) -> set[str]:
         """Those of the hashes that have a vector already."""
-        query = f"SELECT hash FROM vectors WHERE embedder = {_BY_NAME} AND hash {_AMONG}"  # noqa: S608
+        query = f"SELECT hash FROM vectors WHERE embedder = {BY_NAME} AND hash {_AMONG}"  # noqa: S608
         wanted = set(hashes)
         with self._errors():
             found = {row[0] for row in self._db.execute(query, (embedder, _json(wanted)))}
@@ -164,13 +138,13 @@ class WorkCache:
     ) -> None:
         """Keep vectors by the hash of their text, in a byte a number (`packed.py`)."""
         with self._errors(), Transaction(self._db):
-            _keep_packed(self._db, embedder, vectors)
+            keep_packed(self._db, embedder, vectors)
             self._write_down(kind, cost)
 
     def vectors(self, embedder: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """Packed vectors by hash, where they are kept; raises where one is not what was kept, and drops it."""
         columns = "embedder, hash, vector, sum"
-        query = f"SELECT {columns} FROM vectors WHERE embedder = {_BY_NAME} AND hash {_AMONG}"  # noqa: S608
+        query = f"SELECT {columns} FROM vectors WHERE embedder = {BY_NAME} AND hash {_AMONG}"  # noqa: S608
         with self._errors():
             rows = self._db.execute(query, (embedder, _json(hashes))).fetchall()
         if self._drop_damaged("vectors", rows):
@@ -349,85 +323,6 @@ class WorkCache:
                 "ragways: %d damaged %s in %s are dropped, to be made again", len(keys), table, self._path
             )
         return {hash for _, hash in keys}
-
-
-# Vectors
-
-_AMONG = "IN (SELECT value FROM json_each(?))"
-_BY_NAME = "(SELECT number FROM embedders WHERE name = ?)"
-
-
-def _keep_packed(db: sqlite3.Connection, embedder: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
-    if not vectors:
-        return
-    import numpy as np
-
-    from ragways.index.packed import pack
-
-    db.execute("INSERT OR IGNORE INTO embedders (name) VALUES (?)", (embedder,))
-    number = str(db.execute(f"SELECT {_BY_NAME}", (embedder,)).fetchone()[0])
-    packed = pack(np.stack(list(vectors.values())))
-    rows = [summed(number, hash, row.tobytes()) for hash, row in zip(vectors, packed, strict=True)]
-    db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
-
-
-def _pack_older(db: sqlite3.Connection) -> None:
-    """Pack what an earlier version kept in four bytes a number: it may have been paid for."""
-    names = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
-    if "vectors" not in names or "embedders" in names:
-        return
-    import numpy as np
-
-    with Transaction(db):
-        db.execute("ALTER TABLE vectors RENAME TO older")
-        for statement in _TABLES.split(";\n")[:2]:
-            db.execute(statement)
-        columns = [row[1] for row in db.execute("PRAGMA table_info(older)")]
-        rows = db.execute(f"SELECT embedder, hash, vector, {'sum' if 'sum' in columns else 'NULL'} FROM older")  # noqa: S608
-        while some := rows.fetchmany(1024):
-            for embedder in {row[0] for row in some}:
-                whole = {
-                    row[1]: np.frombuffer(row[2], np.float32) for row in some if row[0] == embedder and is_whole(row)
-                }
-                _keep_packed(db, embedder, whole)
-        db.execute("DROP TABLE older")
-    db.execute("VACUUM")
-
-
-def kept_vectors(db: sqlite3.Connection) -> Iterator[tuple[str, str, bytes]]:
-    """Embedder, hash and packed vector of all that a work cache keeps."""
-    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'embedders'").fetchone():
-        query = "SELECT name, hash, vector FROM vectors JOIN embedders ON number = embedder"
-        yield from ((name, hash, bytes(vector)) for name, hash, vector in db.execute(query))
-
-
-# Checksums of rows
-
-_SUMMED = {"vectors": "embedder, hash, vector", "results": "kind, hash, value", "replies": "key, reply"}
-
-
-def summed(*values: str | bytes) -> tuple[str | bytes | int, ...]:
-    """A row with its checksum."""
-    return (*values, _sum(values))
-
-
-def is_whole(row: Sequence[Any]) -> bool:
-    """Whether a row that was read, its texts as bytes or not, is the one that was kept."""
-    return row[-1] is None or row[-1] == _sum(row[:-1])
-
-
-def _sum(values: Iterable[str | bytes | int]) -> int:
-    return zlib.crc32(b"\0".join(value if isinstance(value, bytes) else str(value).encode() for value in values))
-
-
-def damaged_rows(db: sqlite3.Connection) -> Iterator[str]:
-    """Every row of a work cache that is not what was kept, by its table and hash."""
-    for table, columns in _SUMMED.items():
-        if "sum" in {row[1] for row in db.execute(f"PRAGMA table_info({table})")}:
-            texts = ", ".join(f"CAST({column} AS BLOB)" for column in columns.split(", "))
-            for row in db.execute(f"SELECT {texts}, sum FROM {table}"):  # noqa: S608 - names of our own
-                if not is_whole(row):
-                    yield f"{table}: {row[-3].decode(errors='replace')}"
 
 
 def _json(hashes: Iterable[str]) -> str:
