@@ -1,4 +1,4 @@
-"""The jobs of a server: a queue that outlives it, a process for each that runs, and who is told how far it is.
+"""The jobs of a server: a queue that outlives it, whose turn it is, and who is told how far each is.
 
 The queue is a table. A job that was running when the server ended is waiting again at the next start, and goes on where
 it was. Tenants take turns: of those with a job that waits, the one with the fewest running is next, then the one that
@@ -13,22 +13,20 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import secrets
 import signal
 import sqlite3
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ragways.core.errors import RagwaysError, StoreBusy
-from ragways.core.runtime import plain_environment
 from ragways.service.collections import Collection, Collections
 from ragways.service.config import ServiceConfig
 from ragways.service.errors import Conflict, Forbidden, NotFound, ServiceError, TooMany, from_ragways
+from ragways.service.job_process import RunningJob
 from ragways.service.job_table import COLUMNS, ENDED, TABLE, Job, JobKind, JobState, caller_data, job_of, now
 from ragways.service.keys import Caller, Keys
 from ragways.service.ledger import Held, Ledger
@@ -43,27 +41,9 @@ KEPT = 200
 """Jobs of a collection that have ended and are still told of."""
 _LOG = logging.getLogger("ragways.service")
 _GRACE = 10.0  # seconds between asking a process to end and ending it
-_LONGEST_LINE = 32 << 20
 _QUEUED = 64  # events that a slow reader may be behind
 _TRIES = 20  # of a write that must not be lost, while another process holds the database
 _PAUSE = 1.0  # seconds between two of them
-
-
-@dataclass
-class _Running:
-    """A job under way. `wanted` is how it is to end where somebody wants it to end early; `begun` says that its process
-    has told that the work begins.
-    """
-
-    job: Job
-    process: asyncio.subprocess.Process | None = None
-    wanted: JobState | None = None
-    begun: bool = False
-    stages: dict[str, dict[str, Any]] = field(default_factory=dict)
-    spent: float = 0.0
-    last: dict[str, Any] = field(default_factory=dict)
-    written: float = 0.0
-    task: asyncio.Task[None] | None = None
 
 
 class Jobs:
@@ -84,7 +64,7 @@ class Jobs:
         self._uploads = uploads
         self._ledger = ledger
         self._keys = keys
-        self._running: dict[str, _Running] = {}
+        self._running: dict[str, RunningJob] = {}
         self._turns: Counter[str] = Counter()
         self._turn = 0
         self._listeners: dict[str, set[asyncio.Queue[tuple[str, Any]]]] = {}
@@ -106,11 +86,11 @@ class Jobs:
         tasks = [running.task for running in self._running.values() if running.task is not None]
         for running in list(self._running.values()):
             running.wanted = running.wanted or "waiting"
-            _signal(running, signal.SIGTERM)
+            running.send_signal(signal.SIGTERM)
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=_GRACE)
             for running in list(self._running.values()):
-                _signal(running, signal.SIGKILL)
+                running.send_signal(signal.SIGKILL)
             if late:
                 await asyncio.wait(late, timeout=_GRACE)
 
@@ -152,7 +132,7 @@ class Jobs:
             raise NotFound("job")
         job = job_of(row)
         running = self._running.get(id)
-        return job if running is None or not running.stages else replace(job, progress=_progress(running))
+        return job if running is None or not running.stages else replace(job, progress=running.progress)
 
     def seen(self, caller: Caller, id: str) -> tuple[Job, Collection]:
         """A job that the caller may know of, and its collection."""
@@ -179,10 +159,10 @@ class Jobs:
             self._tell(id, "done", None)
         else:
             running.wanted = "cancelled"
-            _signal(running, signal.SIGTERM)
+            running.send_signal(signal.SIGTERM)
             if running.task is not None:
                 await asyncio.wait([running.task], timeout=_GRACE)
-                _signal(running, signal.SIGKILL)
+                running.send_signal(signal.SIGKILL)
                 await asyncio.wait([running.task])
         return self.get(id)
 
@@ -262,7 +242,7 @@ class Jobs:
                 return
             self._turn += 1
             self._turns[job.tenant] = self._turn
-            running = _Running(self.get(job.id))
+            running = RunningJob(self.get(job.id))
             self._running[job.id] = running
             running.task = asyncio.create_task(self._run(running))
 
@@ -277,7 +257,7 @@ class Jobs:
         ]
         return min(waiting, key=lambda job: (at_work[job.tenant], self._turns[job.tenant]), default=None)
 
-    async def _run(self, running: _Running) -> None:
+    async def _run(self, running: RunningJob) -> None:
         job, error = running.job, None
         try:
             try:
@@ -299,7 +279,7 @@ class Jobs:
             self._tell(job.id, "done", None)
             self._next()
 
-    async def _work(self, running: _Running) -> None:
+    async def _work(self, running: RunningJob) -> None:
         """Do a job, on the money of its key."""
         job = running.job
         collection = self._collection(job.collection)
@@ -313,10 +293,10 @@ class Jobs:
             if job.kind == "index":
                 await _patiently(lambda: self._look_again(running, collection))
 
-    async def _look_again(self, running: _Running, collection: Collection) -> None:
+    async def _look_again(self, running: RunningJob, collection: Collection) -> None:
         """Take down what the index holds now, and what became of each file."""
         collection = await asyncio.to_thread(self._collections.refresh, collection)
-        await self._uploads.indexed(collection, _failures(running.last.get("result") or {}))
+        await self._uploads.indexed(collection, running.unread)
 
     def _collection(self, id: str) -> Collection:
         found = next((one for one in self._collections.all() if one.id == id), None)
@@ -324,8 +304,8 @@ class Jobs:
             raise NotFound("collection")
         return found
 
-    async def _child(self, running: _Running, collection: Collection, held: Held) -> None:
-        """Start the process, tell what it tells, and wait for its end."""
+    async def _child(self, running: RunningJob, collection: Collection, held: Held) -> None:
+        """Have the process do it, tell what it tells, and wait for its end."""
         held.settle(0.0)  # until it says that the work begins, nothing can be spent
         job = running.job
         spec = {
@@ -339,43 +319,19 @@ class Jobs:
             "folder": str(collection.folder),
             "files": None if collection.files is None else str(collection.files),
         }
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "ragways.service.job"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            env=plain_environment(),
-            start_new_session=True,
-            limit=_LONGEST_LINE,
-        )
-        running.process = process
-        if process.stdin is None or process.stdout is None:
-            return
-        with suppress(ConnectionError):
-            process.stdin.write(json.dumps(spec).encode() + b"\n")
-            await process.stdin.drain()
-        if running.wanted is not None:
-            _signal(running, signal.SIGTERM)
+        lines = await running.start(spec)
         try:
-            async for line in process.stdout:
+            async for line in lines:
                 self._heard(running, json.loads(line))
         finally:
-            process.stdin.close()
-            _signal(running, signal.SIGKILL)  # with what it started itself and left behind
-            await process.wait()
+            await running.end()
             if running.begun:
                 held.actual = running.spent if running.last or held.usd is None else None
 
-    def _heard(self, running: _Running, message: dict[str, Any]) -> None:
-        running.begun = True
-        running.spent = float(message.get("spent", running.spent))
-        if "begun" in message:
+    def _heard(self, running: RunningJob, message: dict[str, Any]) -> None:
+        if not running.hear(message):
             return
-        if "progress" not in message:
-            running.last = message
-            return
-        told = message["progress"]
-        running.stages[told["stage"]] = told
-        progress = _progress(running)
+        progress = running.progress
         self._tell(running.job.id, "progress", progress)
         now = asyncio.get_running_loop().time()
         if now - running.written >= 1.0:
@@ -384,7 +340,7 @@ class Jobs:
                 query = "UPDATE jobs SET progress = ? WHERE id = ?"
                 self._state.db.execute(query, (json.dumps(progress), running.job.id))
 
-    async def _end(self, running: _Running, error: ServiceError | None) -> None:
+    async def _end(self, running: RunningJob, error: ServiceError | None) -> None:
         """Write down how a job ended."""
         last = running.last
         result = last.get("result")
@@ -400,7 +356,7 @@ class Jobs:
         state = running.wanted if running.wanted is not None and result is None else finished
         ended = None if state == "waiting" else now()
         told = (
-            _progress(running) if running.stages else None,
+            running.progress if running.stages else None,
             None if result is None else {**result, "spent": running.spent},
             None if error is None else {"code": error.code, "message": error.message, "cure": error.cure},
         )
@@ -428,21 +384,3 @@ async def _patiently(write: Callable[[], Awaitable[None]]) -> None:
         except (StoreBusy, sqlite3.OperationalError):
             await asyncio.sleep(_PAUSE)
     return await write()
-
-
-def _progress(running: _Running) -> dict[str, Any]:
-    """The newest stage, and how far each of them came."""
-    stages = list(running.stages.values())
-    return {**stages[-1], "stages": stages, "usd": running.spent}
-
-
-def _failures(result: dict[str, Any]) -> dict[str, str]:
-    """Why files could not be read, by name."""
-    return {entry["path"]: entry["reason"] for name in ("skipped", "failed") for entry in result.get(name, ())}
-
-
-def _signal(running: _Running, number: signal.Signals) -> None:
-    """To a job's process and all that it started."""
-    if running.process is not None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(running.process.pid, number)
