@@ -24,8 +24,6 @@ from ragways.service.config import KnownHosts
 from ragways.service.errors import (
     UNKNOWN,
     UNKNOWN_CURE,
-    BadRequest,
-    Forbidden,
     Full,
     ServiceError,
     TooLarge,
@@ -33,6 +31,7 @@ from ragways.service.errors import (
     TooSlow,
     Unauthorized,
 )
+from ragways.service.headers import API, Head, Headers, check_head, check_origin, preflight, read_head, reply_headers
 from ragways.service.keys import MAIN, Caller, redacted
 from ragways.service.workers import GRACE
 
@@ -40,32 +39,15 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 ASGI = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
-Headers = list[tuple[bytes, bytes]]
 
 _log = logging.getLogger("ragways.service")
-_ONCE = frozenset({b"host", b"content-length", b"transfer-encoding", b"content-encoding", b"authorization", b"origin",
-                   b"sec-fetch-site", b"expect", b"access-control-request-method"})  # fmt: skip
 _UPLOAD = re.compile(r"/api/v1/collections/[^/]+/files/")
 _WATCHING = re.compile(r"/api/v1/jobs/[^/]+/events")
-_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _SLOWEST = 32 * 1024
 """Bytes a second that a long body must come with, after the first seconds that any may take."""
 _DRAINED = 4 * 1024**2
 _DRAIN_SECONDS = 2.0
-CSP = "default-src 'none'; frame-ancestors 'none'"
-"""Of replies that set no policy of their own: a browser loads nothing for them, and no page shows them in a frame."""
-_SECURE: Headers = [
-    (b"content-security-policy", CSP.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cross-origin-embedder-policy", b"require-corp"),
-    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
-]
-_API = ("/api/", "/v1/", "/mcp")
 _DESCRIPTION = "/api/v1/openapi.json"
-_NO_STORE = (b"cache-control", b"no-store")
 
 
 class Gate:
@@ -101,7 +83,7 @@ class _Exchange:
         self.id = secrets.token_hex(8)
         scope["ragways.request"] = self.id
         self.path: str = scope["path"]
-        self.head: dict[bytes, bytes] = {}
+        self.head: Head = {}
         self.caller: Caller | None = None
         self.status = 0
         self.body_left = False  # whether some of the body has not come yet
@@ -143,47 +125,14 @@ class _Exchange:
     # Before the route
 
     def _read_head(self) -> None:
-        head = self.head
-        for name, value in self.scope["headers"]:
-            if name in _ONCE:
-                if name in head:
-                    raise BadRequest(f"the header {name.decode()} came twice", "send it once")
-                head[name] = value
-        if b"host" not in head:
-            raise BadRequest("the header Host is missing", "send it")
-        if not self.gate.hosts.knows(head[b"host"].decode("latin-1")):
-            raise ServiceError(421, "host", "this server does not go by that name", "add it to the setting serve.hosts")
-        chunked, length = head.get(b"transfer-encoding"), head.get(b"content-length")
-        if chunked is not None and (length is not None or chunked.strip(b" \t").lower() != b"chunked"):
-            raise BadRequest(
-                "the length of the body is not clear", "send Content-Length, or Transfer-Encoding: chunked"
-            )
-        if length is not None and not (length.isdigit() and len(length) < 16):
-            raise BadRequest("Content-Length is no number", "send the number of bytes")
-        if head.get(b"content-encoding", b"identity").strip(b" \t").lower() not in (b"identity", b""):
-            raise ServiceError(415, "encoding", "bodies cannot be compressed", "send it as it is")
-        self.body_left = chunked is not None or int(length or 0) > 0
-        self._check_origin()
+        read_head(self.scope["headers"], self.head)
+        self.body_left = check_head(self.head, self.gate.hosts)
+        check_origin(self.scope["method"], self.head, self.gate.origins)
         if self.scope["method"] == "PUT" and _UPLOAD.match(self.path):
             self._limit = self.gate.limits.upload
+        length = self.head.get(b"content-length")
         if length is not None and int(length) > self._limit:
             raise self._too_large()
-
-    def _check_origin(self) -> None:
-        """What changes something must come from our own page, from one that may, or from no page at all."""
-        if self.scope["method"] in _SAFE_METHODS:
-            return
-        origin = self.head.get(b"origin")
-        if origin is None:
-            site = self.head.get(b"sec-fetch-site", b"none")
-            allowed = site in (b"same-origin", b"none")
-        else:
-            text = origin.decode("latin-1").lower()
-            scheme, _, host = text.partition("://")
-            own = scheme in ("http", "https") and host == self.head[b"host"].decode("latin-1").lower()
-            allowed = own or text in self.gate.origins
-        if not allowed:
-            raise Forbidden("requests from pages of other sites are refused", "add it to the setting serve.origins")
 
     def _enter(self) -> None:
         gate = self.gate
@@ -198,7 +147,7 @@ class _Exchange:
             self.scope["ragways.caller"] = self.caller
             if self.caller.key and gate.under_way[self.caller.key] >= gate.limits.per_key:
                 raise TooMany("this key has too many requests under way", "wait until some have ended")
-        elif self.path.startswith(_API) and self.path != _DESCRIPTION and gate.service.keys.some():
+        elif self.path.startswith(API) and self.path != _DESCRIPTION and gate.service.keys.some():
             raise Unauthorized  # before anything of a body is read
         if watches:
             tenant = self.caller.tenant if self.caller is not None else MAIN
@@ -222,16 +171,9 @@ class _Exchange:
                 del self.gate.under_way[self.caller.key]
 
     async def _preflight(self) -> bool:
-        """A browser asks whether a page of another site may send what it is about to send."""
-        if self.scope["method"] != "OPTIONS" or b"access-control-request-method" not in self.head:
+        headers = preflight(self.scope["method"], self.head, self.gate.origins)
+        if headers is None:
             return False
-        if self.head.get(b"origin", b"").decode("latin-1").lower() not in self.gate.origins:
-            raise Forbidden("requests from pages of other sites are refused", "add it to the setting serve.origins")
-        headers: Headers = [
-            (b"access-control-allow-methods", b"GET, POST, PUT, DELETE"),
-            (b"access-control-allow-headers", b"authorization, content-type"),
-            (b"access-control-max-age", b"600"),
-        ]
         await self.send({"type": "http.response.start", "status": 204, "headers": headers})
         await self.send({"type": "http.response.body"})
         return True
@@ -345,18 +287,7 @@ class _Exchange:
         await self._send(message)
 
     def _headers(self, headers: Headers) -> Headers:
-        there = {name.lower() for name, _ in headers}
-        for pair in _SECURE:
-            if pair[0] not in there:
-                headers.append(pair)
-        if b"cache-control" not in there and self.path.startswith(_API):
-            headers.append(_NO_STORE)
-        headers.append((b"x-request-id", self.id.encode()))
-        if self.gate.origins:
-            headers.append((b"vary", b"Origin"))
-            if self.head.get(b"origin", b"").decode("latin-1").lower() in self.gate.origins:
-                headers.append((b"access-control-allow-origin", self.head[b"origin"]))
-                headers.append((b"access-control-expose-headers", b"x-request-id, retry-after"))
+        headers = reply_headers(headers, self.head, self.path, self.id, self.gate.origins)
         if self.body_left:  # what is left of the body must not be read as the next request
             headers.append((b"connection", b"close"))
         if (b"content-type", b"text/event-stream; charset=utf-8") in headers and self._clock is not None:
