@@ -111,5 +111,6 @@ def benchmark() -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    sys.path.insert(0, str(file.parent))  # its judges stand beside it
     spec.loader.exec_module(module)
     return module
