@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from ragways.index.health import bytes_on_disk
 from ragways.index.layers import LAYERS
 from ragways.index.packed import PackedRows
 from ragways.index.place import PAGES
+from ragways.index.status import bytes_on_disk
 from ragways.models.minilm import MiniLM
 
 

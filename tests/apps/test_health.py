@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from ragways.apps import index as commands
 from ragways.core.errors import NoIndex, UsageError
 from ragways.index.build import build
-from ragways.index.health import bytes_on_disk, layer_status
+from ragways.index.status import bytes_on_disk, layer_status
 from ragways.index.work_cache import WorkCache
 from tests.fakes import recipe, reseal, write
 

@@ -14,7 +14,8 @@ from ragways.apps.cli import app
 from ragways.core.language import REFUSALS, language
 from ragways.core.types import ABSTENTION
 from ragways.index.build import build
-from ragways.index.health import check, index_status
+from ragways.index.health import check
+from ragways.index.status import index_status
 from ragways.models.embed import reads
 from ragways.models.minilm import MiniLM
 from ragways.tasks.refusal import refuses

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from ragways.core.errors import EmbedderChanged, StoreDamaged, UsageError
 from ragways.core.runtime import Progress
 from ragways.index.build import build, remove
-from ragways.index.health import check, index_status
+from ragways.index.health import check
 from ragways.index.layers import LAYERS
 from ragways.index.live import LiveIndex
 from ragways.index.reader import Index
+from ragways.index.status import index_status
 from ragways.index.store import Store
 from ragways.index.update import Summary
 from ragways.models.client import ModelClient

@@ -148,7 +148,7 @@ def status(
     json: JsonOption = False,
 ) -> None:
     """Show what an index holds."""
-    from ragways.index.health import index_status
+    from ragways.index.status import index_status
 
     found = index_status(index_folder(settings, index), documents=documents)
     if json:

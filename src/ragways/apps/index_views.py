@@ -16,8 +16,9 @@ from ragways.core.text import counted, printable
 if TYPE_CHECKING:
     from ragways.corpus.source import Skipped
     from ragways.index.diagnosis import Diagnosis
-    from ragways.index.health import Health, IndexStatus
+    from ragways.index.health import Health
     from ragways.index.plan import IndexPlan
+    from ragways.index.status import IndexStatus
     from ragways.index.update import Summary
     from ragways.index.work_cache import Spent
 

@@ -117,6 +117,10 @@ def new_database(path: Path) -> Iterator[sqlite3.Connection]:
             db.close()
 
 
+def has_table(db: sqlite3.Connection, table: str) -> bool:
+    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
+
+
 def log_size(path: Path) -> int:
     """Bytes of commits that have not reached the file of a database, or of a commit that was never made."""
     try:

@@ -249,7 +249,8 @@ def check_layer(layer: Layer, files: Mapping[str, str] | None = None) -> None:
     """Check a layer on a few files: it is built with what it needs, shown by the index's status, found sound by its
     check, and, when a document comes and goes, left as if that had never been there.
     """
-    from ragways.index.health import check, layer_status
+    from ragways.index.health import check
+    from ragways.index.status import layer_status
 
     _check_names(layer)
     with tempfile.TemporaryDirectory() as temporary:
