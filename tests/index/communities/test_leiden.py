@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ragways.index.communities.partition import Group, connected, hierarchy, leiden, modularity
+from ragways.index.communities.partition import Group, _best, connected, hierarchy, leiden, modularity
 from ragways.index.pagerank import Adjacency
 
 Edge = tuple[int, int, float]
@@ -153,3 +153,16 @@ def test_a_star_and_a_long_path():
     leaves = [group.nodes for group in hierarchy(path, ids_of(501), size=20) if group.leaf]
     assert len(leaves) > 20
     assert all(np.array_equal(nodes, np.arange(nodes[0], nodes[-1] + 1)) for nodes in leaves)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.sampled_from([0.0, 1.0, 1.5, float("nan")]), st.integers(0, 3)), max_size=30
+    )
+)
+def test_the_best_place_of_each_node_is_that_of_the_greatest_gain_and_key(rows: list[tuple[int, float, int]]):
+    node, gain, keys = (np.array([row[n] for row in sorted(rows, key=lambda row: row[0])]) for n in range(3))
+    order = np.lexsort((keys, gain, node))  # all of it sorted
+    last = {int(node[place]): int(place) for place in order}
+    found = _best(node.astype(np.int64), gain.astype(np.float64), keys.astype(np.uint64))
+    assert found.tolist() == list(last.values())

@@ -136,9 +136,16 @@ def _gains(
 
 
 def _best(node: Ints, gain: Floats, keys: Keys) -> Ints:
-    """The place of each node's greatest gain; equal ones by the community's key."""
-    order = np.lexsort((keys, gain, node))
-    return order[np.append(node[order][1:] != node[order][:-1], True)] if len(order) else order
+    """The place of each node's greatest gain; equal ones by the community's key. `node` rises."""
+    if not len(node):
+        return np.zeros(0, np.int64)
+    begins = np.flatnonzero(np.append(True, node[1:] != node[:-1]))
+    greatest = np.repeat(np.maximum.reduceat(gain, begins), np.diff(np.append(begins, len(node))))
+    # Nearly all nodes have one such place: so there is little to sort. No number counts as the greatest.
+    places = np.flatnonzero((gain == greatest) | np.isnan(gain))
+    order = places[np.lexsort((keys[places], node[places]))]
+    best: Ints = order[np.append(node[order][1:] != node[order][:-1], True)]
+    return best
 
 
 def _staying(level: _Level, labels: Ints, resolution: float, node: Ints, to: Ints, gain: Floats) -> Floats:
