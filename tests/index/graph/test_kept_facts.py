@@ -19,6 +19,7 @@ from ragways.index.graph.asked_keys import AskedKeys
 from ragways.index.graph.corpus_names import CorpusNames, end_of
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Source
+from ragways.index.graph.held_names import HeldNames
 from ragways.index.graph.kept_facts import Readers, facts_by_rules
 from ragways.index.graph.layer import tables_of
 from ragways.index.graph.meanings import DocumentMeaning
@@ -303,8 +304,10 @@ def _facts_run(index: _Index, come: dict[str, Document | None]) -> kept_facts.Fa
     """What a run does to the facts."""
     runs: list[kept_facts.FactsRun] = []
 
-    def noting(context: BuildContext, wanted: GraphSettings, *rest: Readers) -> kept_facts.FactsRun:
-        runs.append(facts_by_rules(context, wanted, *rest))
+    def noting(
+        context: BuildContext, wanted: GraphSettings, readers: Readers, held: HeldNames | None
+    ) -> kept_facts.FactsRun:
+        runs.append(facts_by_rules(context, wanted, readers, held))
         return runs[-1]
 
     with pytest.MonkeyPatch.context() as patch:

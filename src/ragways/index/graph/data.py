@@ -43,7 +43,7 @@ class DocumentFacts:
         found = DocumentNames(self.title)
         for _, said in self.chunks:
             for _, facts in said:
-                found.hear(facts.entities, (end for each in facts.relations for end in (each.subject, each.object)))
+                found.hear(facts.entities, facts.ends)
         return found
 
 

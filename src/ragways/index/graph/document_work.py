@@ -10,7 +10,7 @@ import gc
 import sqlite3
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,7 +22,8 @@ from ragways.index.graph.claims import Claim, NameAnswers
 from ragways.index.graph.corpus_names import CorpusNames
 from ragways.index.graph.facts import Source, SourcePassage
 from ragways.index.graph.graph_tables import LaidDown
-from ragways.index.graph.kept_facts import Read, document_facts, document_names, read
+from ragways.index.graph.held_names import HeldDocument
+from ragways.index.graph.kept_facts import Read, document_facts, read
 from ragways.index.graph.meanings import DocumentMeaning
 from ragways.index.graph.updates import Claims, DocumentShare, share_of
 from ragways.index.settings import GraphSettings
@@ -32,6 +33,8 @@ _RENEWED = 50_000
 _MAPPED = 1 << 40
 PackedDocument = tuple[int, bytes, str]
 """A document's number, its packed facts, and its text."""
+Claimed = tuple[list[Any], list[Any]]
+"""What documents claim, counted, and what is left of each for the next pass."""
 
 
 class DocumentWork:
@@ -44,32 +47,47 @@ class DocumentWork:
 
     def facts(self, documents: list[Any]) -> list[Any]:
         """What the rules find in documents."""
-        found = (read(_source(each), self._corpus, self._settings) for each in documents)
-        return [(number, _text(keys.tobytes()), facts and _text(facts)) for number, keys, facts in found]
+        return [self._read(each, names=False) for each in documents]
 
-    def heard(self, documents: list[Any]) -> tuple[list[Any], list[bool]]:
-        """What documents claim with their names, and of each whether it may take one name for another."""
-        meanings = [*self._of_names(documents)]
-        return _counted(meanings, DocumentMeaning.heard), [meaning.may_take for meaning in meanings]
+    def facts_and_names(self, documents: list[Any]) -> list[Any]:
+        """The same, with their names."""
+        return [self._read(each, names=True) for each in documents]
 
-    def taken(self, documents: list[Any]) -> list[Any]:
+    def _read(self, document: list[Any], *, names: bool) -> tuple[Any, ...]:
+        found = read(_source(document), self._corpus, self._settings, names=names)
+        return found.number, _text(found.keys.tobytes()), _as_text(found.facts), _as_text(found.names)
+
+    def heard(self, documents: list[Any]) -> Claimed:
+        """What documents claim with their names."""
+        return self._claimed(documents, DocumentMeaning.heard)
+
+    def taken(self, documents: list[Any]) -> Claimed:
         """What documents claim by taking one name for another."""
-        return _counted(self._of_names(documents), DocumentMeaning.taken)
+        return self._claimed(documents, DocumentMeaning.taken)
 
-    def kinds(self, documents: list[Any]) -> list[Any]:
+    def kinds(self, documents: list[Any]) -> Claimed:
         """Which kinds of things documents claim to name."""
-        return _counted(self._of_names(documents), DocumentMeaning.kinds)
+        return self._claimed(documents, DocumentMeaning.kinds)
 
-    def _of_names(self, documents: list[Any]) -> Iterator[DocumentMeaning]:
-        for _, packed, text in documents:
-            yield DocumentMeaning(document_names(b64decode(packed), text), self._answers)
+    def _claimed(self, documents: list[Any], claimed: Callable[[DocumentMeaning], Claims]) -> Claimed:
+        counts: Counter[Claim] = Counter()
+        thoughts = []
+        for number, *held in documents:
+            meaning = self._meaning(*held)
+            for claim, count in claimed(meaning):
+                counts[claim] += count
+            thoughts.append((number, _text(meaning.thought())))
+        return [(*claim, count) for claim, count in counts.items()], thoughts
+
+    def _meaning(self, names: str, thought: str | None) -> DocumentMeaning:
+        return DocumentMeaning.going_on(b64decode(names), _as_bytes(thought), self._answers)
 
     def shares(self, documents: list[Any]) -> list[Any]:
         """The shares of documents."""
         found = []
-        for number, packed, text in documents:
+        for number, packed, text, *held in documents:
             facts = document_facts(number, b64decode(packed), text)
-            share = share_of(facts, DocumentMeaning(facts.names(), self._answers), lambda _, text=text: text)  # type: ignore[misc]
+            share = share_of(facts, self._meaning(*held), lambda _, text=text: text)  # type: ignore[misc]
             rows = share.rows
             document, paths, *blobs = rows.contents
             contents = document, paths, *map(_text, blobs)
@@ -77,14 +95,6 @@ class DocumentWork:
                 (number, _text(share.keys.tobytes()), _text(share.meaning), contents, _text(rows.texts), *rows[2:])
             )
         return found
-
-
-def _counted(meanings: Iterable[DocumentMeaning], claimed: Callable[[DocumentMeaning], Claims]) -> list[Any]:
-    counts: Counter[Claim] = Counter()
-    for meaning in meanings:
-        for claim, count in claimed(meaning):
-            counts[claim] += count
-    return [(*claim, count) for claim, count in counts.items()]
 
 
 # What goes into a piece, and what comes of it
@@ -111,22 +121,34 @@ def _source(piece: list[Any]) -> Source:
     )
 
 
-def packed_piece(document: PackedDocument) -> object:
+def held_piece(document: HeldDocument) -> tuple[object, ...]:
+    """A document whose names are held."""
+    number, names, thought = document
+    return number, _text(names), _as_text(thought)
+
+
+def packed_piece(document: PackedDocument, held: HeldDocument) -> object:
     """A document whose facts are known."""
     number, packed, text = document
-    return number, _text(packed), text
+    return number, _text(packed), text, *held_piece(held)[1:]
 
 
 def reads_of(found: list[Any]) -> Iterator[Read]:
     """What `facts` has found."""
-    for number, keys, facts in found:
-        yield number, np.frombuffer(b64decode(keys), dtype=np.uint32), None if facts is None else b64decode(facts)
+    for number, keys, facts, names in found:
+        yield Read(number, np.frombuffer(b64decode(keys), dtype=np.uint32), _as_bytes(facts), _as_bytes(names))
 
 
 def claims_of(found: list[Any]) -> Iterator[tuple[Claim, int]]:
     """What `heard`, `taken` or `kinds` have counted."""
     for claim, name, value, count in found:
         yield (claim, name, value), count
+
+
+def thoughts_of(found: list[Any]) -> Iterator[tuple[int, bytes]]:
+    """What they leave of documents."""
+    for number, thought in found:
+        yield number, b64decode(thought)
 
 
 def shares_of(found: list[Any]) -> Iterator[DocumentShare]:
@@ -140,6 +162,14 @@ def shares_of(found: list[Any]) -> Iterator[DocumentShare]:
 
 def _text(data: bytes) -> str:
     return b64encode(data).decode("ascii")
+
+
+def _as_text(data: bytes | None) -> str | None:
+    return None if data is None else _text(data)
+
+
+def _as_bytes(text: str | None) -> bytes | None:
+    return None if text is None else b64decode(text)
 
 
 # In a child
@@ -173,7 +203,14 @@ def do(work: DocumentWork, piece: dict[str, Any]) -> object:
 
 _WORK: dict[str, Callable[[DocumentWork, list[Any]], object]] = {
     work.__name__: work
-    for work in (DocumentWork.facts, DocumentWork.heard, DocumentWork.taken, DocumentWork.kinds, DocumentWork.shares)
+    for work in (
+        DocumentWork.facts,
+        DocumentWork.facts_and_names,
+        DocumentWork.heard,
+        DocumentWork.taken,
+        DocumentWork.kinds,
+        DocumentWork.shares,
+    )
 }
 
 

@@ -132,6 +132,11 @@ class PassageFacts:
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()
 
+    @property
+    def ends(self) -> Iterator[str]:
+        """The names at the ends of its relations."""
+        return (end for relation in self.relations for end in (relation.subject, relation.object))
+
     def __add__(self, other: PassageFacts) -> PassageFacts:
         return PassageFacts(self.entities + other.entities, self.relations + other.relations)
 

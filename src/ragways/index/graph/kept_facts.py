@@ -7,10 +7,10 @@ With its facts a document leaves the keys of what it asked (`CorpusNames.keys`),
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, f
 from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
 from ragways.index.graph.corpus_names import CorpusNames, create_tables
 from ragways.index.graph.data import DocumentFacts
-from ragways.index.graph.facts import PassageFacts, Source, sources
+from ragways.index.graph.facts import Entity, PassageFacts, Source, sources
+from ragways.index.graph.held_names import HeldNames
 from ragways.index.graph.packed_facts import packed_facts, unpacked_facts, unpacked_names
 from ragways.index.graph.resolve import DocumentNames
 from ragways.index.graph.rules import structure_facts, text_facts
@@ -57,8 +58,15 @@ class FactsRun:
     """Documents that were read and say something else than before."""
 
 
-Read = tuple[int, Keys, bytes | None]
-"""A document's number, the keys of what it asked, and its packed facts; none of a redirect, which says nothing."""
+class Read(NamedTuple):
+    """A document's number, the keys of what it asked, and its packed facts; none of a redirect, which says nothing.
+    `names` are its packed names, where they are wanted.
+    """
+
+    number: int
+    keys: Keys
+    facts: bytes | None
+    names: bytes | None = None
 
 
 class Readers(Protocol):
@@ -68,12 +76,16 @@ class Readers(Protocol):
     def useful(self) -> bool:
         """Whether that is worth it."""
 
-    def read(self, sources: Iterable[Source]) -> Iterable[Read]:
-        """Read documents, in their order."""
+    def read(self, sources: Iterable[Source], names: bool) -> Iterable[Read]:
+        """Read documents, in their order, with their names where these are wanted."""
 
 
-def facts_by_rules(context: BuildContext, settings: GraphSettings, readers: Readers | None = None) -> FactsRun:
-    """See to it that the facts of all documents are kept, as the rules find them; what that changed."""
+def facts_by_rules(
+    context: BuildContext, settings: GraphSettings, readers: Readers | None = None, held: HeldNames | None = None
+) -> FactsRun:
+    """See to it that the facts of all documents are kept, as the rules find them; what that changed. Where all are
+    read, `held` takes up their names.
+    """
     store = context.store
     create_tables(store.db, _TABLES)
     made = f"{_FORMAT} {settings.method == 'rules'} {settings.structure}"
@@ -83,10 +95,10 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings, readers: Read
         return FactsRun(CorpusNames(store.db))
     changes = context.changes
     if changes is None or state != (made, str(int(generation) - 1)):
-        return FactsRun(_read_all(context, settings, made, readers), whole=True)
+        return FactsRun(_read_all(context, settings, made, readers, held), whole=True)
     touched = changes.added | changes.changed | changes.removed
     if _MUCH * len(touched) > store.count("documents"):
-        return FactsRun(_read_all(context, settings, made, readers), whole=True)
+        return FactsRun(_read_all(context, settings, made, readers, held), whole=True)
     fresh = sources(store, sorted(changes.fresh))
     changed = change_corpus(store.db, sorted(touched), fresh, *_texts(store.db))
     if settings.method != "rules":  # no sentence is read
@@ -103,7 +115,9 @@ def facts_by_rules(context: BuildContext, settings: GraphSettings, readers: Read
     return FactsRun(corpus, False, changed, kept.before, kept.read)
 
 
-def _read_all(context: BuildContext, settings: GraphSettings, made: str, readers: Readers | None) -> CorpusNames:
+def _read_all(
+    context: BuildContext, settings: GraphSettings, made: str, readers: Readers | None, held: HeldNames | None
+) -> CorpusNames:
     store = context.store
     for kind, name in store.db.execute(
         "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name GLOB 'graph_*'"
@@ -114,10 +128,11 @@ def _read_all(context: BuildContext, settings: GraphSettings, made: str, readers
     fill_corpus(store.db, told(context.progress, "collecting names", sources(store), total), _texts(store.db)[1])
     corpus = CorpusNames(store.db)
     found = told(context.progress, _FINDING, sources(store), total)
+    names = held is not None
     if readers is not None and readers.useful:
-        _Kept(store.db).put_all(readers.read(found))
+        _Kept(store.db).put_all(readers.read(found, names), held)
     else:
-        _Kept(store.db).put_all(read(source, corpus, settings) for source in found)
+        _Kept(store.db).put_all((read(source, corpus, settings, names=names) for source in found), held)
     store.db.execute("INSERT INTO graph_state VALUES (?, ?)", (made, store.meta()["generation"]))
     return corpus
 
@@ -139,18 +154,21 @@ def corpus_of(documents: Sequence[Source]) -> CorpusNames:
 # Reading
 
 
-def read(source: Source, corpus: CorpusNames, settings: GraphSettings) -> Read:
-    """Read a document by the rules."""
+def read(source: Source, corpus: CorpusNames, settings: GraphSettings, *, names: bool = False) -> Read:
+    """Read a document by the rules; `names`: whether its names are wanted too."""
     corpus.begin()
     if source.redirect:
-        return source.number, corpus.keys(), None
+        return Read(source.number, corpus.keys(), None)
     said: list[list[PassageFacts]] = [[] for _ in source.passages]
     ways = [structure_facts] if settings.structure or settings.method == "rules" else []
     for way in [*ways, *([text_facts] if settings.method == "rules" else [])]:
         for found, facts in zip(said, way(source, corpus), strict=True):
             found.append(facts)
     packed = packed_facts(source.title, source.text, zip(source.passages, said, strict=True))
-    return source.number, corpus.keys(), packed
+    if not names:
+        return Read(source.number, corpus.keys(), packed)
+    heard = _names(source.title, ((facts.entities, facts.ends) for found in said for facts in found))
+    return Read(source.number, corpus.keys(), packed, heard.packed())
 
 
 def packed_documents(db: sqlite3.Connection) -> Iterator[tuple[int, bytes, str]]:
@@ -164,15 +182,14 @@ def kept_facts(db: sqlite3.Connection) -> Iterator[DocumentFacts]:
         yield document_facts(number, packed, text)
 
 
-def kept_names(db: sqlite3.Connection) -> Iterator[Callable[[], DocumentNames]]:
-    """The names of all documents, by number; a good deal quicker than their facts. Each is read when it is called."""
-    for _, packed, text in packed_documents(db):
-        yield partial(document_names, packed, text)
+def kept_names(db: sqlite3.Connection) -> Iterator[tuple[int, DocumentNames]]:
+    """The names of all documents, by number; a good deal quicker than their facts."""
+    for number, packed, text in packed_documents(db):
+        yield number, _names(*unpacked_names(packed, text))
 
 
-def document_names(packed: bytes, text: str) -> DocumentNames:
-    """The names in packed facts."""
-    title, named = unpacked_names(packed, text)
+def _names(title: str, named: Iterable[tuple[Iterable[Entity], Iterable[str]]]) -> DocumentNames:
+    """By the entities of chunks, and the names that relations have at their ends."""
     names = DocumentNames(title)
     for entities, ends in named:
         names.hear(entities, ends)
@@ -212,8 +229,9 @@ class _Kept:
         self.read: set[int] = set()
         """Documents that have others than before, or none any more."""
 
-    def put_all(self, read: Iterable[Read]) -> None:
-        for number, keys, facts in read:
+    def put_all(self, read: Iterable[Read], held: HeldNames | None = None) -> None:
+        """`held` takes up the names that come with them."""
+        for number, keys, facts, names in read:
             place = self.drop(number)
             if facts is not None:
                 self._db.execute(
@@ -222,6 +240,8 @@ class _Kept:
                 )
                 (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
                 self._keys.put(place, keys)
+            if held is not None and names is not None:
+                held.put(number, names)
             was, text = self.before.get(number, (None, ""))
             if was == facts and (was is None or text == text_now(self._db, number)):
                 self.before.pop(number, None)

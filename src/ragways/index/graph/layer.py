@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +15,7 @@ from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.array_tables import ArrayTable
 from ragways.index.folder import writing
+from ragways.index.gone_texts import text_now
 from ragways.index.graph.checks import check_names, check_references
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.embedded import EmbeddedTexts, see_to_texts
@@ -23,7 +25,7 @@ from ragways.index.graph.graph_tables import GraphTables
 from ragways.index.graph.ids import ENTITIES, EntityIds
 from ragways.index.graph.names import fold
 from ragways.index.graph.reader import Graph
-from ragways.index.graph.resolve import DocumentNames, near_hashes, near_merges, veto_hash
+from ragways.index.graph.resolve import near_hashes, near_merges, veto_hash
 from ragways.index.graph.tables import write_arrays
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, no_files
 from ragways.index.numbered_vectors import check_numbered
@@ -33,6 +35,7 @@ from ragways.index.work_cache import WorkCache
 
 if TYPE_CHECKING:
     from ragways.index.graph.claims import NameAnswers
+    from ragways.index.graph.held_names import HeldNames
     from ragways.index.graph.updates import Passes
     from ragways.index.graph.workers import GraphWorkers
 
@@ -88,14 +91,16 @@ _MEANT = "graph_meant"
 
 def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
     from ragways.index.graph.claims import NameAnswers
+    from ragways.index.graph.held_names import HeldNames
     from ragways.index.graph.kept_facts import facts_by_rules
-    from ragways.index.graph.updates import change_graph, fill_graph
+    from ragways.index.graph.updates import change_graph, fill_graph, fits_in_memory
     from ragways.index.graph.workers import GraphWorkers
 
     store, db = context.store, context.store.db
     forbidden = {veto_hash(one, other) for one, other in settings.apart} | context.work_cache.all_results(VETO).keys()
-    with closing(GraphWorkers(store, settings, forbidden)) as workers:
-        run = facts_by_rules(context, settings, workers)
+    with closing(GraphWorkers(store, settings, forbidden)) as workers, closing(HeldNames(db)) as held:
+        wanted = settings.method == "rules" and not fits_in_memory(db)
+        run = facts_by_rules(context, settings, workers, held if wanted else None)
         answers = NameAnswers(db, run.corpus.lexicon.common, forbidden)
         # Facts of a model or a file, and names that are alike, are gone through as a whole at each run.
         by_itself = settings.method == "rules" and not settings.near
@@ -108,36 +113,37 @@ def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
         store.set_meta({_MEANT: f"{made} {meta['generation']}"})
         if by_itself and known == made and not run.whole and generation == run_before:
             return change_graph(db, run, answers)
-        passes = _passes(context, settings, answers, workers if by_itself else None)
+        passes = _passes(context, settings, answers, held, workers if by_itself else None)
         fill_graph(db, passes, answers, lambda: _near(context, settings, answers), context.progress)
     return GraphTables(db)
 
 
 def _passes(
-    context: BuildContext, settings: GraphSettings, answers: NameAnswers, workers: GraphWorkers | None
+    context: BuildContext, settings: GraphSettings, answers: NameAnswers, held: HeldNames, workers: GraphWorkers | None
 ) -> Passes:
     """How the documents are gone through. `workers`: other processes that may do so."""
     from ragways.index.graph.kept_facts import kept_facts, kept_names
-    from ragways.index.graph.updates import Chapters, PassesHere, fits_in_memory
+    from ragways.index.graph.updates import PassesHere, PassesInMemory, fits_in_memory
 
     db, total = context.store.db, context.store.count("documents")
+    text = partial(text_now, db)
 
     def tell(stage: str, items: Iterable[T]) -> Iterator[T]:
         return told(context.progress, stage, items, total)
-
-    if workers is not None and workers.useful and not fits_in_memory(db):
-        return workers.passes(tell)
 
     def facts(stage: str = "making the graph") -> Iterator[DocumentFacts]:
         found = kept_facts(db) if settings.method == "rules" else _with_paid(context, settings, kept_facts(db))
         return tell(stage, found)
 
-    def names() -> Iterator[Callable[[], DocumentNames]]:
-        if settings.method == "rules":
-            return tell(_COMPARING, kept_names(db))
-        return (each.names for each in facts(_COMPARING))
-
-    return PassesHere(db, Chapters(facts, names), answers)
+    if fits_in_memory(db):
+        return PassesInMemory(facts(), answers, text)
+    if held.empty:  # they were read in another run, or a model or a file knows more
+        by_rules = settings.method == "rules"
+        names = kept_names(db) if by_rules else ((each.number, each.names()) for each in facts(_COMPARING))
+        held.put_all(tell(_COMPARING, names) if by_rules else names)
+    if workers is not None and workers.useful:
+        return workers.passes(held, tell)
+    return PassesHere(held, lambda after: tell(_COMPARING, held.documents(after)), facts, answers, text)
 
 
 def _near(context: BuildContext, settings: GraphSettings, answers: NameAnswers) -> dict[str, tuple[str, str]]:

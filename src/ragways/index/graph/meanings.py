@@ -5,6 +5,8 @@ It depends on the document's own names and on what the corpus tells of them (`cl
 
 from __future__ import annotations
 
+import marshal
+from array import array
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -15,6 +17,8 @@ from ragways.index.graph.resolve import DocumentNames, Key, exclusive_kind, is_c
 
 _STEPS = 8
 """Merges that lead on from one another, at most: a circle must end."""
+_FOUND = ("_aliases", "_short_forms", "_known")
+"""What is found out once."""
 
 
 class DocumentMeaning:
@@ -29,6 +33,21 @@ class DocumentMeaning:
         self._own = fold(split_title(names.title)[0])
         self._taken: dict[str, Into | None] = {}
 
+    def thought(self) -> bytes:
+        """What was found out until now, for one that has the same names to go on with (`going_on`)."""
+        found = {part: self.__dict__[part] for part in _FOUND if part in self.__dict__}
+        return marshal.dumps((array("I", self.asked).tobytes(), self._taken, found))
+
+    @classmethod
+    def going_on(cls, names: bytes, thought: bytes | None, answers: NameAnswers) -> DocumentMeaning:
+        """By packed names, and what another has found out, if any has."""
+        made = cls(DocumentNames.unpacked(names), answers)
+        if thought is not None:
+            asked, made._taken, found = marshal.loads(thought)  # noqa: S302 - of our own making, a moment ago
+            made.asked.update(array("I", asked))
+            made.__dict__.update(found)
+        return made
+
     def heard(self) -> Iterator[tuple[Claim, int]]:
         """What it claims whatever the corpus tells: spellings, and names of one word."""
         firsts = {name.partition(" ")[0] for name in self._names if " " in name}
@@ -39,14 +58,6 @@ class DocumentMeaning:
                 yield (USED, name, ""), 1
                 if name not in firsts:
                     yield (ALONE, name, ""), 1
-
-    @property
-    def may_take(self) -> bool:
-        """Whether there is anything that it may take for a short form or an acronym, whatever the corpus tells."""
-        if any(use.aliases for use in self._names.values()):
-            return True
-        words = [name.split() for name in (*self._names, self._own) if " " in name]
-        return any(each[0] in self._names or each[-1] in self._names for each in words)
 
     def taken(self) -> Iterator[tuple[Claim, int]]:
         """What it takes for short forms and acronyms."""

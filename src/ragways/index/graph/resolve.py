@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -55,6 +56,18 @@ class DocumentNames:
         for name in ends:
             if fold(name) not in self.names:
                 self._use(name).add(Entity(name))
+
+    def packed(self) -> bytes:
+        """For this version of Python to unpack, in this run."""
+        names = {
+            name: (use.count, use.types, use.spellings, use.aliases, use.guesses) for name, use in self.names.items()
+        }
+        return marshal.dumps((self.title, names))
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> DocumentNames:
+        title, names = marshal.loads(packed)  # noqa: S302 - of our own making, a moment ago
+        return cls(title, {name: NameUse(*use) for name, use in names.items()})
 
     def _use(self, name: str) -> NameUse:
         key = fold(name)

@@ -13,24 +13,23 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import compress, islice, repeat
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ragways.core.runtime import Progress, ProgressCallback, silent
-from ragways.index.gone_texts import text_now
 from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
 from ragways.index.graph.claims import TABLE, Claim, Into, NameAnswers, fill_claims
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
 from ragways.index.graph.graph_tables import KEPT, GraphTables, LaidDown
 from ragways.index.graph.graph_tables import TABLES as ROW_TABLES
+from ragways.index.graph.held_names import KINDS, TAKEN, HeldDocument, HeldNames
 from ragways.index.graph.kept_facts import FactsRun, document_facts, facts_of, has_facts
 from ragways.index.graph.meanings import DocumentMeaning
 from ragways.index.graph.names import fold
-from ragways.index.graph.resolve import DocumentNames, Key
+from ragways.index.graph.resolve import Key
 
 _KEYS = "graph_meaning_keys"
 _OWN_TABLES = f"""
@@ -44,16 +43,6 @@ _AT_ONCE = 1000
 """Documents whose shares of the graph are held at once."""
 _IN_MEMORY = 20_000
 """Chunks, of documents whose facts are held while the tables are made or changed, at most: some 20 KB each."""
-
-
-@dataclass(frozen=True)
-class Chapters:
-    """The facts of all documents, by number, and their names alone, which are read in less time, and only of those that
-    are called.
-    """
-
-    facts: Callable[[], Iterable[DocumentFacts]]
-    names: Callable[[], Iterable[Callable[[], DocumentNames]]]
 
 
 Claims = Iterable[tuple[Claim, int]]
@@ -114,40 +103,59 @@ def fill_graph(
     kept.flush()
 
 
-class PassesHere:
-    """The passes in this process: over what is held in memory where that is little, else it is made again."""
+class PassesInMemory:
+    """The passes over documents that are held in memory, as long as they are few."""
 
-    def __init__(self, db: sqlite3.Connection, chapters: Chapters, answers: NameAnswers) -> None:
-        self._db, self._chapters, self._answers = db, chapters, answers
-        self._held = list(self._facts_in_turn()) if fits_in_memory(db) else None
-        self._taking = bytearray()
-        """A byte for each document: whether it may take one name for another."""
+    def __init__(self, facts: Iterable[DocumentFacts], answers: NameAnswers, text: Callable[[int], str]) -> None:
+        self._held = [(each, DocumentMeaning(each.names(), answers)) for each in facts]
+        self._text = text
 
     def heard(self) -> Iterator[Claims]:
-        for meaning in self._of_names():
-            self._taking.append(meaning.may_take)
-            yield meaning.heard()
+        return (meaning.heard() for _, meaning in self._held)
 
     def taken(self) -> Iterator[Claims]:
-        return (meaning.taken() for meaning in self._of_names(self._taking))
+        return (meaning.taken() for _, meaning in self._held)
 
     def kinds(self) -> Iterator[Claims]:
-        return (meaning.kinds() for meaning in self._of_names())
+        return (meaning.kinds() for _, meaning in self._held)
 
     def shares(self) -> Iterator[DocumentShare]:
-        text = partial(text_now, self._db)
-        for facts, meaning in self._facts_in_turn() if self._held is None else self._held:
-            yield share_of(facts, meaning, text)
+        return (share_of(facts, meaning, self._text) for facts, meaning in self._held)
 
-    def _of_names(self, which: Sequence[int] = ()) -> Iterator[DocumentMeaning]:
-        """As far as names tell. `which`: for each document, whether it is wanted; all are unless it is given."""
-        wanted = which or repeat(1)
-        if self._held is not None:
-            return (meaning for _, meaning in compress(self._held, wanted))
-        return (DocumentMeaning(read(), self._answers) for read in compress(self._chapters.names(), wanted))
 
-    def _facts_in_turn(self) -> Iterator[tuple[DocumentFacts, DocumentMeaning]]:
-        return ((facts, DocumentMeaning(facts.names(), self._answers)) for facts in self._chapters.facts())
+class PassesHere:
+    """The passes in this process. `documents` gives those that are held, after a pass; `facts` all facts by number."""
+
+    def __init__(
+        self,
+        held: HeldNames,
+        documents: Callable[[str], Iterable[HeldDocument]],
+        facts: Callable[[], Iterable[DocumentFacts]],
+        answers: NameAnswers,
+        text: Callable[[int], str],
+    ) -> None:
+        self._held, self._documents, self._facts, self._answers, self._text = held, documents, facts, answers, text
+
+    def heard(self) -> Iterator[Claims]:
+        return (meaning.heard() for _, meaning in self._meanings(self._documents("")))
+
+    def taken(self) -> Iterator[Claims]:
+        for number, meaning in self._meanings(self._documents("")):
+            yield list(meaning.taken())
+            self._held.leave(TAKEN, [(number, meaning.thought())])
+
+    def kinds(self) -> Iterator[Claims]:
+        for number, meaning in self._meanings(self._documents(TAKEN)):
+            yield list(meaning.kinds())
+            self._held.leave(KINDS, [(number, meaning.thought())])
+
+    def shares(self) -> Iterator[DocumentShare]:
+        for facts, (_, meaning) in zip(self._facts(), self._meanings(self._held.documents(KINDS)), strict=True):
+            yield share_of(facts, meaning, self._text)
+
+    def _meanings(self, documents: Iterable[HeldDocument]) -> Iterator[tuple[int, DocumentMeaning]]:
+        for number, names, thought in documents:
+            yield number, DocumentMeaning.going_on(names, thought, self._answers)
 
 
 def fits_in_memory(db: sqlite3.Connection) -> bool:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import compress
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ragways.core.children import Children
 from ragways.core.runtime import default_threads
@@ -22,12 +21,15 @@ from ragways.index.graph.document_work import (
     DocumentWork,
     PackedDocument,
     claims_of,
+    held_piece,
     packed_piece,
     reads_of,
     shares_of,
     source_piece,
+    thoughts_of,
 )
 from ragways.index.graph.facts import Source
+from ragways.index.graph.held_names import KINDS, TAKEN, HeldDocument, HeldNames
 from ragways.index.graph.kept_facts import Read, packed_documents
 from ragways.index.graph.updates import Claims, DocumentShare
 from ragways.index.settings import GraphSettings
@@ -41,8 +43,12 @@ _CHARACTERS = 200_000
 _FILE = "names.sqlite"
 
 D = TypeVar("D")
-Told = Callable[[str, Iterable[PackedDocument]], Iterable[PackedDocument]]
-"""The same documents; how far a stage has come is told meanwhile."""
+
+
+class StageTeller(Protocol):
+    """The same documents; how far a stage has come is told meanwhile."""
+
+    def __call__(self, stage: str, items: Iterable[D], /) -> Iterable[D]: ...
 
 
 class GraphWorkers:
@@ -72,25 +78,28 @@ class GraphWorkers:
 
     # Reading
 
-    def read(self, sources: Iterable[Source]) -> Iterator[Read]:
-        """Documents as the rules read them, in their order."""
+    def read(self, sources: Iterable[Source], names: bool) -> Iterator[Read]:
+        """Documents as the rules read them, in their order, with their names where these are wanted."""
         some = _batches(sources, lambda source: len(source.text))
-        for found in self._map("facts", (list(map(source_piece, each)) for each in some)):
+        what = "facts_and_names" if names else "facts"
+        for found in self._map(what, (list(map(source_piece, each)) for each in some)):
             yield from reads_of(found)
 
     # Passes
 
-    def passes(self, told: Told) -> WorkerPasses:
-        """The passes over all documents, when the facts of all are kept."""
-        return WorkerPasses(self, told)
+    def passes(self, held: HeldNames, told: StageTeller) -> WorkerPasses:
+        """The passes over all documents, when the facts of all are kept, and their names held."""
+        return WorkerPasses(self, held, told)
 
-    def claims(self, step: str, documents: Iterable[PackedDocument]) -> Iterator[Any]:
-        """What documents claim, so many at once."""
-        return self._map(step, _packed_pieces(documents))
+    def claims(self, step: str, documents: Iterable[HeldDocument]) -> Iterator[Any]:
+        """What documents claim, so many at once, and what is left of them."""
+        some = _batches(documents, lambda document: len(document[1]))
+        return self._map(step, (list(map(held_piece, each)) for each in some))
 
-    def shares(self, documents: Iterable[PackedDocument]) -> Iterator[DocumentShare]:
+    def shares(self, documents: Iterable[tuple[PackedDocument, HeldDocument]]) -> Iterator[DocumentShare]:
         """Shares of documents, in their order."""
-        for found in self._map("shares", _packed_pieces(documents)):
+        some = _batches(documents, lambda document: len(document[0][2]))
+        for found in self._map("shares", ([packed_piece(*one) for one in each] for each in some)):
             yield from shares_of(found)
 
     def packed_documents(self) -> Iterator[PackedDocument]:
@@ -161,35 +170,33 @@ def _batches(documents: Iterable[D], size_of: Callable[[D], int]) -> Iterator[li
         yield some
 
 
-def _packed_pieces(documents: Iterable[PackedDocument]) -> Iterator[list[object]]:
-    for some in _batches(documents, lambda document: len(document[2])):
-        yield list(map(packed_piece, some))
-
-
 class WorkerPasses:
     """The passes over all documents, by several processes."""
 
-    def __init__(self, workers: GraphWorkers, told: Told) -> None:
-        self._workers, self._told = workers, told
-        self._taking = bytearray()
-
-    def _documents(self, stage: str = "comparing names") -> Iterable[PackedDocument]:
-        return self._told(stage, self._workers.packed_documents())
+    def __init__(self, workers: GraphWorkers, held: HeldNames, told: StageTeller) -> None:
+        self._workers, self._held, self._told = workers, held, told
 
     def heard(self) -> Iterator[Claims]:
-        for found, taking in self._workers.claims("heard", self._documents()):
-            self._taking.extend(taking)
+        for found, _ in self._workers.claims("heard", self._documents("")):
             yield claims_of(found)
 
     def taken(self) -> Iterator[Claims]:
         self._workers.show_claims(SPELLING + USED + ALONE)
-        wanted = compress(self._documents(), self._taking)
-        return map(claims_of, self._workers.claims("taken", wanted))
+        return self._claimed(TAKEN, self._documents(""))
 
     def kinds(self) -> Iterator[Claims]:
         self._workers.show_claims(SHORT + ACRONYM)
-        return map(claims_of, self._workers.claims("kinds", self._documents()))
+        return self._claimed(KINDS, self._documents(TAKEN))
 
     def shares(self) -> Iterator[DocumentShare]:
         self._workers.show_claims(KIND)
-        return self._workers.shares(self._documents("making the graph"))
+        documents = zip(self._workers.packed_documents(), self._held.documents(KINDS), strict=True)
+        return self._workers.shares(self._told("making the graph", documents))
+
+    def _documents(self, after: str) -> Iterable[HeldDocument]:
+        return self._told("comparing names", self._held.documents(after))
+
+    def _claimed(self, step: str, documents: Iterable[HeldDocument]) -> Iterator[Claims]:
+        for found, thoughts in self._workers.claims(step, documents):
+            self._held.leave(step, thoughts_of(thoughts))
+            yield claims_of(found)
