@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.index import array_tables
-from ragways.index.array_tables import ArrayTable, Patch, Rows, patch_table, write_table
+from ragways.index.array_tables import ArrayTable, Change, Patch, Rows, patch_table, write_table
 from ragways.index.ragged import Order, Ragged, ragged
 from ragways.index.row_keys import JoinedRanks, Ranks, RowKeys
 
@@ -109,7 +109,7 @@ def changed(table: ArrayTable, rows: dict[int, Row], new: dict[int, Row], *, who
     now = links.now(numbers)
     assert now.counts.tolist() == links.counts_of(numbers).tolist() == [len(new[n][1]) for n in sorted(new)]
     columns = {"value": np.array([new[n][0] for n in sorted(new)], dtype=np.int32)}
-    return table.patch(["value"]).joined(Patch(numbers, columns, {"links": links}))
+    return table.patch(Change(numbers, columns, {"links": links}))
 
 
 def test_a_long_row_that_gets_one_more_is_a_patch_of_one_value(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 A table has rows by number. A column has one value a row, or it is ragged: any number of values a row, perhaps in
 several parts. Files of a table are written once, with room at their end, and are linked from generation to generation.
-What has changed since is a patch: the plain columns of rows that took the place of others or have numbers of their own
+What has changed since is a patch: values of plain columns that are others, or of rows that have numbers of their own
 from the room, and the values that came into ragged rows or went from them. A reader maps the files and writes the patch
 into its own copy of the pages that it touches, so that whatever reads the arrays sees plain ones. When a patch no
 longer fits, the table is written anew.
@@ -14,7 +14,7 @@ its rows a second time, for any of them may be another when it is read.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -32,6 +32,7 @@ _VALUES = (1 << 17, 1 << 18)
 """Values that a patch may change of a column at least, and at most."""
 _PATCH = ".patch.npy"
 _OF_PATCHES = ("gone", "rows", "places")
+_ROWS_OF_CELLS = f"-cells{_PATCH}"
 
 
 @dataclass(frozen=True)
@@ -44,24 +45,31 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Patch:
-    """What is other in a table than was written: plain columns of some rows, by number, and edits of ragged columns."""
+class Change:
+    """Rows that are others now, or new: plain columns of each, by number in rising order, and edits of ragged columns,
+    which have all that came and went before in them.
+    """
 
     numbers: Ints
     columns: Mapping[str, Values] = field(default_factory=dict)
     edits: Mapping[str, EditedRows] = field(default_factory=dict)
 
-    def joined(self, newer: Patch) -> Patch:
-        """These rows, and newer ones, which take the place of those of the same numbers; and the newer edits, which
-        have the older in them.
-        """
-        kept = np.flatnonzero(~np.isin(self.numbers, newer.numbers))
-        numbers = np.concatenate([self.numbers[kept], newer.numbers])
-        order = np.argsort(numbers)
-        columns = {
-            name: np.concatenate([self.columns[name][kept], values])[order] for name, values in newer.columns.items()
-        }
-        return Patch(numbers[order], columns, newer.edits)
+
+@dataclass(frozen=True)
+class Cells:
+    """Values of a plain column that are not those that were written, by their rows in rising order."""
+
+    rows: Ints
+    values: Values
+
+
+@dataclass(frozen=True)
+class Patch:
+    """What is other in a table than was written, and the numbers of all rows that were ever changed or new."""
+
+    numbers: Ints
+    cells: Mapping[str, Cells] = field(default_factory=dict)
+    edits: Mapping[str, EditedRows] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -97,11 +105,8 @@ class ArrayTable:
     def column(self, name: str) -> Values:
         """One value a row; 0 where there is no row."""
         values = self._load(name)
-        if len(self._numbers):
-            patch = self._load_patch(name)
-            # A page that is written to is copied: most rows of a patch have another value in one or two columns.
-            other = np.flatnonzero((values[self._numbers] != patch).reshape(len(patch), -1).any(axis=1))
-            values[self._numbers[other]] = patch[other]
+        if (cells := self._cells(name)) is not None:
+            values[cells.rows] = cells.values
         return values
 
     def ragged(self, name: str) -> Ragged:
@@ -128,10 +133,27 @@ class ArrayTable:
             edits = Edits(gone, rows, places, {part: self._load_patch(f"{name}-{part}") for part in written.parts})
         return EditedRows(written, self.size.rows, edits)
 
-    def patch(self, columns: Collection[str]) -> Patch:
-        """What the patch has of these columns."""
-        read = self._load_patch if len(self._numbers) else self._load
-        return Patch(self._numbers, {name: read(name)[: len(self._numbers)] for name in columns})
+    def patch(self, change: Change) -> Patch:
+        """The patch that this table has after a change."""
+        cells = {name: self._changed(name, change.numbers, values) for name, values in change.columns.items()}
+        return Patch(np.union1d(self._numbers, change.numbers), cells, change.edits)
+
+    def _changed(self, name: str, rows: Ints, values: Values) -> Cells:
+        """The cells of a column when these rows have these values: only what is not as it was written. A page that a
+        reader writes to is copied, and most rows that change have another value in one or two columns.
+        """
+        other = np.flatnonzero(self._load(name)[rows] != values)
+        if (before := self._cells(name)) is None:
+            return Cells(rows[other], values[other])
+        kept = np.flatnonzero(~np.isin(before.rows, rows))
+        joined = np.concatenate([before.rows[kept], rows[other]])
+        order = np.argsort(joined)
+        return Cells(joined[order], np.concatenate([before.values[kept], values[other]])[order])
+
+    def _cells(self, name: str) -> Cells | None:
+        if not (self._folder / f"{self._name}-{name}{_ROWS_OF_CELLS}").is_file():
+            return None
+        return Cells(self._load_patch(f"{name}-cells"), self._load_patch(name))
 
     def _parts(self, name: str) -> list[str]:
         prefix = f"{self._name}-{name}-"
@@ -182,8 +204,10 @@ def patch_table(folder: Path, name: str, before: Path, patch: Patch) -> None:
             link_file(file, folder / file.name)
     if len(patch.numbers) or any(len(rows.edits) for rows in patch.edits.values()):
         np.save(folder / f"{name}{_PATCH}", patch.numbers)
-        for column, values in patch.columns.items():
-            np.save(folder / f"{name}-{column}{_PATCH}", values)
+    for column, cells in patch.cells.items():
+        if len(cells.rows):
+            np.save(folder / f"{name}-{column}{_ROWS_OF_CELLS}", cells.rows)
+            np.save(folder / f"{name}-{column}{_PATCH}", cells.values)
     for column, rows in patch.edits.items():
         edits, bounds = rows.edits, rows.written.begins.dtype
         if not len(edits):

@@ -131,7 +131,10 @@ def link_file(source: Path, target: Path) -> None:
 
 def is_linked(path: Path, other: Path) -> bool:
     """Whether two names are of one file."""
-    return path.is_file() and other.is_file() and path.samefile(other)
+    try:
+        return os.path.samestat(os.stat(path), os.stat(other))
+    except OSError:
+        return False
 
 
 def _written(path: Path) -> Sum:

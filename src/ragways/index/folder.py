@@ -86,7 +86,7 @@ def _check_work_cache(folder: Path) -> None:
             raise StoreDamaged(f"{folder / WORK_CACHE} is damaged")
 
 
-FORMAT = "14"
+FORMAT = "15"
 """Which files a derived folder has and what is in them; a folder of another format is made again when it is opened."""
 
 FORMAT_MARK = "format-"
@@ -159,10 +159,15 @@ def _check_read(before: Path, draft: Path) -> None:
 
 
 def _check_arrays(draft: Path) -> None:
-    """NumPy writes by C's buffers, and may not hear that the last of them did not fit on the disk."""
+    """NumPy writes by C's buffers, and may not hear that the last of them did not fit on the disk. What has another
+    name, in the generation before, was looked at when it was written.
+    """
     for file in draft.rglob("*.npy"):
+        known = file.stat()
+        if known.st_nlink > 1:
+            continue
         try:
-            whole = file.stat().st_size >= _size_by_header(file)
+            whole = known.st_size >= _size_by_header(file)
         except (ValueError, EOFError):
             whole = False
         if not whole:

@@ -243,3 +243,43 @@ def test_a_text_that_changes_in_its_place_changes_what_it_describes() -> None:
     assert read_graph(graph._db).relations[0].description == "It sank. It is lost."
     graph.change([before], [after], shown=nothing, common=bool)
     assert read_graph(graph._db).relations[0].description == "It rose. It is lost."
+
+
+SAID = st.tuples(
+    st.sampled_from(TEXTS),
+    st.sampled_from(WEIGHTS),
+    st.sampled_from(["", "", "1883", "c. 1900"]),
+    st.sampled_from(["rules", "rules:infobox", "model"]),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.dictionaries(st.integers(1, 6), st.lists(SAID, min_size=1, max_size=2), min_size=3),
+    st.permutations(range(1, 7)),
+    st.integers(0, 6),
+)
+def test_what_more_documents_state_of_a_relation_joins_what_others_do(
+    said: dict[int, list[tuple[str, float, str, str]]], order: list[int], first: int
+) -> None:
+    db, graph = tables()
+    db.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?)", [(number, " ".join(TEXTS)) for number in order])
+    held = {number: stating_so(number, said[number]) for number in order if number in said}
+    graph.fill(laid_down(db, [*held.values()][:first]), shown=nothing, common=frozenset[str]().__contains__)
+    for document in [*held.values()][first:]:
+        graph.change([], [document], shown=nothing, common=frozenset[str]().__contains__)
+    assert read_graph(db) == reference([*held.values()], {}, set())
+    made = rows(db)
+    graph.fill(laid_down(db, held.values()), shown=nothing, common=frozenset[str]().__contains__)
+    assert rows(db) == made
+
+
+def stating_so(number: int, said: list[tuple[str, float, str, str]]) -> DocumentGraph:
+    """A document that states one relation in these ways."""
+    share = EntityShare({"Tide": 1}, {}, {}, {"rules": 1}, 1)
+    chunk = f"article:{number}:s0:p0:c0"
+    statements = tuple(
+        (TIDE, "knows", CORRAN, Relation("", "", "", text, weight, date), chunk, way)
+        for text, weight, date, way in said
+    )
+    return DocumentGraph(number, {TIDE: share, CORRAN: share}, ((chunk, {TIDE: (1, True)}),), statements, {})

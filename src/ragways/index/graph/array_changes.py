@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import ArrayTable, Patch, patch_table
+from ragways.index.array_tables import ArrayTable, Change, Patch, patch_table
 from ragways.index.graph.contents import NODES, Contents, joins, link_weights
 from ragways.index.graph.graph_rows import GatheredEntity, Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
@@ -37,7 +37,7 @@ def change_arrays(db: sqlite3.Connection, folder: Path, before: Path, touched: T
         change = _Change(db, before, touched)
     except _NoRoom:
         return False
-    patches = {
+    changes = {
         DOCUMENTS: change.documents(),
         CHUNKS: change.chunks(),
         RELATIONS: change.relations(),
@@ -45,8 +45,7 @@ def change_arrays(db: sqlite3.Connection, folder: Path, before: Path, touched: T
         NODES: change.nodes(),
     }
     names, later = change.names()
-    for name, new in patches.items():
-        patches[name] = change.tables[name].patch(list(new.columns)).joined(new)
+    patches = {name: change.tables[name].patch(new) for name, new in changes.items()}
     fits = all(change.tables[name].has_room(patch) for name, patch in patches.items())
     if not (fits and change.name_words.names.has_room(names)):
         return False
@@ -175,7 +174,7 @@ class _Change:
 
     # Rows
 
-    def documents(self) -> Patch:
+    def documents(self) -> Change:
         table = self.tables[DOCUMENTS]
         there = self._contents.documents
         wanted = np.array(self._documents, dtype=np.int64)
@@ -185,9 +184,9 @@ class _Change:
         columns["numbers"][known.alive] = there
         columns["firsts"][known.alive] = [self._firsts[number] for number in there.tolist()]
         columns["counts"][known.alive] = self._contents.lengths
-        return Patch(known.touched, {name: values[known.touched] for name, values in columns.items()})
+        return Change(known.touched, {name: values[known.touched] for name, values in columns.items()})
 
-    def chunks(self) -> Patch:
+    def chunks(self) -> Change:
         numbers = np.union1d(self._old_chunks, self._chunks)
         named = ragged(self._contents.named, entities=self._said_by.astype(np.int32), times=self._times)
         edits = {
@@ -196,7 +195,7 @@ class _Change:
             .replaced(numbers, self._of_chunks(numbers, self._contents.letters())),
             "named": self._named.replaced(numbers, self._of_chunks(numbers, named)),
         }
-        return Patch(numbers, {"documents": self._chunk_documents[numbers]}, edits)
+        return Change(numbers, {"documents": self._chunk_documents[numbers]}, edits)
 
     def _of_chunks(self, numbers: Ints, held: Ragged) -> Ragged:
         """What chunks of the contents hold, by their numbers; nothing of those that are no longer there."""
@@ -208,7 +207,7 @@ class _Change:
         counts[at >= 0] = held.counts_of(there)
         return ragged(counts, **{name: values[places] for name, values in held.parts.items()})
 
-    def relations(self) -> Patch:
+    def relations(self) -> Change:
         touched, rows = self._relations.touched, self.tables[RELATIONS].edited("stating")
         before = rows.now(touched)
         old = np.flatnonzero(np.isin(before["chunks"], self._old_chunks))
@@ -219,11 +218,11 @@ class _Change:
         stating = rows.edited(
             Order("chunks", _keys(self._chunk_ranks)), gone, which[ours], {"chunks": chunks[ours].astype(np.int32)}
         )
-        return Patch(
+        return Change(
             touched, {name: values[touched] for name, values in self._of_relations.items()}, {"stating": stating}
         )
 
-    def entities(self) -> Patch:
+    def entities(self) -> Change:
         table, of_relations = self.tables[ENTITIES], self._of_relations
         old, new = self._old_relations, self._relations.alive
         edits = {"naming": self._naming()}
@@ -236,7 +235,7 @@ class _Change:
         edits["links"], joined = self._links(edits["subject_of"], strengths)
         numbers = np.union1d(self._entities.touched, joined)
         columns = {"ids": self._ids, "alive": self._alive, "joining": self._joining, "strengths": strengths}
-        return Patch(numbers, {name: values[numbers] for name, values in columns.items()}, edits)
+        return Change(numbers, {name: values[numbers] for name, values in columns.items()}, edits)
 
     def _by_end(self, end: str) -> Order:
         """Relations by the entity at this end, and those of one entity by id."""
@@ -280,7 +279,7 @@ class _Change:
         weights = self._of_relations["weights"][relations].astype(np.float64)
         return np.bincount(which, np.maximum(weights, 0), len(subjects)).astype(np.float64)
 
-    def nodes(self) -> Patch:
+    def nodes(self) -> Change:
         """Entities and chunks as a walk goes over them."""
         table, first = self.tables[NODES], self.tables[ENTITIES].size.capacity
         links, strengths = table.edited("links"), table.column("strengths")
@@ -301,7 +300,7 @@ class _Change:
         ):
             _add(strengths, rows, change.astype(np.float64))
         numbers = np.unique(np.concatenate([left, named, here]))
-        return Patch(numbers, {"strengths": strengths[numbers]}, {"links": links})
+        return Change(numbers, {"strengths": strengths[numbers]}, {"links": links})
 
     def names(self) -> tuple[Patch, NDArray[np.uint64]]:
         called = (

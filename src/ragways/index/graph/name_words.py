@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import ArrayTable, Patch, Rows, patch_table, write_table
+from ragways.index.array_tables import ArrayTable, Change, Patch, Rows, patch_table, write_table
 from ragways.index.ragged import ragged
 
 Ints = NDArray[np.int64]
@@ -76,7 +76,7 @@ class NameWords:
         gone += later[np.isin(self.entities[first : self.names.used], entities)].tolist()
         come = [(name.split(" "), entity) for name, entity in names]
         numbers = [*sorted(gone), *range(self.names.used, self.names.used + len(come))]
-        patch = Patch(
+        change = Change(
             np.array(numbers, dtype=np.int64),
             {
                 "entities": np.concatenate([self.entities[sorted(gone)], np.array([e for _, e in come], np.int32)]),
@@ -90,7 +90,7 @@ class NameWords:
         added = np.array(pairs, dtype=np.uint64).reshape(-1, 2).T
         joined = np.concatenate([kept, added], axis=1)
         joined = joined[:, np.lexsort((joined[1], joined[0]))]
-        return self.names.patch(["entities", "lengths"]).joined(patch), joined
+        return self.names.patch(change), joined
 
     @staticmethod
     def save_patch(folder: Path, before: Path, names: Patch, later: Hashes) -> None:

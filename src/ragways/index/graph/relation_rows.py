@@ -23,6 +23,7 @@ KEPT = """
 CREATE TABLE IF NOT EXISTS graph_predicates (
     number INTEGER PRIMARY KEY, predicate TEXT NOT NULL, way TEXT NOT NULL, count INTEGER NOT NULL
 );
+CREATE INDEX IF NOT EXISTS graph_predicates_by_name ON graph_predicates (predicate, way);
 -- `said` is the number of a text of the document; where several texts describe the relation, a list of documents and
 -- numbers. `weight` is in halves, or below zero in millionths. `date`: a year, or year, month and day as one number;
 -- any other as it is, and nothing where there is none.
@@ -64,10 +65,6 @@ _DESCRIPTIONS = 3
 _AT_ONCE = 2000  # rows that are given to SQLite together
 _HALF = MILLION // 2
 _PUT = "INSERT OR REPLACE INTO graph_relation_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-
-Statement = tuple[int, int | None, int, str, str]
-"""The document, and what it says."""
-
 
 SaidRow = tuple[int, int, int, str, str, int, int, int | None, int | str | None]
 """A statement: the numbers of its relation, subject and object, its predicate and way, its weight in halves, its
@@ -146,20 +143,51 @@ class RelationRows:
         self._text = ToldTexts(self._db, text)
         changed: dict[int, dict[int, list[Said]]] = defaultdict(dict)
         ends: dict[int, tuple[int, str, int]] = {}
+        lost = set[int]()  # of which some document no longer says what it did
         for number in old.keys() | new.keys():
             gone, come = (made[number].said if number in made else {} for made in (old, new))
             for id in gone.keys() | come.keys():
                 if gone.get(id) != come.get(id) or old[number].told(id) != new[number].told(id):
                     changed[id][number] = come.get(id, [])
+                    lost.update([id] if id in gone else ())
             for made in (made[number] for made in (old, new) if number in made):
                 ends.update(made.ends)
         for id in sorted(changed):
+            if id not in lost and self._add(id, ends[id], changed[id]):
+                links[ends[id][0], ends[id][2]] += _weight(changed[id])
+                continue
             before = self._statements(id)
             said = before | changed[id]
             links[ends[id][0], ends[id][2]] += _weight(said) - _weight(before)
             self._put(id, ends[id], before, {number: said[number] for number in sorted(said) if said[number]})
         self._predicates.flush()
         return changed
+
+    def _add(self, id: int, ends: tuple[int, str, int], come: Mapping[int, Sequence[Said]]) -> bool:
+        """Write what documents state that did not state the relation before, from its row: what others state of it is
+        not read, which may be thousands. False, and nothing, where the row does not tell enough.
+        """
+        row = self._db.execute(_ROW, (id,)).fetchone()
+        if row is None or self._db.execute(_IS_KEPT, (id,)).fetchone() is None:
+            return False
+        number, weight, document, said, date = row
+        statements = [(number, *each) for number in sorted(come) for each in come[number]]
+        dates = [date for *_, date, _ in statements if date]
+        if dates and date is not None:
+            return False  # the first document's counts
+        ways = {*self._predicates.meaning(number)[1].split("+"), *(way for *_, way in statements)}
+        told = json.loads(said) if document is None and said is not None else [(document, said)]
+        told += [statement[:2] for statement in statements]
+        self._insert_statements(id, come)
+        self._predicates.use(number, -1)
+        number = self._predicates.number(ends[1], "+".join(sorted(ways)))
+        self._predicates.use(number, 1)
+        weight = _halves(_millionths(weight) + _weight(come))
+        description = self._description(sorted(told, key=lambda place: place[0] or 0))
+        self._db.execute(
+            _PUT, (id, ends[0], ends[2], number, weight, *description, _as_number(dates[0]) if dates else date)
+        )
+        return True
 
     def _statements(self, relation: int) -> dict[int, list[Said]]:
         """What is kept of the statements of a relation, by document."""
@@ -210,15 +238,17 @@ class RelationRows:
         number = self._predicates.number(predicate, "+".join(sorted({way for *_, way in statements})))
         weight = _halves(sum(weight for _, _, weight, _, _ in statements))
         date = next((date for *_, date, _ in statements if date), "")
-        return subject, object, number, weight, *self._description(statements), _as_number(date)
+        places = [statement[:2] for statement in statements]
+        described = places[0] if len(places) == 1 else self._description(places)
+        return subject, object, number, weight, *described, _as_number(date)
 
-    def _description(self, statements: Sequence[Statement]) -> tuple[int | None, int | str | None]:
-        """The document and number of the one text that describes a relation; where there are several, a list."""
-        if len(statements) == 1:
-            return statements[0][:2]
+    def _description(self, places: Iterable[tuple[int | None, int | None]]) -> tuple[int | None, int | str | None]:
+        """The document and number of the one text that describes what several statements state; where there are
+        several texts, a list. `places`: documents and numbers, by document.
+        """
         found: dict[str, tuple[int, int]] = {}
-        for document, number, *_ in statements:
-            if number is not None:
+        for document, number in places:
+            if document is not None and number is not None:
                 found.setdefault(self._text(document, number), (document, number))
             if len(found) == _DESCRIPTIONS:
                 break
@@ -228,34 +258,36 @@ class RelationRows:
 
 
 class _Predicates:
-    """Numbers of predicates with ways, counted by the relations that have them: what is in no use goes."""
+    """Numbers of predicates with ways, counted by the relations that have them: what is in no use goes. They are looked
+    up as they are asked for: there are tens of thousands, of which a change needs a few.
+    """
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._meanings: dict[int, tuple[str, str]] = {}
         self._uses: Counter[int] = Counter()
 
     @cached_property
-    def _numbers(self) -> dict[tuple[str, str], int]:
-        return {(predicate, way): number for number, predicate, way in self._db.execute(_PREDICATES)}
-
-    @cached_property
-    def _meanings(self) -> dict[int, tuple[str, str]]:
-        return {number: meaning for meaning, number in self._numbers.items()}
-
-    @cached_property
     def _free(self) -> Iterator[int]:
-        return count(1 + max(self._meanings, default=-1))
+        return count(int(self._db.execute("SELECT coalesce(max(number) + 1, 0) FROM graph_predicates").fetchone()[0]))
 
     def number(self, predicate: str, way: str) -> int:
         found = self._numbers.get((predicate, way))
         if found is None:
-            found = next(self._free)
-            self._numbers[predicate, way], self._meanings[found] = found, (predicate, way)
+            row = self._db.execute(_NUMBER, (predicate, way)).fetchone()
+            found = next(self._free) if row is None else int(row[0])
+            self._know(found, (predicate, way))
         return found
 
     def meaning(self, number: int) -> tuple[str, str]:
         """The predicate and the way."""
+        if number not in self._meanings:
+            self._know(number, self._db.execute(_MEANING, (number,)).fetchone())
         return self._meanings[number]
+
+    def _know(self, number: int, meaning: tuple[str, str]) -> None:
+        self._numbers[meaning], self._meanings[number] = number, meaning
 
     def use(self, number: int, more: int) -> None:
         """So many relations more have it."""
@@ -264,17 +296,21 @@ class _Predicates:
     def flush(self) -> None:
         """Count, and drop what is in no use."""
         for number, more in self._uses.items():
-            self._db.execute(_COUNT, (number, *self._meanings[number], more))
-        self._db.execute("DELETE FROM graph_predicates WHERE count = 0")
-        for name in ("_numbers", "_meanings", "_free"):
-            self.__dict__.pop(name, None)
+            self._db.execute(_COUNT, (number, *self.meaning(number), more))
+        self._db.executemany(_UNUSED, [(number,) for number in self._uses])
+        self._numbers.clear()
+        self._meanings.clear()
         self._uses.clear()
+        self.__dict__.pop("_free", None)
 
 
-_PREDICATES = "SELECT number, predicate, way FROM graph_predicates"
+_NUMBER = "SELECT number FROM graph_predicates WHERE predicate = ? AND way = ?"
+_MEANING = "SELECT predicate, way FROM graph_predicates WHERE number = ?"
 _COUNT = "INSERT INTO graph_predicates VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
+_UNUSED = "DELETE FROM graph_predicates WHERE number = ? AND count = 0"
 _USES = "SELECT predicate, count(*) FROM graph_relation_rows GROUP BY predicate"
 _ROW = "SELECT predicate, weight, document, said, date FROM graph_relation_rows WHERE id = ?"
+_IS_KEPT = "SELECT 1 FROM graph_statements WHERE relation = ? LIMIT 1"
 _TEXT = "SELECT text FROM temp.graph_told WHERE document = ? AND number = ?"
 _DIGITS = "123456789"
 
