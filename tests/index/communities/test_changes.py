@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ragways.index.communities import community_changes, neighbourhoods
 from ragways.index.communities.community_changes import GROWTH, CommunityChange
-from ragways.index.communities.community_rows import CommunityRows, id_of_members
+from ragways.index.communities.community_rows import CommunityRows, id_of, mark_of
 from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.communities.neighbourhoods import Neighbourhoods
 from ragways.index.communities.partition import Group, hierarchy, modularity
@@ -81,20 +81,22 @@ class Kept:
         return rows
 
     def change(self, change: Counter[Edge], types: dict[int, str] | None = None) -> None:
-        before, rows = self.strongest(), CommunityRows(self.db)
+        rows = CommunityRows(self.db)
+        before = self.strongest(rows)
         touched = self.write(change, types or {})
         made = CommunityChange(rows, EntityLinks(self.db), self.settings, self.total, touched)
         made.run()
         self.total, self.moved = made.total, made.moved
-        for number, strongest in self.strongest().items():
+        now = self.strongest(CommunityRows(self.db))
+        assert self.strongest(rows) == now, "what was known is forgotten when it changes"
+        for number, strongest in now.items():
             if number in before and strongest != before[number]:
                 assert strongest[-1][1] <= rows.altered[number] or len(strongest) < 3, (
                     "it must be seen that they differ"
                 )
 
-    def strongest(self) -> dict[int, list[tuple[int, int]]]:
+    def strongest(self, rows: CommunityRows) -> dict[int, list[tuple[int, int]]]:
         """Three members of each community."""
-        rows = CommunityRows(self.db)
         return {number: rows.strongest(number, 3) for (number,) in self.db.execute("SELECT number FROM communities")}
 
     def graph(self) -> networkx.Graph:
@@ -124,7 +126,7 @@ class Kept:
         assert held.keys() == rows.keys()
         for number, id, parent, level, leaf, size, strength, found, best in rows.values():
             assert networkx.is_connected(graph.subgraph(held[number])), number
-            assert (id, size) == (id_of_members(held[number]), len(held[number]))
+            assert (id, size) == (id_of(sum(map(mark_of, held[number])), len(held[number])), len(held[number]))
             assert strength == sum(strengths[entity] for entity in held[number])
             assert best == max(strengths[entity] for entity in held[number])
             children = [other for other in rows.values() if other[2] == number]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragways.index.communities.entity_links import LinkArrays
-from ragways.index.communities.partition import Group, Ints, Keys, mixed
+from ragways.index.communities.partition import Group, Keys, mixed
 from ragways.index.communities.report import rating_of_size
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import SHIFT
@@ -55,6 +55,7 @@ NAMES = ("communities", "community_members", "community_reports", "community_vec
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _COLUMNS = "number, id, parent, level, leaf, size, mark, strength, found, best"
 _WORD = 1 << 64
+_KNOWN = 4096  # communities whose strongest members are held
 
 
 @dataclass
@@ -75,6 +76,8 @@ class Node:
 
 Member = tuple[int, int]
 """A member's leaf and strength."""
+Strength = tuple[int, int]
+"""A member and its strength."""
 
 
 class CommunityRows:
@@ -95,6 +98,8 @@ class CommunityRows:
         self._ids: dict[int, int] = {}
         """What was the id of those that have another."""
         self._dropped: set[int] = set()
+        self._strongest: dict[tuple[int, int], list[Strength]] = {}
+        """What `strongest` has found, until something changes: those of a community are asked for by all above it."""
         create_tables(db, TABLES)
         self._last = int(db.execute("SELECT coalesce(max(number), 0) FROM communities").fetchone()[0])
 
@@ -110,6 +115,7 @@ class CommunityRows:
         self.drop_reports("id NOT IN (SELECT id FROM communities)")
 
     def _insert(self, arrays: LinkArrays, groups: Sequence[Group], parent: int, level: int, first: int) -> None:
+        self._strongest.clear()
         marks = mixed(arrays.ids.astype(np.uint64))
         rows, members = [], []
         for n, group in enumerate(groups):
@@ -227,6 +233,7 @@ class CommunityRows:
 
     def remove(self, number: int) -> None:
         """Take a community away; its members are elsewhere already."""
+        self._strongest.clear()
         self._dropped.add(self.node(number).id)
         self._db.execute("DELETE FROM communities WHERE number = ?", (number,))
         if number in self._ids:
@@ -334,12 +341,14 @@ class CommunityRows:
             self._change(number, abs(strength))
 
     def _change(self, number: int, strength: int = 0) -> None:
+        self._strongest.clear()
         self.changed.add(number)
         self.recent.add(number)
         self._alter(number, strength)
 
     def flush(self) -> None:
         """Write the communities that changed."""
+        self._strongest.clear()
         best_of = {
             True: "SELECT coalesce(max(strength), 0) FROM community_members WHERE community = ?",
             False: "SELECT coalesce(max(best), 0) FROM communities WHERE parent = ?",
@@ -358,15 +367,21 @@ class CommunityRows:
 
     # What stands for a community
 
-    def strongest(self, number: int, count: int) -> list[tuple[int, int]]:
-        """The members with the strongest links, and their strengths."""
-        node = self.node(number)
-        if node.leaf:
+    def strongest(self, number: int, count: int) -> list[Strength]:
+        """The members with the strongest links, the best first."""
+        if (known := self._strongest.get((number, count))) is None:
+            if len(self._strongest) >= _KNOWN:
+                self._strongest.clear()
+            known = self._strongest[number, count] = self._read_strongest(number, count)
+        return known
+
+    def _read_strongest(self, number: int, count: int) -> list[Strength]:
+        if self.node(number).leaf:
             query = "SELECT entity, strength FROM community_members WHERE community = ? ORDER BY strength DESC, entity"
             return self._db.execute(f"{query} LIMIT ?", (number, count)).fetchall()
         # Each child that comes before another has one at least as strong as all of the other's.
         query = "SELECT number, best FROM communities WHERE parent = ? ORDER BY best DESC"
-        found: list[tuple[int, int]] = []
+        found: list[Strength] = []
         for child, best in self._db.execute(query, (number,)):
             if len(found) == count and best < found[-1][1]:
                 break
@@ -383,11 +398,6 @@ def id_of(mark: int, size: int) -> int:
     """The number of a community's id, from the marks of its members: the same members, the same id."""
     marks: Keys = np.array([(mark + size) % _WORD], np.uint64)
     return int(mixed(marks)[0]) - SHIFT
-
-
-def id_of_members(entities: Collection[int] | Ints) -> int:
-    """The number of the id of a community with these members."""
-    return id_of(_signed(sum(map(mark_of, entities))), len(entities))
 
 
 def _signed(number: int) -> int:
