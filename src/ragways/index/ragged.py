@@ -207,8 +207,7 @@ class EditedRows:
             np.concatenate([old.places[kept], self.found(rows[come], order, order.keys(values[come]))]),
             {name: np.concatenate([old.parts[name][kept], each[come]]) for name, each in parts.items()},
         )
-        keys = order.keys(new.parts[order.part].astype(np.int64))
-        return self._with(new, np.lexsort((*reversed(keys), new.rows)))
+        return self._with(new, _by_row(new, len(kept), order))
 
     def replaced(self, rows: Ints, new: Ragged) -> EditedRows:
         """The same rows, where these, in rising order, hold other values than before, in any order."""
@@ -226,6 +225,17 @@ class EditedRows:
     def _with(self, edits: Edits, by: Ints) -> EditedRows:
         parts = {name: values[by] for name, values in edits.parts.items()}
         return EditedRows(self.written, self.size, Edits(edits.gone, edits.rows[by], edits.places[by], parts))
+
+
+def _by_row(edits: Edits, known: int, order: Order) -> Ints:
+    """Values that came, by row and in their order there. The first ones, which were known, stand so already: only rows
+    that got one more are sorted, for to ask for the keys of all takes longer than most changes.
+    """
+    more = np.isin(edits.rows, edits.rows[known:])
+    some = np.flatnonzero(more)
+    keys = order.keys(edits.parts[order.part][some].astype(np.int64))
+    every = np.concatenate([np.flatnonzero(~more), some[np.lexsort((*reversed(keys), edits.rows[some]))]])
+    return every[np.argsort(edits.rows[every], kind="stable")]
 
 
 def _copy(values: Values, begins: Ints, lengths: Ints, target: Values, to: Ints) -> None:
