@@ -15,9 +15,11 @@ import pytest
 from ragways.index import array_tables
 from ragways.index.build import build, remove
 from ragways.index.communities import finding
+from ragways.index.folder import FORMAT
 from ragways.index.graph import kept_facts, tables
 from ragways.index.reader import Index
 from tests.fakes import recipe, write
+from tests.index.whole import whole
 
 LAYERS = frozenset({"words"})
 SMALL, LARGE = 40, 400
@@ -92,7 +94,7 @@ def test_sqlite_takes_no_more_steps_in_a_larger_index(homes: list[Path], act: Ca
     assert large < 1.2 * small + 10  # trees may be a level deeper
 
 
-FEW_ROWS = {"meta", "sqlite_master", "graph_state", "graph_phrases", "graph_predicates", "community_released"}
+FEW_ROWS = {"meta", "sqlite_master", "graph_state", "graph_phrases", "community_released"}
 """Tables that do not grow with the corpus, or hardly."""
 OF_WHAT_IS_OWED = {"reports_without_vector", "communities_owed", "graph_entity_texts_waiting"}
 """Indexes that hold only what a run has still to do."""
@@ -150,3 +152,27 @@ def test_no_statement_of_a_change_goes_through_a_table(tmp_path: Path, monkeypat
                     through.append((step, sql))
     assert not through
     assert explained > 100
+
+
+@pytest.mark.parametrize("layer", ["graph", "words"])
+def test_derived_files_that_may_not_be_taken_over_do_not_have_the_graph_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layer: str
+):
+    """It is in the store: for another format, or a damaged file, files are made anew and no text is read."""
+    texts = {f"{n}.md": f"# Ship {n}\n\nShip {n} met Otto Tamsett and Ship {n + 1} in Saltrey.\n" for n in range(30)}
+    docs, layers = write(tmp_path / "docs", texts), frozenset({"vectors", "words", "graph", "communities"})
+    asyncio.run(build(tmp_path / "index", [docs], recipe(layers=layers)))
+    derived = tmp_path / "index" / "derived" / "1"
+    if layer == "graph":
+        (derived / f"format-{FORMAT}").rename(derived / "format-1")
+    else:
+        (derived / "words" / "1" / "rows.npy").write_bytes(b"damaged")
+    (docs / "more.md").write_text("# More\n\nOtto Tamsett met Ship 3 in Saltrey.\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_facts, "_read_all", None)
+        asyncio.run(build(tmp_path / "index", [docs], recipe(layers=layers)))
+    asyncio.run(build(tmp_path / "anew", [docs], recipe(layers=layers)))
+    grown, anew = (whole(tmp_path / name) for name in ("index", "anew"))
+    del grown["index.sqlite/community_released"]  # what a run that only adds leaves to be forgotten
+    assert grown == {name: held for name, held in anew.items() if name in grown}
+    assert anew.keys() - grown.keys() == {"index.sqlite/community_released"}

@@ -76,6 +76,10 @@ class BuildContext:
     """What is another than in the generation before; None where nothing of it may be taken over, so that the layer is
     derived whole.
     """
+    changed_documents: Changes | None = None
+    """Documents that are others than in the generation before, also where its derived files may not be taken over, but
+    what the store has of it.
+    """
     settings: Mapping[str, LayerSettings] = field(default_factory=dict)
     """Settings by the name of the layer, as far as they are given; a removal has none."""
     failed: int = 0

@@ -307,8 +307,9 @@ class IndexRun:
         return json.dumps({name: each.model_dump(mode="json") for name, each in self.settings.items()}, sort_keys=True)
 
     def context(self, before: Path | None) -> BuildContext:
-        comparable = not self.anew and before is not None and self.layers == self.built
+        comparable = not self.anew and self.layers == self.built
         comparable &= self.meta.get("layer_settings", "{}") == self.layer_settings()
+        changes = self.log.changes() if comparable else None
         return BuildContext(
             self.store,
             self.work_cache,
@@ -317,6 +318,7 @@ class IndexRun:
             self.embed,
             progress=self.progress,
             before=before,
-            changes=self.log.changes() if comparable else None,
+            changes=changes if before is not None else None,
+            changed_documents=changes,
             settings=self.settings,
         )

@@ -94,7 +94,13 @@ class _Index:
         self.store.set_meta({"generation": str(int(self.store.meta()["generation"]) + 1)})
         told = Changes(frozenset(added), frozenset(changed), frozenset(removed)) if changes else None
         self.context = BuildContext(
-            self.store, WorkCache.in_memory(), ModelClient(None), None, _embed_nothing, changes=told
+            self.store,
+            WorkCache.in_memory(),
+            ModelClient(None),
+            None,
+            _embed_nothing,
+            changes=told,
+            changed_documents=told,
         )
         self.context.once(tables_of)
         self.graph = read_graph(self.store.db)

@@ -103,7 +103,7 @@ def _found(rows: CommunityRows, links: EntityLinks, settings: CommunitySettings)
 def _named(context: BuildContext) -> set[int]:
     """What the documents name that came or changed: of those that name the same as before the words may be others."""
     found: set[int] = set()
-    for number in context.changes.fresh if context.changes is not None else ():
+    for number in context.changed_documents.fresh if context.changed_documents is not None else ():
         query = "SELECT entities FROM graph_contents WHERE document = ?"
         for (entities,) in context.store.db.execute(query, (number,)):
             found.update(array("q", entities))

@@ -93,7 +93,7 @@ def facts_by_rules(
     state = store.db.execute("SELECT made, generation FROM graph_state").fetchone()
     if state == (made, generation):
         return FactsRun(CorpusNames(store.db))
-    changes = context.changes
+    changes = context.changed_documents
     if changes is None or state != (made, str(int(generation) - 1)):
         return FactsRun(_read_all(context, settings, made, readers, held), whole=True)
     touched = changes.added | changes.changed | changes.removed
