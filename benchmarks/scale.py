@@ -5,9 +5,10 @@
 
 A size is a number of documents; about 1.1 chunks come of each. The corpus is that of `corpus_maker.py` and the embedder
 that of `stand_in.py`, so that embedding is told apart. Each step is a process of its own: CPU seconds are those of all
-its threads from the imports on, and of the processes that it starts. Memory is the highest that all of these had, which
-counts pages of mapped files that they touched. Disk is all of the index but its texts and its work cache. Exponents are
-those of the growth from one size to the next. Questions name one or two titles; retrieval is timed, answering is not.
+its threads from the imports on, and of the processes that it starts; modules are compiled, as installing leaves them.
+Memory is the highest that all of these had, which counts pages of mapped files that they touched. Disk is all of the
+index but its texts and its work cache. Exponents are those of the growth from one size to the next. Questions name one
+or two titles; retrieval is timed, answering is not.
 `--keep` leaves the indexes there, and takes up those that it finds. `--graph-vectors` tells which entities have a
 vector: none (unless told), shared or all; `--processes` how many make the graph, which changes nothing about it.
 `--later` tells by which documents beyond the size an index is changed, for one that is taken up was changed before.
@@ -24,6 +25,7 @@ import argparse
 import asyncio
 import json
 import math
+import os
 import random
 import re
 import resource
@@ -35,6 +37,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +45,7 @@ from corpus_maker import title_of, write_jsonl
 from disk import layer_bytes
 from stand_in import StandIn, stand_in
 
+import ragways
 from ragways.index.build import build, remove
 from ragways.index.layers import layer_settings
 from ragways.index.reader import Index
@@ -146,8 +150,20 @@ def child(home: Path, step: str, size: int, layers: frozenset[str], count: int, 
     command += ["--graph-vectors", LAYER_SETTINGS["graph"]["vectors"]]
     if processes := LAYER_SETTINGS["graph"].get("processes"):
         command += ["--processes", str(processes)]
-    row: Row = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    done = subprocess.run(command, env=compiled(home / "compiled"), check=True, stdout=subprocess.PIPE, text=True)
+    row: Row = json.loads(done.stdout)
     return {"size": size, "step": step} | row
+
+
+@cache
+def compiled(folder: Path) -> dict[str, str]:
+    """An environment in which modules are compiled, as installing leaves them: else each process would compile what it
+    imports while its step is measured.
+    """
+    place = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder), "PYTHONDONTWRITEBYTECODE": ""}
+    for command in (["-m", "compileall", "-q", *ragways.__path__], [__file__, "--help"]):
+        subprocess.run([sys.executable, *command], env=place, check=True, stdout=subprocess.DEVNULL)
+    return place
 
 
 def run_child(home: Path, step: str, size: int, layers: frozenset[str], count: int, later: int) -> Row:
