@@ -381,12 +381,14 @@ class CommunityRows:
             return self._db.execute(f"{query} LIMIT ?", (number, count)).fetchall()
         # Each child that comes before another has one at least as strong as all of the other's.
         query = "SELECT number, best FROM communities WHERE parent = ? ORDER BY best DESC"
-        found: list[Strength] = []
+        found: list[tuple[int, int]] = []  # strengths, below zero so that the best come first, and members
         for child, best in self._db.execute(query, (number,)):
-            if len(found) == count and best < found[-1][1]:
+            if len(found) == count and best < -found[-1][0]:
                 break
-            found = sorted((*found, *self.strongest(child, count)), key=lambda pair: (-pair[1], pair[0]))[:count]
-        return found
+            found += [(-strength, entity) for entity, strength in self.strongest(child, count)]
+            found.sort()
+            del found[count:]
+        return [(entity, -strength) for strength, entity in found]
 
 
 def mark_of(entity: int) -> int:
