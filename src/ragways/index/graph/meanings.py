@@ -5,8 +5,7 @@ It depends on the document's own names and on what the corpus tells of them (`cl
 
 from __future__ import annotations
 
-import marshal
-from array import array
+import json
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -17,8 +16,6 @@ from ragways.index.graph.resolve import DocumentNames, Key, exclusive_kind, is_c
 
 _STEPS = 8
 """Merges that lead on from one another, at most: a circle must end."""
-_FOUND = ("_aliases", "_short_forms", "_known")
-"""What is found out once."""
 
 
 class DocumentMeaning:
@@ -35,17 +32,24 @@ class DocumentMeaning:
 
     def thought(self) -> bytes:
         """What was found out until now, for one that has the same names to go on with (`going_on`)."""
-        found = {part: self.__dict__[part] for part in _FOUND if part in self.__dict__}
-        return marshal.dumps((array("I", self.asked).tobytes(), self._taken, found))
+        aliases, short_forms, known = map(self.__dict__.get, ("_aliases", "_short_forms", "_known"))
+        kinds = None if known is None else {name: [*some] for name, some in known.items()}
+        return json.dumps([[*self.asked], self._taken, aliases, short_forms, kinds]).encode()
 
     @classmethod
     def going_on(cls, names: bytes, thought: bytes | None, answers: NameAnswers) -> DocumentMeaning:
         """By packed names, and what another has found out, if any has."""
         made = cls(DocumentNames.unpacked(names), answers)
         if thought is not None:
-            asked, made._taken, found = marshal.loads(thought)  # noqa: S302 - of our own making, a moment ago
-            made.asked.update(array("I", asked))
-            made.__dict__.update(found)
+            asked, taken, aliases, short_forms, kinds = json.loads(thought)
+            made.asked.update(asked)
+            made._taken = {name: into and (into[0], into[1]) for name, into in taken.items()}
+            if aliases is not None:
+                made._aliases = {short: [(name, why) for name, why in into] for short, into in aliases.items()}
+            if short_forms is not None:
+                made._short_forms = short_forms
+            if kinds is not None:
+                made._known = {name: {*some} for name, some in kinds.items()}
         return made
 
     def heard(self) -> Iterator[tuple[Claim, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import marshal
+import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -58,16 +58,20 @@ class DocumentNames:
                 self._use(name).add(Entity(name))
 
     def packed(self) -> bytes:
-        """For this version of Python to unpack, in this run."""
+        """For `unpacked`."""
         names = {
-            name: (use.count, use.types, use.spellings, use.aliases, use.guesses) for name, use in self.names.items()
+            name: (use.count, use.types, use.spellings, [*use.aliases], use.guesses) for name, use in self.names.items()
         }
-        return marshal.dumps((self.title, names))
+        return json.dumps([self.title, names]).encode()
 
     @classmethod
     def unpacked(cls, packed: bytes) -> DocumentNames:
-        title, names = marshal.loads(packed)  # noqa: S302 - of our own making, a moment ago
-        return cls(title, {name: NameUse(*use) for name, use in names.items()})
+        title, names = json.loads(packed)
+        uses = {
+            name: NameUse(count, types, spellings, {*aliases}, guesses)
+            for name, (count, types, spellings, aliases, guesses) in names.items()
+        }
+        return cls(title, uses)
 
     def _use(self, name: str) -> NameUse:
         key = fold(name)
