@@ -63,6 +63,8 @@ def communities_of(context: BuildContext) -> CommunityRows:
     touched = tables.touched
     links = context.once(links_of)
     follows = state.made == made and state.generation == str(int(generation) - 1) and touched is not None
+    # They were found by the arrays of before: where these are damaged, nobody knows since when.
+    follows &= context.changes is not None
     if follows and touched is not None:
         much = state.members <= SMALL or state.moved + len(touched.entities) > MUCH * state.members
         state = _found(rows, links, settings) if much else _changed(rows, links, settings, state, touched)
