@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
@@ -185,3 +187,48 @@ def test_a_commit_waits_for_the_disk(tmp_path: Path):
     code += "print(Store.create_or_open(Path(sys.argv[1])).db.execute('PRAGMA synchronous').fetchone()[0])"
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "index")], capture_output=True, text=True)
     assert done.stdout.split() == ["2"], done.stderr  # FULL
+
+
+def test_a_file_that_was_mostly_written_anew_has_full_pages_and_a_few_more_rows_leave_them(tmp_path: Path):
+    dice, text = Random(0), "x" * 300
+    keys = [f"{number:06}" for number in range(20_000)]
+    dice.shuffle(keys)
+    with closing(Store.create_or_open(tmp_path / "index")) as store:
+        store.db.executemany("INSERT INTO meta VALUES (?, ?)", [(key, text) for key in keys])
+        store.commit()
+        packed = (tmp_path / "index" / FILE).stat().st_size
+        assert store.settled
+    assert is_right(tmp_path / "index")
+    assert packed < 1.15 * len(keys) * len(text)  # in any order, pages are two thirds full
+    with closing(Store.create_or_open(tmp_path / "index")) as store:
+        before = actual(tmp_path / "index").crcs
+        store.set_meta({"another": text})
+        store.commit()
+    after = actual(tmp_path / "index").crcs
+    assert sum(one != other for one, other in zip(before, after, strict=False)) < len(before) // 10
+    assert is_right(tmp_path / "index")
+
+
+def test_a_file_that_cannot_be_packed_is_sealed_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    said: list[str] = []
+
+    class NoRoom:
+        def __init__(self, db: sqlite3.Connection) -> None:
+            self._db = db
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._db, name)
+
+        def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+            if query == "VACUUM":
+                said.append(query)
+                raise sqlite3.OperationalError("database or disk is full")
+            return self._db.execute(query, values)
+
+    with closing(Store.create_or_open(tmp_path / "index")) as store:
+        store.set_meta({f"key {n}": "x" * 1000 for n in range(2000)})
+        monkeypatch.setattr(store, "db", NoRoom(store.db))
+        store.commit()
+        assert said
+        assert store.settled
+    assert is_right(tmp_path / "index")

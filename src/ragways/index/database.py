@@ -19,6 +19,10 @@ from ragways.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFailed
 WAIT_SECONDS = 5.0
 SYNCHRONOUS = "FULL"
 """What was paid for must survive a power cut; commits are few, so syncing each costs little."""
+_PAGE_CACHE = 1 << 30
+"""Bytes of the file that a writer holds in memory at most. A build asks its tables for names all the time, and a page
+that is not held is looked for in a log that grows with the build: three times slower at a gigabyte.
+"""
 _SHARED = 1 << 16
 REBUILD = "build it again with: ragways index --rebuild PATH"
 _TOO_MANY = "close programs that hold many files open, or allow more of them (ulimit -n), then run again"
@@ -127,6 +131,16 @@ def log_size(path: Path) -> int:
         return os.stat(f"{path}-wal").st_size
     except FileNotFoundError:
         return 0
+
+
+def empty_log(db: sqlite3.Connection) -> bool:
+    """Bring what was committed into the file; False where a reader still needs the file as it was."""
+    return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+
+def page_cache() -> int:
+    """Bytes of pages that a writer may hold: a sixteenth of the memory there is, within bounds."""
+    return min(_PAGE_CACHE, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 16)
 
 
 def _can_write(folder: Path) -> bool:

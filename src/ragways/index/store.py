@@ -9,12 +9,12 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from ragways.core.errors import NoIndex, StoreDamaged, StoreError, WrongVersion
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
-from ragways.index.database import REBUILD, Beside, connect, log_size, store_errors
+from ragways.index.database import REBUILD, Beside, connect, empty_log, log_size, page_cache, store_errors
 from ragways.index.gone_texts import forget_gone, note_gone
 from ragways.index.indexed_files import IndexedFiles
 from ragways.index.origin import packed
@@ -23,11 +23,8 @@ from ragways.index.schema import PARTS, TABLES, VERSION
 from ragways.index.seal import Seal
 
 FILE = "index.sqlite"
-
-_PAGE_CACHE = 1 << 30
-"""Bytes of the file that a writer holds in memory at most. A build asks its tables for names all the time, and a page
-that is not held is looked for in a log that grows with the build: three times slower at a gigabyte.
-"""
+_WORTH_PACKING = 1 << 20
+"""Bytes of a file that is packed when most of it was written anew: a smaller one has little to gain."""
 
 
 class Store:
@@ -53,7 +50,7 @@ class Store:
         store = cls(folder, connect(folder / FILE, write=True))
         # The log stays whole until `settle`, so that the seal can tell from it what a commit has written.
         store.db.execute("PRAGMA wal_autocheckpoint = 0")
-        store.db.execute(f"PRAGMA cache_size = -{_page_cache() // 1024}")
+        store.db.execute(f"PRAGMA cache_size = -{page_cache() // 1024}")
         try:
             store.begin()
             if not store._has_tables():
@@ -156,14 +153,18 @@ class Store:
         if self.db.total_changes:
             self.commit()
 
-    def settle(self) -> None:
+    def settle(self, *, pack: bool = True) -> None:
         """Bring what was committed into the file, and seal it. Where a reader still needs the file as it was, or the
         disk fails, that is left to whoever opens the store next: the commit stands without it.
         """
         try:
             with store_errors(self.path):
-                if self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                written = log_size(self.path)
+                if not empty_log(self.db):
                     return
+                size = os.stat(self.path).st_size
+                if pack and size >= _WORTH_PACKING and written > size // 2:
+                    self._pack()
                 self.begin()  # so that nobody writes meanwhile
                 if not log_size(self.path):
                     known = self.seal.read()
@@ -174,6 +175,13 @@ class Store:
             pass
         finally:
             self.rollback()
+
+    def _pack(self) -> None:
+        """Rows came in any order, so pages were split and left half empty: fill them, if there is room for a copy."""
+        with suppress(StoreError), store_errors(self.path):
+            self.db.execute("VACUUM")
+            self.seal.note_commit()
+            empty_log(self.db)
 
     def resume(self, generation: int) -> bool:
         """Begin to read again: whether it is still of this generation."""
@@ -301,11 +309,6 @@ def generation_of(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
 
 
-def _page_cache() -> int:
-    """Bytes of pages that a writer may hold: a sixteenth of the memory there is, within bounds."""
-    return min(_PAGE_CACHE, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 16)
-
-
 def finish(folder: Path) -> None:
     """Settle what a run had to leave unsettled, if nobody is writing now and this folder can be written to."""
     path = folder / FILE
@@ -329,7 +332,7 @@ def finish(folder: Path) -> None:
         if not store._is_sealed():
             store._check_integrity()
         store.rollback()
-        store.settle()
+        store.settle(pack=False)  # whoever waits has come to read
 
 
 def derived_folder(folder: Path, generation: int) -> Path:
