@@ -93,6 +93,10 @@ def changed(table: ArrayTable, rows: dict[int, Row], new: dict[int, Row], *, who
     numbers = np.array(sorted(new), dtype=np.int64)
     if whole:
         links = links.replaced(numbers, linked([in_order(new[n][1]) for n in sorted(new)]))
+        written = links.written
+        held = {n: zip(written["nodes"][written.row(n)], written["weights"][written.row(n)], strict=True) for n in new}
+        as_written = [n for n in new if list(held[n]) == in_order(new[n][1])]
+        assert not set(as_written) & set(links.changed().tolist()), "what is as it was written is no edit"
     else:
         gone = np.array([(n, x) for n in sorted(new) for x in rows.get(n, (0, {}))[1]], dtype=np.int64).reshape(-1, 2)
         come = [(n, node, weight) for n in sorted(new) for node, weight in new[n][1].items()]
@@ -122,7 +126,7 @@ def test_a_long_row_that_gets_one_more_is_a_patch_of_one_value(tmp_path: Path) -
     row, parts = np.array([0]), {"nodes": np.array([7], np.int32), "weights": np.array([1.5], np.float32)}
     links = table.edited("links").edited(BACKWARDS, (row, np.array([100])), row, parts)
     assert len(links.edits) == 2
-    patch = Patch(np.zeros(0, np.int64), {}, {"links": links})
+    patch = Patch(table.used, {}, {"links": links})
     assert table.has_room(patch)
     patch_table(after, "t", before, patch)
     assert sum(file.stat().st_size for file in after.glob("*.patch.npy")) < 2_000
@@ -143,8 +147,9 @@ def test_a_patch_that_does_not_fit_is_told(tmp_path: Path, monkeypatch: pytest.M
     assert fits({1: row, 2: row})
     assert fits({0: row, 1: row})
     assert not fits({0: row, 1: row, 2: row}), "six values came and one went, and there is room for five"
-    assert not fits({n: (0, {}) for n in range(4)}), "four rows, and room for three"
-    assert not table.has_room(Patch(np.array([5]))), "a number beyond the last that there is room for"
+    assert not fits({n: (9, {}) for n in range(4)}), "four rows, and room for three"
+    assert fits({0: (1, {1: 0.5}), **{n: (9, {}) for n in range(1, 4)}}), "one of four is as it was written"
+    assert not table.has_room(Patch(6)), "a number beyond the last that there is room for"
     write_table(tmp_path, "t", made({0: row}), with_room=False)
     assert ArrayTable(tmp_path, "t").size.capacity == 1
 
@@ -158,7 +163,7 @@ def test_a_patch_of_a_large_table_stays_small(tmp_path: Path, monkeypatch: pytes
     assert table.size.capacity == 103
 
     def fits(count: int, links: dict[int, float]) -> bool:
-        new: dict[int, Row] = {number: (0, rows[number][1] | links) for number in range(count)}
+        new: dict[int, Row] = {number: (-1, rows[number][1] | links) for number in range(count)}
         return table.has_room(changed(table, rows, new, whole=False))
 
     assert fits(3, {3: 0.5})

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragways.index import array_tables
@@ -179,3 +180,17 @@ def test_derived_files_that_may_not_be_taken_over_do_not_have_the_graph_read_aga
     del grown["index.sqlite/community_released"]  # what a run that only adds leaves to be forgotten
     assert grown == {name: held for name, held in anew.items() if name in grown}
     assert anew.keys() - grown.keys() == {"index.sqlite/community_released"}
+
+
+def test_a_patch_has_what_differs_and_not_all_that_was_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tables, "LARGE", 0)
+    monkeypatch.setattr(kept_facts, "_MUCH", 0)
+    texts = {f"{n}.md": f"# Ship {n}\n\nShip {n} met Otto Tamsett and Ship {n + 1} in Saltrey.\n" for n in range(30)}
+    docs = write(tmp_path / "docs", texts)
+    asyncio.run(build(tmp_path / "index", [docs], recipe(layers=frozenset({"words", "graph"}))))
+    (docs / "more.md").write_text("# More\n\nShip 3 met Otto Tamsett and Ship 4 in Saltrey.\n")
+    asyncio.run(build(tmp_path / "index", [docs / "more.md"], recipe(layers=frozenset({"words", "graph"}))))
+    (folder,) = (each for each in (tmp_path / "index" / "derived").iterdir() if each.name == "2")
+    assert len(np.load(folder / "graph-names-lengths-cells.patch.npy")) == 1, "only the new article's own name came"
+    assert len(np.load(folder / "graph-relations-ids-cells.patch.npy")) < 8
+    assert not (folder / "graph-words-rows-gone.patch.npy").exists()

@@ -25,9 +25,9 @@ from ragways.index.checksums import link_file
 from ragways.index.ragged import EditedRows, Edits, Ints, Ragged, Values
 
 _ROOM = 8
-"""A patch may have one row, and change one value, for so many that the table has."""
+"""A patch may change one row, and one value, for so many that the table has."""
 _ROWS = (1 << 14, 1 << 17)
-"""Rows that a patch may have at least, and at most: each change goes through the patch before it."""
+"""Rows that a patch may change in a column at least, and at most: each change goes through the patch before it."""
 _VALUES = (1 << 17, 1 << 18)
 """Values that a patch may change of a column at least, and at most."""
 _PATCH = ".patch.npy"
@@ -65,9 +65,9 @@ class Cells:
 
 @dataclass(frozen=True)
 class Patch:
-    """What is other in a table than was written, and the numbers of all rows that were ever changed or new."""
+    """What is other in a table than was written. Numbers below `used` are or were those of rows."""
 
-    numbers: Ints
+    used: int
     cells: Mapping[str, Cells] = field(default_factory=dict)
     edits: Mapping[str, EditedRows] = field(default_factory=dict)
 
@@ -94,13 +94,9 @@ class ArrayTable:
         self.size = TableSize.load(folder, name)
         patched = folder / f"{name}{_PATCH}"
         there = patched.is_file()
-        self._numbers: Ints = np.load(patched) if there else np.zeros(0, np.int64)
+        self.used = int(np.load(patched)) if there else self.size.rows
+        """Numbers below this are or were those of rows."""
         self._copied = writable or there
-
-    @property
-    def used(self) -> int:
-        """Numbers up to here are or were those of rows."""
-        return max(self.size.rows, int(self._numbers[-1]) + 1 if len(self._numbers) else 0)
 
     def column(self, name: str) -> Values:
         """One value a row; 0 where there is no row."""
@@ -136,7 +132,8 @@ class ArrayTable:
     def patch(self, change: Change) -> Patch:
         """The patch that this table has after a change."""
         cells = {name: self._changed(name, change.numbers, values) for name, values in change.columns.items()}
-        return Patch(np.union1d(self._numbers, change.numbers), cells, change.edits)
+        last = int(change.numbers[-1]) if len(change.numbers) else -1
+        return Patch(max(self.used, last + 1), cells, change.edits)
 
     def _changed(self, name: str, rows: Ints, values: Values) -> Cells:
         """The cells of a column when these rows have these values: only what is not as it was written. A page that a
@@ -172,8 +169,8 @@ class ArrayTable:
 
     def has_room(self, patch: Patch) -> bool:
         """Whether a patch fits."""
-        last = int(patch.numbers[-1]) if len(patch.numbers) else -1
-        if last >= self.size.capacity or len(patch.numbers) > _room(self.size.rows, _ROWS):
+        rows = _room(self.size.rows, _ROWS)
+        if patch.used > self.size.capacity or any(len(cells.rows) > rows for cells in patch.cells.values()):
             return False
         return all(len(rows.edits) <= _room(self.size.values[name], _VALUES) for name, rows in patch.edits.items())
 
@@ -202,8 +199,7 @@ def patch_table(folder: Path, name: str, before: Path, patch: Patch) -> None:
     for file in sorted(before.glob(f"{name}[-.]*")):
         if not file.name.endswith(_PATCH):
             link_file(file, folder / file.name)
-    if len(patch.numbers) or any(len(rows.edits) for rows in patch.edits.values()):
-        np.save(folder / f"{name}{_PATCH}", patch.numbers)
+    np.save(folder / f"{name}{_PATCH}", np.int64(patch.used))
     for column, cells in patch.cells.items():
         if len(cells.rows):
             np.save(folder / f"{name}-{column}{_ROWS_OF_CELLS}", cells.rows)

@@ -210,17 +210,30 @@ class EditedRows:
         return self._with(new, _by_row(new, len(kept), order))
 
     def replaced(self, rows: Ints, new: Ragged) -> EditedRows:
-        """The same rows, where these, in rising order, hold other values than before, in any order."""
-        places, _ = self.written.places(rows)
-        kept = np.flatnonzero(~np.isin(self.edits.rows, rows))
-        owners = rows[new.owners()]
+        """The same rows, where these, in rising order, hold other values than before, in any order: what they hold as
+        it was written is no edit.
+        """
+        other = np.flatnonzero(~self._as_written(rows, new))
+        values, _ = new.places(other)
+        places, _ = self.written.places(rows[other])
+        kept, still_gone = (np.flatnonzero(~np.isin(of, rows)) for of in (self.edits.rows, self._rows_of_gone))
+        owners = np.repeat(rows[other], new.counts_of(other))
         edits = Edits(
-            np.union1d(self.edits.gone, places),
+            np.union1d(self.edits.gone[still_gone], places),
             np.concatenate([self.edits.rows[kept], owners]),
             np.concatenate([self.edits.places[kept], self.written.begins[owners].astype(np.int64)]),
-            {name: np.concatenate([self.edits.parts[name][kept], values]) for name, values in new.parts.items()},
+            {name: np.concatenate([self.edits.parts[name][kept], part[values]]) for name, part in new.parts.items()},
         )
         return self._with(edits, np.argsort(edits.rows, kind="stable"))
+
+    def _as_written(self, rows: Ints, new: Ragged) -> NDArray[np.bool_]:
+        """Of which of these rows the new values are those that were written."""
+        same: NDArray[np.bool_] = self.written.counts_of(rows) == new.counts
+        those = np.flatnonzero(same)
+        (mine, counts), (theirs, _) = self.written.places(rows[those]), new.places(those)
+        differ = np.logical_or.reduce([self.written[name][mine] != part[theirs] for name, part in new.parts.items()])
+        same[np.repeat(those, counts)[differ]] = False
+        return same
 
     def _with(self, edits: Edits, by: Ints) -> EditedRows:
         parts = {name: values[by] for name, values in edits.parts.items()}

@@ -303,12 +303,15 @@ class _Change:
         return Change(numbers, {"strengths": strengths[numbers]}, {"links": links})
 
     def names(self) -> tuple[Patch, NDArray[np.uint64]]:
+        others = self._touched.called
         called = (
             (name, number)
             for (id, name, _, *rest), number in zip(self._rows, self._entities.alive.tolist(), strict=True)
+            if id in others
             for name in sorted(row[0] for row in GatheredEntity.of_row((name, *rest)).called(id, _never))
         )
-        return self.name_words.patched(self._entities.touched, called)
+        numbers = self._entities.of(as_ids(np.array(sorted(others), dtype=np.int64)))
+        return self.name_words.patched(numbers[numbers >= 0], called)
 
 
 _ENTITIES = "SELECT id, name, type, description, count, names, told FROM graph_entities WHERE id"

@@ -62,6 +62,8 @@ class Touched:
     """Entities that were not there before."""
     renamed: set[int] = field(default_factory=set)
     """Entities that had another name before."""
+    called: set[int] = field(default_factory=set)
+    """Entities that are called otherwise than before, by their names as they are compared; also those that went."""
     times: Counter[int] = field(default_factory=Counter)
     """How many more chunks name an entity than before; one whose article is the entity's own counts twice."""
 

@@ -294,6 +294,8 @@ class GraphTables:
         else:
             self._db.execute("DELETE FROM graph_entities WHERE id = ?", (id,))
             called = set()
+        if self.touched is not None and {name for name, *_ in was_called} != {name for name, *_ in called}:
+            self.touched.called.add(id)
         for name, *_ in was_called - called:
             self._db.execute("DELETE FROM graph_names WHERE name = ? AND entity = ?", (name, id))
         self._db.executemany("INSERT OR REPLACE INTO graph_names VALUES (?, ?, ?, ?)", called - was_called)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import ArrayTable, Change, Patch, Rows, patch_table, write_table
+from ragways.index.array_tables import ArrayTable, Change, Patch, Rows, TableSize, patch_table, write_table
 from ragways.index.ragged import ragged
 
 Ints = NDArray[np.int64]
@@ -96,7 +96,7 @@ class NameWords:
     def save_patch(folder: Path, before: Path, names: Patch, later: Hashes) -> None:
         """Take over the names of the folder before, with what `patched` gave."""
         patch_table(folder, NAMES, before, names)
-        patch_table(folder, _WORDS, before, Patch(np.zeros(0, np.int64)))
+        patch_table(folder, _WORDS, before, Patch(TableSize.load(before, _WORDS).rows))
         np.save(folder / _LATER, later)
 
     def holding(self, words: Collection[str], ranks: Callable[[Ints], NDArray[Any]] | None = None) -> Ints:
