@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS community_members (
     entity INTEGER PRIMARY KEY, community INTEGER NOT NULL, strength INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS members_by_community ON community_members (community, strength DESC);
--- `way` tells who wrote the report, `shown` what a model was shown, `hash` what is embedded and `embedded` whether it
+-- `way` tells who wrote the report, `shown` what it was written from, `hash` what is embedded and `embedded` whether it
 -- has its vector; `tokens` are those of its text.
 CREATE TABLE IF NOT EXISTS community_reports (
     id INTEGER PRIMARY KEY, way TEXT NOT NULL, tokens INTEGER NOT NULL, rank REAL NOT NULL, title TEXT NOT NULL,
@@ -181,6 +181,12 @@ class CommunityRows:
             self._db.execute("UPDATE community_reports SET id = ?, rank = ? WHERE id = ?", (node.id, rank, before))
             self._db.execute("UPDATE community_vectors SET id = ? WHERE id = ?", (node.id, before))
         return True
+
+    def shown_before(self, number: int) -> str:
+        """What the report of a community was written from; nothing where there is none."""
+        before = self._ids.get(number, self.node(number).id)
+        row = self._db.execute("SELECT shown FROM community_reports WHERE id = ?", (before,)).fetchone()
+        return "" if row is None else str(row[0])
 
     def _has_id(self, table: str, id: int) -> bool:
         return self._db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (id,)).fetchone() is not None

@@ -17,7 +17,7 @@ from ragways.index.communities.community_changes import CommunityChange
 from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.communities.partition import hierarchy
-from ragways.index.communities.report_texts import unaltered
+from ragways.index.communities.report_texts import ReportTexts, kept_reports
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.layer import tables_of
 from ragways.index.graph.relation_ends import RelationEnds
@@ -31,7 +31,7 @@ MUCH = 0.2
 KIND = "communities_kind"
 """Where the store keeps the kind of result that holds the reports of models; empty where rules write them."""
 _STATE = "communities_state"
-_FORMAT = "2"
+_FORMAT = "3"
 """Changes when communities are found, or reports written by rules, in another way."""
 
 
@@ -70,7 +70,11 @@ def communities_of(context: BuildContext) -> CommunityRows:
         state = _found(rows, links, settings) if much else _changed(rows, links, settings, state, touched)
         rows.alter(touched.entities | {end for link in touched.links for end in link} | _named(context))
         # Of what was found anew it is not known how strong members were; and a model is shown more of a community.
-        rows.owe(() if much or meta.get(KIND, "") else unaltered(rows, links, settings.members))
+        if much or meta.get(KIND, ""):
+            rows.owe()
+        else:
+            texts = ReportTexts(store.db, links.ends, rows)
+            rows.owe(kept_reports(texts, links, settings.members, touched.relations | touched.stated))
     else:
         context.progress(Progress("finding communities", 0))
         state = _found(rows, links, settings)

@@ -10,7 +10,8 @@ import sqlite3
 import sys
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice, pairwise
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ragways.core.types import content_hash
 from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.graph.contents import count_paths
@@ -28,6 +30,15 @@ from ragways.index.graph.told_texts import descriptions
 
 LOOKED = 16
 """Members, the strongest, that are looked at for what joins them."""
+CENTRAL = 8
+"""Of these, those that stand for a community."""
+ALIASES = 3
+"""Other names of a member that are looked for."""
+LINKS = 24
+"""What joins members that is looked at for sentences, the best of it; and as many chunks."""
+AT_ONCE = 256
+"""Communities whose members and links are read together."""
+_BITS = 3  # of a strength that a report by rules goes by
 _CHUNKS_OF_ONE = 2  # that state a relation are looked at
 _SENTENCE = (20, 400)  # characters of one that can stand alone
 
@@ -57,6 +68,25 @@ class Strongest(NamedTuple):
     rows: dict[int, EntityRow]
 
 
+@dataclass(frozen=True, slots=True)
+class ReportBasis:
+    """What a report by rules is written from: the strongest members of a community, with rounded strengths; the numbers
+    of the relations that join them, the best first; and whether there are more members than stand for it.
+    """
+
+    strongest: Strongest
+    links: Sequence[int]
+    more: bool
+
+    @property
+    def hash(self) -> str:
+        """The same for what gives the same report, as long as nobody states the relations otherwise."""
+        strengths, rows = self.strongest
+        shown = [(id, row.name, row.type, row.aliases[:ALIASES], strengths[id]) for id, row in rows.items()]
+        others = sorted((id, row.name) for id, row in list(rows.items())[CENTRAL:])
+        return content_hash(json.dumps([shown[:CENTRAL], others, list(self.links), self.more]))[:16]
+
+
 Sentence = tuple[str, str]
 """A sentence, and the same in small letters."""
 
@@ -64,9 +94,9 @@ Sentence = tuple[str, str]
 class ReportTexts:
     """Reads rows of the graph and of documents for reports."""
 
-    def __init__(self, db: sqlite3.Connection, ends: RelationEnds) -> None:
+    def __init__(self, db: sqlite3.Connection, ends: RelationEnds, rows: CommunityRows | None = None) -> None:
         self._db, self._ends = db, ends
-        self.rows = CommunityRows(db)
+        self.rows = rows or CommunityRows(db)
         self._document = lru_cache(64)(self._read_document)
         self._contents = lru_cache(1024)(self._read_contents)
         self._chunk = lru_cache(4096)(self._read_chunk)
@@ -97,9 +127,21 @@ class ReportTexts:
         }
         return {number: found[number] for number in asked if number in found}
 
-    def links(self, groups: Sequence[dict[int, int]], count: int | None = None) -> list[list[MemberLink]]:
-        """What joins the members of each of these communities, whose strengths are given, or so much of it: what joins
-        strong ones by much comes first.
+    def bases(self, numbers: Sequence[int]) -> list[ReportBasis]:
+        """Of communities of one level."""
+        members = [
+            Strongest({id: _rounded(strength) for id, strength in strengths.items()}, rows)
+            for strengths, rows in self.strongest(numbers, LOOKED)
+        ]
+        links = self.link_numbers([strengths for strengths, _ in members], LINKS)
+        return [
+            ReportBasis(strongest, joining, self.rows.node(number).size > CENTRAL)
+            for number, strongest, joining in zip(numbers, members, links, strict=True)
+        ]
+
+    def link_numbers(self, groups: Sequence[dict[int, int]], count: int | None = None) -> list[list[int]]:
+        """The numbers of what joins the members of each of these communities, whose strengths are given, or so much of
+        it: what joins strong ones by much comes first.
         """
         inside, numbers = self._ends.inside(groups)
         across = np.flatnonzero(inside.subjects != inside.objects)
@@ -110,20 +152,18 @@ class ReportTexts:
         order = np.lexsort((inside.ids, -(inside.weights / MILLION * both), numbers))
         ids = inside.ids[order].tolist()
         bounds = np.searchsorted(numbers, np.arange(len(groups) + 1)).tolist()
-        best = [ids[begin:end][:count] for begin, end in pairwise(bounds)]
-        found = self._links([id for some in best for id in some])
-        return [[found[id] for id in some] for some in best]
+        return [ids[begin:end][:count] for begin, end in pairwise(bounds)]
 
-    def _links(self, ids: Sequence[int]) -> dict[int, MemberLink]:
+    def links(self, numbers: Sequence[int]) -> dict[int, MemberLink]:
+        """What joins members, by number."""
         query = (
             "SELECT id, subject, predicate, object, weight, date, document, said FROM graph_relations "
             "WHERE id IN (SELECT value FROM json_each(?))"
         )
+        rows = self._db.execute(query, (json.dumps(numbers),))
         return {
             id: MemberLink(id, subject, predicate, object, weight / MILLION, date, document, said)
-            for id, subject, predicate, object, weight, date, document, said in self._db.execute(
-                query, (json.dumps(ids),)
-            )
+            for id, subject, predicate, object, weight, date, document, said in rows
         }
 
     def described(self, links: Sequence[MemberLink]) -> list[tuple[MemberLink, str]]:
@@ -204,18 +244,41 @@ class ReportTexts:
         return behind
 
 
-def unaltered(rows: CommunityRows, links: EntityLinks, least: int) -> set[int]:
+def kept_reports(texts: ReportTexts, links: EntityLinks, least: int, stated: Set[int]) -> set[int]:
     """Of communities that were altered, those whose report by rules would be written as it was: none of the members
-    that it looks at is altered, nor was any that is not among these now. Those of fewer than `least` have none.
+    that it looks at is altered, or it would be written from the same, of which nothing is among the relations that
+    documents `stated` otherwise. Those of fewer members than `least` have none.
     """
-    found = set()
-    for number, altered in rows.altered.items():
-        if rows.is_there(number) and rows.node(number).size >= max(LOOKED, least):
-            strongest = rows.strongest(number, LOOKED)
-            # Where nothing joins these, a report has the findings of those below it, which may have changed.
-            if strongest[-1][1] > altered and (rows.node(number).leaf or links.any_joined(dict(strongest))):
-                found.add(number)
+    rows = texts.rows
+    altered = {number for number in rows.altered if rows.is_there(number) and rows.node(number).size >= least}
+    found = {number for number in altered if _is_unaltered(number, rows, links)}
+    by_level: dict[int, list[int]] = defaultdict(list)
+    for number in sorted(altered - found):
+        by_level[rows.node(number).level].append(number)
+    for numbers in by_level.values():
+        for at in range(0, len(numbers), AT_ONCE):
+            some = numbers[at : at + AT_ONCE]
+            for number, basis in zip(some, texts.bases(some), strict=True):
+                # Where nothing joins these, a report has the findings of those below it, which may have changed.
+                if basis.links and basis.hash == rows.shown_before(number) and stated.isdisjoint(basis.links):
+                    found.add(number)
     return found
+
+
+def _is_unaltered(number: int, rows: CommunityRows, links: EntityLinks) -> bool:
+    """Whether none of the members that a report looks at is altered, nor was any that is not among these now."""
+    if rows.node(number).size < LOOKED:
+        return False
+    strongest = rows.strongest(number, LOOKED)
+    if strongest[-1][1] <= rows.altered[number]:
+        return False
+    return bool(rows.node(number).leaf) or links.any_joined(dict(strongest))
+
+
+def _rounded(strength: int) -> int:
+    """Its first binary digits: so a report is not another for each document that names a member once more."""
+    rest = max(0, strength.bit_length() - _BITS)
+    return strength >> rest << rest
 
 
 def _whole(sentence: str) -> bool:

@@ -13,7 +13,16 @@ from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.index.communities.finding import links_of
 from ragways.index.communities.report import CommunityFinding, CommunityReport, rating_of_size
-from ragways.index.communities.report_texts import LOOKED, MemberLink, ReportTexts, Strongest
+from ragways.index.communities.report_texts import (
+    ALIASES,
+    AT_ONCE,
+    CENTRAL,
+    LINKS,
+    LOOKED,
+    MemberLink,
+    ReportTexts,
+    Strongest,
+)
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.facts import UNSTATED
 from ragways.index.graph.graph_rows import digits
@@ -26,12 +35,8 @@ from ragways.models.client import CURE_NO_MODEL, ModelClient
 from ragways.models.tokens import count_each, count_tokens
 from ragways.tasks.graph import REPORT, CommunityReportInput, WrittenReport
 
-CENTRAL = 8
-"""Entities that stand for a community."""
 TITLE = 3
 FINDINGS = 6
-_LINKS = 24  # looked at for sentences, and as many chunks
-_AT_ONCE = 256  # communities whose members and links are read together
 
 
 class RuleReporter:
@@ -42,14 +47,17 @@ class RuleReporter:
 
     def write(
         self, numbers: Sequence[int], below: Callable[[int], Sequence[CommunityReport]]
-    ) -> Iterator[tuple[int, CommunityReport]]:
-        """Of communities of one level; `below` tells the reports of those inside one, the best first."""
-        for at in range(0, len(numbers), _AT_ONCE):
-            some = numbers[at : at + _AT_ONCE]
-            members = self._texts.strongest(some, LOOKED)
-            links = self._texts.links([strengths for strengths, _ in members], _LINKS)
-            for number, strongest, joining in zip(some, members, links, strict=True):
-                yield number, self._write(number, strongest, joining, below)
+    ) -> Iterator[tuple[int, str, CommunityReport]]:
+        """Of communities of one level: the number of each, the hash of what its report is written from, and the report.
+        `below` tells the reports of those inside one, the best first.
+        """
+        for at in range(0, len(numbers), AT_ONCE):
+            some = numbers[at : at + AT_ONCE]
+            bases = self._texts.bases(some)
+            links = self._texts.links([id for basis in bases for id in basis.links])
+            for number, basis in zip(some, bases, strict=True):
+                joining = [links[id] for id in basis.links]
+                yield number, basis.hash, self._write(number, basis.strongest, joining, below)
 
     def _write(
         self,
@@ -79,9 +87,9 @@ class RuleReporter:
         strengths = strongest.strengths
         total = sum(strengths[id] for id in central) or 1
         rows = [(id, strongest.rows[id]) for id in central]
-        names = [(n.casefold(), id) for id, row in rows for n in (row.name, *row.aliases[:3]) if len(n) > 1]
+        names = [(n.casefold(), id) for id, row in rows for n in (row.name, *row.aliases[:ALIASES]) if len(n) > 1]
         sentences: dict[str, tuple[int, ...]] = {}
-        for sentence, folded in self._texts.sentences(links, _LINKS):
+        for sentence, folded in self._texts.sentences(links, LINKS):
             if sentence not in sentences and (held := [id for name, id in names if name in folded]):
                 sentences[sentence] = tuple(dict.fromkeys(held))
         spoken: Counter[int] = Counter()
@@ -148,7 +156,10 @@ def report_input(
     budget -= used_by_reports
     [(strengths, rows)] = texts.strongest([number], max(LOOKED, budget // 3 // _LINE))
     entities, used = _packed(map(_entity_line, rows.values()), budget // 3)
-    relations, _ = _packed(_relation_lines(texts.described(texts.links([strengths])[0]), rows), budget - used)
+    [numbers] = texts.link_numbers([strengths])
+    links = texts.links(numbers)
+    described = texts.described([links[number] for number in numbers])
+    relations, _ = _packed(_relation_lines(described, rows), budget - used)
     return ReportInput("\n".join(entities), "\n".join(relations), "\n".join(reports))
 
 
@@ -251,15 +262,14 @@ class CommunityReports:
             below = self._below(number)
             self.shown[number] = report_input(self.texts, number, below, behind[number], self.settings.tokens)
         ruled = sorted({*owed} - {*asked})
-        for number, report in told(
-            self.context.progress, "reports by rules", self._rules.write(ruled, self._below), len(ruled)
-        ):
-            self._put(number, "rules", report)
+        written = self._rules.write(ruled, self._below)
+        for number, hash, report in told(self.context.progress, "reports by rules", written, len(ruled)):
+            self._put(number, "rules", report, hash)
         self._db.execute("UPDATE communities SET owed = 0 WHERE level = ? AND size < ?", (level, self.settings.members))
         known = self.context.work_cache.results(self.kind, {self.shown[number].hash for number in asked})
         for number in asked:
             if (text := known.get(self.shown[number].hash)) is not None:
-                self._put(number, "model", CommunityReport.from_json(text))
+                self._put(number, "model", CommunityReport.from_json(text), self.shown.pop(number).hash)
             else:
                 self._drop(number)
         return [number for number in asked if number in self.shown]
@@ -296,11 +306,10 @@ class CommunityReports:
         best_first = tuple(sorted(findings, key=lambda finding: -finding.rating))
         report = CommunityReport(said.title.strip(), said.summary.strip(), said.rating, best_first)
         self.context.work_cache.keep_results(self.kind, {self.shown[number].hash: report.to_json()}, cost)
-        self._put(number, "model", report)
+        self._put(number, "model", report, self.shown.pop(number).hash)
 
-    def _put(self, number: int, way: str, report: CommunityReport) -> None:
+    def _put(self, number: int, way: str, report: CommunityReport, shown: str) -> None:
         id = self._drop(number)
-        shown = self.shown.pop(number).hash if way == "model" else ""
         self._db.execute(
             "INSERT INTO community_reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (id, way, count_tokens(report.text), report.rating, report.title, report.summary, report.packed_findings,
