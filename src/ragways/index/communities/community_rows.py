@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS community_reports (
     embedded INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS reports_by_hash ON community_reports (hash);
-CREATE INDEX IF NOT EXISTS reports_by_shown ON community_reports (shown) WHERE shown != '';
+CREATE INDEX IF NOT EXISTS reports_by_shown ON community_reports (shown) WHERE way = 'model';
 CREATE INDEX IF NOT EXISTS reports_without_vector ON community_reports (id) WHERE NOT embedded;
 CREATE TABLE IF NOT EXISTS community_vectors (id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 -- Hashes of reports that are no more, whose vectors and replies are still to be forgotten.
@@ -138,8 +138,8 @@ class CommunityRows:
     def drop_reports(self, which: str, values: Sequence[object] = ()) -> None:
         """Forget some reports, and remember that what was made of them must be forgotten too."""
         which = f"FROM community_reports WHERE {which}"
-        for column in ("hash", "shown"):
-            self._db.execute(f"INSERT OR IGNORE INTO community_released SELECT {column} {which}", values)
+        for made in ("hash {0}", "shown {0} AND way = 'model'"):
+            self._db.execute(f"INSERT OR IGNORE INTO community_released SELECT {made.format(which)}", values)
         self._db.execute(f"DELETE FROM community_vectors WHERE id IN (SELECT id {which})", values)
         self._db.execute(f"DELETE {which}", values)
 

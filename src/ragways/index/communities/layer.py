@@ -111,7 +111,8 @@ def _derive(context: BuildContext, _: Path) -> None:
 def _used(context: BuildContext) -> dict[str, set[str]]:
     context.once(communities_of)
     kind, db = context.store.meta().get(KIND, ""), context.store.db
-    used = {kind: {row[0] for row in db.execute("SELECT shown FROM community_reports")}} if kind else {}
+    shown = "SELECT shown FROM community_reports WHERE way = 'model'"
+    used = {kind: {row[0] for row in db.execute(shown)}} if kind else {}
     if context.has_layer("vectors"):
         used["vectors"] = {row[0] for row in db.execute("SELECT hash FROM community_reports")}
     return used
@@ -126,8 +127,9 @@ def _freed(context: BuildContext) -> Set[str]:
 
 def _still_used(context: BuildContext, gone: Set[str]) -> Set[str]:
     db, asked = context.store.db, (json.dumps(list(gone)),)
-    query = "SELECT {0} FROM community_reports WHERE {0} != '' AND {0} IN (SELECT value FROM json_each(?))"
-    return {row[0] for column in ("hash", "shown") for row in db.execute(query.format(column), asked)}
+    query = "SELECT {0} FROM community_reports WHERE {1} AND {0} IN (SELECT value FROM json_each(?))"
+    columns = (("hash", "hash != ''"), ("shown", "shown != '' AND way = 'model'"))
+    return {row[0] for column in columns for row in db.execute(query.format(*column), asked)}
 
 
 def count_communities(store: Store, _: Path | None = None) -> int:
