@@ -137,7 +137,7 @@ class _Index:
         """Documents by key, as the blocks have it."""
         of = dict(self.store.db.execute("SELECT place, document FROM graph_facts"))
         return {
-            (0, key): {of[place] for place in AskedKeys(self.store.db, table).places(block, key).tolist()}
+            (0, key): {of[place] for place in AskedKeys(self.store.db, table).places([block], [key])[block].tolist()}
             for block, key in self.store.db.execute(f"SELECT block, key FROM {table}").fetchall()
         }
 

@@ -20,6 +20,7 @@ Places = NDArray[np.uint16]
 Keys = NDArray[np.uint32]
 
 NO_PLACES: Places = np.zeros(0, dtype=np.uint16)
+_OF_BLOCKS = "WHERE block IN (SELECT value FROM json_each(?)) AND key IN (SELECT value FROM json_each(?))"
 
 
 def table_of_keys(name: str) -> str:
@@ -99,18 +100,19 @@ class AskedKeys:
         for key, places in self._db.execute(query, (block, json.dumps(list(keys)))):
             yield key, np.frombuffer(places, dtype=np.uint16)
 
-    def places(self, block: int, key: int) -> Places:
-        """The places of a block whose documents left this key."""
-        query = f"SELECT places FROM {self._table} WHERE block = ? AND key = ?"  # noqa: S608
-        row = self._db.execute(query, (block, key)).fetchone()
-        return NO_PLACES if row is None else np.frombuffer(row[0], dtype=np.uint16)
+    def places(self, blocks: Iterable[int], keys: Iterable[int]) -> dict[int, Places]:
+        """The places of these blocks whose documents left any of these keys, in rising order; of other blocks none."""
+        asked = (json.dumps(list(blocks)), json.dumps(list(keys)))
+        found: dict[int, list[Places]] = defaultdict(list)
+        for block, places in self._db.execute(f"SELECT block, places FROM {self._table} {_OF_BLOCKS}", asked):  # noqa: S608
+            found[block].append(np.frombuffer(places, dtype=np.uint16))
+        return {block: some[0] if len(some) == 1 else np.unique(np.concatenate(some)) for block, some in found.items()}
 
     def documents(self, keys: Collection[int]) -> set[int]:
         """Documents that left any of these keys."""
         found: set[int] = set()
-        for block in blocks(self._db):
-            here = {place for _, places in self._rows(block, keys) for place in places.tolist()}
-            found.update(documents_at(self._db, block, here))
+        for block, places in self.places(blocks(self._db), keys).items():
+            found.update(documents_at(self._db, block, places.tolist()))
         return found
 
 

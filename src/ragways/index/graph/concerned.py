@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ragways.index.graph.asked_keys import NO_PLACES, AskedKeys, Places, blocks, documents_at
+from ragways.index.graph.asked_keys import AskedKeys, Places, blocks, documents_at
 from ragways.index.graph.corpus_changes import Changed
 from ragways.index.graph.corpus_names import CAPITAL, OWN, SMALL, CorpusNames, key_of
 from ragways.index.graph.facts import Source, Span, sources
@@ -89,12 +89,12 @@ def _holding(store: Store, keys: AskedKeys, tokens: Sequence[tuple[str, str]]) -
     if not tokens:
         yield from (row[0] for row in store.db.execute("SELECT document FROM graph_facts").fetchall())
         return
-    for block in blocks(store.db):
-        found: Places | None = None
-        for token, standing in tokens:
-            each = [keys.places(block, key_of(kind, token)) for kind in _AS[standing]]
-            places = np.unique(np.concatenate(each))
-            found = places if found is None else np.intersect1d(found, places)
-            if not len(found):
-                break
-        yield from documents_at(store.db, block, (NO_PLACES if found is None else found).tolist())
+    found: dict[int, Places] | None = None
+    for token, standing in tokens:
+        asked = blocks(store.db) if found is None else found
+        held = keys.places(asked, [key_of(kind, token) for kind in _AS[standing]])
+        if found is not None:
+            held = {block: np.intersect1d(found[block], places) for block, places in held.items()}
+        found = {block: places for block, places in held.items() if len(places)}
+    for block, places in (found or {}).items():
+        yield from documents_at(store.db, block, places.tolist())
