@@ -18,10 +18,11 @@ import numpy as np
 from ragways.index.communities.entity_links import LinkArrays
 from ragways.index.communities.partition import Group, Keys, mixed
 from ragways.index.communities.report import rating_of_size
+from ragways.index.communities.report_rows import ReportRows
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import SHIFT
 
-TABLES = """
+_TABLES = """
 -- `mark`: the sum of its members' marks; `strength`: of all their links; `found`: how many they were when it was found;
 -- `best`: the strength of its strongest member; `owed` is 1 until its report is written anew.
 CREATE TABLE IF NOT EXISTS communities (
@@ -37,21 +38,7 @@ CREATE TABLE IF NOT EXISTS community_members (
     entity INTEGER PRIMARY KEY, community INTEGER NOT NULL, strength INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS members_by_community ON community_members (community, strength DESC);
--- `way` tells who wrote the report, `shown` what it was written from, `hash` what is embedded and `embedded` whether it
--- has its vector; `tokens` are those of its text.
-CREATE TABLE IF NOT EXISTS community_reports (
-    id INTEGER PRIMARY KEY, way TEXT NOT NULL, tokens INTEGER NOT NULL, rank REAL NOT NULL, title TEXT NOT NULL,
-    summary TEXT NOT NULL, findings TEXT NOT NULL, shown TEXT NOT NULL, hash TEXT NOT NULL,
-    embedded INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS reports_by_hash ON community_reports (hash);
-CREATE INDEX IF NOT EXISTS reports_by_shown ON community_reports (shown) WHERE way = 'model';
-CREATE INDEX IF NOT EXISTS reports_without_vector ON community_reports (id) WHERE NOT embedded;
-CREATE TABLE IF NOT EXISTS community_vectors (id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
--- Hashes of reports that are no more, whose vectors and replies are still to be forgotten.
-CREATE TABLE IF NOT EXISTS community_released (hash TEXT PRIMARY KEY) WITHOUT ROWID;
 """
-NAMES = ("communities", "community_members", "community_reports", "community_vectors")
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _COLUMNS = "number, id, parent, level, leaf, size, mark, strength, found, best"
 _WORD = 1 << 64
@@ -100,19 +87,20 @@ class CommunityRows:
         self._dropped: set[int] = set()
         self._strongest: dict[tuple[int, int], list[Strength]] = {}
         """What `strongest` has found, until something changes: those of a community are asked for by all above it."""
-        create_tables(db, TABLES)
+        create_tables(db, _TABLES)
+        self.reports = ReportRows(db)
         self._last = int(db.execute("SELECT coalesce(max(number), 0) FROM communities").fetchone()[0])
 
     # All of it
 
     def fill(self, arrays: LinkArrays, groups: Sequence[Group]) -> None:
         """Put these communities in the place of all. All reports are owed that are not there."""
-        for table in NAMES[:2]:
+        for table in ("communities", "community_members"):
             self._db.execute(f"DELETE FROM {table}")
         self._nodes, self._members, self.changed, self.altered = {}, {}, set(), {}
         self._last = 0
         self._insert(arrays, groups, 0, 0, self._next(len(groups)))
-        self.drop_reports("id NOT IN (SELECT id FROM communities)")
+        self.reports.drop("id NOT IN (SELECT id FROM communities)")
 
     def _insert(self, arrays: LinkArrays, groups: Sequence[Group], parent: int, level: int, first: int) -> None:
         self._strongest.clear()
@@ -135,14 +123,6 @@ class CommunityRows:
         self._db.executemany("INSERT OR REPLACE INTO community_members VALUES (?, ?, ?)", members)
         self._members.update((id, (leaf, strength)) for id, leaf, strength in members if id in self._members)
 
-    def drop_reports(self, which: str, values: Sequence[object] = ()) -> None:
-        """Forget some reports, and remember that what was made of them must be forgotten too."""
-        which = f"FROM community_reports WHERE {which}"
-        for made in ("hash {0}", "shown {0} AND way = 'model'"):
-            self._db.execute(f"INSERT OR IGNORE INTO community_released SELECT {made.format(which)}", values)
-        self._db.execute(f"DELETE FROM community_vectors WHERE id IN (SELECT id {which})", values)
-        self._db.execute(f"DELETE {which}", values)
-
     def alter(self, entities: Iterable[int]) -> None:
         """Note that these entities, or what is said of them, are not what they were."""
         strengths: dict[int, int] = {}
@@ -164,32 +144,28 @@ class CommunityRows:
             if self.is_there(number) and not (number in same and self._keep_report(number)):
                 self._db.execute("UPDATE communities SET owed = 1 WHERE number = ?", (number,))
         for id in self._dropped | set(self._ids.values()):
-            if not self._has_id("communities", id):
-                self.drop_reports("id = ?", (id,))
+            if not self._has_id(id):
+                self.reports.drop("id = ?", (id,))
         self.altered, self._ids, self._dropped = {}, {}, set()
 
     def _keep_report(self, number: int) -> bool:
         """Let a community that has other members have the report that it had, if that is there and no other's."""
         node = self.node(number)
         before = self._ids.get(number, node.id)
-        if not self._has_id("community_reports", before):
+        if not self.reports.has(before):
             return False
         if before != node.id:
-            if self._has_id("communities", before) or self._has_id("community_reports", node.id):
+            if self._has_id(before) or self.reports.has(node.id):
                 return False
-            rank = rating_of_size(node.size)
-            self._db.execute("UPDATE community_reports SET id = ?, rank = ? WHERE id = ?", (node.id, rank, before))
-            self._db.execute("UPDATE community_vectors SET id = ? WHERE id = ?", (node.id, before))
+            self.reports.move(before, node.id, rating_of_size(node.size))
         return True
 
     def shown_before(self, number: int) -> str:
-        """What the report of a community was written from; nothing where there is none."""
-        before = self._ids.get(number, self.node(number).id)
-        row = self._db.execute("SELECT shown FROM community_reports WHERE id = ?", (before,)).fetchone()
-        return "" if row is None else str(row[0])
+        """What the report that a community has, or had, was written from; nothing where there is none."""
+        return self.reports.shown(self._ids.get(number, self.node(number).id))
 
-    def _has_id(self, table: str, id: int) -> bool:
-        return self._db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (id,)).fetchone() is not None
+    def _has_id(self, id: int) -> bool:
+        return self._db.execute("SELECT 1 FROM communities WHERE id = ?", (id,)).fetchone() is not None
 
     # Communities
 

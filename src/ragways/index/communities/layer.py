@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 from ragways.core.errors import BudgetExceeded
 from ragways.core.trace import Usage
 from ragways.index.communities.finding import KIND, communities_of, links_of
 from ragways.index.communities.report import CommunityReport
+from ragways.index.communities.report_rows import ReportRows, WithoutVector
 from ragways.index.communities.reports import CommunityReports, expected, kind_of, read_all, write_all
 from ragways.index.database import REBUILD
 from ragways.index.graph.graph_rows import digits, number_of_id
@@ -39,9 +39,10 @@ async def _work(context: BuildContext) -> None:
     context.give(reports_of, reports)
     context.once(links_of).ends.forget()
     if context.has_layer("vectors"):
-        while some := _without_vector(context, _AT_ONCE):
+        rows = ReportRows(context.store.db)
+        while some := rows.without_vector(_AT_ONCE):
             await context.embed({hash: report.embedded for _, hash, report in some})
-            if not _keep_vectors(context, {id: hash for id, hash, _ in some}):
+            if not _keep_vectors(context, rows, some):
                 break
     if stopped is not None:
         raise stopped
@@ -65,18 +66,11 @@ def _by_model(context: BuildContext) -> bool:
     return method == "model"
 
 
-def _without_vector(context: BuildContext, limit: int = -1) -> list[tuple[int, str, CommunityReport]]:
-    """Reports without a vector: id, hash of what is embedded, and the report."""
-    query = "SELECT id, hash, title, summary, rank, findings FROM community_reports WHERE NOT embedded LIMIT ?"
-    return [(id, hash, CommunityReport.of_row(*row)) for id, hash, *row in context.store.db.execute(query, (limit,))]
-
-
-def _keep_vectors(context: BuildContext, hashes: dict[int, str]) -> int:
+def _keep_vectors(context: BuildContext, rows: ReportRows, reports: Sequence[WithoutVector]) -> int:
     """Keep the vectors of reports, as far as they are known; how many are."""
-    known = context.work_cache.vectors(context.store.meta()["embedder"], list(hashes.values()))
-    there = [(id, known[hash]) for id, hash in hashes.items() if hash in known]
-    context.store.db.executemany("INSERT OR REPLACE INTO community_vectors VALUES (?, ?)", there)
-    context.store.db.executemany("UPDATE community_reports SET embedded = 1 WHERE id = ?", [(id,) for id, _ in there])
+    known = context.work_cache.vectors(context.store.meta()["embedder"], [each.hash for each in reports])
+    there = {each.id: known[each.hash] for each in reports if each.hash in known}
+    rows.keep_vectors(there)
     return len(there)
 
 
@@ -92,7 +86,9 @@ def _plan(planning: PlanContext) -> LayerEstimate:
         usage = expected(context, kind, planning.fresh)
     return LayerEstimate(
         round(count_communities(sample.store) / planning.share),
-        like=[report.embedded for _, _, report in _without_vector(sample)] if sample.has_layer("vectors") else (),
+        like=[each.report.embedded for each in ReportRows(sample.store.db).without_vector()]
+        if sample.has_layer("vectors")
+        else (),
         times=planning.fresh / planning.share,
         usage=usage,
         kind=kind,
@@ -105,31 +101,26 @@ def _derive(context: BuildContext, _: Path) -> None:
     """There are no files; but where the files of an index are made again, its rows may be those of another version."""
     context.once(reports_of)
     if context.has_layer("vectors"):
-        _keep_vectors(context, {id: hash for id, hash, _ in _without_vector(context)})
+        rows = ReportRows(context.store.db)
+        _keep_vectors(context, rows, rows.without_vector())
 
 
 def _used(context: BuildContext) -> dict[str, set[str]]:
     context.once(communities_of)
-    kind, db = context.store.meta().get(KIND, ""), context.store.db
-    shown = "SELECT shown FROM community_reports WHERE way = 'model'"
-    used = {kind: {row[0] for row in db.execute(shown)}} if kind else {}
+    kind, rows = context.store.meta().get(KIND, ""), ReportRows(context.store.db)
+    used = {kind: rows.shown_to_models()} if kind else {}
     if context.has_layer("vectors"):
-        used["vectors"] = {row[0] for row in db.execute("SELECT hash FROM community_reports")}
+        used["vectors"] = rows.embedded()
     return used
 
 
 def _freed(context: BuildContext) -> Set[str]:
     """What reports were made of, or embedded as, that are no more."""
-    found = {row[0] for row in context.store.db.execute("SELECT hash FROM community_released")} - {""}
-    context.store.db.execute("DELETE FROM community_released")
-    return found
+    return ReportRows(context.store.db).take_released()
 
 
 def _still_used(context: BuildContext, gone: Set[str]) -> Set[str]:
-    db, asked = context.store.db, (json.dumps(list(gone)),)
-    query = "SELECT {0} FROM community_reports WHERE {1} AND {0} IN (SELECT value FROM json_each(?))"
-    columns = (("hash", "hash != ''"), ("shown", "shown != '' AND way = 'model'"))
-    return {row[0] for column in columns for row in db.execute(query.format(*column), asked)}
+    return ReportRows(context.store.db).still_used(gone)
 
 
 def count_communities(store: Store, _: Path | None = None) -> int:

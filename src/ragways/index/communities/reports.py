@@ -32,7 +32,7 @@ from ragways.index.settings import CommunitySettings
 from ragways.index.units import work_through
 from ragways.index.work_cache import Cost
 from ragways.models.client import CURE_NO_MODEL, ModelClient
-from ragways.models.tokens import count_each, count_tokens
+from ragways.models.tokens import count_each
 from ragways.tasks.graph import REPORT, CommunityReportInput, WrittenReport
 
 TITLE = 3
@@ -271,7 +271,7 @@ class CommunityReports:
             if (text := known.get(self.shown[number].hash)) is not None:
                 self._put(number, "model", CommunityReport.from_json(text), self.shown.pop(number).hash)
             else:
-                self._drop(number)
+                self.texts.rows.reports.drop("id = ?", (self.texts.rows.node(number).id,))
         return [number for number in asked if number in self.shown]
 
     def _behind(self, numbers: Sequence[int]) -> dict[int, float]:
@@ -309,20 +309,9 @@ class CommunityReports:
         self._put(number, "model", report, self.shown.pop(number).hash)
 
     def _put(self, number: int, way: str, report: CommunityReport, shown: str) -> None:
-        id = self._drop(number)
-        self._db.execute(
-            "INSERT INTO community_reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
-            (id, way, count_tokens(report.text), report.rating, report.title, report.summary, report.packed_findings,
-             shown, content_hash(report.embedded)),
-        )  # fmt: skip
+        self.texts.rows.reports.put(self.texts.rows.node(number).id, way, report, shown)
         self._db.execute("UPDATE communities SET owed = 0 WHERE number = ?", (number,))
         self.written += 1
-
-    def _drop(self, number: int) -> int:
-        """Forget the report that there was."""
-        id = self.texts.rows.node(number).id
-        self.texts.rows.drop_reports("id = ?", (id,))
-        return id
 
 
 def read_all(reports: CommunityReports) -> CommunityReports:
