@@ -263,9 +263,10 @@ class WorkCache:
             self._db.execute("CREATE TEMP TABLE used (kind TEXT, hash TEXT, PRIMARY KEY (kind, hash)) WITHOUT ROWID")
             rows = ((kind, hash) for kind, hashes in used.items() for hash in hashes)
             self._db.executemany("INSERT INTO used VALUES (?, ?)", rows)
-            self._db.execute("DELETE FROM vectors WHERE ('vectors', hash) NOT IN (SELECT kind, hash FROM used)")
-            for table in ("results", "failures"):
-                self._db.execute(f"DELETE FROM {table} WHERE (kind, hash) NOT IN (SELECT kind, hash FROM used)")  # noqa: S608
+            # Not by NOT IN: for each that is not found, SQLite would go through all that are used.
+            for table, kind in (("vectors", "'vectors'"), ("results", "results.kind"), ("failures", "failures.kind")):
+                known = f"SELECT 1 FROM used u WHERE u.kind = {kind} AND u.hash = {table}.hash"  # noqa: S608
+                self._db.execute(f"DELETE FROM {table} WHERE NOT EXISTS ({known})")  # noqa: S608 - names of our own
             self._db.execute("DROP TABLE used")
 
     def forget(self, hashes: Iterable[str], *, replies: bool = True) -> None:
