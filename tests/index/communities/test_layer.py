@@ -21,6 +21,7 @@ from ragways.index.build import remove
 from ragways.index.communities import finding as finding_module
 from ragways.index.communities import report_texts
 from ragways.index.communities import reports as reports_module
+from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.communities.report import CommunityFinding, CommunityReport
 from ragways.index.communities.report_texts import ReportTexts
@@ -441,7 +442,7 @@ def test_sentences_come_from_all_documents_that_say_the_same(tmp_path: Path):
     })  # fmt: skip
     run(tmp_path / "index", tmp_path / "corpus")
     with sqlite3.connect(tmp_path / "index" / "index.sqlite") as db:
-        texts = ReportTexts(db, RelationEnds(db))
+        texts = ReportTexts(db, RelationEnds(db), CommunityRows(db))
         ids = dict(db.execute("SELECT name, id FROM graph_entities").fetchall())
         [numbers] = texts.link_numbers([{ids["Orla Tamsett"]: 1, ids["Skerry Light"]: 1}])
         links = list(texts.links(numbers).values())

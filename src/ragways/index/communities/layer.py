@@ -54,7 +54,6 @@ def reports_of(context: BuildContext) -> CommunityReports:
 
 
 def _owed_reports(context: BuildContext) -> CommunityReports:
-    context.once(communities_of)
     settings = context.settings_of("communities", CommunitySettings)
     return CommunityReports(context, settings, context.store.meta().get(KIND, ""))
 

@@ -94,9 +94,8 @@ Sentence = tuple[str, str]
 class ReportTexts:
     """Reads rows of the graph and of documents for reports."""
 
-    def __init__(self, db: sqlite3.Connection, ends: RelationEnds, rows: CommunityRows | None = None) -> None:
-        self._db, self._ends = db, ends
-        self.rows = rows or CommunityRows(db)
+    def __init__(self, db: sqlite3.Connection, ends: RelationEnds, rows: CommunityRows) -> None:
+        self._db, self._ends, self.rows = db, ends, rows
         self._document = lru_cache(64)(self._read_document)
         self._contents = lru_cache(1024)(self._read_contents)
         self._chunk = lru_cache(4096)(self._read_chunk)

@@ -11,7 +11,7 @@ from ragways.core.errors import BudgetExceeded, ModelError, ModelRefused, NoMode
 from ragways.core.runtime import Progress, told
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
-from ragways.index.communities.finding import links_of
+from ragways.index.communities.finding import communities_of, links_of
 from ragways.index.communities.report import CommunityFinding, CommunityReport, rating_of_size
 from ragways.index.communities.report_texts import (
     ALIASES,
@@ -244,7 +244,7 @@ class CommunityReports:
 
     def __post_init__(self) -> None:
         self._db = self.context.store.db
-        self.texts = ReportTexts(self._db, self.context.once(links_of).ends)
+        self.texts = ReportTexts(self._db, self.context.once(links_of).ends, self.context.once(communities_of))
         self._rules = RuleReporter(self.texts)
 
     def levels(self) -> list[int]:
