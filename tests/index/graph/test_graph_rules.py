@@ -7,8 +7,9 @@ import pytest
 from ragways.core import dates
 from ragways.index.graph.facts import Entity, PassageFacts, Relation, bounded, predicate_of
 from ragways.index.graph.fields import row_facts
+from ragways.index.graph.known_names import TitleTree
 from ragways.index.graph.names import Lexicon, coarse, fold, letters_of, split_title, type_of_sentence
-from ragways.index.graph.rule_names import TitleTree, acronyms, capital_names, quantities, quoted_names, uncased
+from ragways.index.graph.rule_names import acronyms, capital_names, quantities, quoted_names, uncased
 from tests.index.graph.graph_fakes import built
 
 LEXICON = Lexicon(["the however he was born in and it became a the however built built from summer summer when later"])

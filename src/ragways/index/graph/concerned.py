@@ -15,8 +15,8 @@ from ragways.index.graph.asked_keys import AskedKeys, Places, blocks, documents_
 from ragways.index.graph.corpus_changes import Changed
 from ragways.index.graph.corpus_names import CAPITAL, OWN, SMALL, CorpusNames, key_of
 from ragways.index.graph.facts import Source, Span, sources
+from ragways.index.graph.known_names import Called
 from ragways.index.graph.names import STOP, TOKEN, folded
-from ragways.index.graph.rule_names import Called
 from ragways.index.graph.rules import LONGEST_SENTENCE, names_in, titles_in
 from ragways.index.store import Store
 

@@ -26,8 +26,9 @@ from ragways.index.graph.corpus_names import (
     type_of_title,
 )
 from ragways.index.graph.facts import Source
+from ragways.index.graph.known_names import Called, Phrases, names_of_title, title_words
 from ragways.index.graph.names import STOP, WordUse, fold, is_common, stem_of
-from ragways.index.graph.rule_names import Called, Phrases, names_of_title, title_words, uncased
+from ragways.index.graph.rule_names import uncased
 from ragways.index.graph.rules import small_title, type_of
 
 TextOf = Callable[[int], str]

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from ragways.core.types import title_name
 from ragways.index.graph.facts import Span
+from ragways.index.graph.known_names import Called, Phrases, TitleTree, named_so
 from ragways.index.graph.names import STOP, Lexicon, fold, plain_name
-from ragways.index.graph.rule_names import Called, Phrases, TitleTree, named_so
 
 TABLES = """
 -- Words as they are compared: how often written small, and how often with a capital inside a sentence.

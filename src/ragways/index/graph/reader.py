@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.core.errors import StoreBusy, StoreDamaged
-from ragways.index.array_tables import ArrayTable
+from ragways.core.errors import StoreBusy
 from ragways.index.database import connect, store_errors
-from ragways.index.graph.contents import NODES
+from ragways.index.graph.arrays import GraphArrays
 from ragways.index.graph.graph_rows import aliases, digits, number_of_id
-from ragways.index.graph.ids import ENTITIES, EntityIds, as_numbers
-from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers, MentionArrays
-from ragways.index.graph.name_words import NameWords
+from ragways.index.graph.ids import as_numbers
 from ragways.index.graph.names import TOKEN, NameMatch, fold, name_spans
-from ragways.index.graph.relations import RELATIONS, RelationArrays
 from ragways.index.graph.told_texts import descriptions
-from ragways.index.numbered_vectors import NumberedVectors
-from ragways.index.pagerank import Adjacency
-from ragways.index.row_keys import JoinedRanks
 from ragways.index.store import FILE, generation_of
 from ragways.index.vectors import Scored
 
@@ -84,7 +75,7 @@ _TRIPLET = (
 )
 
 
-class Graph:
+class Graph(GraphArrays):
     """Read-only. Opened once for an index; arrays are memory-mapped when they are first used.
 
     Rows are read from the store, at the commit that its connection reads: like texts, they are not there while the
@@ -92,7 +83,7 @@ class Graph:
     """
 
     def __init__(self, folder: Path, db: sqlite3.Connection, *, own: bool = False) -> None:
-        self._folder = folder
+        super().__init__(folder)
         self._db = db
         self._own = own
 
@@ -120,39 +111,6 @@ class Graph:
             self._db.close()
 
     # Entities
-
-    @cached_property
-    def _tables(self) -> dict[str, ArrayTable]:
-        with self._whole():
-            return {name: ArrayTable(self._folder, name) for name in (ENTITIES, RELATIONS, CHUNKS, DOCUMENTS, NODES)}
-
-    @cached_property
-    def ids(self) -> EntityIds:
-        """Numbers of entities by id, and their ids: the nodes of `adjacency`, and the first of `passages`."""
-        with self._whole():
-            return EntityIds.load(self._tables[ENTITIES])
-
-    @property
-    def first_chunk(self) -> int:
-        """In `passages`, chunk i is node `first_chunk + i`."""
-        return self.ids.capacity
-
-    @cached_property
-    def chunks(self) -> ChunkIds:
-        """Ids of chunks by number."""
-        with self._whole():
-            return ChunkIds(self._tables[CHUNKS])
-
-    @cached_property
-    def chunk_numbers(self) -> ChunkNumbers:
-        """Numbers of chunks by id."""
-        with self._whole():
-            return ChunkNumbers(self.chunks, self._tables[DOCUMENTS])
-
-    @cached_property
-    def places(self) -> Mapping[str, int]:
-        """Node numbers of chunks in `passages`, by id."""
-        return self.chunk_numbers.after(self.first_chunk)
 
     def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
         """Entities by id; an id that is not there is left out."""
@@ -196,12 +154,6 @@ class Graph:
         """Those of these entities that are there: all, but of a part of a graph."""
         return entities
 
-    @cached_property
-    def name_words(self) -> NameWords:
-        """The words of names and aliases."""
-        with self._whole():
-            return NameWords(self._folder)
-
     def in_question(self, question: str, limit: int = 50) -> list[NameMatch]:
         """Names of entities in a text: the longest from the left, none inside another."""
         matches = list(TOKEN.finditer(question))[:_WORD_LIMIT]
@@ -232,18 +184,6 @@ class Graph:
             if not everyday:
                 found.setdefault((name, True), []).append(id)
         return found
-
-    @cached_property
-    def vectors(self) -> NumberedVectors | None:
-        """Vectors of entities, where the index has them."""
-        with self._whole():
-            return NumberedVectors.open(self._folder, "entities")
-
-    @cached_property
-    def relation_vectors(self) -> NumberedVectors | None:
-        """Vectors of relations, where the index has them."""
-        with self._whole():
-            return NumberedVectors.open(self._folder, "relations")
 
     def nearest(self, vector: NDArray[np.float32], k: int = 20, minimum: float = 0.4) -> Scored:
         """The entities nearest a vector by cosine; none where the index has no vectors of them."""
@@ -278,12 +218,6 @@ class Graph:
         """Numbers of those of the relations that are there."""
         numbers = self.relation_arrays.numbers(sorted(id for id in set(ids) if id.startswith("relation:")))
         return [number for number in numbers.tolist() if number >= 0]
-
-    @cached_property
-    def relation_arrays(self) -> RelationArrays:
-        """All relations as numbers; entity i is `ids.id(i)`, chunk i is `chunks[i]`."""
-        with self._whole():
-            return RelationArrays.of(self._tables[RELATIONS], self._tables[ENTITIES])
 
     def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
         """Relations by their number in `relation_arrays`. A hub has a million: only those that are wanted are read."""
@@ -350,40 +284,6 @@ class Graph:
             found.setdefault(names[place], []).append(id)
         return found
 
-    @cached_property
-    def mention_table(self) -> MentionArrays:
-        """Which chunks name which entities; entity i is `ids.id(i)`, chunk i is `chunks[i]`."""
-        with self._whole():
-            return MentionArrays(self._tables[CHUNKS].ragged("named"), self._tables[ENTITIES].ragged("naming"))
-
-    # For PageRank
-
-    @cached_property
-    def adjacency(self) -> Adjacency:
-        """Entities joined by relations; node i is `ids.id(i)`."""
-        with self._whole():
-            table = self._tables[ENTITIES]
-            return Adjacency.of_rows(table.ragged("links"), table.column("strengths"), self.ids.ranks)
-
-    @cached_property
-    def passages(self) -> Adjacency:
-        """Entities and the chunks that name them: node i is `ids.id(i)`, node `first_chunk + j` is `chunks[j]`."""
-        with self._whole():
-            table, ranks = self._tables[NODES], (self.ids.ranks, self.chunks.ranks)
-            order = None if ranks == (None, None) else JoinedRanks(*ranks, self.first_chunk)
-            return Adjacency.of_rows(table.ragged("links"), table.column("strengths"), order)
-
-    @cached_property
-    def in_order(self) -> Adjacency:
-        """Entities joined by relations, without a gap and in the order of their ids: node i is `ids.numbers[i]`. For
-        what goes over all of them.
-        """
-        return self.adjacency.only(self.ids.numbers)
-
-    def id_in_order(self, node: int) -> str:
-        """The id of a node of `in_order`."""
-        return self.ids.id(int(self.ids.numbers[node]))
-
     # For people
 
     def merges(self, id: str = "", limit: int = LIMIT) -> list[tuple[str, str, str, str, int]]:
@@ -402,16 +302,6 @@ class Graph:
             "mentions": len(self.mention_table),
             "merges": int(next(self._rows("SELECT count(*) FROM graph_merges"))[0]),
         }
-
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, ValueError, EOFError) as error:
-            raise StoreDamaged(
-                f"a file in {self._folder} is damaged, or missing since an earlier version made the folder",
-                f"remove the folder {self._folder}; it is made again",
-            ) from error
 
     def ids_at(self, places: Collection[int]) -> dict[int, str]:
         """Ids of entities by node number, of those that are there."""

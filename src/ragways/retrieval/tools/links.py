@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ragways.core.errors import ToolError
 from ragways.core.types import title_name
-from ragways.index.graph.rule_names import TitleTree
+from ragways.index.graph.known_names import TitleTree
 from ragways.retrieval.tools.queries import Queries
 
 _LONGEST = 200
