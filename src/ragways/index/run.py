@@ -247,7 +247,9 @@ class IndexRun:
         # Killed between this commit and the forgetting, the next run makes up for it.
         self.store.set_meta({"forget": "yes" if gone else ""})
         self.forgetting.prepare(context, self.steps(self.layers))
-        self.store.commit(settle=not gone)
+        with self.summary.timed("writing"):
+            self.progress(Progress("writing", 0))
+            self.store.commit(settle=not gone)
         keep = 1 if gone else KEPT
         clear_old(self.store.folder, generation + 1, keep, hold=self.hold)
         clear_shards(self.store.folder, self.shards, keep)
