@@ -40,7 +40,9 @@ def test_each_stage_of_an_index_is_counted_to_its_end(tmp_path: Path, monkeypatc
     notes = [each.note for each in said if each.stage == "reading"]
     assert notes[-4:] == [f"corpus/rows.jsonl: {count} documents" for count in (100, 200, 300, 400)]
     stages = [(stage, list(some)) for stage, some in groupby(said, key=lambda each: each.stage)]
-    assert {*COUNTED, "sorting the graph", "finding communities", "deriving", "writing"} <= {stage for stage, _ in stages}
+    assert {*COUNTED, "sorting the graph", "finding communities", "deriving", "writing"} <= {
+        stage for stage, _ in stages
+    }
     for stage in COUNTED[:-1]:
         counts = [(each.done, each.total) for name, some in stages if name == stage for each in some]
         assert counts[-1] == (DOCUMENTS, DOCUMENTS), stage

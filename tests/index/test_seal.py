@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
+import resource
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
@@ -210,25 +209,29 @@ def test_a_file_that_was_mostly_written_anew_has_full_pages_and_a_few_more_rows_
 
 
 def test_a_file_that_cannot_be_packed_is_sealed_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    said: list[str] = []
+    """The copy fits on the disk, and what is to be written of it to the log does not."""
+    folder, text, tried = tmp_path / "index", "x" * 300, list[int]()
+    with closing(Store.create_or_open(folder)) as store:
+        store.set_meta({f"{number * 7919 % 10_000:06}": text for number in range(10_000)})
+        store.commit(settle=False)
+        store.db.execute("VACUUM INTO ?", (str(tmp_path / "packed"),))
+        room = (tmp_path / "packed").stat().st_size + 4096
+        real = store._pack
 
-    class NoRoom:
-        def __init__(self, db: sqlite3.Connection) -> None:
-            self._db = db
+        def with_little_room() -> None:
+            limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+            try:
+                real()
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            tried.append((folder / FILE).stat().st_size)
 
-        def __getattr__(self, name: str) -> object:
-            return getattr(self._db, name)
-
-        def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-            if query == "VACUUM":
-                said.append(query)
-                raise sqlite3.OperationalError("database or disk is full")
-            return self._db.execute(query, values)
-
-    with closing(Store.create_or_open(tmp_path / "index")) as store:
-        store.set_meta({f"key {n}": "x" * 1000 for n in range(2000)})
-        monkeypatch.setattr(store, "db", NoRoom(store.db))
-        store.commit()
-        assert said
+        monkeypatch.setattr(store, "_pack", with_little_room)
+        store.settle()
         assert store.settled
-    assert is_right(tmp_path / "index")
+    assert tried
+    assert tried[0] > room, "it was not packed"
+    assert is_right(folder)
+    with closing(Store.open(folder)) as store:
+        assert store.meta()["000042"] == text

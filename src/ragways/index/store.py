@@ -162,8 +162,7 @@ class Store:
                 written = log_size(self.path)
                 if not empty_log(self.db):
                     return
-                size = os.stat(self.path).st_size
-                if pack and size >= _WORTH_PACKING and written > size // 2:
+                if pack and written > max(_WORTH_PACKING, os.stat(self.path).st_size) // 2:
                     self._pack()
                 self.begin()  # so that nobody writes meanwhile
                 if not log_size(self.path):
@@ -179,9 +178,11 @@ class Store:
     def _pack(self) -> None:
         """Rows came in any order, so pages were split and left half empty: fill them, if there is room for a copy."""
         with suppress(StoreError), store_errors(self.path):
-            self.db.execute("VACUUM")
-            self.seal.note_commit()
-            empty_log(self.db)
+            try:
+                self.db.execute("VACUUM")
+                self.seal.note_commit()
+            finally:
+                empty_log(self.db)  # also of what was begun and did not fit
 
     def resume(self, generation: int) -> bool:
         """Begin to read again: whether it is still of this generation."""
