@@ -79,7 +79,7 @@ def measure_leiden(nodes: int, edges: int) -> dict[str, object]:
     seconds = time.process_time() - began
     from graspologic_native import leiden_csr
 
-    library, _ = leiden_csr(links.indptr, links.indices, links.weights.astype(np.float64), nodes, seed=0)
+    library, _ = leiden_csr(links.indptr, links.indices, np.asarray(links.weights, dtype=np.float64), nodes, seed=0)
     return {
         "nodes": nodes,
         "edges": edges,

@@ -9,6 +9,8 @@ longer fits, the table is written anew.
 
 The room is a hole at the end of a file: most file systems keep no blocks for it. That of a ragged column would hold all
 its rows a second time, for any of them may be another when it is read.
+
+Numbers with a point are written in two bytes where none of them loses anything so: most weights are halves.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,6 +32,7 @@ _ROWS = (1 << 14, 1 << 17)
 """Rows that a patch may change in a column at least, and at most: each change goes through the patch before it."""
 _VALUES = (1 << 17, 1 << 18)
 """Values that a patch may change of a column at least, and at most."""
+_HALF = np.dtype(np.float16)
 _PATCH = ".patch.npy"
 _OF_PATCHES = ("gone", "rows", "places")
 _ROWS_OF_CELLS = f"-cells{_PATCH}"
@@ -169,10 +172,18 @@ class ArrayTable:
 
     def has_room(self, patch: Patch) -> bool:
         """Whether a patch fits."""
-        rows = _room(self.size.rows, _ROWS)
-        if patch.used > self.size.capacity or any(len(cells.rows) > rows for cells in patch.cells.values()):
-            return False
-        return all(len(rows.edits) <= _room(self.size.values[name], _VALUES) for name, rows in patch.edits.items())
+        most = _room(self.size.rows, _ROWS)
+        return (
+            patch.used <= self.size.capacity
+            and all(len(cells.rows) <= most for cells in patch.cells.values())
+            and all(len(rows.edits) <= _room(self.size.values[name], _VALUES) for name, rows in patch.edits.items())
+            and all(is_exact(cells.values, self._load(name).dtype) for name, cells in patch.cells.items())
+            and all(
+                is_exact(values, rows.written[part].dtype)
+                for rows in patch.edits.values()
+                for part, values in rows.edits.parts.items()
+            )
+        )
 
 
 def write_table(folder: Path, name: str, rows: Rows, *, with_room: bool = True) -> None:
@@ -214,6 +225,14 @@ def patch_table(folder: Path, name: str, before: Path, patch: Patch) -> None:
             np.save(folder / f"{name}-{column}-{part}{_PATCH}", values)
 
 
+def is_exact(values: Values, dtype: np.dtype[Any]) -> bool:
+    """Whether none of the values is another as one of this type; what has no point always fits here."""
+    if values.dtype == dtype or values.dtype.kind != "f":
+        return True
+    with np.errstate(over="ignore"):
+        return bool((values.astype(dtype) == values).all())
+
+
 def _room(count: int, limits: tuple[int, int]) -> int:
     least, most = limits
     return min(most, max(least, count // _ROOM))
@@ -221,6 +240,8 @@ def _room(count: int, limits: tuple[int, int]) -> int:
 
 def _write(file: Path, values: Values, length: int) -> None:
     """An array of this length, of which only the values are written."""
+    if values.dtype == np.float32 and is_exact(values, _HALF):
+        values = values.astype(_HALF)
     with file.open("wb") as target:
         shape = (length, *values.shape[1:])
         header = {"descr": np.lib.format.dtype_to_descr(values.dtype), "fortran_order": False, "shape": shape}

@@ -27,6 +27,31 @@ Order = Callable[[Ints], NDArray[Any]]
 
 
 @dataclass(frozen=True)
+class CodedWeights:
+    """Weights of which there are few different ones: `values`, and of each weight which one it is."""
+
+    codes: NDArray[np.uint8]
+    values: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, places: Ints | NDArray[np.bool_] | slice) -> NDArray[np.float32]:
+        found: NDArray[np.float32] = self.values[self.codes[places]]
+        return found
+
+    def __array__(self, dtype: type | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.values[self.codes].astype(np.float32 if dtype is None else dtype, copy=False)
+
+    def take(self, places: Ints) -> NDArray[np.float32]:
+        return self.values.take(self.codes.take(places))
+
+
+Weights = NDArray[np.floating] | CodedWeights
+"""A weight an edge."""
+
+
+@dataclass(frozen=True)
 class Adjacency:
     """An undirected weighted graph: the neighbours of i are `indices[indptr[i]:indptr[i + 1]]`, in rising order.
 
@@ -36,7 +61,7 @@ class Adjacency:
 
     indptr: NDArray[np.integer]
     indices: NDArray[np.int32]
-    weights: NDArray[np.float32]
+    weights: Weights
     ends: NDArray[np.integer] | None = None
     order: Order | None = None
 
@@ -94,7 +119,7 @@ class Adjacency:
     def neighbours(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         begin = int(self.indptr[node])
         end = int(self.indptr[node + 1] if self.ends is None else self.ends[node])
-        return self.indices[begin:end], self.weights[begin:end]
+        return self.indices[begin:end], self.weights[begin:end].astype(np.float32, copy=False)
 
     @cached_property
     def strengths(self) -> Floats:
@@ -159,9 +184,9 @@ class Adjacency:
         return ends.astype(np.int64, copy=False) - self.indptr.take(nodes)
 
     @classmethod
-    def of_rows(cls, links: Ragged, strengths: Floats, order: Order | None) -> Adjacency:
-        """From the neighbours of each node and their weights, and the sums of these."""
-        made = cls(links.begins, links["nodes"], links["weights"], links.ends, order)
+    def of_rows(cls, links: Ragged, weights: Weights, strengths: Floats, order: Order | None) -> Adjacency:
+        """From the neighbours of each node, their weights, and the sums of these."""
+        made = cls(links.begins, links["nodes"], weights, links.ends, order)
         made.__dict__["strengths"] = strengths
         return made
 

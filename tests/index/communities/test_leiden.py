@@ -99,7 +99,7 @@ def test_it_finds_divisions_as_good_as_the_library(seed):
     edges, size = planted(seed=seed)
     links = links_of(edges, size)
     library, _ = graspologic_native.leiden_csr(
-        links.indptr, links.indices, links.weights.astype(np.float64), size, seed=0
+        links.indptr, links.indices, np.asarray(links.weights, dtype=np.float64), size, seed=0
     )
     divisions = leiden(links, ids_of(size), seed=seed)
     assert modularity(links, divisions[-1]) >= 0.98 * library

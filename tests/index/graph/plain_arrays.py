@@ -28,6 +28,10 @@ def told(folder: Path, db: sqlite3.Connection) -> dict[str, object]:
     def row(held, number: int, part: str) -> list[int]:
         return list(held[part][held.row(number)].tolist())
 
+    def named_by(chunk: int) -> dict[str, int]:
+        entities, times = mentions.entities_of(np.array([chunk]))
+        return dict(zip(graph.ids.at(entities), times.tolist(), strict=True))
+
     mentions = graph.mention_table
     alive, joining = (graph._tables["graph-entities"].column(name) for name in ("alive", "joining"))
     words = sorted({word for (name,) in db.execute("SELECT name FROM graph_names") for word in name.split(" ")})
@@ -40,8 +44,8 @@ def told(folder: Path, db: sqlite3.Connection) -> dict[str, object]:
                 graph.adjacency.strengths[n],
                 linked(graph.passages, n),
                 graph.passages.strengths[n],
-                [graph.chunks[c] for c in row(mentions.naming, n, "chunks")],
-                row(mentions.naming, n, "times"),
+                [graph.chunks[c] for c in mentions.naming(n)[0]],
+                mentions.naming(n)[1].tolist(),
                 relations.names(np.array(row(relations.subject_of, n, "relations"), dtype=np.int64)),
                 relations.names(np.array(row(relations.object_of, n, "relations"), dtype=np.int64)),
             )
@@ -51,8 +55,7 @@ def told(folder: Path, db: sqlite3.Connection) -> dict[str, object]:
             id: (
                 linked(graph.passages, first + n),
                 graph.passages.strengths[first + n],
-                [graph.ids.id(e) for e in row(mentions.named, n, "entities")],
-                row(mentions.named, n, "times"),
+                named_by(n),
             )
             for id, n in chunks.items()
         },

@@ -71,7 +71,7 @@ def leiden(links: Adjacency, ids: Ints, *, resolution: float = 1.0, seed: int = 
 
 def modularity(links: Adjacency, labels: Ints, resolution: float = 1.0) -> float:
     """Of a division of the whole graph."""
-    rows, weights = _rows(links), links.weights.astype(np.float64)
+    rows, weights = _rows(links), np.asarray(links.weights, dtype=np.float64)
     total = weights.sum()
     if total <= 0:
         return 0.0
@@ -100,7 +100,7 @@ def _moved(level: _Level, labels: Ints, resolution: float, *, inside: bool) -> I
     by their keys, may move at once: were it all of them, two neighbours could change places for ever.
     """
     size = len(level.keys)
-    rows, columns, weights = _rows(level.links), level.links.indices, level.links.weights.astype(np.float64)
+    rows, columns, weights = _rows(level.links), level.links.indices, np.asarray(level.links.weights, dtype=np.float64)
     if inside:
         kept = labels[rows] == labels[columns]
         rows, columns, weights = rows[kept], columns[kept], weights[kept]

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import ArrayTable, Change, Patch, patch_table
-from ragways.index.graph.contents import NODES, Contents, joins, link_weights
+from ragways.index.array_tables import ArrayTable, Change, Patch, is_exact, patch_table
+from ragways.index.graph.contents import MENTION_WEIGHTS, NODES, Contents, joins, link_weights
 from ragways.index.graph.graph_rows import GatheredEntity, Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
-from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, MOST_TIMES, ChunkIds, ChunkNumbers
+from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS, pairs_in
 from ragways.index.ragged import EditedRows, Keys, Order, Ragged, ragged, stretches
@@ -56,7 +56,7 @@ def change_arrays(db: sqlite3.Connection, folder: Path, before: Path, touched: T
 
 
 class _NoRoom(Exception):
-    """There are more rows than a table has room for."""
+    """There are more rows than a table has room for, or finer weights."""
 
 
 class _Numbered:
@@ -121,8 +121,10 @@ class _Change:
         table = self.tables[CHUNKS]
         ids = ChunkIds(table)
         known = ChunkNumbers(ids, self.tables[DOCUMENTS])
-        self._who_names, self._named = self.tables[ENTITIES].edited("naming"), table.edited("named")
-        turned = ids.documents[self._who_names.now(np.sort(self._turned))["chunks"]].tolist()
+        self._first_chunk = first = self.tables[ENTITIES].size.capacity
+        self._linked = {name: self.tables[NODES].edited(name) for name in ("links", "others")}
+        naming = [rows.now(np.sort(self._turned))["nodes"] for rows in self._linked.values()]
+        turned = ids.documents[np.concatenate(naming) - first].tolist()
         self._documents = sorted({*self._touched.documents, *turned})
         old = {document: known.of_document(document) for document in self._documents}
         self._old_chunks = np.array(sorted(chunk for chunks in old.values() for chunk in chunks), dtype=np.int64)
@@ -147,8 +149,6 @@ class _Change:
         documents[self._chunks] = contents.of_chunks
         self._chunk_ranks = Ranks.of(documents[: table.size.rows], documents[table.size.rows : used])
         self._said_by = self._entities.of(as_ids(contents.entities))
-        self._was_named = self._named.now(self._old_chunks)
-        self._times = np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint8)
 
     def _see_relations(self) -> None:
         table = self.tables[RELATIONS]
@@ -167,6 +167,8 @@ class _Change:
             self._entities.of(as_ids(np.array([row[n] for row in rows], dtype=np.int64))) for n in (1, 2)
         )
         weights = link_weights(np.array([row[3] for row in rows], dtype=np.int64))
+        if not is_exact(weights, columns["weights"].dtype):
+            raise _NoRoom
         new = {"ids": there, "alive": True, "subjects": subjects, "objects": objects, "weights": weights}
         for name, values in new.items():
             columns[name][known.alive] = values
@@ -188,13 +190,8 @@ class _Change:
 
     def chunks(self) -> Change:
         numbers = np.union1d(self._old_chunks, self._chunks)
-        named = ragged(self._contents.named, entities=self._said_by.astype(np.int32), times=self._times)
-        edits = {
-            "path": self.tables[CHUNKS]
-            .edited("path")
-            .replaced(numbers, self._of_chunks(numbers, self._contents.letters())),
-            "named": self._named.replaced(numbers, self._of_chunks(numbers, named)),
-        }
+        letters = self._of_chunks(numbers, self._contents.letters())
+        edits = {"path": self.tables[CHUNKS].edited("path").replaced(numbers, letters)}
         return Change(numbers, {"documents": self._chunk_documents[numbers]}, edits)
 
     def _of_chunks(self, numbers: Ints, held: Ragged) -> Ragged:
@@ -225,7 +222,7 @@ class _Change:
     def entities(self) -> Change:
         table, of_relations = self.tables[ENTITIES], self._of_relations
         old, new = self._old_relations, self._relations.alive
-        edits = {"naming": self._naming()}
+        edits = dict[str, EditedRows]()
         for name, column, other in (("subject_of", "subjects", "objects"), ("object_of", "objects", "subjects")):
             gone, come = (of_relations[column][numbers].astype(np.int64) for numbers in (old, new))
             edits[name] = table.edited(name).edited(
@@ -245,14 +242,6 @@ class _Change:
             return *entities(self._of_relations[end][numbers].astype(np.int64)), *relations(numbers)
 
         return Order("relations", keys)
-
-    def _naming(self) -> EditedRows:
-        """The chunks that name each entity."""
-        before = self._was_named
-        gone = before["entities"].astype(np.int64), self._old_chunks[before.owners()]
-        chunks = self._chunks[self._contents.naming].astype(np.int32)
-        order = Order("chunks", _keys(self._chunk_ranks))
-        return self._who_names.edited(order, gone, self._said_by, {"chunks": chunks, "times": self._times})
 
     def _links(self, relations_of: EditedRows, strengths: Floats) -> tuple[EditedRows, Ints]:
         """The neighbours of entities, and which of these have others now, or other weights; their strengths are
@@ -281,26 +270,30 @@ class _Change:
 
     def nodes(self) -> Change:
         """Entities and chunks as a walk goes over them."""
-        table, first = self.tables[NODES], self.tables[ENTITIES].size.capacity
-        links, strengths = table.edited("links"), table.column("strengths")
+        strengths = self.tables[NODES].column("strengths")
+        joins_passages = self._joining[self._said_by]
+        links, touched = self._mentions("links", np.flatnonzero(joins_passages), strengths)
+        others, _ = self._mentions("others", np.flatnonzero(~joins_passages))
+        return Change(touched, {"strengths": strengths[touched]}, {"links": links, "others": others})
+
+    def _mentions(self, name: str, which: Ints, strengths: Floats | None = None) -> tuple[EditedRows, Ints]:
+        """What chunks name, and who names entities, when these of the mentions in the contents are there; and the nodes
+        that may be linked to others than before. Their strengths are brought up to date.
+        """
+        rows, first = self._linked[name], self._first_chunk
         order = Order("nodes", _keys(JoinedRanks(self._entity_ranks, self._chunk_ranks, first)))
-        before = links.now(first + self._old_chunks)
+        before = rows.now(first + self._old_chunks)
         left, old = before["nodes"].astype(np.int64), first + self._old_chunks[before.owners()]
-        kept = np.flatnonzero(self._joining[self._said_by])
-        named, chunks = self._said_by[kept], first + self._chunks[self._contents.naming[kept]]
-        weights = self._contents.weights[kept].astype(np.float32)
-        links = links.edited(order, (left, old), named, {"nodes": chunks.astype(np.int32), "weights": weights})
+        named, chunks = self._said_by[which], first + self._chunks[self._contents.naming[which]]
+        marks = self._contents.marks[which]
+        rows = rows.edited(order, (left, old), named, {"nodes": chunks.astype(np.int32), "marks": marks})
         here = first + np.union1d(self._old_chunks, self._chunks)
-        links = links.replaced(here, _grouped(here, chunks, order, named, weights))
-        for rows, change in (
-            (left, -before["weights"]),
-            (old, -before["weights"]),
-            (named, weights),
-            (chunks, weights),
-        ):
-            _add(strengths, rows, change.astype(np.float64))
-        numbers = np.unique(np.concatenate([left, named, here]))
-        return Change(numbers, {"strengths": strengths[numbers]}, {"links": links})
+        rows = rows.replaced(here, _grouped(here, chunks, order, named, marks))
+        if strengths is not None:
+            gone, come = (MENTION_WEIGHTS[each].astype(np.float64) for each in (before["marks"], marks))
+            for nodes, change in ((left, -gone), (old, -gone), (named, come), (chunks, come)):
+                _add(strengths, nodes, change)
+        return rows, np.unique(np.concatenate([left, named, here]))
 
     def names(self) -> tuple[Patch, NDArray[np.uint64]]:
         others = self._touched.called
@@ -329,12 +322,12 @@ def _keys(ranks: Callable[[Ints], Ints] | None) -> Callable[[Ints], Keys]:
     return lambda numbers: (numbers if ranks is None else ranks(numbers),)
 
 
-def _grouped(rows: Ints, owners: Ints, order: Order, nodes: Ints, weights: NDArray[np.float32]) -> Ragged:
-    """Links by the row that each belongs to."""
+def _grouped(rows: Ints, owners: Ints, order: Order, nodes: Ints, marks: NDArray[np.uint8]) -> Ragged:
+    """Mentions by the row that each belongs to."""
     places = np.searchsorted(rows, owners)
     by = np.lexsort((*reversed(order.keys(nodes)), places))
     counts = np.bincount(places, minlength=len(rows))
-    return ragged(counts, nodes=nodes[by].astype(np.int32), weights=weights[by])
+    return ragged(counts, nodes=nodes[by].astype(np.int32), marks=marks[by])
 
 
 def _add(strengths: Floats, rows: Ints, changes: Floats) -> None:

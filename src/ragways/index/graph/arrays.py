@@ -9,13 +9,14 @@ from pathlib import Path
 
 from ragways.core.errors import StoreDamaged
 from ragways.index.array_tables import ArrayTable
-from ragways.index.graph.contents import NODES
+from ragways.index.graph.contents import MENTION_WEIGHTS, NODES
 from ragways.index.graph.ids import ENTITIES, EntityIds
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers, MentionArrays
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS, RelationArrays
 from ragways.index.numbered_vectors import NumberedVectors
-from ragways.index.pagerank import Adjacency
+from ragways.index.pagerank import Adjacency, CodedWeights
+from ragways.index.ragged import Ragged
 from ragways.index.row_keys import JoinedRanks
 
 
@@ -102,7 +103,11 @@ class GraphArrays:
     def mention_table(self) -> MentionArrays:
         """Which chunks name which entities; entity i is `ids.id(i)`, chunk i is `chunks[i]`."""
         with self._whole():
-            return MentionArrays(self._tables[CHUNKS].ragged("named"), self._tables[ENTITIES].ragged("naming"))
+            return MentionArrays(self._links, self._tables[NODES].ragged("others"), self.first_chunk)
+
+    @cached_property
+    def _links(self) -> Ragged:
+        return self._tables[NODES].ragged("links")
 
     # For PageRank
 
@@ -111,7 +116,8 @@ class GraphArrays:
         """Entities joined by relations; node i is `ids.id(i)`."""
         with self._whole():
             table = self._tables[ENTITIES]
-            return Adjacency.of_rows(table.ragged("links"), table.column("strengths"), self.ids.ranks)
+            links = table.ragged("links")
+            return Adjacency.of_rows(links, links["weights"], table.column("strengths"), self.ids.ranks)
 
     @cached_property
     def passages(self) -> Adjacency:
@@ -119,7 +125,8 @@ class GraphArrays:
         with self._whole():
             table, ranks = self._tables[NODES], (self.ids.ranks, self.chunks.ranks)
             order = None if ranks == (None, None) else JoinedRanks(*ranks, self.first_chunk)
-            return Adjacency.of_rows(table.ragged("links"), table.column("strengths"), order)
+            weights = CodedWeights(self._links["marks"], MENTION_WEIGHTS)
+            return Adjacency.of_rows(self._links, weights, table.column("strengths"), order)
 
     @cached_property
     def in_order(self) -> Adjacency:

@@ -6,7 +6,6 @@ import json
 import math
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +17,17 @@ from ragways.index.ragged import Ragged, ragged
 Ints = NDArray[np.int64]
 
 NODES = "graph-nodes"
-"""The table of a walk's nodes, entities and then chunks: an edge wherever a chunk names an entity."""
+"""The table of mentions, seen from both sides. Its rows are entities and then chunks, the nodes of a walk: `links`
+tells whom a chunk names and who names an entity, and `others` the same of entities that join no passages.
+"""
+MOST_TIMES = (1 << 7) - 1
+"""A chunk names an entity no more often than this, as far as it is counted."""
 ABOUT = 6.0
 """What it counts for that a passage is the entity's own article: a walk that meets a name should look there first."""
+MENTION_WEIGHTS = np.array(
+    [1.0 + math.log(max(mark >> 1, 1)) + ABOUT * (mark & 1) for mark in range(1 << 8)], dtype=np.float32
+)
+"""What it weighs that a chunk names an entity, by the mark of the mention (`Contents.marks`)."""
 _STEPS = 1 << 24
 _AT_ONCE = 10_000  # documents whose rows are held
 CONTENTS = "SELECT document, chunks, named, entities, counts, stated, relations FROM graph_contents"
@@ -63,12 +70,14 @@ class Contents:
         """Which chunk states each of the relations."""
         return np.repeat(np.arange(len(self.stated)), self.stated)
 
-    @cached_property
-    def weights(self) -> NDArray[np.float64]:
-        """What it weighs that a chunk names an entity, of each mention."""
-        different, which = np.unique(self.counts, return_inverse=True)
-        weights = [1.0 + math.log(each >> 1) + ABOUT * (each & 1) for each in different.tolist()]
-        return np.array(weights, dtype=np.float64)[which]
+    @property
+    def marks(self) -> NDArray[np.uint8]:
+        """Of each mention how many times the chunk names the entity, and in the lowest bit whether it is the entity's
+        own article.
+        """
+        most = np.uint32(MOST_TIMES << 1) | self.counts & np.uint32(1)
+        marks: NDArray[np.uint8] = np.minimum(self.counts, most).astype(np.uint8)
+        return marks
 
     def letters(self) -> Ragged:
         """The paths of chunks."""

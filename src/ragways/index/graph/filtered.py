@@ -151,8 +151,7 @@ class FilteredGraph(Graph):
         return {id: self._names[id] for id in entities}
 
     def _chunks_naming(self, entity: int) -> list[str]:
-        naming = self._whole_graph.mention_table.naming
-        here = naming["chunks"][naming.row(entity)]
+        here, _ = self._whole_graph.mention_table.naming(entity)
         return self.chunks.take(here[self._chunk_seen[here]][:_READ])
 
     # Arrays

@@ -17,44 +17,58 @@ from ragways.index.store import number_of
 
 Ints = NDArray[np.int64]
 CHUNKS = "graph-chunks"
-"""The table of chunks: the document and path of each, and which entities it names."""
+"""The table of chunks: the document and path of each."""
 DOCUMENTS = "graph-documents"
 """The table of documents: the number of the first chunk of each, and how many it has."""
-MOST_TIMES = (1 << 8) - 1
-"""A chunk names an entity no more often than this, as far as it is counted."""
 _DOCUMENTS_KEPT = 256  # whose chunks are kept by id
 
 
 @dataclass(frozen=True)
 class MentionArrays:
-    """`named`: the `entities` that each chunk names, and how many `times`; `naming`: the `chunks` that name each
-    entity, in the corpus's order, and how many `times`.
+    """The rows of the table `NODES`: entities, and from `first_chunk` on chunks. What they are linked to stands in
+    `joining`, or in `others` where the entity is one that joins no passages.
     """
 
-    named: Ragged
-    naming: Ragged
+    joining: Ragged
+    others: Ragged
+    first_chunk: int
 
     def __len__(self) -> int:
-        return int(self.named.counts.sum(dtype=np.int64))
+        return int(self.counts_of(np.arange(self.first_chunk)).sum())
+
+    def counts_of(self, entities: Ints) -> Ints:
+        """How many chunks name each of these entities."""
+        return self.joining.counts_of(entities) + self.others.counts_of(entities)
+
+    def naming(self, entity: int) -> tuple[Ints, Ints]:
+        """The chunks that name an entity, in the corpus's order, and how often each does."""
+        nodes, times = self._linked(np.array([entity]))
+        return nodes - self.first_chunk, times
 
     def chunks_of(self, entities: Ints) -> tuple[Ints, Ints]:
-        """The chunks that name any of these entities, in the order of their numbers, and how often each does."""
-        places, _ = self.naming.places(entities)
-        return _summed(self.naming["chunks"][places], self.naming["times"][places])
+        """The chunks that name any of these entities, in the order of their numbers, and how often they do."""
+        nodes, times = self._linked(entities)
+        return _summed(nodes - self.first_chunk, times)
 
     def entities_of(self, chunks: Ints) -> tuple[Ints, Ints]:
         """The entities that any of these chunks names, in the order of their numbers, and how often they do."""
-        places, _ = self.named.places(chunks)
-        return _summed(self.named["entities"][places], self.named["times"][places])
+        return _summed(*self._linked(self.first_chunk + chunks))
 
     def pairs(self) -> tuple[Ints, Ints]:
-        """Of every mention the numbers of its entity and of its chunk, by entity."""
-        places, _ = self.naming.places(np.arange(len(self.naming)))
-        return self.naming.owners(), self.naming["chunks"][places].astype(np.int64)
+        """Of every mention the numbers of its entity and of its chunk."""
+        entities, parts = np.arange(self.first_chunk), (self.joining, self.others)
+        owners = np.concatenate([np.repeat(entities, rows.counts_of(entities)) for rows in parts])
+        return owners, self._linked(entities)[0] - self.first_chunk
+
+    def _linked(self, nodes: Ints) -> tuple[Ints, Ints]:
+        """What any of these nodes is linked to, and by how many mentions."""
+        links = [(rows, rows.places(nodes)[0]) for rows in (self.joining, self.others)]
+        others, marks = (np.concatenate([rows[part][at] for rows, at in links]) for part in ("nodes", "marks"))
+        return others.astype(np.int64), (marks >> np.uint8(1)).astype(np.int64)
 
 
-def _summed(numbers: NDArray[np.integer], counts: NDArray[np.unsignedinteger]) -> tuple[Ints, Ints]:
-    different, which = np.unique(numbers.astype(np.int64), return_inverse=True)
+def _summed(numbers: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    different, which = np.unique(numbers, return_inverse=True)
     return different, np.bincount(which, counts, len(different)).astype(np.int64)
 
 

@@ -117,7 +117,7 @@ class Graph(GraphArrays):
         places, found = self.places_of(ids), {}
         numbers = np.array(places, dtype=np.int64)
         stored = as_numbers(self.ids.rows.keys[numbers]).tolist()
-        naming = dict(zip(stored, self.mention_table.naming.counts_of(numbers).tolist(), strict=True))
+        naming = dict(zip(stored, self.mention_table.counts_of(numbers).tolist(), strict=True))
         query = f"SELECT id, name, type, description, names, count, way FROM graph_entities WHERE id {_AMONG}"
         for number, name, type, said, names, count, way in self._all(query, (_list(naming),)):
             id = f"entity:{digits(number)}"

@@ -35,7 +35,7 @@ class RelationArrays:
     rows: RowKeys
     subjects: Small
     objects: Small
-    weights: NDArray[np.float32]
+    weights: NDArray[np.floating]
     subject_of: Ragged
     object_of: Ragged
     stating: Ragged
@@ -161,7 +161,7 @@ class RelationArrays:
 
     def _heaviest(self, found: Small, limit: int) -> Ints:
         """A hub has relations by the ten thousand, many of the same weight, so only what is kept is sorted."""
-        numbers, weights = found.astype(np.int64), self.weights[found]
+        numbers, weights = found.astype(np.int64), self.weights[found].astype(np.float32)  # halves sort slowly
         if limit < len(numbers):
             border = np.partition(weights, -limit)[-limit] if limit > 0 else np.inf
             above, equal = numbers[weights > border], numbers[weights == border]

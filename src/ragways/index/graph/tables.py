@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ragways.index.array_tables import Rows, TableSize, write_table
 from ragways.index.graph.array_changes import change_arrays
-from ragways.index.graph.contents import NODES, Contents, joins, link_weights
+from ragways.index.graph.contents import MENTION_WEIGHTS, NODES, Contents, joins, link_weights
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
-from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, MOST_TIMES
+from ragways.index.graph.mentions import CHUNKS, DOCUMENTS
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS
 from ragways.index.pagerank import Adjacency
@@ -54,45 +54,39 @@ def _write_all(db: sqlite3.Connection, folder: Path) -> None:
     with_room = len(ids) >= LARGE
     NameWords.write(folder, _names(db, ids), with_room=with_room)
     contents = Contents(db)
-    mentions = _Mentions(contents, ids)
-    _write_chunks(folder, contents, mentions, with_room=with_room)
-    _write_relations(db, folder, contents, ids, joining, mentions, with_room=with_room)
-    _write_nodes(folder, contents, joining, mentions, with_room=with_room)
+    _write_chunks(folder, contents, with_room=with_room)
+    _write_relations(db, folder, contents, ids, joining, with_room=with_room)
+    _write_nodes(folder, contents, ids, joining, with_room=with_room)
 
 
-class _Mentions:
-    """Of each mention the number of its entity, and how many times it is named."""
-
-    def __init__(self, contents: Contents, ids: Ints) -> None:
-        self.entities = np.searchsorted(ids, contents.entities).astype(np.int32)
-        self.times = np.minimum(contents.counts >> np.uint32(1), MOST_TIMES).astype(np.uint8)
-
-
-def _write_nodes(
-    folder: Path, contents: Contents, joining: NDArray[np.bool_], mentions: _Mentions, *, with_room: bool
-) -> None:
+def _write_nodes(folder: Path, contents: Contents, ids: Ints, joining: NDArray[np.bool_], *, with_room: bool) -> None:
     """Entities and chunks as a walk goes over them: each mention is an edge, seen from both sides."""
     first = TableSize.load(folder, ENTITIES).capacity
-    kept = np.flatnonzero(joining[mentions.entities])
-    entities, chunks = mentions.entities[kept], contents.naming[kept].astype(np.int32)
-    weights = contents.weights[kept].astype(np.float32)
-    rows, sizes = (entities, chunks), (first, len(contents.named))
-    orders = [np.argsort(entities, kind="stable"), np.lexsort((entities, chunks))]
-    counts, strengths = (
-        np.concatenate([np.bincount(row, weight, size) for row, size in zip(rows, sizes, strict=True)])
-        for weight in (None, weights)
+    entities = np.searchsorted(ids, contents.entities).astype(np.int32)
+    chunks = contents.naming.astype(np.int32)
+    joins_passages = joining[entities]
+    links, others = (
+        _from_both_sides((first, len(contents.named)), entities[at], chunks[at], contents.marks[at])
+        for at in (np.flatnonzero(joins_passages), np.flatnonzero(~joins_passages))
     )
-    links = ragged(
-        counts,
-        nodes=np.concatenate([first + chunks[orders[0]], entities[orders[1]]]).astype(np.int32),
-        weights=np.concatenate([weights[order] for order in orders]),
-    )
-    # Of nothing, the sums are whole numbers.
-    nodes = Rows(np.arange(len(counts)), {"strengths": strengths.astype(np.float64)}, {"links": links})
+    strengths = np.bincount(links.owners(), MENTION_WEIGHTS[links["marks"]], len(links)).astype(np.float64)
+    nodes = Rows(np.arange(len(links)), {"strengths": strengths}, {"links": links, "others": others})
     write_table(folder, NODES, nodes, with_room=with_room)
 
 
-def _write_chunks(folder: Path, contents: Contents, mentions: _Mentions, *, with_room: bool) -> None:
+def _from_both_sides(sizes: tuple[int, int], entities: Small, chunks: Small, marks: NDArray[np.uint8]) -> Ragged:
+    """The chunks that name each entity, and then the entities that each chunk names. `sizes`: how many rows there are
+    of either; chunks are numbered after entities.
+    """
+    orders = [np.argsort(entities, kind="stable"), np.lexsort((entities, chunks))]
+    return ragged(
+        np.concatenate([np.bincount(of, minlength=size) for of, size in zip((entities, chunks), sizes, strict=True)]),
+        nodes=np.concatenate([sizes[0] + chunks[orders[0]], entities[orders[1]]]).astype(np.int32),
+        marks=np.concatenate([marks[order] for order in orders]),
+    )
+
+
+def _write_chunks(folder: Path, contents: Contents, *, with_room: bool) -> None:
     firsts = (np.cumsum(contents.lengths) - contents.lengths).astype(np.int32)
     columns: dict[str, Values] = {
         "numbers": contents.documents,
@@ -100,13 +94,8 @@ def _write_chunks(folder: Path, contents: Contents, mentions: _Mentions, *, with
         "counts": contents.lengths.astype(np.int32),
     }
     write_table(folder, DOCUMENTS, Rows(np.arange(len(firsts)), columns), with_room=with_room)
-    named = ragged(contents.named, entities=mentions.entities, times=mentions.times)
-    rows = Rows(
-        np.arange(len(contents.named)),
-        {"documents": contents.of_chunks},
-        {"path": contents.letters(), "named": named},
-    )
-    write_table(folder, CHUNKS, rows, with_room=with_room)
+    chunks = Rows(np.arange(len(contents.named)), {"documents": contents.of_chunks}, {"path": contents.letters()})
+    write_table(folder, CHUNKS, chunks, with_room=with_room)
 
 
 def _write_relations(
@@ -115,7 +104,6 @@ def _write_relations(
     contents: Contents,
     ids: Ints,
     joining: NDArray[np.bool_],
-    mentions: _Mentions,
     *,
     with_room: bool,
 ) -> None:
@@ -137,7 +125,6 @@ def _write_relations(
         {"ids": as_ids(ids), "alive": np.ones(size, np.bool_), "joining": joining, "strengths": links.strengths},
         {
             "links": _as_ragged(links),
-            "naming": _grouped(size, mentions.entities, chunks=contents.naming.astype(np.int32), times=mentions.times),
             "subject_of": _by_ends(size, subjects, objects),
             "object_of": _by_ends(size, objects, subjects),
         },
@@ -146,7 +133,7 @@ def _write_relations(
 
 
 def _as_ragged(links: Adjacency) -> Ragged:
-    return ragged(links.degrees, nodes=links.indices, weights=links.weights)
+    return ragged(links.degrees, nodes=links.indices, weights=np.asarray(links.weights))
 
 
 def _grouped(size: int, owners: Small, **parts: Values) -> Ragged:
