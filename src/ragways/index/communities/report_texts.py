@@ -271,7 +271,8 @@ def _is_unaltered(number: int, rows: CommunityRows, links: EntityLinks) -> bool:
     strongest = rows.strongest(number, LOOKED)
     if strongest[-1][1] <= rows.altered[number]:
         return False
-    return bool(rows.node(number).leaf) or links.any_joined(dict(strongest))
+    # Where nothing joins them, it has the findings of those below it, which may be gone now.
+    return links.any_joined(dict(strongest))
 
 
 def _rounded(strength: int) -> int:
