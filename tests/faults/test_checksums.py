@@ -215,7 +215,7 @@ def test_a_commit_that_was_killed_before_it_was_sealed_is_no_damage(index: Path)
 
 
 def check_sealed(index: Path) -> bool:
-    return (index / "index.sqlite.sum").read_text().startswith("sealed")
+    return (index / "index.sqlite.sum").read_text().startswith("clear")
 
 
 def test_looking_at_the_file_frees_no_lock_of_sqlite(index: Path):

@@ -150,6 +150,8 @@ def test_a_patch_that_does_not_fit_is_told(tmp_path: Path, monkeypatch: pytest.M
     assert not fits({n: (9, {}) for n in range(4)}), "four rows, and room for three"
     assert fits({0: (1, {1: 0.5}), **{n: (9, {}) for n in range(1, 4)}}), "one of four is as it was written"
     assert not table.has_room(Patch(6)), "a number beyond the last that there is room for"
+    numbers = np.arange(4, 7)
+    assert not table.has_room(table.patch(Change(numbers, {"value": numbers}))), "such numbers in a change"
     write_table(tmp_path, "t", made({0: row}), with_room=False)
     assert ArrayTable(tmp_path, "t").size.capacity == 1
 
@@ -182,6 +184,13 @@ def test_a_patch_of_a_large_table_stays_small(tmp_path: Path, monkeypatch: pytes
     assert not fits(4, {})
     assert fits(2, {3: 0.5, 4: 0.5, 5: 0.5})
     assert not fits(2, {3: 0.5, 4: 0.5, 5: 0.5, 6: 0.5})
+
+
+def test_a_patch_of_another_format_is_no_number(tmp_path: Path) -> None:
+    write_table(tmp_path, "t", made({0: (1, {})}))
+    np.save(tmp_path / "t.patch.npy", np.array([0]))
+    with pytest.raises(ValueError, match="number"):
+        ArrayTable(tmp_path, "t")
 
 
 def test_room_takes_no_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragways.core.errors import StoreDamaged
 from ragways.index import array_tables
 from ragways.index.build import build, remove
 from ragways.index.communities import finding
-from ragways.index.folder import FORMAT
+from ragways.index.folder import FORMAT, writing
 from ragways.index.graph import kept_facts, tables
 from ragways.index.reader import Index
 from tests.fakes import recipe, write
@@ -194,3 +195,44 @@ def test_a_patch_has_what_differs_and_not_all_that_was_touched(tmp_path: Path, m
     assert len(np.load(folder / "graph-names-lengths-cells.patch.npy")) == 1, "only the new article's own name came"
     assert len(np.load(folder / "graph-relations-ids-cells.patch.npy")) < 8
     assert not (folder / "graph-words-rows-gone.patch.npy").exists()
+
+
+def test_more_names_than_there_is_room_for_have_all_arrays_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """An article of `Alder Bay, Norland` brings two names and one entity, so room for names is the first to end."""
+    monkeypatch.setattr(tables, "LARGE", 0)
+    monkeypatch.setattr(kept_facts, "_MUCH", 0)
+    monkeypatch.setattr(array_tables, "_ROWS", (16, 64))
+    texts = {f"{n}.md": f"# Ship {n}\n\nShip {n} met Otto Tamsett and Ship {n + 1} in Saltrey.\n" for n in range(30)}
+    docs, graph = write(tmp_path / "docs", texts), frozenset({"words", "graph"})
+    asyncio.run(build(tmp_path / "index", [docs], recipe(layers=graph)))
+    for tree in ("Alder", "Birch", "Cedar", "Elder", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine"):
+        (docs / f"{tree}.md").write_text(f"# {tree} Bay, Norland\n\nIt was quiet there.\n")
+        asyncio.run(build(tmp_path / "index", [docs / f"{tree}.md"], recipe(layers=graph)))
+    asyncio.run(build(tmp_path / "anew", [docs], recipe(layers=graph)))
+    with closing(Index.open(tmp_path / "index")) as index:
+        assert [index.graph.entities([id])[id].name for id in index.graph.named("Pine Bay")] == ["Pine Bay, Norland"]
+        assert index.graph.counts() == _counts(tmp_path / "anew")
+
+
+def _counts(folder: Path) -> dict[str, int]:
+    with closing(Index.open(folder)) as index:
+        return index.graph.counts()
+
+
+def test_a_graph_of_an_earlier_format_is_told_while_it_cannot_be_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("ragways.index.database.WAIT_SECONDS", 0.05)
+    docs = write(tmp_path / "docs", {"a.md": "# Ship\n\nThe Ship met Otto Tamsett in Saltrey.\n"})
+    asyncio.run(build(tmp_path / "index", [docs], recipe(layers=frozenset({"words", "graph"}))))
+    derived = tmp_path / "index" / "derived" / "1"
+    (derived / f"format-{FORMAT}").rename(derived / "format-1")
+    (derived / "graph-nodes-links-marks.npy").rename(derived / "graph-nodes-links-weights.npy")
+    with writing(tmp_path / "index", rebuild=False), closing(Index.open(tmp_path / "index")) as index:
+        assert len(index.graph.ids) > 1
+        with pytest.raises(StoreDamaged, match="an earlier version"):
+            _ = index.graph.passages
+    with closing(Index.open(tmp_path / "index")) as index:
+        assert len(index.graph.passages)

@@ -97,7 +97,7 @@ class ArrayTable:
         self.size = TableSize.load(folder, name)
         patched = folder / f"{name}{_PATCH}"
         there = patched.is_file()
-        self.used = int(np.load(patched)) if there else self.size.rows
+        self.used = _whole_number(np.load(patched)) if there else self.size.rows
         """Numbers below this are or were those of rows."""
         self._copied = writable or there
 
@@ -134,9 +134,11 @@ class ArrayTable:
 
     def patch(self, change: Change) -> Patch:
         """The patch that this table has after a change."""
+        used = max(self.used, int(change.numbers[-1]) + 1 if len(change.numbers) else 0)
+        if used > self.size.capacity:
+            return Patch(used)  # which has no room
         cells = {name: self._changed(name, change.numbers, values) for name, values in change.columns.items()}
-        last = int(change.numbers[-1]) if len(change.numbers) else -1
-        return Patch(max(self.used, last + 1), cells, change.edits)
+        return Patch(used, cells, change.edits)
 
     def _changed(self, name: str, rows: Ints, values: Values) -> Cells:
         """The cells of a column when these rows have these values: only what is not as it was written. A page that a
@@ -223,6 +225,12 @@ def patch_table(folder: Path, name: str, before: Path, patch: Patch) -> None:
             np.save(folder / f"{name}-{column}-{part}{_PATCH}", places.astype(bounds))
         for part, values in edits.parts.items():
             np.save(folder / f"{name}-{column}-{part}{_PATCH}", values)
+
+
+def _whole_number(values: Values) -> int:
+    if values.ndim:
+        raise ValueError("an array, where versions since have a number")
+    return int(values)
 
 
 def is_exact(values: Values, dtype: np.dtype[Any]) -> bool:

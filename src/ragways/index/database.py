@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
 import sqlite3
@@ -136,6 +137,24 @@ def log_size(path: Path) -> int:
 def empty_log(db: sqlite3.Connection) -> bool:
     """Bring what was committed into the file; False where a reader still needs the file as it was."""
     return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+
+def descriptor_of(path: Path, *, write: bool = False) -> int:
+    """SQLite's own descriptor of the file of a database that is open, or one that can be written to: where a process
+    closes any descriptor of a file, the system frees all locks that SQLite holds on that file.
+    """
+    wanted = os.stat(path)
+    for number in sorted(int(name) for name in os.listdir("/dev/fd")):
+        try:
+            if os.path.samestat(os.fstat(number), wanted) and not (write and _is_read_only(number)):
+                return number
+        except OSError:
+            continue  # the descriptor that listed the folder
+    raise StoreBusy(f"{path} was replaced while it was opened", "try again")
+
+
+def _is_read_only(descriptor: int) -> bool:
+    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
 
 
 def page_cache() -> int:

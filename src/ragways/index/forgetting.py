@@ -61,6 +61,7 @@ class Forgetting:
         if self._released:
             self._work_cache.forget(self._released, replies=False)
         self._work_cache.tidy = self._tidy
+        self._work_cache.settle()
 
 
 def forget_pages(store: Store) -> None:

@@ -15,12 +15,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragways.core.errors import StoreBusy
 from ragways.index.checksums import Sum, crc_of, drawn, replace_file, sum_of, with_own_sum, without_own_sum
+from ragways.index.database import descriptor_of
+from ragways.index.page_gaps import clear_gaps, page_size
 
 BLOCK = 1 << 16
 """Bytes of the database that have one checksum. Pages that a change writes lie far apart: a block for each is read."""
 _LETTERS = 8  # of a checksum
+_CLEAR = "clear"
+"""The state of a file that is sealed, and has no byte of what was removed (`page_gaps.py`). One that an earlier version
+has sealed may have some.
+"""
 _CHANGING = "changing-"
 _LOG_HEAD = 32  # bytes before the first frame of SQLite's log
 _FRAME_HEAD = 24  # bytes before the page of each
@@ -33,6 +38,7 @@ class Known:
 
     was: Sum
     broken_by: str = ""
+    is_clear: bool = False
 
 
 class Seal:
@@ -57,13 +63,13 @@ class Seal:
         state, size, crcs = [*text.split(), ""][:3]
         if len(crcs) != _LETTERS * -(-int(size) // BLOCK):
             return None
-        return Known(Sum(int(size), _of_letters(crcs)), state.partition(_CHANGING)[2])
+        return Known(Sum(int(size), _of_letters(crcs)), state.partition(_CHANGING)[2], state == _CLEAR)
 
     def is_whole(self, was: Sum, *, every: bool = False) -> bool:
         """Whether the file is what it was, as far as it is compared: all of it while it is small, or where `every`
         block is to be.
         """
-        descriptor = self._descriptor()
+        descriptor = descriptor_of(self._database)
         if os.fstat(descriptor).st_size != was.size:
             return False
         blocks = drawn([BLOCK] * len(was.crcs), every=every)
@@ -71,10 +77,10 @@ class Seal:
 
     def is_whole_but_for_log(self, was: Sum) -> bool:
         """Whether all of the file is what it was but for what its log has written, or is about to."""
-        pages = _pages_of_log(self._log)
+        pages = pages_of_log(self._log)
         if pages is None:
             return False
-        descriptor = self._descriptor()
+        descriptor = descriptor_of(self._database)
         written = _blocks_of(pages, descriptor)
         blocks = (at for at in range(len(was.crcs)) if at not in written)
         return all(crc_of(descriptor, at * BLOCK, BLOCK) == was.crcs[at] for at in blocks)
@@ -84,27 +90,31 @@ class Seal:
         known = self.read()
         if known is not None and known.broken_by != self._name:
             # What somebody else has written since it was sealed is not known here.
-            self._pages = None if known.broken_by else set()
+            self._pages = set() if known.is_clear else None
             self._put(f"{_CHANGING}{self._name}", known.was)
 
     def note_commit(self) -> None:
         """After a commit, while its log is there: see which pages it has written."""
         if self._pages is not None:
-            written = _pages_of_log(self._log)
+            written = pages_of_log(self._log)
             self._pages = None if written is None else self._pages | written
 
     def write(self) -> None:
-        """Seal the file as it is. Its log must be empty, and the caller must hold the write lock."""
-        known = self.read()
+        """Seal the file, without any byte of what was removed from it. Its log must be empty, and the caller must hold
+        the write lock.
+        """
+        known, descriptor = self.read(), descriptor_of(self._database, write=True)
         if known is not None and known.broken_by == self._name and self._pages is not None:
-            self._put("sealed", self._renewed(known.was, self._pages))
+            clear_gaps(descriptor, self._pages)
+            self._put(_CLEAR, self._renewed(known.was, self._pages))
         else:
-            self._put("sealed", sum_of(self._descriptor(), BLOCK))
+            clear_gaps(descriptor)
+            self._put(_CLEAR, sum_of(descriptor, BLOCK))
         self._pages = None
 
     def _renewed(self, was: Sum, pages: set[int]) -> Sum:
         """The checksums of the file now, where only these pages are other than they were."""
-        descriptor = self._descriptor()
+        descriptor = descriptor_of(self._database)
         size = os.fstat(descriptor).st_size
         blocks = -(-size // BLOCK)
         # What was the last block may be longer now; what is the last may have been longer.
@@ -118,19 +128,6 @@ class Seal:
 
     def _put(self, state: str, known: Sum) -> None:
         replace_file(self._path, with_own_sum(f"{state} {known.size} {_as_letters(known.crcs)}\n"))
-
-    def _descriptor(self) -> int:
-        """SQLite's own descriptor of the file: where a process closes any descriptor of a file, the system frees all
-        locks that SQLite holds on that file.
-        """
-        wanted = os.stat(self._database)
-        for number in sorted(int(name) for name in os.listdir("/dev/fd")):
-            try:
-                if os.path.samestat(os.fstat(number), wanted):
-                    return number
-            except OSError:
-                continue  # the descriptor that listed the folder
-        raise StoreBusy(f"{self._database} was replaced while it was opened", "try again")
 
 
 def _as_letters(crcs: Sequence[int]) -> str:
@@ -156,11 +153,11 @@ def seal_of(database: Path) -> Path:
 
 def _blocks_of(pages: set[int], descriptor: int) -> set[int]:
     """Which blocks of a database hold these pages."""
-    size = int.from_bytes(os.pread(descriptor, 2, 16), "big")
-    return {(number - 1) * (65536 if size == 1 else size) // BLOCK for number in pages}
+    size = page_size(descriptor)
+    return {(number - 1) * size // BLOCK for number in pages}
 
 
-def _pages_of_log(log: Path) -> set[int] | None:
+def pages_of_log(log: Path) -> set[int] | None:
     """Numbers of the pages that a log has, or had before it was begun again; None where it is empty, so that somebody
     has cleared it already, or long.
     """

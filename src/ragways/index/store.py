@@ -159,7 +159,9 @@ class Store:
         """
         try:
             with store_errors(self.path):
-                written = log_size(self.path)
+                written, known = log_size(self.path), self.seal.read()
+                if written and known is not None and not known.broken_by:
+                    self._note_pages()  # of a run that was killed when it had just packed the file
                 if not empty_log(self.db):
                     return
                 if pack and written > max(_WORTH_PACKING, os.stat(self.path).st_size) // 2:
@@ -180,9 +182,14 @@ class Store:
         with suppress(StoreError), store_errors(self.path):
             try:
                 self.db.execute("VACUUM")
-                self.seal.note_commit()
+                self._note_pages()  # whoever came to read in between may have sealed the file
             finally:
                 empty_log(self.db)  # also of what was begun and did not fit
+
+    def _note_pages(self) -> None:
+        """Have the seal know of a commit that was made without it, while its log is there."""
+        self.seal.unseal()
+        self.seal.note_commit()
 
     def resume(self, generation: int) -> bool:
         """Begin to read again: whether it is still of this generation."""

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.trace import Meter, Usage, spending
-from ragways.index.database import Transaction, connect, store_errors
+from ragways.index.database import Transaction, connect, descriptor_of, empty_log, log_size, store_errors
+from ragways.index.page_gaps import clear_gaps
 from ragways.index.place import check_database
+from ragways.index.seal import pages_of_log
 from ragways.index.work_rows import BY_NAME, create_tables, is_whole, keep_packed, summed
 
 if TYPE_CHECKING:
@@ -29,8 +31,12 @@ if TYPE_CHECKING:
 FILE = "work_cache.sqlite"
 CURE = "move it away: what it kept is made again by ragways index PATH"
 _MOST_OPEN = 64  # work caches of others that are kept open
-_TIDY = 1
-"""SQLite's `user_version` of a work cache that holds nothing but what is used."""
+_TIDY, _CLEAR = 1, 2
+"""Bits of SQLite's `user_version`: a work cache that holds nothing but what is used; and one whose file has no byte of
+what was removed from it (`page_gaps.py`).
+"""
+_LOG_PAGES = 1000
+"""Pages of a log from which on SQLite may begin it again, so that it no longer tells all that was written."""
 _AMONG = "IN (SELECT value FROM json_each(?))"
 
 
@@ -74,7 +80,10 @@ class WorkCache:
         self._path = folder / FILE
         check_database(self._path, {"vectors", "replies"})
         self._db = connect(self._path, write=True)
+        self._db.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         self._beside: dict[Path, sqlite3.Connection | None] = {}
+        self._was_clear = False
+        """Whether the log has all pages that were written since the file was clear, unless it was begun again."""
         self._create()
 
     @classmethod
@@ -82,14 +91,14 @@ class WorkCache:
         """Where nothing was paid for yet, and nothing is to be kept."""
         work_cache = cls.__new__(cls)
         work_cache._path, work_cache._db = Path(FILE), sqlite3.connect(":memory:", isolation_level=None)
-        work_cache._beside = {}
+        work_cache._beside, work_cache._was_clear = {}, False
         work_cache._create()
         return work_cache
 
     def _create(self) -> None:
         with self._errors():
             if not self._db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-                self._db.execute(f"PRAGMA user_version = {_TIDY}")
+                self._set_state(_TIDY)
             create_tables(self._db)
 
     @contextmanager
@@ -99,6 +108,22 @@ class WorkCache:
                 yield
         except StoreDamaged as error:
             raise StoreDamaged(error.message, CURE) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction. From the first on, the file may have bytes of what is removed, until `settle`."""
+        with self._errors(), Transaction(self._db):
+            if self._state & _CLEAR:
+                self._set_state(self._state & ~_CLEAR)
+                self._was_clear = True
+            yield
+
+    @property
+    def _state(self) -> int:
+        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+
+    def _set_state(self, state: int) -> None:
+        self._db.execute(f"PRAGMA user_version = {state}")
 
     def close(self) -> None:
         for db in (*self._beside.values(), self._db):
@@ -137,7 +162,7 @@ class WorkCache:
         self, embedder: str, vectors: Mapping[str, NDArray[np.float32]], kind: str = "embed", cost: Cost | None = None
     ) -> None:
         """Keep vectors by the hash of their text, in a byte a number (`packed.py`)."""
-        with self._errors(), Transaction(self._db):
+        with self._writing():
             keep_packed(self._db, embedder, vectors)
             self._write_down(kind, cost)
 
@@ -186,7 +211,7 @@ class WorkCache:
             return int(self._db.execute("SELECT count(*) FROM results WHERE kind = ?", (kind,)).fetchone()[0])
 
     def keep_results(self, kind: str, values: Mapping[str, str], cost: Cost | None = None) -> None:
-        with self._errors(), Transaction(self._db):
+        with self._writing():
             self._db.executemany(
                 "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", [summed(kind, *row) for row in values.items()]
             )
@@ -194,7 +219,7 @@ class WorkCache:
             self._write_down(kind, cost)
 
     def keep_failure(self, kind: str, hash: str, error: str, reply: str = "", cost: Cost | None = None) -> None:
-        with self._errors(), Transaction(self._db):
+        with self._writing():
             self._db.execute(
                 "INSERT INTO failures VALUES (?1, ?2, 1, ?3, ?4) ON CONFLICT DO UPDATE "
                 "SET tries = tries + 1, error = ?3, reply = ?4",
@@ -213,7 +238,7 @@ class WorkCache:
                 yield cost
             finally:
                 if cost.open:
-                    with self._errors(), Transaction(self._db):
+                    with self._writing():
                         self._write_down(kind, cost)
 
     def _write_down(self, kind: str, cost: Cost | None) -> None:
@@ -240,25 +265,40 @@ class WorkCache:
 
     def forget_failures(self) -> None:
         """When a run has left nothing undone, what failed before does not matter any more."""
-        with self._errors(), Transaction(self._db):
+        with self._writing():
             self._db.execute("DELETE FROM failures")
 
     def settle(self) -> bool:
-        """Bring what was committed into the file, so that what was deleted is gone from the log too. False where
-        somebody else is at work on the file.
+        """Bring what was committed into the file, so that what was deleted is gone from the log too, and from what
+        pages of the file do not use. False where somebody else is at work on the file.
         """
         try:
             with self._errors():
-                return not self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                written = self._pages_written()
+                if not empty_log(self._db) or self._state & _CLEAR:
+                    return bool(self._state & _CLEAR)
+                with Transaction(self._db):  # so that nobody writes meanwhile
+                    if log_size(self._path):
+                        return False
+                    clear_gaps(descriptor_of(self._path, write=True), written)
+                    self._set_state(self._state | _CLEAR)
+                    self._was_clear = False
+                return empty_log(self._db)
         except StoreError:
             return False
+
+    def _pages_written(self) -> set[int] | None:
+        """Pages that were written since the file was clear, where the log tells all of them."""
+        size = self._db.execute("PRAGMA page_size").fetchone()[0]
+        is_whole = self._was_clear and log_size(self._path) < _LOG_PAGES * size
+        return pages_of_log(self._path.with_name(f"{self._path.name}-wal")) if is_whole else None
 
     def keep_only(self, used: Mapping[str, set[str]]) -> None:
         """Forget everything but these hashes of each kind of work, and every reply: no trace of a removed text stays.
 
         The kind `vectors` is that of embedding.
         """
-        with self._errors(), Transaction(self._db):
+        with self._writing():
             self._db.execute("DELETE FROM replies")
             self._db.execute("CREATE TEMP TABLE used (kind TEXT, hash TEXT, PRIMARY KEY (kind, hash)) WITHOUT ROWID")
             rows = ((kind, hash) for kind, hashes in used.items() for hash in hashes)
@@ -272,7 +312,7 @@ class WorkCache:
     def forget(self, hashes: Iterable[str], *, replies: bool = True) -> None:
         """Forget what was made of texts with these hashes, whatever kind of work it was, and every reply."""
         gone = sorted(hashes)
-        with self._errors(), Transaction(self._db):
+        with self._writing():
             if replies:
                 self._db.execute("DELETE FROM replies")
             for table, column in (("vectors", "embedder"), ("results", "kind"), ("failures", "kind")):
@@ -294,13 +334,13 @@ class WorkCache:
         be told of what earlier versions kept.
         """
         with self._errors():
-            return bool(self._db.execute("PRAGMA user_version").fetchone()[0] == _TIDY)
+            return bool(self._state & _TIDY)
 
     @tidy.setter
     def tidy(self, tidy: bool) -> None:
         if self.tidy != tidy:
             with self._errors():
-                self._db.execute(f"PRAGMA user_version = {_TIDY if tidy else 0}")
+                self._set_state(self._state ^ _TIDY)
 
     def get(self, key: str) -> str | None:
         query = "SELECT key, CAST(reply AS BLOB), sum FROM replies WHERE key = ?"
@@ -310,7 +350,7 @@ class WorkCache:
         return row[1].decode() if row is not None and is_whole(row) else None
 
     def put(self, key: str, reply: str) -> None:
-        with self._errors():
+        with self._writing():
             self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", summed(key, reply))
 
     def _drop_damaged(self, table: str, rows: Iterable[tuple[Any, ...]]) -> set[str]:
@@ -318,7 +358,7 @@ class WorkCache:
         keys = [(row[0], row[1]) for row in rows if not is_whole(row)]
         if keys:
             first = {"vectors": "embedder", "results": "kind"}[table]
-            with self._errors(), Transaction(self._db):
+            with self._writing():
                 self._db.executemany(f"DELETE FROM {table} WHERE {first} = ? AND hash = ?", keys)  # noqa: S608
             logging.getLogger("ragways").warning(
                 "ragways: %d damaged %s in %s are dropped, to be made again", len(keys), table, self._path

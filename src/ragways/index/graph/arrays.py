@@ -37,7 +37,7 @@ class GraphArrays:
     def _whole(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, ValueError, EOFError) as error:
+        except (OSError, ValueError, EOFError, KeyError) as error:
             raise StoreDamaged(
                 f"a file in {self._folder} is damaged, or missing since an earlier version made the folder",
                 f"remove the folder {self._folder}; it is made again",
