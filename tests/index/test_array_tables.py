@@ -156,18 +156,6 @@ def test_a_patch_that_does_not_fit_is_told(tmp_path: Path, monkeypatch: pytest.M
     assert ArrayTable(tmp_path, "t").size.capacity == 1
 
 
-def test_weights_take_two_bytes_where_none_of_them_loses_anything(tmp_path: Path) -> None:
-    rows: dict[int, Row] = {0: (1, {1: 0.5, 2: 1023.5}), 1: (2, {})}
-    write_table(tmp_path, "t", made(rows))
-    table = ArrayTable(tmp_path, "t")
-    assert table.ragged("links")["weights"].dtype == np.float16
-    for weight, is_exact in ((7.5, True), (0.1, False), (2048.5, False), (1e6, False)):
-        patch = changed(table, rows, {1: (2, {3: weight})}, whole=False)
-        assert table.has_room(patch) == is_exact, "what would be another number is no patch"
-    write_table(tmp_path, "t", made({0: (1, {1: 0.1})}))
-    assert read(ArrayTable(tmp_path, "t")) == {0: (1, [(1, float(np.float32(0.1)))])}
-
-
 def test_a_patch_of_a_large_table_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(array_tables, "_ROWS", (2, 3))
     monkeypatch.setattr(array_tables, "_VALUES", (4, 6))

@@ -9,8 +9,6 @@ longer fits, the table is written anew.
 
 The room is a hole at the end of a file: most file systems keep no blocks for it. That of a ragged column would hold all
 its rows a second time, for any of them may be another when it is read.
-
-Numbers with a point are written in two bytes where none of them loses anything so: most weights are halves.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -32,7 +30,6 @@ _ROWS = (1 << 14, 1 << 17)
 """Rows that a patch may change in a column at least, and at most: each change goes through the patch before it."""
 _VALUES = (1 << 17, 1 << 18)
 """Values that a patch may change of a column at least, and at most."""
-_HALF = np.dtype(np.float16)
 _PATCH = ".patch.npy"
 _OF_PATCHES = ("gone", "rows", "places")
 _ROWS_OF_CELLS = f"-cells{_PATCH}"
@@ -179,12 +176,6 @@ class ArrayTable:
             patch.used <= self.size.capacity
             and all(len(cells.rows) <= most for cells in patch.cells.values())
             and all(len(rows.edits) <= _room(self.size.values[name], _VALUES) for name, rows in patch.edits.items())
-            and all(is_exact(cells.values, self._load(name).dtype) for name, cells in patch.cells.items())
-            and all(
-                is_exact(values, rows.written[part].dtype)
-                for rows in patch.edits.values()
-                for part, values in rows.edits.parts.items()
-            )
         )
 
 
@@ -233,14 +224,6 @@ def _whole_number(values: Values) -> int:
     return int(values)
 
 
-def is_exact(values: Values, dtype: np.dtype[Any]) -> bool:
-    """Whether none of the values is another as one of this type; what has no point always fits here."""
-    if values.dtype == dtype or values.dtype.kind != "f":
-        return True
-    with np.errstate(over="ignore"):
-        return bool((values.astype(dtype) == values).all())
-
-
 def _room(count: int, limits: tuple[int, int]) -> int:
     least, most = limits
     return min(most, max(least, count // _ROOM))
@@ -248,8 +231,6 @@ def _room(count: int, limits: tuple[int, int]) -> int:
 
 def _write(file: Path, values: Values, length: int) -> None:
     """An array of this length, of which only the values are written."""
-    if values.dtype == np.float32 and is_exact(values, _HALF):
-        values = values.astype(_HALF)
     with file.open("wb") as target:
         shape = (length, *values.shape[1:])
         header = {"descr": np.lib.format.dtype_to_descr(values.dtype), "fortran_order": False, "shape": shape}

@@ -30,18 +30,19 @@ Order = Callable[[Ints], NDArray[Any]]
 class CodedWeights:
     """Weights of which there are few different ones: `values`, and of each weight which one it is."""
 
-    codes: NDArray[np.uint8]
+    codes: NDArray[np.unsignedinteger]
     values: NDArray[np.float32]
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __getitem__(self, places: Ints | NDArray[np.bool_] | slice) -> NDArray[np.float32]:
+    def __getitem__(self, places: NDArray[np.integer] | NDArray[np.bool_] | slice) -> NDArray[np.float32]:
         found: NDArray[np.float32] = self.values[self.codes[places]]
         return found
 
     def __array__(self, dtype: type | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return self.values[self.codes].astype(np.float32 if dtype is None else dtype, copy=False)
+        values: NDArray[Any] = self.values[self.codes]
+        return values if dtype is None else values.astype(dtype, copy=False)
 
     def take(self, places: Ints) -> NDArray[np.float32]:
         return self.values.take(self.codes.take(places))

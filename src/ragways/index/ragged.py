@@ -140,10 +140,9 @@ class EditedRows:
         counts = written.counts_of(rows) - lost + more
         parts = {}
         for name, values in written.parts.items():
-            new = edits.parts[name]  # perhaps of a wider type
-            parts[name] = now = np.empty(len(came) + stay[-1], np.promote_types(values.dtype, new.dtype))
+            parts[name] = now = np.empty(len(came) + stay[-1], values.dtype)
             _copy(values, begins, lengths, now, to)
-            now[came_to] = new[came]
+            now[came_to] = edits.parts[name][came]
         return ragged(counts, **parts)
 
     def counts_of(self, rows: Ints) -> Ints:
@@ -176,10 +175,9 @@ class EditedRows:
         came = came[pairs[sorted_by[at[came]]] == wanted[came]]
         parts = {}
         for name, held in self.written.parts.items():
-            new = self.edits.parts[name]
-            parts[name] = np.zeros(len(rows), np.promote_types(held.dtype, new.dtype))
+            parts[name] = np.zeros(len(rows), held.dtype)
             parts[name][there] = held[places[there]]
-            parts[name][came] = new[sorted_by[at[came]]]
+            parts[name][came] = self.edits.parts[name][sorted_by[at[came]]]
         there[came] = True
         return there, parts
 

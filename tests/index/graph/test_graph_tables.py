@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.core.types import content_hash
-from ragways.index.graph.contents import link_weights
 from ragways.index.graph.data import DocumentGraph, EntityRow, EntityShare, entity_id
 from ragways.index.graph.facts import Relation
 from ragways.index.graph.graph_rows import digits, number_of_id
 from ragways.index.graph.graph_tables import TABLES, GraphTables
 from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import fold, split_title
+from ragways.index.graph.weights import link_weights
 from tests.index.graph.graph_data import GraphData, MentionRow, MergeRow, RelationRow, laid_down, read_graph
 
 KEYS = [("tide", ""), ("tide", "person"), ("harbour board", ""), ("saltrey", "place"), ("a\x1fA", ""), ("corran", "")]

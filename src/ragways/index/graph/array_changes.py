@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.array_tables import ArrayTable, Change, Patch, is_exact, patch_table
-from ragways.index.graph.contents import MENTION_WEIGHTS, NODES, Contents, joins, link_weights
+from ragways.index.array_tables import ArrayTable, Change, Patch, patch_table
+from ragways.index.graph.contents import MENTION_WEIGHTS, NODES, Contents, joins
 from ragways.index.graph.graph_rows import GatheredEntity, Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS, pairs_in
+from ragways.index.graph.weights import kept_as, link_weights, weights_of
 from ragways.index.ragged import EditedRows, Keys, Order, Ragged, ragged, stretches
 from ragways.index.row_keys import JoinedRanks, Ranks, RowKeys
 
@@ -35,15 +36,15 @@ def change_arrays(db: sqlite3.Connection, folder: Path, before: Path, touched: T
     """Write the arrays of a generation as those before and a patch; False, and nothing, where that does not fit."""
     try:
         change = _Change(db, before, touched)
+        changes = {
+            DOCUMENTS: change.documents(),
+            CHUNKS: change.chunks(),
+            RELATIONS: change.relations(),
+            ENTITIES: change.entities(),
+            NODES: change.nodes(),
+        }
     except _NoRoom:
         return False
-    changes = {
-        DOCUMENTS: change.documents(),
-        CHUNKS: change.chunks(),
-        RELATIONS: change.relations(),
-        ENTITIES: change.entities(),
-        NODES: change.nodes(),
-    }
     names, later = change.names()
     patches = {name: change.tables[name].patch(new) for name, new in changes.items()}
     fits = all(change.tables[name].has_room(patch) for name, patch in patches.items())
@@ -166,8 +167,8 @@ class _Change:
         subjects, objects = (
             self._entities.of(as_ids(np.array([row[n] for row in rows], dtype=np.int64))) for n in (1, 2)
         )
-        weights = link_weights(np.array([row[3] for row in rows], dtype=np.int64))
-        if not is_exact(weights, columns["weights"].dtype):
+        weights = kept_as(link_weights(np.array([row[3] for row in rows], dtype=np.int64)), columns["weights"].dtype)
+        if weights is None:
             raise _NoRoom
         new = {"ids": there, "alive": True, "subjects": subjects, "objects": objects, "weights": weights}
         for name, values in new.items():
@@ -257,15 +258,18 @@ class _Change:
         links, order = self.tables[ENTITIES].edited("links"), Order("nodes", _keys(self._entity_ranks))
         _, before = links.lookup(rows, others, order)
         none, some = np.flatnonzero(weights == 0), np.flatnonzero(weights)
-        _add(strengths, rows, weights.astype(np.float64) - before["weights"])
-        new = {"nodes": others[some].astype(np.int32), "weights": weights[some]}
+        _add(strengths, rows, weights.astype(np.float64) - weights_of(before["weights"]))
+        kept = kept_as(weights[some], links.written["weights"].dtype)
+        if kept is None:
+            raise _NoRoom
+        new = {"nodes": others[some].astype(np.int32), "weights": kept}
         return links.edited(order, (rows[none], others[none]), rows[some], new), np.unique(rows)
 
     def _between(self, relations_of: EditedRows, subjects: Ints, objects: Ints) -> Floats:
         """The weight of all relations from each subject to its object."""
         objects_of = self._of_relations["objects"]
         which, relations = pairs_in(relations_of, objects_of, self._entity_ranks, subjects, objects)
-        weights = self._of_relations["weights"][relations].astype(np.float64)
+        weights = weights_of(self._of_relations["weights"][relations])
         return np.bincount(which, np.maximum(weights, 0), len(subjects)).astype(np.float64)
 
     def nodes(self) -> Change:

@@ -14,6 +14,7 @@ from ragways.index.graph.ids import ENTITIES, EntityIds
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers, MentionArrays
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS, RelationArrays
+from ragways.index.graph.weights import readable
 from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.pagerank import Adjacency, CodedWeights
 from ragways.index.ragged import Ragged
@@ -117,7 +118,7 @@ class GraphArrays:
         with self._whole():
             table = self._tables[ENTITIES]
             links = table.ragged("links")
-            return Adjacency.of_rows(links, links["weights"], table.column("strengths"), self.ids.ranks)
+            return Adjacency.of_rows(links, readable(links["weights"]), table.column("strengths"), self.ids.ranks)
 
     @cached_property
     def passages(self) -> Adjacency:

@@ -28,7 +28,6 @@ MENTION_WEIGHTS = np.array(
     [1.0 + math.log(max(mark >> 1, 1)) + ABOUT * (mark & 1) for mark in range(1 << 8)], dtype=np.float32
 )
 """What it weighs that a chunk names an entity, by the mark of the mention (`Contents.marks`)."""
-_STEPS = 1 << 24
 _AT_ONCE = 10_000  # documents whose rows are held
 CONTENTS = "SELECT document, chunks, named, entities, counts, stated, relations FROM graph_contents"
 
@@ -119,13 +118,6 @@ class _Part(NamedTuple):
             joined_counts(stated, lengths).astype(np.int64),
             np.frombuffer(b"".join(relations), dtype=np.int64),
         )
-
-
-def link_weights(millionths: Ints) -> NDArray[np.float32]:
-    """What relations weigh in the arrays: multiples of 2⁻²⁴, so that sums of up to 2²⁹ are exact, in any order. (What
-    mentions weigh is so by itself: it lies between 1 and 2⁸, where a float of 32 bits has no finer steps.)
-    """
-    return (np.round(millionths * (_STEPS / 1e6)) / _STEPS).astype(np.float32)
 
 
 def count_paths(paths: str) -> int:

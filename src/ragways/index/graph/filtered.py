@@ -128,6 +128,7 @@ class FilteredGraph(Graph):
     def _restricted(self, numbers: list[int], rows: list[Triplet]) -> list[Triplet]:
         ends = {end for row in rows for end in (row.subject, row.object) if not self.is_whole(end)}
         names = {id: entity.name for id, entity in self.entities(ends).items()}
+        weights = self.relation_arrays.weights[np.array(numbers, dtype=np.int64)].tolist()
         return [
             replace(
                 row,
@@ -135,9 +136,9 @@ class FilteredGraph(Graph):
                 object_name=names.get(row.object, row.object_name),
                 description=row.description if self._relation_whole[number] else "",
                 date=row.date if self._relation_whole[number] else "",
-                weight=float(self.relation_arrays.weights[number]),
+                weight=weight,
             )
-            for number, row in zip(numbers, rows, strict=True)
+            for number, row, weight in zip(numbers, rows, weights, strict=True)
         ]
 
     def _said_names(self, entities: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -174,7 +175,7 @@ class FilteredGraph(Graph):
         share = np.divide(self._stating, self._of_relation, out=np.zeros(size), where=self._of_relation > 0)
         return replace(
             whole,
-            weights=whole.weights * share,
+            weights=np.asarray(whole.weights) * share,
             subject_of=_filtered(whole.subject_of, "relations", self._relation_seen),
             object_of=_filtered(whole.object_of, "relations", self._relation_seen),
             stating=_filtered(whole.stating, "chunks", self._chunk_seen),

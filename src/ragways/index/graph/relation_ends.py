@@ -21,6 +21,7 @@ from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.graph_rows import MILLION
 from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
 from ragways.index.graph.relations import MANY, RELATIONS, pairs_in
+from ragways.index.graph.weights import weights_of
 from ragways.index.ragged import stretches
 from ragways.index.row_keys import RowKeys
 
@@ -238,7 +239,7 @@ class _RowsBefore:
             as_numbers(keys[self._subjects[numbers]]),
             as_numbers(keys[self._objects[numbers]]),
             # Rules weigh in halves, which the arrays have as they are; a graph with other weights is made as a whole.
-            np.rint(self._weights[numbers].astype(np.float64) * MILLION).astype(np.int64),
+            np.rint(weights_of(self._weights[numbers]) * MILLION).astype(np.int64),
         )
 
     def counts(self, entities: Ints) -> Ints:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.ids import EntityIds
+from ragways.index.graph.weights import readable
+from ragways.index.pagerank import Weights
 from ragways.index.ragged import EditedRows, Order, Ragged, stretches
 from ragways.index.row_keys import Ranks, RowKeys
 
@@ -35,7 +37,7 @@ class RelationArrays:
     rows: RowKeys
     subjects: Small
     objects: Small
-    weights: NDArray[np.floating]
+    weights: Weights
     subject_of: Ragged
     object_of: Ragged
     stating: Ragged
@@ -49,7 +51,7 @@ class RelationArrays:
             rows,
             relations.column("subjects"),
             relations.column("objects"),
-            relations.column("weights"),
+            readable(relations.column("weights")),
             entities.ragged("subject_of"),
             entities.ragged("object_of"),
             relations.ragged("stating"),
@@ -161,7 +163,7 @@ class RelationArrays:
 
     def _heaviest(self, found: Small, limit: int) -> Ints:
         """A hub has relations by the ten thousand, many of the same weight, so only what is kept is sorted."""
-        numbers, weights = found.astype(np.int64), self.weights[found].astype(np.float32)  # halves sort slowly
+        numbers, weights = found.astype(np.int64), self.weights[found]
         if limit < len(numbers):
             border = np.partition(weights, -limit)[-limit] if limit > 0 else np.inf
             above, equal = numbers[weights > border], numbers[weights == border]

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from ragways.index.array_tables import Rows, TableSize, write_table
 from ragways.index.graph.array_changes import change_arrays
-from ragways.index.graph.contents import MENTION_WEIGHTS, NODES, Contents, joins, link_weights
+from ragways.index.graph.contents import MENTION_WEIGHTS, NODES, Contents, joins
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS
+from ragways.index.graph.weights import kept_weights, link_weights
 from ragways.index.pagerank import Adjacency
 from ragways.index.ragged import Ragged, Values, ragged
 
@@ -114,7 +115,7 @@ def _write_relations(
     )
     stated = np.searchsorted(relations.ids, contents.relations).astype(np.int32)
     columns: dict[str, Values] = {"ids": as_ids(relations.ids), "alive": np.ones(len(subjects), np.bool_)}
-    columns |= {"subjects": subjects, "objects": objects, "weights": relations.weights}
+    columns |= {"subjects": subjects, "objects": objects, "weights": kept_weights(relations.weights)}
     stating = _grouped(len(subjects), stated, chunks=contents.stating.astype(np.int32))
     write_table(folder, RELATIONS, Rows(np.arange(len(subjects)), columns, {"stating": stating}), with_room=with_room)
     weights = relations.weights.astype(np.float64)
@@ -133,7 +134,7 @@ def _write_relations(
 
 
 def _as_ragged(links: Adjacency) -> Ragged:
-    return ragged(links.degrees, nodes=links.indices, weights=np.asarray(links.weights))
+    return ragged(links.degrees, nodes=links.indices, weights=kept_weights(np.asarray(links.weights)))
 
 
 def _grouped(size: int, owners: Small, **parts: Values) -> Ragged:
