@@ -13,8 +13,9 @@ demo: $(VENV)/base
 serve: $(VENV)/serve
 	@$(BIN)/ragways serve --demo
 
+# Three at once, for many tests wait for servers, browsers and clusters that they have started.
 test: check
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .

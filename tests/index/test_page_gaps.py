@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Collection
@@ -12,7 +13,8 @@ from random import Random
 
 import pytest
 
-from ragways.index import page_gaps, work_cache
+from ragways.index import database, page_gaps, work_cache
+from ragways.index.database import descriptor_of
 from ragways.index.seal import Seal, seal_of
 from ragways.index.store import FILE, Store
 from ragways.index.work_cache import FILE as CACHE
@@ -142,6 +144,47 @@ def test_the_work_cache_looks_through_what_was_written_or_through_all(
         cache.keep_results("kind", {"one": "less"})
         assert cache.settle()
         assert asked[-1] is None, "somebody else has written"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_comes_while_the_work_cache_settles_is_looked_through_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """A server keeps a reply in between: what it wrote is not in the log that was read. Where settling fails by it, the
+    next one does not know what the first has brought into the file.
+    """
+    asked = list[Collection[int] | None]()
+    empty = database.empty_log
+    with closing(WorkCache(tmp_path)) as cache, closing(WorkCache(tmp_path)) as server:
+        cache.keep_results("kind", {"one": "text"})
+        assert cache.settle()
+        cache.keep_results("kind", {"one": "more"})
+        monkeypatch.setattr(work_cache, "clear_gaps", lambda _, pages: asked.append(pages))
+
+        def later(db: sqlite3.Connection) -> bool:
+            monkeypatch.setattr(work_cache, "empty_log", empty)
+            if not fails:
+                server.put("key", "reply")
+            done = empty(db)
+            if fails:
+                server.put("key", "reply")
+            return done
+
+        monkeypatch.setattr(work_cache, "empty_log", later)
+        assert cache.settle() == (not fails)
+        assert cache.settle()
+    assert asked == [None]
+
+
+def test_a_file_of_other_kinds_of_pages_is_left_as_it_is(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "db", isolation_level=None)) as db:
+        db.execute("PRAGMA page_size = 512")
+        db.execute("PRAGMA auto_vacuum = FULL")
+        db.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, text TEXT)")
+        db.executemany("INSERT INTO rows (text) VALUES (?)", [(text(Random(n)),) for n in range(300)])
+        before = (tmp_path / "db").read_bytes()
+        page_gaps.clear_gaps(descriptor_of(tmp_path / "db", write=True))
+        assert (tmp_path / "db").read_bytes() == before
 
 
 def test_no_more_is_cleared_than_what_is_in_no_use(tmp_path: Path) -> None:

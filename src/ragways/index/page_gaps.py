@@ -16,6 +16,8 @@ _HEADS = {2: 12, 5: 12, 10: 8, 13: 8}
 the number of another page instead, whose first byte is below 2 in a file of less than `_MOST` pages.
 """
 _MOST = 1 << 25
+_SHRINKS = 52
+"""Where the file's head tells of `auto_vacuum`: such a file, which is none of ours, has pages of other kinds."""
 _FIRST_HEAD = 100  # bytes of the file's own head, on its first page
 _STRETCH = 1 << 20  # bytes that are read at once
 
@@ -32,7 +34,7 @@ def clear_gaps(descriptor: int, pages: Collection[int] | None = None) -> None:
     137 GB or more (of pages of 4 KB) is left as it is, for its pages cannot be told apart by one byte.
     """
     size = page_size(descriptor)
-    if not size or os.fstat(descriptor).st_size // size >= _MOST:
+    if not size or os.fstat(descriptor).st_size // size >= _MOST or any(os.pread(descriptor, 4, _SHRINKS)):
         return
     held = _all_pages(descriptor, size) if pages is None else _some_pages(descriptor, size, pages)
     cleared = False

@@ -99,6 +99,10 @@ class Seal:
             written = pages_of_log(self._log)
             self._pages = None if written is None else self._pages | written
 
+    def forget_pages(self) -> None:
+        """All of the file may be other than it was."""
+        self._pages = None
+
     def write(self) -> None:
         """Seal the file, without any byte of what was removed from it. Its log must be empty, and the caller must hold
         the write lock.
@@ -174,3 +178,12 @@ def pages_of_log(log: Path) -> set[int] | None:
         return {int.from_bytes(os.pread(descriptor, 4, at), "big") for at in frames} - {0}
     finally:
         os.close(descriptor)
+
+
+def salt_of_log(log: Path) -> bytes:
+    """What tells a log from one that was begun after it; nothing where there is none."""
+    try:
+        with log.open("rb") as file:
+            return file.read(_LOG_HEAD)[16:24]
+    except OSError:
+        return b""

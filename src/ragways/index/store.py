@@ -161,7 +161,7 @@ class Store:
             with store_errors(self.path):
                 written, known = log_size(self.path), self.seal.read()
                 if written and known is not None and not known.broken_by:
-                    self._note_pages()  # of a run that was killed when it had just packed the file
+                    self._break_seal()  # of a run that was killed when it had just packed the file
                 if not empty_log(self.db):
                     return
                 if pack and written > max(_WORTH_PACKING, os.stat(self.path).st_size) // 2:
@@ -180,16 +180,18 @@ class Store:
     def _pack(self) -> None:
         """Rows came in any order, so pages were split and left half empty: fill them, if there is room for a copy."""
         with suppress(StoreError), store_errors(self.path):
-            try:
-                self.db.execute("VACUUM")
-                self._note_pages()  # whoever came to read in between may have sealed the file
-            finally:
-                empty_log(self.db)  # also of what was begun and did not fit
+            self.db.execute("VACUUM")
+        self._break_seal()  # whoever came to read in between may have sealed the file
+        empty_log(self.db)  # also of what was begun and did not fit
 
-    def _note_pages(self) -> None:
-        """Have the seal know of a commit that was made without it, while its log is there."""
-        self.seal.unseal()
-        self.seal.note_commit()
+    def _break_seal(self) -> None:
+        """Have all of the file sealed anew, for something was committed of which the seal does not know."""
+        self.begin()
+        try:
+            self.seal.unseal()
+            self.seal.forget_pages()
+        finally:
+            self.rollback()
 
     def resume(self, generation: int) -> bool:
         """Begin to read again: whether it is still of this generation."""

@@ -21,7 +21,7 @@ from ragways.core.trace import Meter, Usage, spending
 from ragways.index.database import Transaction, connect, descriptor_of, empty_log, log_size, store_errors
 from ragways.index.page_gaps import clear_gaps
 from ragways.index.place import check_database
-from ragways.index.seal import pages_of_log
+from ragways.index.seal import pages_of_log, salt_of_log
 from ragways.index.work_rows import BY_NAME, create_tables, is_whole, keep_packed, summed
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ _TIDY, _CLEAR = 1, 2
 """Bits of SQLite's `user_version`: a work cache that holds nothing but what is used; and one whose file has no byte of
 what was removed from it (`page_gaps.py`).
 """
-_LOG_PAGES = 1000
-"""Pages of a log from which on SQLite may begin it again, so that it no longer tells all that was written."""
 _AMONG = "IN (SELECT value FROM json_each(?))"
 
 
@@ -80,10 +78,9 @@ class WorkCache:
         self._path = folder / FILE
         check_database(self._path, {"vectors", "replies"})
         self._db = connect(self._path, write=True)
-        self._db.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         self._beside: dict[Path, sqlite3.Connection | None] = {}
-        self._was_clear = False
-        """Whether the log has all pages that were written since the file was clear, unless it was begun again."""
+        self._log = b""
+        """The salt of the log that has all pages which were written since the file was clear, if there is one."""
         self._create()
 
     @classmethod
@@ -91,7 +88,7 @@ class WorkCache:
         """Where nothing was paid for yet, and nothing is to be kept."""
         work_cache = cls.__new__(cls)
         work_cache._path, work_cache._db = Path(FILE), sqlite3.connect(":memory:", isolation_level=None)
-        work_cache._beside, work_cache._was_clear = {}, False
+        work_cache._beside, work_cache._log = {}, b""
         work_cache._create()
         return work_cache
 
@@ -112,11 +109,25 @@ class WorkCache:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """A transaction. From the first on, the file may have bytes of what is removed, until `settle`."""
-        with self._errors(), Transaction(self._db):
-            if self._state & _CLEAR:
-                self._set_state(self._state & ~_CLEAR)
-                self._was_clear = True
-            yield
+        with self._errors():
+            with Transaction(self._db):
+                clear, known = self._state & _CLEAR, self._others_commits
+                if clear:
+                    self._set_state(self._state & ~_CLEAR)
+                yield
+            if clear:
+                self._log = salt_of_log(self._log_file)
+                if self._others_commits != known:
+                    self._log = b""  # it may be another log by now
+
+    @property
+    def _log_file(self) -> Path:
+        return self._path.with_name(f"{self._path.name}-wal")
+
+    @property
+    def _others_commits(self) -> int:
+        """Is another number whenever another connection has committed something."""
+        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     @property
     def _state(self) -> int:
@@ -274,24 +285,24 @@ class WorkCache:
         """
         try:
             with self._errors():
-                written = self._pages_written()
+                known, written = self._others_commits, self._pages_written()
                 if not empty_log(self._db) or self._state & _CLEAR:
                     return bool(self._state & _CLEAR)
                 with Transaction(self._db):  # so that nobody writes meanwhile
                     if log_size(self._path):
                         return False
-                    clear_gaps(descriptor_of(self._path, write=True), written)
+                    same = self._others_commits == known
+                    clear_gaps(descriptor_of(self._path, write=True), written if same else None)
                     self._set_state(self._state | _CLEAR)
-                    self._was_clear = False
                 return empty_log(self._db)
         except StoreError:
             return False
 
     def _pages_written(self) -> set[int] | None:
         """Pages that were written since the file was clear, where the log tells all of them."""
-        size = self._db.execute("PRAGMA page_size").fetchone()[0]
-        is_whole = self._was_clear and log_size(self._path) < _LOG_PAGES * size
-        return pages_of_log(self._path.with_name(f"{self._path.name}-wal")) if is_whole else None
+        log, self._log = self._log, b""  # which is emptied now
+        pages = pages_of_log(self._log_file)
+        return pages if log and log == salt_of_log(self._log_file) else None
 
     def keep_only(self, used: Mapping[str, set[str]]) -> None:
         """Forget everything but these hashes of each kind of work, and every reply: no trace of a removed text stays.
@@ -339,8 +350,8 @@ class WorkCache:
     @tidy.setter
     def tidy(self, tidy: bool) -> None:
         if self.tidy != tidy:
-            with self._errors():
-                self._set_state(self._state ^ _TIDY)
+            with self._errors(), Transaction(self._db):  # in which nobody else changes it
+                self._set_state(self._state & ~_TIDY | (_TIDY if tidy else 0))
 
     def get(self, key: str) -> str | None:
         query = "SELECT key, CAST(reply AS BLOB), sum FROM replies WHERE key = ?"
