@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ragways.index.build import build
+from ragways.index.documents import chunk_texts
 from ragways.index.graph.told_texts import unpacked_texts
 from ragways.index.layers import LAYERS
 from ragways.index.packed import PackedRows, pack, unpack
 from ragways.index.reader import Index
-from ragways.index.store import Store, chunk_texts
+from ragways.index.store import Store
 from tests.fakes import WordHashes, recipe, write
 
 DIMENSION = 384

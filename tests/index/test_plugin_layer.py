@@ -14,6 +14,7 @@ from ragways.apps.settings_file import settings_text
 from ragways.assemble import recipe_of
 from ragways.core.errors import SettingsError, UsageError
 from ragways.index.build import build, remove
+from ragways.index.documents import chunk_texts
 from ragways.index.health import check
 from ragways.index.layer import (
     BuildContext,
@@ -29,7 +30,7 @@ from ragways.index.plan import plan
 from ragways.index.reader import Index
 from ragways.index.settings import LayerSettings
 from ragways.index.status import layer_status
-from ragways.index.store import Store, chunk_texts
+from ragways.index.store import Store
 from ragways.settings import Settings, read_settings
 from tests.fakes import recipe, reseal, write
 

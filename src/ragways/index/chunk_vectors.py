@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ragways.core.errors import StoreFailed
 from ragways.core.types import content_hash
 from ragways.index.columns import JoinedTexts, TextColumn
+from ragways.index.documents import chunk_texts
 from ragways.index.layer import (
     AGAIN,
     BuildContext,
@@ -27,7 +28,7 @@ from ragways.index.numbered_vectors import PREFIXES, NumberedVectors
 from ragways.index.packed import PackedRows
 from ragways.index.segments import Rows, SegmentDocuments, renew, segments
 from ragways.index.sketches import SketchWords, is_exact, sketches
-from ragways.index.store import Store, chunk_texts, number_of
+from ragways.index.store import Store, number_of
 from ragways.index.vectors import Vectors, best
 from ragways.index.work_rows import kept_vectors
 

@@ -19,9 +19,10 @@ from ragways.corpus.isolated import IsolatedReader
 from ragways.corpus.load import for_shards, gives_one
 from ragways.corpus.source import NO_TEXT, Share, Skipped, SourceFile
 from ragways.corpus.structure import Chunking, structure
+from ragways.index.documents import searched_text
 from ragways.index.indexed_files import UNREAD
 from ragways.index.shards import Deal
-from ragways.index.store import Store, document_hash, number_of, searched_text
+from ragways.index.store import Store, document_hash, number_of
 from ragways.index.update import FoundFiles, Recipe, Summary
 from ragways.models.tokens import count_each
 

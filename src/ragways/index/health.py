@@ -16,13 +16,14 @@ from ragways.core.errors import StoreDamaged, StoreError
 from ragways.core.types import content_hash
 from ragways.index.chunk_vectors import arrays, check_arrays
 from ragways.index.database import REBUILD, connect, has_table
+from ragways.index.documents import chunk_texts
 from ragways.index.folder import damaged_parts
 from ragways.index.languages import CURE, unread_documents
 from ragways.index.layer import AGAIN, Check, CheckContext, Finding, findings
 from ragways.index.layers import in_order
 from ragways.index.schema import PARTS
 from ragways.index.shards import MISSING, SHARDED, ShardList, state_in
-from ragways.index.store import FILE, Store, chunk_texts, derived_folder
+from ragways.index.store import FILE, Store, derived_folder
 from ragways.index.work_cache import CURE as MOVE_AWAY
 from ragways.index.work_cache import FILE as WORK_CACHE
 from ragways.index.work_rows import damaged_rows, kept_vectors

@@ -381,30 +381,3 @@ def _rows(parts: Iterable[Part]) -> Iterator[tuple[Part, tuple[int, str, int, in
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-# Chunks as retrievers see them
-
-
-def searched_text(title: str, section: str, text: str, *, with_title: bool) -> str:
-    """A chunk as retrievers see it. A section's title says what the chunk alone may not."""
-    if not with_title:
-        return text
-    head = title if section in ("", title) else f"{title}: {section}"
-    return f"{head}\n{text}"
-
-
-def chunk_texts(store: Store, numbers: Iterable[int] | None = None) -> Iterator[tuple[str, str]]:
-    """Id and searched text of every chunk (of these documents), in the store's order."""
-    with_title = store.meta().get("chunk_titles") == "True"
-    if numbers is None:
-        numbers = [row[0] for row in store.db.execute("SELECT number FROM documents ORDER BY number")]
-    for number in numbers:
-        title, text = store.db.execute("SELECT title, text FROM documents WHERE number = ?", (number,)).fetchone()
-        sections = dict(store.db.execute("SELECT path, title FROM sections WHERE document = ?", (number,)).fetchall())
-        chunks = store.db.execute(
-            "SELECT path, start, end FROM chunks WHERE document = ? ORDER BY ordinal", (number,)
-        ).fetchall()
-        for path, start, end in chunks:
-            section = sections[path.split(":", 1)[0]]
-            yield f"article:{number}:{path}", searched_text(title, section, text[start:end], with_title=with_title)

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from ragways.core.errors import StoreDamaged
 from ragways.core.language import language, unspaced_words
 from ragways.index.bm25 import Places, Ranking, weight_of
+from ragways.index.documents import chunk_texts
 from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
 from ragways.index.postings import Postings, hash_of, take_postings, write_postings
 from ragways.index.segments import Rows, SegmentDocuments, renew, segments
-from ragways.index.store import chunk_texts, number_of
+from ragways.index.store import number_of
 from ragways.index.vectors import Scored
 
 _LONGEST_QUESTION = 256  # distinct words; a longer question is cut here, so that no question can stall the search

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ragways.index.build import build
 from ragways.index.graph import kept_facts, tables, weights
+from ragways.index.graph.contents import ABOUT, MENTION_WEIGHTS, MOST_TIMES, Contents
 from ragways.index.graph.weights import kept_as, kept_weights, readable, weights_of
 from ragways.index.reader import Index
 from tests.fakes import recipe, write
@@ -67,3 +68,15 @@ def test_weights_that_no_longer_fit_have_all_arrays_written_anew(
         kinds.add(str(np.load(derived / "graph-entities-links-weights.npy").dtype))
     assert said[0] == said[1]
     assert kinds == {"float32" if most == 3 else "uint16"}
+
+
+def test_a_mark_has_how_often_up_to_the_most_and_whether_it_is_the_own_article() -> None:
+    contents = Contents.__new__(Contents)
+    times, own = (
+        np.array([1, 2, 126, 127, 128, 100_000], dtype=np.uint32),
+        np.array([0, 1, 0, 1, 0, 1], dtype=np.uint32),
+    )
+    contents.counts = times << np.uint32(1) | own
+    assert (contents.marks >> 1).tolist() == [1, 2, 126, MOST_TIMES, MOST_TIMES, MOST_TIMES]
+    assert (contents.marks & 1).tolist() == own.tolist()
+    assert MENTION_WEIGHTS[contents.marks[:2]].tolist() == pytest.approx([1.0, 1.0 + np.log(2) + ABOUT])
