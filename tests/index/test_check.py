@@ -14,6 +14,7 @@ import pytest
 from ragways.core.errors import NoIndex
 from ragways.index.build import build, remove
 from ragways.index.columns import TextColumn
+from ragways.index.folder import FORMAT, FORMAT_MARK
 from ragways.index.health import Health
 from ragways.index.health import check as look
 from ragways.index.layer import Finding
@@ -125,18 +126,48 @@ def test_links_of_documents_that_are_gone(index: Path):
 
 NEW_ENTITY = "INSERT INTO graph_entities VALUES (500, 'X', '', '', 1, '', NULL, '[{},{},{}]')"
 BROKEN_GRAPH = {
-    "relations of entities that are not there": "UPDATE graph_relation_rows SET object = 9999",
+    "relations of entities that are not there": "INSERT INTO graph_shared_relations VALUES (5, 9, 9, 0, 1, '', '[]')",
     "relations whose description is not there": "DELETE FROM graph_texts",
     "mentions of entities that are not there": "UPDATE graph_contents SET entities = zeroblob(length(entities))",
-    "sources of relations that are not there": "UPDATE graph_contents SET relations = zeroblob(length(relations))",
+    "relations that are kept otherwise than documents state them": "DELETE FROM graph_relation_places",
     "graph: documents whose chunks and mentions do not fit": "UPDATE graph_contents SET counts = counts || zeroblob(1)",
     "names of entities that are not there": "INSERT INTO graph_names VALUES ('x', 9999, 1, 0)",
     "merges into entities that are not there": "INSERT INTO graph_merges VALUES (9999, 'a', 'alias', 'b', 1)",
     "graph: chunks that are not in the index": "UPDATE graph_contents SET chunks = 's99' || chunks",
     "arrays of other entities than the graph's": NEW_ENTITY,
-    "arrays of other relations than the graph's": "UPDATE graph_relation_rows SET id = 5 WHERE id = (SELECT min(id) "
-    "FROM graph_relations)",
+    "arrays of other relations than the graph's": "INSERT INTO graph_shared_relations SELECT 5, id, id, 0, 1, '', '[]' "
+    "FROM graph_entities LIMIT 1",
 }
+
+
+MISPLACED = (
+    "UPDATE graph_relation_places SET held = zeroblob(length(held))",
+    "UPDATE graph_contents SET subjects = objects, objects = subjects",
+    "INSERT INTO graph_shared_relations SELECT 5, id, id, 0, 1, '', '[]' FROM graph_entities LIMIT 1",
+    "INSERT INTO graph_statements VALUES (5, 5)",
+)
+
+
+@pytest.mark.parametrize("change", MISPLACED)
+def test_relations_that_are_not_where_they_should_be(index: Path, change: str):
+    sql(index / "index.sqlite", change)
+    assert the(index, "relations that are kept otherwise than documents state them").severity == "error"
+
+
+UNFIT = (
+    "UPDATE graph_contents SET stated = CAST(stated || zeroblob(2) AS BLOB)",
+    "UPDATE graph_contents SET weights = CAST(weights || zeroblob(1) AS BLOB)",
+    "UPDATE graph_contents SET predicates = CAST(predicates || zeroblob(1) AS BLOB)",
+    "UPDATE graph_contents SET subjects = CAST(replace(hex(zeroblob(length(subjects))), '00', 'z') AS BLOB)",
+    "UPDATE graph_contents SET times = zeroblob(length(subjects) + 1)",
+    "UPDATE graph_contents SET objects = x''",
+)
+
+
+@pytest.mark.parametrize("change", UNFIT)
+def test_rows_of_documents_that_do_not_fit(index: Path, change: str):
+    sql(index / "index.sqlite", change)
+    assert the(index, "graph: documents whose chunks and mentions do not fit").severity == "error"
 
 
 @pytest.mark.parametrize("name", BROKEN_GRAPH)
@@ -186,7 +217,10 @@ def test_duplicate_entities_are_a_warning(index: Path):
 
 
 def test_entities_that_stand_alone_are_a_warning(index: Path):
-    sql(index / "index.sqlite", "DELETE FROM graph_relation_rows")
+    of_relations = ("again", "subjects", "objects", "times", "weights", "texts", "dates", "predicates")
+    empty = ", ".join(f"{column} = x''" for column in of_relations)
+    sql(index / "index.sqlite", f"UPDATE graph_contents SET stated = zeroblob(length(stated)), {empty}")
+    sql(index / "index.sqlite", "DELETE FROM graph_shared_relations")
     health = check(index)
     assert health.figures["isolated_share"] == 1
     assert [f.severity for f in health.findings if "stand alone" in f.name] == ["warning"]
@@ -364,3 +398,16 @@ def test_the_cure_for_derived_files_cures(index: Path):
     assert errors(index) == ["no derived files of this generation"]
     Index.open(index).close()
     assert check(index).fit
+
+
+def test_files_of_an_earlier_version_are_not_looked_into(index: Path):
+    """Neither are the rows in the store that went with them; whoever opens the index makes both anew."""
+    forget = "DELETE FROM meta WHERE key = 'graph_meant'"
+    sql(index / "index.sqlite", "ALTER TABLE graph_contents DROP COLUMN predicates", forget)
+    reseal(index)
+    listed = derived(index) / f"{FORMAT_MARK}{FORMAT}"
+    listed.rename(listed.with_name(f"{FORMAT_MARK}1"))
+    [found] = look(index).findings
+    assert (found.name, found.severity) == ("files of an earlier version, which are not looked into", "warning")
+    Index.open(index).close()
+    assert check(index).findings == ()

@@ -13,7 +13,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import networkx
-import numpy as np
 import pyarrow.parquet
 import pytest
 
@@ -62,17 +61,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 
 def make_hostile(folder: Path) -> None:
-    """Put the hostile texts into the graph of an index, as if its first chunk said them."""
+    """Put the hostile texts into the graph of an index."""
     with closing(sqlite3.connect(folder / "index.sqlite")) as db:
         (first,) = db.execute("SELECT min(id) FROM graph_entities").fetchone()
-        document, stated, relations = db.execute("SELECT document, stated, relations FROM graph_contents").fetchone()
-        counts = np.frombuffer(stated, dtype=np.uint8).copy()
-        counts[-1] += len(HOSTILE)
-        added = np.arange(1, len(HOSTILE) + 1, dtype=np.int64)
-        db.execute(
-            "UPDATE graph_contents SET stated = ?, relations = ? WHERE document = ?",
-            (counts.tobytes(), relations + added.tobytes(), document),
-        )
+        (document,) = db.execute("SELECT document FROM graph_contents").fetchone()
         (packed,) = db.execute("SELECT texts FROM graph_texts WHERE document = ?", (document,)).fetchone()
         (whole,) = db.execute("SELECT text FROM documents WHERE number = ?", (document,)).fetchone()
         known = unpacked_texts(packed, whole)
@@ -88,8 +80,8 @@ def make_hostile(folder: Path) -> None:
             )
             db.execute("INSERT INTO graph_predicates VALUES (?, ?, 'rules', 1)", (1000 + n, text))
             db.execute(
-                "INSERT INTO graph_relation_rows VALUES (?, ?, ?, ?, 3, NULL, ?, ?)",
-                (n, n, first, 1000 + n, json.dumps([[document, first_text + n - 1]]), text),
+                "INSERT INTO graph_shared_relations VALUES (?, ?, ?, ?, 1500000, ?, ?)",
+                (n, n, first, 1000 + n, text, json.dumps([[document, first_text + n - 1]])),
             )
         db.commit()
         write_arrays(db, folder / "derived" / "1")

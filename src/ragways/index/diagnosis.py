@@ -95,7 +95,7 @@ def known_diagnosis(index: Index) -> Diagnosis:
 def _structure(index: Index, seed: int, wedges: int) -> Structural:
     graph = index.graph
     with store_errors(index.folder):
-        (types,) = index._store.db.execute("SELECT count(DISTINCT predicate) FROM graph_relations").fetchone()
+        (types,) = index._store.db.execute("SELECT count(DISTINCT predicate) FROM graph_predicates").fetchone()
     relations = len(graph.relation_arrays)
     return structural(graph.in_order, relations=relations, relation_types=types, seed=seed, wedges=wedges)
 

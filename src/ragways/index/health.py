@@ -17,7 +17,7 @@ from ragways.core.types import content_hash
 from ragways.index.chunk_vectors import arrays, check_arrays
 from ragways.index.database import REBUILD, connect, has_table
 from ragways.index.documents import chunk_texts
-from ragways.index.folder import damaged_parts
+from ragways.index.folder import damaged_parts, is_current
 from ragways.index.languages import CURE, unread_documents
 from ragways.index.layer import AGAIN, Check, CheckContext, Finding, findings
 from ragways.index.layers import in_order
@@ -83,7 +83,8 @@ def _checks(context: CheckContext) -> Iterator[Check]:
     sharded = ShardList.of(context.store.folder, context.meta) is not None
     if sharded and "vectors" in context.layers:
         yield check_arrays
-    for layer in in_order(context.layers - SHARDED if sharded else context.layers):
+    layers = context.layers - SHARDED if sharded else context.layers
+    for layer in in_order(layers) if not _is_older(context) else ():
         # Of damaged files all that can be said is that they are, and looking into them may end in anything.
         if not context.derived.is_dir() or not damaged_parts(context.derived, layer.patterns, every=True):
             yield from layer.checks
@@ -146,7 +147,20 @@ def check_generation(context: CheckContext) -> Iterator[Finding]:
     if int(context.meta["generation"]) and not context.derived.is_dir():
         there = ", ".join(sorted(path.name for path in context.derived.parent.glob("*"))) or "none"
         example = f"generation {context.derived.name} (there: {there})"
-        yield Finding("no derived files of this generation", "error", 1, example, "ask anything: ragways ask QUESTION")
+        yield Finding("no derived files of this generation", "error", 1, example, _OPENING)
+    elif _is_older(context):
+        name = "files of an earlier version, which are not looked into"
+        yield Finding(name, "warning", 1, str(context.derived), _OPENING)
+
+
+def _is_older(context: CheckContext) -> bool:
+    """Whether an earlier version made the derived files: it may have kept other rows in the store for them, too."""
+    generation = int(context.meta["generation"])
+    return bool(generation) and context.derived.is_dir() and not is_current(context.store.folder, generation)
+
+
+_OPENING = "ask anything: ragways ask QUESTION"
+"""Whoever opens an index makes what is missing."""
 
 
 def check_parts(context: CheckContext) -> Iterator[Finding]:

@@ -20,7 +20,8 @@ from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.communities.neighbourhoods import Neighbourhoods
 from ragways.index.communities.partition import Group, hierarchy, modularity
 from ragways.index.graph.corpus_names import create_tables
-from ragways.index.graph.graph_rows import MILLION, Touched
+from ragways.index.graph.document_statements import MILLION
+from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.graph_tables import KEPT, TABLES
 from ragways.index.settings import CommunitySettings
 
@@ -48,13 +49,12 @@ class Kept:
             self.edges[one, other] += weight
             touched.links[one, other] += weight * MILLION
             id = one * 10_000_000 + other
-            self.db.execute("DELETE FROM graph_relation_rows WHERE id = ?", (id,))
+            self.db.execute("DELETE FROM graph_shared_relations WHERE id = ?", (id,))
             if not self.edges[one, other]:
                 del self.edges[one, other]
                 continue
-            halves = 2 * self.edges[one, other]
-            row = (id, one, other, 1, halves, None, None, None)
-            self.db.execute("INSERT INTO graph_relation_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+            row = (id, one, other, 1, self.edges[one, other] * MILLION, "", "[]")
+            self.db.execute("INSERT INTO graph_shared_relations VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         there = {end for edge in self.edges for end in edge}
         self.types |= types
         named = {row[0] for row in self.db.execute("SELECT id FROM graph_entities")}

@@ -8,12 +8,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from ragways.index.gone_texts import text_now
 from ragways.index.graph.data import DocumentGraph, EntityRow
-from ragways.index.graph.graph_rows import MILLION, aliases, digits, unpacked_counts
+from ragways.index.graph.document_statements import MILLION
+from ragways.index.graph.graph_rows import aliases, digits, found_by
 from ragways.index.graph.graph_tables import LaidDown
+from ragways.index.graph.packed_numbers import unpacked_counts
+from ragways.index.graph.predicates import Predicates
+from ragways.index.graph.stated_columns import stated_among
+from ragways.index.graph.stored_relations import RelationRow as StoredRelation
+from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.graph.told_texts import descriptions
 
 
@@ -74,8 +79,8 @@ class GraphData:
 def read_graph(db: sqlite3.Connection) -> GraphData:
     """All rows at once, which takes memory: for what is made from the whole graph."""
     chunks, mentions, stating = list[str](), list[MentionRow](), defaultdict[int, list[str]](list)
-    for document, paths, named, entities, counts, stated, relations in db.execute(
-        "SELECT * FROM graph_contents ORDER BY document"
+    for document, paths, named, entities, counts in db.execute(
+        "SELECT document, chunks, named, entities, counts FROM graph_contents ORDER BY document"
     ):
         here = [f"article:{document}:{path}" for path in paths.split("\n")] if paths else []
         chunks += here
@@ -86,20 +91,19 @@ def read_graph(db: sqlite3.Connection) -> GraphData:
             for id, n in zip(ids[at : at + count], told[at : at + count], strict=True):
                 mentions.append(MentionRow(f"entity:{digits(id)}", chunk, n >> 1, bool(n & 1)))
             at += count
-        said, at = array("q", relations), 0
-        for chunk, count in zip(here, unpacked_counts(stated, len(here)), strict=True):
-            for id in said[at : at + count]:
-                stating[id].append(chunk)
-            at += count
+    relations = [row.id for row in StoredRelations(db).all()]
+    for id, place, stated in stated_among(db, Predicates(db), relations):
+        stating[id] += (f"article:{stated.document}:{path}" for path in stated.stating(place))
     mentions.sort(key=lambda row: (row.entity, row.chunk))
     return GraphData(
         entities=tuple(_entity_rows(db)),
         relations=tuple(
             RelationRow(
-                f"relation:{digits(id)}", f"entity:{digits(subject)}", predicate, f"entity:{digits(object)}",
-                description, weight / MILLION, date, way, tuple(stating[id]),
+                f"relation:{digits(row.id)}", f"entity:{digits(row.subject)}", row.predicate,
+                f"entity:{digits(row.object)}", description, row.weight / MILLION, row.date, row.way,
+                tuple(stating[row.id]),
             )
-            for (id, subject, predicate, object, weight, date, way, *_), description in _described(db)
+            for row, description in _described(db)
         ),
         mentions=tuple(mentions),
         merges=tuple(
@@ -113,13 +117,13 @@ def read_graph(db: sqlite3.Connection) -> GraphData:
     )  # fmt: skip
 
 
-def _described(db: sqlite3.Connection) -> Iterator[tuple[tuple[Any, ...], str]]:
-    query = "SELECT id, subject, predicate, object, weight, date, way, document, said FROM graph_relations ORDER BY id"
-    rows = db.execute(query).fetchall()
-    return zip(rows, descriptions(db, [row[-2:] for row in rows]), strict=True)
+def _described(db: sqlite3.Connection) -> Iterator[tuple[StoredRelation, str]]:
+    rows = sorted(StoredRelations(db).all())
+    assert rows == StoredRelations(db).rows([row.id for row in rows])
+    return zip(rows, descriptions(db, [row.told for row in rows]), strict=True)
 
 
 def _entity_rows(db: sqlite3.Connection) -> Iterator[EntityRow]:
     query = "SELECT id, name, type, description, names, count, way FROM graph_entities ORDER BY id"
     for id, name, type, description, names, count, way in db.execute(query):
-        yield EntityRow(f"entity:{digits(id)}", name, type, description, aliases(name, names), count, way)
+        yield EntityRow(f"entity:{digits(id)}", name, type, description, aliases(name, names), count, found_by(way))

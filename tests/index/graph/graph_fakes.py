@@ -15,7 +15,9 @@ import numpy as np
 
 from ragways.core.trace import Usage
 from ragways.index.build import build
+from ragways.index.graph.document_statements import ContentsRow
 from ragways.index.graph.reader import Graph
+from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.layers import layer_settings
 from ragways.index.store import Store, derived_folder
 from ragways.index.update import Recipe, Summary
@@ -24,7 +26,8 @@ from ragways.models.embed import Embedder, Vectors, unit
 from ragways.testing.scripted import ScriptedModel
 from tests.index.graph.graph_data import read_graph
 
-TABLES = ("entities", "descriptions", "names", "relations", "statements", "texts", "contents", "merges")
+TABLES = ("entities", "descriptions", "names", "statements", "texts", "merges")
+CONTENTS = ", ".join(name for name in ContentsRow._fields if name != "predicates")  # whose numbers are as they came
 
 
 class FakeEmbedder:
@@ -99,7 +102,9 @@ def built(tmp: Path, articles: Mapping[str, str], settings: Mapping[str, Any] | 
 def rows(graph: Graph) -> dict[str, list[tuple[Any, ...]]]:
     """Everything the graph's tables hold."""
     db: sqlite3.Connection = graph._db
-    return {table: sorted(db.execute(f"SELECT * FROM graph_{table}").fetchall(), key=repr) for table in TABLES}
+    found = {table: sorted(db.execute(f"SELECT * FROM graph_{table}").fetchall(), key=repr) for table in TABLES}
+    found["contents"] = db.execute(f"SELECT {CONTENTS} FROM graph_contents ORDER BY document").fetchall()
+    return found | {"relations": sorted(StoredRelations(db).all(), key=repr)}
 
 
 PLAIN = """

@@ -28,6 +28,21 @@ _DESCRIPTIONS = 3
 _ALIASES = 50
 
 
+def relation_id(subject: str, predicate: str, object: str) -> str:
+    """The id of a relation by the ids of its ends."""
+    mixed = _mixed(
+        _mixed(_mixed(int(subject[-16:], 16)) + int(content_hash(predicate)[:16], 16)) + int(object[-16:], 16)
+    )
+    return f"relation:{mixed:016x}"
+
+
+def _mixed(number: int) -> int:
+    number %= 2**64
+    number = (number ^ (number // 2**30)) * 13787848793156543929 % 2**64
+    number = (number ^ (number // 2**27)) * 10723151780598845931 % 2**64
+    return number ^ (number // 2**31)
+
+
 @dataclass
 class _Gathered:
     names: dict[str, int] = field(default_factory=dict)
@@ -161,7 +176,7 @@ class _Builder:
         self, key: tuple[Key, str, Key], said: list[tuple[Relation, str, str]], ids: dict[Key, str]
     ) -> RelationRow:
         subject, predicate, object = ids[key[0]], key[1], ids[key[2]]
-        id = f"relation:{content_hash(subject, predicate, object)[:16]}"
+        id = relation_id(subject, predicate, object)
         if len(said) == 1:  # as most are
             ((only, chunk, way),) = said
             weight = round(only.weight, 6)

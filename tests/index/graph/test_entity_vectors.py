@@ -148,7 +148,7 @@ def hashes(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
 @given(st.data(), st.booleans())
 def test_after_any_changes_the_hashes_of_texts_are_those_of_all_rows(data: st.DataObject, every: bool) -> None:
     held = {number: data.draw(naming(number)) for number in data.draw(st.sets(NUMBERS))}
-    wanted = {"vectors": True, "every": every, "relations": True}
+    wanted: dict[str, Any] = {"vectors": True, "every": every, "relations": True}
     shown = data.draw(SHOWN)
     db, graph = tables()
     with closing(db):

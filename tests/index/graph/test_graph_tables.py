@@ -11,15 +11,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragways.core.types import content_hash
 from ragways.index.graph.data import DocumentGraph, EntityRow, EntityShare, entity_id
 from ragways.index.graph.facts import Relation
 from ragways.index.graph.graph_rows import digits, number_of_id
 from ragways.index.graph.graph_tables import TABLES, GraphTables
 from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import fold, split_title
+from ragways.index.graph.relation_places import RelationPlaces
+from ragways.index.graph.relation_rows import own_relations
+from ragways.index.graph.resolve import Key
+from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.graph.weights import link_weights
 from tests.index.graph.graph_data import GraphData, MentionRow, MergeRow, RelationRow, laid_down, read_graph
+from tests.index.graph.reference_graph import relation_id
 
 KEYS = [("tide", ""), ("tide", "person"), ("harbour board", ""), ("saltrey", "place"), ("a\x1fA", ""), ("corran", "")]
 NAMES = ["Tide", "tide", "Harbour Board", "HB", "Saltrey", "Saltrey, Isle of", "Ilsabet Corran (ship)", "Queen Corran"]
@@ -47,18 +51,11 @@ def documents(draw: st.DrawFn, number: int) -> DocumentGraph:
             tuple(draw(st.lists(st.sampled_from(TEXTS[1:]), max_size=2, unique=True))),
         )
     keys = list(entities)
-    chunks = tuple(
-        (
-            f"article:{number}:s0:p{place}:c0",
-            {
-                key: (draw(st.sampled_from([1, 2, 5, 300])), draw(st.booleans()))
-                for key in draw(st.sets(st.sampled_from(keys)))
-            },
-        )
-        for place in range(draw(st.integers(0, 3)))
-    )
-    statements = []
-    for chunk, _ in chunks:
+    chunks: list[tuple[str, dict[Key, tuple[int, bool]]]] = []
+    statements: list[tuple[Key, str, Key, Relation, str, str]] = []
+    for place in range(draw(st.integers(0, 3))):
+        chunk = f"article:{number}:s0:p{place}:c0"
+        first = len(statements)
         for _ in range(draw(st.integers(0, 3))):
             subject, object = draw(st.sampled_from(keys)), draw(st.sampled_from(keys))
             relation = Relation(
@@ -68,12 +65,17 @@ def documents(draw: st.DrawFn, number: int) -> DocumentGraph:
             way = draw(st.sampled_from(["rules", "rules:infobox", "model"]))
             if subject != object:
                 statements.append((subject, draw(st.sampled_from(["knows", "is_in"])), object, relation, chunk, way))
+        # Whoever states something of an entity names it.
+        ends = {end for subject, _, object, *_ in statements[first:] for end in (subject, object)}
+        named = sorted(draw(st.sets(st.sampled_from(keys))) | ends)
+        counts = st.tuples(st.sampled_from([1, 2, 5, 300]), st.booleans())
+        chunks.append((chunk, {key: draw(counts) for key in named}))
     merges = {
         (key, draw(st.sampled_from(NAMES)), draw(st.sampled_from(NAMES)), draw(st.sampled_from(["alias", "title"]))): n
         for key in keys
         for n in range(1, draw(st.integers(1, 3)))
     }
-    return DocumentGraph(number, entities, chunks, tuple(statements), merges)
+    return DocumentGraph(number, entities, tuple(chunks), tuple(statements), merges)
 
 
 def reference(held: list[DocumentGraph], shown: dict[str, str], common: set[str]) -> GraphData:
@@ -113,7 +115,7 @@ def reference(held: list[DocumentGraph], shown: dict[str, str], common: set[str]
         everyday |= {form for form in forms if form and " " not in form and form in common}
     relations = [
         RelationRow(
-            f"relation:{content_hash(subject, predicate, object)[:16]}", subject, predicate, object,
+            relation_id(subject, predicate, object), subject, predicate, object,
             " ".join(list(dict.fromkeys(relation.description for relation, *_ in some if relation.description))[:3]),
             sum(round(relation.weight * 1e6) for relation, *_ in some) / 1e6,
             next((relation.date for relation, *_ in some if relation.date), ""),
@@ -148,7 +150,7 @@ def reference(held: list[DocumentGraph], shown: dict[str, str], common: set[str]
 def tables() -> tuple[sqlite3.Connection, GraphTables]:
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.execute("CREATE TABLE documents (number INTEGER PRIMARY KEY, text TEXT)")
-    texts = {3: "", 4: "It sank. The tide rises.", 10**15: "The tide rises. A board. It sank.", 10**17: "A board."}
+    texts = {3: "", 4: "It sank. The tide rises.", 10**14: "The tide rises. A board. It sank.", 2 * 10**14: "A board."}
     db.executemany("INSERT INTO documents VALUES (?, ?)", [*texts.items(), (1, "It rose."), (2, "")])
     return db, GraphTables(db)
 
@@ -156,11 +158,19 @@ def tables() -> tuple[sqlite3.Connection, GraphTables]:
 def rows(db: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
     names = [line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE")]
     found = {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+    found["graph_contents"] = [row[:-1] for row in found["graph_contents"]]  # numbers of predicates are as they came
+    shared = "SELECT id, subject, object, weight, date, told FROM graph_shared_relations"
+    found["graph_shared_relations"] = db.execute(shared).fetchall()
+    own = own_relations(db)
+    assert RelationPlaces(db).is_of(own.relations, own.documents)
+    stated = {id for (id,) in db.execute("SELECT DISTINCT relation FROM graph_statements")}
+    assert stated == {*own.shared.tolist()} == {row[0] for row in found["graph_shared_relations"]}
+    found["graph_relations"] = sorted(StoredRelations(db).all())
     predicates = db.execute("SELECT predicate, way, count FROM graph_predicates ORDER BY 1, 2").fetchall()
     return found | {"graph_predicates": predicates}
 
 
-NUMBERS = st.sampled_from([3, 10**17, 10**15, 4])
+NUMBERS = st.sampled_from([3, 2 * 10**14, 10**14, 4])
 SHOWN = st.dictionaries(st.sampled_from([key for key, _ in KEYS]), st.sampled_from(NAMES), max_size=3)
 COMMON = st.sets(st.sampled_from(WORDS))
 
@@ -220,7 +230,9 @@ def stating(number: int, *texts: str) -> DocumentGraph:
     share = EntityShare({"Tide": 1}, {}, {}, {"rules": 1}, 1, ("What rises.",))
     chunk = f"article:{number}:s0:p0:c0"
     said = tuple((TIDE, "knows", CORRAN, Relation("", "", "", text), chunk, "rules") for text in texts)
-    return DocumentGraph(number, {TIDE: share, CORRAN: share}, ((chunk, {TIDE: (1, True)}),), said, {})
+    return DocumentGraph(
+        number, {TIDE: share, CORRAN: share}, ((chunk, {TIDE: (1, True), CORRAN: (1, False)}),), said, {}
+    )
 
 
 def nothing(_: str) -> None:
@@ -231,7 +243,7 @@ def test_nothing_of_a_document_is_left_when_it_goes() -> None:
     db, graph = tables()
     document = stating(1, "Secret words.")
     graph.fill(laid_down(db, [document]), shown=nothing, common=bool)
-    assert all(rows(db)[table] for table in ("graph_entities", "graph_relations", "graph_texts", "graph_names"))
+    assert all(rows(db)[table] for table in ("graph_entities", "graph_contents", "graph_relations", "graph_texts"))
     graph.change([document], [], shown=nothing, common=bool)
     assert not any(rows(db).values())
 
@@ -282,4 +294,5 @@ def stating_so(number: int, said: list[tuple[str, float, str, str]]) -> Document
         (TIDE, "knows", CORRAN, Relation("", "", "", text, weight, date), chunk, way)
         for text, weight, date, way in said
     )
-    return DocumentGraph(number, {TIDE: share, CORRAN: share}, ((chunk, {TIDE: (1, True)}),), statements, {})
+    named = {TIDE: (1, True), CORRAN: (1, False)}
+    return DocumentGraph(number, {TIDE: share, CORRAN: share}, ((chunk, named),), statements, {})

@@ -24,7 +24,8 @@ from ragways.index.graph.kept_facts import Readers, facts_by_rules
 from ragways.index.graph.layer import tables_of
 from ragways.index.graph.meanings import DocumentMeaning
 from ragways.index.graph.names import fold
-from ragways.index.graph.relation_ends import JoiningRows, RelationEnds
+from ragways.index.graph.relation_ends import RelationEnds
+from ragways.index.graph.stored_relations import JoiningRows, StoredRelations
 from ragways.index.graph.tables import write_arrays
 from ragways.index.layer import BuildContext, Changes, Texts
 from ragways.index.settings import GraphSettings
@@ -124,8 +125,10 @@ class _Index:
 
     def links(self) -> Counter[tuple[int, int]]:
         """The weight of all relations of two entities."""
-        query = "SELECT subject, object, sum(weight) FROM graph_relations GROUP BY subject, object"
-        return Counter({(subject, object): weight for subject, object, weight in self.store.db.execute(query)})
+        found: Counter[tuple[int, int]] = Counter()
+        for row in StoredRelations(self.store.db).all():
+            found[row.subject, row.object] += row.weight
+        return found
 
     def rows(self, table: str) -> list[tuple[object, ...]]:
         return sorted(self.store.db.execute(f"SELECT * FROM {table}"))
@@ -146,7 +149,7 @@ async def _embed_nothing(_: Texts) -> None:
     raise AssertionError("nothing is embedded here")
 
 
-MEANT = ("graph_claims", "graph_ends", "graph_entities", "graph_names", "graph_relations", "graph_merges")
+MEANT = ("graph_claims", "graph_ends", "graph_entities", "graph_names", "graph_statements", "graph_merges")
 TOLD = ("graph_words", "graph_stems", "graph_pairs", "graph_titles", "graph_first_words", "graph_phrases")
 
 
@@ -205,7 +208,7 @@ def test_any_history_keeps_what_reading_all_anew_would(
 
 def _compare_ends(db: sqlite3.Connection, ends: RelationEnds) -> None:
     """Relations by their ends, from the arrays of before and what changed, are those of the rows."""
-    rows = db.execute("SELECT id, subject, object, weight FROM graph_relations").fetchall()
+    rows = [(row.id, row.subject, row.object, row.weight) for row in StoredRelations(db).all()]
     entities = [id for (id,) in db.execute("SELECT id FROM graph_entities")]
     for asked in (entities, entities[::2], entities[:1]):
         for place, end in enumerate(("subject", "object"), start=1):

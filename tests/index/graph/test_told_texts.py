@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 
 from hypothesis import given
@@ -39,8 +38,8 @@ def test_descriptions_of_many_relations() -> None:
         db.execute("INSERT INTO documents VALUES (?, ?)", (number, text))
         texts = ["It sank.", f"It rose {number} times.", "Nobody saw it."]
         db.execute("INSERT INTO graph_texts VALUES (?, ?)", (number, packed_texts(texts, text)))
-    asked = [(number, 1) for number in reversed(range(2000))]
+    asked = [[(number, 1)] for number in reversed(range(2000))]
     assert descriptions(db, asked) == [f"It rose {number} times." for number in reversed(range(2000))]
-    assert descriptions(db, [(None, None), (5, None), (None, json.dumps([[7, 2], [3, 1]])), (9, 0)]) == [
-        "", "", "Nobody saw it. It rose 3 times.", "It sank.",
+    assert descriptions(db, [[], [(7, 2), (3, 1)], [(9, 0)]]) == [
+        "", "Nobody saw it. It rose 3 times.", "It sank.",
     ]  # fmt: skip

@@ -20,7 +20,7 @@ from ragways.index.communities.partition import Group, Keys, mixed
 from ragways.index.communities.report import rating_of_size
 from ragways.index.communities.report_rows import ReportRows
 from ragways.index.graph.corpus_names import create_tables
-from ragways.index.graph.graph_rows import SHIFT
+from ragways.index.graph.relation_ids import SHIFT
 
 _TABLES = """
 -- `mark`: the sum of its members' marks; `strength`: of all their links; `found`: how many they were when it was found;

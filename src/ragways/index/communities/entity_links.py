@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.communities.partition import Ints
-from ragways.index.graph.graph_rows import MILLION
+from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.names import coarse
-from ragways.index.graph.relation_ends import JoiningRows, RelationEnds
+from ragways.index.graph.relation_ends import RelationEnds
+from ragways.index.graph.stored_relations import JoiningRows
 from ragways.index.pagerank import Adjacency
 
 _AMONG = "IN (SELECT value FROM json_each(?))"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from dataclasses import asdict, dataclass
 
 from ragways.core.plain import from_plain
@@ -47,14 +48,18 @@ class CommunityReport:
         return from_plain(cls, json.loads(text))
 
     @property
-    def packed_findings(self) -> str:
+    def packed_findings(self) -> bytes:
         """Its findings as a row of the store has them."""
         rows = [(finding.text, finding.rating, finding.entities) for finding in self.findings]
-        return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+        return zlib.compress(
+            json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        )
 
     @classmethod
-    def of_row(cls, title: str, summary: str, rank: float, findings: str) -> CommunityReport:
-        """As a row of the store has it."""
+    def of_row(cls, title: str, summary: str, rank: float, findings: bytes | str) -> CommunityReport:
+        """As a row of the store has it; findings are a text where an earlier version wrote it."""
+        if isinstance(findings, bytes):
+            findings = zlib.decompress(findings).decode("utf-8", "surrogatepass")
         found = (CommunityFinding(text, rating, tuple(ids)) for text, rating, ids in json.loads(findings))
         return cls(title, summary, rank, tuple(found))
 

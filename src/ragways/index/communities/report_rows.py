@@ -22,7 +22,7 @@ _TABLES = """
 -- has its vector; `tokens` are those of its text.
 CREATE TABLE IF NOT EXISTS community_reports (
     id INTEGER PRIMARY KEY, way TEXT NOT NULL, tokens INTEGER NOT NULL, rank REAL NOT NULL, title TEXT NOT NULL,
-    summary TEXT NOT NULL, findings TEXT NOT NULL, shown TEXT NOT NULL, hash TEXT NOT NULL,
+    summary TEXT NOT NULL, findings BLOB NOT NULL, shown TEXT NOT NULL, hash TEXT NOT NULL,
     embedded INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS reports_by_hash ON community_reports (hash);

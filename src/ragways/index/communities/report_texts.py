@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from array import array
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +20,13 @@ import numpy as np
 from ragways.core.types import content_hash
 from ragways.index.communities.community_rows import CommunityRows
 from ragways.index.communities.entity_links import EntityLinks
-from ragways.index.graph.contents import count_paths
 from ragways.index.graph.data import EntityRow
-from ragways.index.graph.graph_rows import MILLION, aliases, digits, unpacked_counts
+from ragways.index.graph.document_statements import MILLION
+from ragways.index.graph.graph_rows import aliases, digits, found_by
+from ragways.index.graph.packed_numbers import unpacked_counts
 from ragways.index.graph.relation_ends import RelationEnds
+from ragways.index.graph.stated_columns import count_paths
+from ragways.index.graph.stored_relations import RelationRow, StoredRelations
 from ragways.index.graph.told_texts import descriptions
 
 LOOKED = 16
@@ -41,22 +42,6 @@ AT_ONCE = 256
 _BITS = 3  # of a strength that a report by rules goes by
 _CHUNKS_OF_ONE = 2  # that state a relation are looked at
 _SENTENCE = (20, 400)  # characters of one that can stand alone
-
-
-@dataclass(frozen=True, slots=True)
-class MemberLink:
-    """A relation of two members, by the numbers of their ids; `document` has its description, or states it
-    alone; `said` tells where the description is.
-    """
-
-    id: int
-    subject: int
-    predicate: str
-    object: int
-    weight: float
-    date: str
-    document: int | None
-    said: int | str | None
 
 
 class Strongest(NamedTuple):
@@ -96,8 +81,8 @@ class ReportTexts:
 
     def __init__(self, db: sqlite3.Connection, ends: RelationEnds, rows: CommunityRows) -> None:
         self._db, self._ends, self.rows = db, ends, rows
+        self._relations = StoredRelations(db)
         self._document = lru_cache(64)(self._read_document)
-        self._contents = lru_cache(1024)(self._read_contents)
         self._chunk = lru_cache(4096)(self._read_chunk)
         self._chunks = lru_cache(4096)(self._read_chunks)
 
@@ -121,7 +106,7 @@ class ReportTexts:
             "WHERE id IN (SELECT value FROM json_each(?))"
         )
         found = {
-            id: EntityRow(f"entity:{digits(id)}", name, type, description, aliases(name, names), count, way)
+            id: EntityRow(f"entity:{digits(id)}", name, type, description, aliases(name, names), count, found_by(way))
             for id, name, type, description, names, count, way in self._db.execute(query, (json.dumps(asked),))
         }
         return {number: found[number] for number in asked if number in found}
@@ -153,58 +138,27 @@ class ReportTexts:
         bounds = np.searchsorted(numbers, np.arange(len(groups) + 1)).tolist()
         return [ids[begin:end][:count] for begin, end in pairwise(bounds)]
 
-    def links(self, numbers: Sequence[int]) -> dict[int, MemberLink]:
+    def links(self, numbers: Collection[int]) -> dict[int, RelationRow]:
         """What joins members, by number."""
-        query = (
-            "SELECT id, subject, predicate, object, weight, date, document, said FROM graph_relations "
-            "WHERE id IN (SELECT value FROM json_each(?))"
-        )
-        rows = self._db.execute(query, (json.dumps(numbers),))
-        return {
-            id: MemberLink(id, subject, predicate, object, weight / MILLION, date, document, said)
-            for id, subject, predicate, object, weight, date, document, said in rows
-        }
+        return {row.id: row for row in self._relations.rows(numbers)}
 
-    def described(self, links: Sequence[MemberLink]) -> list[tuple[MemberLink, str]]:
+    def described(self, links: Sequence[RelationRow]) -> list[tuple[RelationRow, str]]:
         """Links with what describes them, which takes some reading."""
-        return list(zip(links, descriptions(self._db, [(link.document, link.said) for link in links]), strict=True))
+        return list(zip(links, descriptions(self._db, [link.told for link in links]), strict=True))
 
-    def sentences(self, links: Sequence[MemberLink], chunks: int) -> Iterator[Sentence]:
+    def sentences(self, links: Sequence[RelationRow], chunks: int) -> Iterator[Sentence]:
         """Whole sentences of the first chunks that state these links."""
         seen: set[tuple[int, str]] = set()
-        for chunk in (chunk for link in links for chunk in self._chunks(link.id, link.document)):
+        for chunk in (chunk for link in links for chunk in self._chunks(link)):
             if len(seen) == chunks:
                 return
             if chunk not in seen:
                 seen.add(chunk)
                 yield from self._chunk(*chunk)
 
-    def _read_chunks(self, link: int, document: int | None) -> list[tuple[int, str]]:
-        """Those that state a link, the first of them; where no list of documents is kept, one states it alone."""
-        query = "SELECT document FROM graph_statements WHERE relation = ? ORDER BY document LIMIT ?"
-        documents = [row[0] for row in self._db.execute(query, (link, _CHUNKS_OF_ONE))]
-        if not documents and document is not None:
-            documents = [document]
-        found = ((document, path) for document in documents for path in self._stating(document, link))
-        return list(islice(found, _CHUNKS_OF_ONE))
-
-    def _stating(self, document: int, relation: int) -> Iterator[str]:
-        """The paths of the chunks of a document that state a relation."""
-        paths, ends, relations = self._contents(document)
-        asked = relation.to_bytes(8, sys.byteorder, signed=True)
-        at = relations.find(asked)
-        while at >= 0:
-            if at % 8 == 0:
-                yield paths[bisect_right(ends, at // 8)]
-            at = relations.find(asked, at + 1)
-
-    def _read_contents(self, document: int) -> tuple[list[str], list[int], bytes]:
-        """The paths of a document's chunks, where the relations end that each states, and these."""
-        query = "SELECT chunks, stated, relations FROM graph_contents WHERE document = ?"
-        row = self._db.execute(query, (document,)).fetchone()
-        if row is None:
-            return [], [], b""
-        return row[0].split("\n"), list(accumulate(unpacked_counts(row[1], count_paths(row[0])))), row[2]
+    def _read_chunks(self, link: RelationRow) -> list[tuple[int, str]]:
+        """The first chunks that state a link."""
+        return self._relations.stating(link, _CHUNKS_OF_ONE)
 
     def _read_chunk(self, document: int, path: str) -> tuple[Sentence, ...]:
         text, sentences, chunks = self._document(document)

@@ -19,7 +19,6 @@ from ragways.index.communities.report_texts import (
     CENTRAL,
     LINKS,
     LOOKED,
-    MemberLink,
     ReportTexts,
     Strongest,
 )
@@ -27,6 +26,7 @@ from ragways.index.graph.data import EntityRow
 from ragways.index.graph.facts import UNSTATED
 from ragways.index.graph.graph_rows import digits
 from ragways.index.graph.names import fold
+from ragways.index.graph.stored_relations import RelationRow
 from ragways.index.layer import BuildContext
 from ragways.index.settings import CommunitySettings
 from ragways.index.units import work_through
@@ -63,7 +63,7 @@ class RuleReporter:
         self,
         number: int,
         strongest: Strongest,
-        links: Sequence[MemberLink],
+        links: Sequence[RelationRow],
         below: Callable[[int], Sequence[CommunityReport]],
     ) -> CommunityReport:
         size = self._texts.rows.node(number).size
@@ -81,7 +81,7 @@ class RuleReporter:
         )
 
     def _findings(
-        self, central: Sequence[int], strongest: Strongest, links: Sequence[MemberLink]
+        self, central: Sequence[int], strongest: Strongest, links: Sequence[RelationRow]
     ) -> tuple[CommunityFinding, ...]:
         """Sentences, each time the one that names most of what is not yet spoken of."""
         strengths = strongest.strengths
@@ -111,7 +111,7 @@ def _summary(central: Sequence[EntityRow], size: int) -> str:
     return f"{', '.join(names)} and others." if size > len(names) else f"{', '.join(names)}."
 
 
-def _said(links: Sequence[tuple[MemberLink, str]], entities: dict[int, EntityRow]) -> tuple[CommunityFinding, ...]:
+def _said(links: Sequence[tuple[RelationRow, str]], entities: dict[int, EntityRow]) -> tuple[CommunityFinding, ...]:
     """Where no sentence names them: what the graph itself says."""
     found = []
     for link, description in links:
@@ -181,7 +181,7 @@ def _entity_line(node: EntityRow) -> str:
     return _line(f"{node.name}{kind}{said}", _ENTITY)
 
 
-def _relation_lines(links: Sequence[tuple[MemberLink, str]], rows: dict[int, EntityRow]) -> Iterator[str]:
+def _relation_lines(links: Sequence[tuple[RelationRow, str]], rows: dict[int, EntityRow]) -> Iterator[str]:
     """A sentence that states several relations is shown once; what stands in one with no more to say is left out."""
     seen: set[str] = set()
     for link, description in links:

@@ -22,6 +22,7 @@ from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS, pairs_in
+from ragways.index.graph.stored_relations import JoiningRows, StoredRelations
 from ragways.index.graph.weights import kept_as, link_weights, weights_of
 from ragways.index.ragged import EditedRows, Keys, Order, Ragged, ragged, stretches
 from ragways.index.row_keys import JoinedRanks, Ranks, RowKeys
@@ -154,9 +155,9 @@ class _Change:
     def _see_relations(self) -> None:
         table = self.tables[RELATIONS]
         touched = self._touched.relations | self._touched.stated
-        rows = _some(self._db, _RELATIONS, touched)
+        rows = JoiningRows.of(StoredRelations(self._db).rows(touched))
         ids, alive = table.column("ids"), table.column("alive")
-        there = as_ids(np.array([row[0] for row in rows], dtype=np.int64))
+        there = as_ids(rows.ids)
         wanted = as_ids(np.array(sorted(touched), dtype=np.int64))
         self._relations = known = _Numbered(table, ids, wanted, there)
         columns = {name: table.column(name) for name in ("subjects", "objects", "weights")}
@@ -164,10 +165,8 @@ class _Change:
         self._of_relations = columns
         self._old_relations = known.touched[alive[known.touched]]
         alive[known.touched] = False
-        subjects, objects = (
-            self._entities.of(as_ids(np.array([row[n] for row in rows], dtype=np.int64))) for n in (1, 2)
-        )
-        weights = kept_as(link_weights(np.array([row[3] for row in rows], dtype=np.int64)), columns["weights"].dtype)
+        subjects, objects = (self._entities.of(as_ids(ends)) for ends in (rows.subjects, rows.objects))
+        weights = kept_as(link_weights(rows.weights), columns["weights"].dtype)
         if weights is None:
             raise _NoRoom
         new = {"ids": there, "alive": True, "subjects": subjects, "objects": objects, "weights": weights}
@@ -312,7 +311,6 @@ class _Change:
 
 
 _ENTITIES = "SELECT id, name, type, description, count, names, told FROM graph_entities WHERE id"
-_RELATIONS = "SELECT id, subject, object, weight FROM graph_relations WHERE id"
 
 
 def _some(db: sqlite3.Connection, query: str, ids: Collection[int]) -> list[tuple]:  # type: ignore[type-arg]

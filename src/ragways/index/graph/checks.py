@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
 from ragways.index.database import REBUILD
-from ragways.index.graph.contents import CONTENTS, NODES, Contents, chunk_ids, count_paths
-from ragways.index.graph.graph_rows import digits, unpacked_counts
+from ragways.index.graph.contents import NODES, Contents, chunk_ids
+from ragways.index.graph.document_statements import ContentsRow, contents_rows
+from ragways.index.graph.graph_rows import digits
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS
+from ragways.index.graph.packed_numbers import fits_count, unpacked_counts
+from ragways.index.graph.relation_places import RelationPlaces
+from ragways.index.graph.relation_rows import own_relations
 from ragways.index.graph.relations import RELATIONS
+from ragways.index.graph.stated_columns import count_paths
+from ragways.index.graph.stored_relations import JoiningRows, all_joining
 from ragways.index.layer import CheckContext, Finding, findings
 from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.row_keys import RowKeys
@@ -29,17 +35,6 @@ _ISOLATED_LIMIT = 0.5
 _ENTITIES = "(SELECT id FROM graph_entities)"
 _DANGLING = (
     (
-        "relations of entities that are not there",
-        f"SELECT id FROM graph_relations WHERE subject NOT IN {_ENTITIES} OR object NOT IN {_ENTITIES}",
-        "relation:",
-    ),
-    (
-        "relations whose description is not there",
-        "SELECT r.id FROM graph_relations r WHERE typeof(said) = 'integer' AND NOT EXISTS "
-        "(SELECT 1 FROM graph_texts t WHERE t.document = r.document)",
-        "relation:",
-    ),
-    (
         "names of entities that are not there",
         f"SELECT entity FROM graph_names WHERE entity NOT IN {_ENTITIES}",
         "entity:",
@@ -50,49 +45,74 @@ _DANGLING = (
         "entity:",
     ),
 )
-_ISOLATED = (
-    "SELECT id FROM graph_entities WHERE id NOT IN (SELECT subject FROM graph_relations) "
-    "AND id NOT IN (SELECT object FROM graph_relations)"
-)
 _TWICE = (
     "SELECT min(e.id), min(e.name) FROM graph_names n JOIN graph_entities e ON e.id = n.entity "
     "WHERE n.own = 1 GROUP BY n.name, e.type HAVING count(*) > 1 ORDER BY 1"
 )
 
 
-def check_references(context: CheckContext) -> Iterator[Finding]:
-    """References of the graph."""
+def check_graph(context: CheckContext) -> Iterator[Finding]:
+    """The rows of the graph, and its arrays."""
     if not context.derived.is_dir():
         return
     db = context.store.db
+    yield from _check_names(db)
     for name, query, prefix in _DANGLING:
         yield from findings(name, "error", _ids(db, query, prefix), REBUILD)
     known = set(context.chunks)
     strange = (id for id in chunk_ids(db) if id not in known)
     yield from findings("graph: chunks that are not in the index", "error", strange, REBUILD)
-    unfit = [f"article:{row[0]}" for row in db.execute(CONTENTS) if not _fits(*row[1:])]
+    unfit = [f"article:{row.document}" for rows in contents_rows(db) for row in rows if not _fits(row)]
     yield from findings("graph: documents whose chunks and mentions do not fit", "error", unfit, REBUILD)
     if unfit:
         return
-    contents = Contents(db)
-    ids, relations = (_numbers(db, f"SELECT id FROM graph_{table} ORDER BY id") for table in ("entities", "relations"))
-    for name, held, there, prefix in (
-        ("mentions of entities that are not there", contents.entities, ids, "entity:"),
-        ("sources of relations that are not there", contents.relations, relations, "relation:"),
+    contents, relations, ids = Contents(db), all_joining(db), _entity_numbers(db)
+    for name, held in (
+        ("mentions of entities that are not there", contents.entities),
+        ("relations of entities that are not there", np.concatenate([relations.subjects, relations.objects])),
     ):
-        missing = held[~np.isin(held, there)].tolist()
-        yield from findings(name, "error", (f"{prefix}{digits(number)}" for number in missing), REBUILD)
-    yield from _check_arrays(context, ids, relations, len(contents.named))
+        missing = held[~np.isin(held, ids)].tolist()
+        yield from findings(name, "error", (f"entity:{digits(number)}" for number in missing), REBUILD)
+    yield from findings("relations whose description is not there", "error", _not_described(db), REBUILD)
+    yield from findings("relations that are kept otherwise than documents state them", "error", _misplaced(db), REBUILD)
+    yield from _check_ends(context, ids, relations)
+    yield from _check_arrays(context, ids, relations.ids, len(contents.named))
 
 
-def _fits(chunks: str, named: bytes, entities: bytes, counts: bytes, stated: bytes, relations: bytes) -> bool:
-    """Whether a document's chunks have as much as they say they have."""
-    size = count_paths(chunks)
+def _fits(row: ContentsRow) -> bool:
+    """Whether a document's row has as much of everything as it says."""
+    size, entities = count_paths(row.chunks), len(row.entities) // 8
+    if not all(fits_count(each, size) for each in (row.named, row.stated)) or not fits_count(row.counts, entities):
+        return False
+    relations = sum(unpacked_counts(row.stated, size))
+    if not (
+        all(fits_count(each, relations) for each in (row.subjects, row.objects))
+        and (not row.times or fits_count(row.times, relations))
+    ):
+        return False
+    statements = sum(unpacked_counts(row.times, relations)) if row.times else relations
     return (
-        all(len(each) in (n, 4 * n) for each, n in ((named, size), (stated, size), (counts, len(entities) // 8)))
-        and 8 * sum(unpacked_counts(named, size)) == len(entities)
-        and 8 * sum(unpacked_counts(stated, size)) == len(relations)
+        all(fits_count(each, statements) for each in (row.weights, row.texts, row.predicates))
+        and (not row.dates or fits_count(row.dates, statements))
+        and sum(unpacked_counts(row.named, size)) == entities
+        and max((*unpacked_counts(row.subjects, relations), *unpacked_counts(row.objects, relations)), default=-1)
+        < entities
     )
+
+
+def _not_described(db: sqlite3.Connection) -> Iterator[str]:
+    """Documents whose statements have texts that are not there."""
+    query = "SELECT document, texts FROM graph_contents WHERE document NOT IN (SELECT document FROM graph_texts)"
+    return (f"article:{document}" for document, texts in db.execute(query) if any(texts))
+
+
+def _misplaced(db: sqlite3.Connection) -> Iterator[str]:
+    own, stated = own_relations(db), _numbers(db, "SELECT DISTINCT relation FROM graph_statements ORDER BY relation")
+    shared = _numbers(db, "SELECT id FROM graph_shared_relations ORDER BY id")
+    for kept in (shared, stated):
+        yield from (f"relation:{digits(id)}" for id in np.setxor1d(own.shared, kept).tolist())
+    if not RelationPlaces(db).is_of(own.relations, own.documents):
+        yield "places of relations that one document states"
 
 
 def _check_arrays(context: CheckContext, ids: Ints, relations: Ints, chunks: int) -> Iterator[Finding]:
@@ -127,25 +147,29 @@ def _check_arrays(context: CheckContext, ids: Ints, relations: Ints, chunks: int
             yield from findings(f"vectors of {table} that are not there", "error", strange, context.cure_of_derived)
 
 
-def check_names(context: CheckContext) -> Iterator[Finding]:
-    """Entities of the graph."""
-    if not context.derived.is_dir():
-        return
-    db = context.store.db
-    total = db.execute("SELECT count(*) FROM graph_entities").fetchone()[0]
-    isolated = list(_ids(db, _ISOLATED, "entity:"))
-    twice = [f"entity:{digits(id)} {name}" for id, name in db.execute(_TWICE)]
-    context.figures |= {"entities": total, "isolated_share": len(isolated) / total if total else 0.0}
-    if isolated and len(isolated) > _ISOLATED_LIMIT * total:
-        share = f"{len(isolated) / total:.0%} of entities stand alone"
+def _check_ends(context: CheckContext, ids: Ints, relations: JoiningRows) -> Iterator[Finding]:
+    """Entities that no relation has at an end are not many."""
+    alone = np.setdiff1d(ids, np.concatenate([relations.subjects, relations.objects]))
+    context.figures |= {"entities": len(ids), "isolated_share": len(alone) / len(ids) if len(ids) else 0.0}
+    if len(alone) > _ISOLATED_LIMIT * len(ids):
+        share = f"{len(alone) / len(ids):.0%} of entities stand alone"
+        isolated = (f"entity:{digits(number)}" for number in alone.tolist())
         yield from findings(
             share, "warning", isolated, "no relation was found for them: a graph made by a model has more"
         )
+
+
+def _check_names(db: sqlite3.Connection) -> Iterator[Finding]:
+    twice = [f"entity:{digits(id)} {name}" for id, name in db.execute(_TWICE)]
     yield from findings("entities with the same name and type", "warning", twice, "look at them: ragways graph show ID")
 
 
 def _ids(db: sqlite3.Connection, query: str, prefix: str) -> Iterator[str]:
     return (f"{prefix}{digits(row[0])}" for row in db.execute(query))
+
+
+def _entity_numbers(db: sqlite3.Connection) -> Ints:
+    return _numbers(db, "SELECT id FROM graph_entities ORDER BY id")
 
 
 def _numbers(db: sqlite3.Connection, query: str) -> Ints:

@@ -21,7 +21,8 @@ T = TypeVar("T")
 
 TABLE = """
 -- `claim`: s a spelling of a name, u a name of one word is used, a it stands alone, i it is short for another name,
--- y it is an acronym of one, k a kind of thing that has the name.
+-- y it is an acronym of one, k a kind of thing that has the name. The spelling of a name is empty where it has a
+-- capital at each word, and no other.
 CREATE TABLE IF NOT EXISTS graph_claims (
     name TEXT NOT NULL, claim TEXT NOT NULL, value TEXT NOT NULL, count INTEGER NOT NULL,
     PRIMARY KEY (name, claim, value)
@@ -191,7 +192,7 @@ class NameAnswers:
             found = self._claims[name] = {}
             query = "SELECT claim, value, count FROM graph_claims WHERE name = ?"
             for claim, value, count in self._db.execute(query, (name,)):
-                found.setdefault(claim, {})[value] = count
+                found.setdefault(claim, {})[_meant(claim, name, value)] = count
         return found
 
     # Changes
@@ -207,7 +208,8 @@ class NameAnswers:
         before = {each: self._told(*each) for each in asked}
         self._ends = {}
         add_claims(self._db, more)
-        self._db.executemany("DELETE FROM graph_claims WHERE claim = ? AND name = ? AND value = ? AND count = 0", more)
+        rows = [(claim, name, _kept(claim, name, value)) for claim, name, value in more]
+        self._db.executemany("DELETE FROM graph_claims WHERE claim = ? AND name = ? AND value = ? AND count = 0", rows)
         self.forget()
         self._read_ahead({name for _, name in asked})
         told = Told(set(), set())
@@ -226,7 +228,7 @@ class NameAnswers:
         self._claims |= {name: {} for name in names}
         query = f"SELECT name, claim, value, count FROM graph_claims WHERE name {_AMONG}"  # noqa: S608
         for name, claim, value, count in self._db.execute(query, asked):
-            self._claims[name].setdefault(claim, {})[value] = count
+            self._claims[name].setdefault(claim, {})[_meant(claim, name, value)] = count
 
     def _told(self, claim: str, name: str) -> dict[str, object]:
         """What follows from claims of a kind, or from where a name leads, by the kind of key that is left for it."""
@@ -251,8 +253,18 @@ def add_claims(db: sqlite3.Connection, claims: Mapping[Claim, int]) -> None:
     """Add so many of each claim."""
     db.executemany(
         "INSERT INTO graph_claims VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-        sorted((name, claim, value, count) for (claim, name, value), count in claims.items()),
+        sorted((name, claim, _kept(claim, name, value), count) for (claim, name, value), count in claims.items()),
     )
+
+
+def _kept(claim: str, name: str, value: str) -> str:
+    """The value of a claim as it is kept."""
+    return "" if claim == SPELLING and value == name.title() else value
+
+
+def _meant(claim: str, name: str, value: str) -> str:
+    """What `_kept` has made so."""
+    return name.title() if claim == SPELLING and not value else value
 
 
 def fill_claims(db: sqlite3.Connection, each: Iterable[Iterable[tuple[Claim, int]]]) -> None:

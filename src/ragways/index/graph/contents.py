@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
@@ -11,7 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.graph.document_statements import ContentsRow, contents_rows
 from ragways.index.graph.names import coarse
+from ragways.index.graph.packed_numbers import joined_counts
+from ragways.index.graph.predicates import Predicates
+from ragways.index.graph.stated_columns import StatedColumns, count_paths
 from ragways.index.ragged import Ragged, ragged
 
 Ints = NDArray[np.int64]
@@ -28,29 +31,24 @@ MENTION_WEIGHTS = np.array(
     [1.0 + math.log(max(mark >> 1, 1)) + ABOUT * (mark & 1) for mark in range(1 << 8)], dtype=np.float32
 )
 """What it weighs that a chunk names an entity, by the mark of the mention (`Contents.marks`)."""
-_AT_ONCE = 10_000  # documents whose rows are held
-CONTENTS = "SELECT document, chunks, named, entities, counts, stated, relations FROM graph_contents"
 
 
 class Contents:
-    """What documents hold, by document: `named` and `stated` tell of each chunk how much of it is its own. Ids are
-    numbers as the store has them.
+    """What documents hold, by document: `named` tells of each chunk how many of the entities are its own; `stating`
+    which chunk states each of the relations. Ids are numbers as the store has them.
     """
 
     def __init__(self, db: sqlite3.Connection, documents: Collection[int] | None = None) -> None:
         """Of all documents, or of those of these that are there."""
-        where, values = "", list[str]()
-        if documents is not None:
-            where, values = " WHERE document IN (SELECT value FROM json_each(?))", [json.dumps(sorted(documents))]
-        rows = db.execute(f"{CONTENTS}{where} ORDER BY document", values)
-        numbers, self.paths, parts = list[int](), list[str](), [_Part.empty()]
-        while some := rows.fetchmany(_AT_ONCE):
-            more, paths, *rest = zip(*some, strict=True)
-            numbers += more
-            self.paths += paths
-            parts.append(_Part.of([count_paths(each) for each in paths], *rest))
+        numbers, self.paths, parts, chunks = list[int](), list[str](), [_Part.empty()], 0
+        predicates = Predicates(db)
+        for rows in contents_rows(db, documents):
+            numbers += (row.document for row in rows)
+            self.paths += (row.chunks for row in rows)
+            parts.append(_Part.of(chunks, rows, StatedColumns.of(predicates, rows)))
+            chunks += len(parts[-1].named)
         self.documents = np.array(numbers, dtype=np.int64)
-        self.lengths, self.named, self.entities, self.counts, self.stated, self.relations = map(
+        self.lengths, self.named, self.entities, self.counts, self.stating, self.relations = map(
             np.concatenate, zip(*parts, strict=True)
         )
 
@@ -65,16 +63,11 @@ class Contents:
         return np.repeat(np.arange(len(self.named)), self.named)
 
     @property
-    def stating(self) -> Ints:
-        """Which chunk states each of the relations."""
-        return np.repeat(np.arange(len(self.stated)), self.stated)
-
-    @property
     def marks(self) -> NDArray[np.uint8]:
         """Of each mention how many times the chunk names the entity, and in the lowest bit whether it is the entity's
         own article.
         """
-        most = np.uint32(MOST_TIMES << 1) | self.counts & np.uint32(1)
+        most = np.uint64(MOST_TIMES << 1) | self.counts & np.uint64(1)
         marks: NDArray[np.uint8] = np.minimum(self.counts, most).astype(np.uint8)
         return marks
 
@@ -91,51 +84,37 @@ class _Part(NamedTuple):
     lengths: Ints
     named: Ints
     entities: Ints
-    counts: NDArray[np.uint32]
-    stated: Ints
+    counts: NDArray[np.uint64]
+    stating: Ints
     relations: Ints
 
     @classmethod
     def empty(cls) -> _Part:
         nothing = np.zeros(0, np.int64)
-        return cls(nothing, nothing, nothing, nothing.astype(np.uint32), nothing, nothing)
+        return cls(nothing, nothing, nothing, nothing.astype(np.uint64), nothing, nothing)
 
     @classmethod
-    def of(
-        cls,
-        lengths: Sequence[int],
-        named: Sequence[bytes],
-        entities: Sequence[bytes],
-        counts: Sequence[bytes],
-        stated: Sequence[bytes],
-        relations: Sequence[bytes],
-    ) -> _Part:
+    def of(cls, first: int, rows: Sequence[ContentsRow], stated: StatedColumns) -> _Part:
+        """`first`: the number of the first chunk."""
+        lengths = [count_paths(row.chunks) for row in rows]
+        chunks, ids, sizes = np.array(lengths, dtype=np.int64), stated.relations, stated.counts
+        firsts = first + np.cumsum(chunks) - chunks
+        of_chunks = joined_counts([row.stated for row in rows], lengths).astype(np.int64)
+        of_first = np.repeat(first + np.arange(chunks.sum()), of_chunks)
+        # What a chunk states after another one of its document: the places of both in the document.
+        times = [len(row.again) // 8 for row in rows]
+        pairs = np.frombuffer(b"".join(row.again for row in rows), dtype=np.uint32).reshape(-1, 2).astype(np.int64)
+        stating = np.concatenate([of_first, np.repeat(firsts, times) + pairs[:, 0]])
+        relations_of = np.concatenate([ids, ids[np.repeat(np.cumsum(sizes) - sizes, times) + pairs[:, 1]]])
+        by_chunk = np.argsort(stating, kind="stable")
         return cls(
-            np.array(lengths, dtype=np.int64),
-            joined_counts(named, lengths).astype(np.int64),
-            np.frombuffer(b"".join(entities), dtype=np.int64),
-            joined_counts(counts, [len(each) // 8 for each in entities]),
-            joined_counts(stated, lengths).astype(np.int64),
-            np.frombuffer(b"".join(relations), dtype=np.int64),
+            chunks,
+            joined_counts([row.named for row in rows], lengths).astype(np.int64),
+            np.frombuffer(b"".join(row.entities for row in rows), dtype=np.int64),
+            joined_counts([row.counts for row in rows], [len(row.entities) // 8 for row in rows]),
+            stating[by_chunk],
+            relations_of[by_chunk],
         )
-
-
-def count_paths(paths: str) -> int:
-    """How many chunks have these paths."""
-    return paths.count("\n") + 1 if paths else 0
-
-
-def joined_counts(packed: Sequence[bytes], lengths: Sequence[int]) -> NDArray[np.uint32]:
-    """Those of all documents (`packed_counts`), one after the other."""
-    wide = [each if len(each) != length else None for each, length in zip(packed, lengths, strict=True)]
-    if not any(wide):
-        return np.frombuffer(b"".join(packed), dtype=np.uint8).astype(np.uint32)
-    return np.concatenate(
-        [
-            np.frombuffer(each, dtype=np.uint8).astype(np.uint32) if large is None else np.frombuffer(large, np.uint32)
-            for each, large in zip(packed, wide, strict=True)
-        ]
-    )
 
 
 def chunk_ids(db: sqlite3.Connection) -> Iterator[str]:

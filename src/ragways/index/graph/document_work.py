@@ -20,6 +20,7 @@ import numpy as np
 from ragways.core.children import serve
 from ragways.index.graph.claims import Claim, NameAnswers
 from ragways.index.graph.corpus_names import CorpusNames
+from ragways.index.graph.document_statements import ContentsRow
 from ragways.index.graph.facts import Source, SourcePassage
 from ragways.index.graph.graph_tables import LaidDown
 from ragways.index.graph.held_names import HeldDocument
@@ -89,11 +90,10 @@ class DocumentWork:
             facts = document_facts(number, b64decode(packed), text)
             share = share_of(facts, self._meaning(*held), lambda _, text=text: text)  # type: ignore[misc]
             rows = share.rows
-            document, paths, *blobs = rows.contents
-            contents = document, paths, *map(_text, blobs)
-            found.append(
-                (number, _text(share.keys.tobytes()), _text(share.meaning), contents, _text(rows.texts), *rows[2:])
-            )
+            document, paths, dated, *blobs = rows.contents
+            contents = document, paths, dated, *map(_text, blobs)
+            kept = _text(share.keys.tobytes()), _text(share.meaning)
+            found.append((number, *kept, contents, rows.predicates, _text(rows.texts), *rows[3:]))
         return found
 
 
@@ -153,10 +153,9 @@ def thoughts_of(found: list[Any]) -> Iterator[tuple[int, bytes]]:
 
 def shares_of(found: list[Any]) -> Iterator[DocumentShare]:
     """What `shares` has made."""
-    for number, keys, meaning, (document, paths, *blobs), texts, *rows in found:
-        named, entities, counts, stated, relations = map(b64decode, blobs)
-        contents = document, paths, named, entities, counts, stated, relations
-        laid_down = LaidDown(contents, b64decode(texts), *rows)
+    for number, keys, meaning, (document, paths, dated, *blobs), predicates, texts, *rows in found:
+        contents = ContentsRow(document, paths, dated, *map(b64decode, blobs))
+        laid_down = LaidDown(contents, predicates, b64decode(texts), *rows)
         yield DocumentShare(number, np.frombuffer(b64decode(keys), dtype=np.uint32), b64decode(meaning), laid_down)
 
 

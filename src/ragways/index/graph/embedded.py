@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
-from ragways.index.graph.contents import joined_counts
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import Touched
+from ragways.index.graph.packed_numbers import joined_counts
+from ragways.index.graph.relation_ends import ENDS, RelationEnds
+from ragways.index.graph.stored_relations import StoredRelations, entity_names
 from ragways.index.graph.told_texts import descriptions
 from ragways.index.layer import BuildContext
 from ragways.index.numbered_vectors import save_vectors
@@ -36,11 +38,6 @@ _TEXTS = """
 CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, waits INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS {table}_by_hash ON {table} (hash);
 CREATE INDEX IF NOT EXISTS {table}_waiting ON {table} (id) WHERE waits = 1;
-"""
-_BY_ENDS = """
--- For relations whose text is made of the names of their ends.
-CREATE INDEX IF NOT EXISTS graph_relations_by_subject ON graph_relation_rows (subject);
-CREATE INDEX IF NOT EXISTS graph_relations_by_object ON graph_relation_rows (object);
 """
 _AT_ONCE = 8192
 _AMONG = "IN (SELECT value FROM json_each(?))"
@@ -62,15 +59,12 @@ def _entity_texts(db: sqlite3.Connection, ids: Collection[int] | None = None, *,
 
 
 def _relation_texts(db: sqlite3.Connection, ids: Collection[int] | None = None) -> Texts:
-    """Texts of all relations, or of these, by number and in order."""
-    query = (
-        "SELECT r.id, s.name, predicate, o.name, r.document, r.said FROM graph_relations r "
-        "JOIN graph_entities s ON s.id = subject JOIN graph_entities o ON o.id = object WHERE 1"
-    )
-    for some in _batches(_rows(db, query, "r.id", ids)):
-        described = descriptions(db, [row[-2:] for row in some])
-        for (id, subject, predicate, object, *_), said in zip(some, described, strict=True):
-            yield id, said or f"{subject} {predicate.replace('_', ' ')} {object}"
+    """Texts of all relations, or of these in order, by number."""
+    relations = StoredRelations(db)
+    for some in _batches(iter(relations.all() if ids is None else relations.rows(ids))):
+        names = entity_names(db, {end for row in some for end in (row.subject, row.object)})
+        for row, said in zip(some, descriptions(db, [row.told for row in some]), strict=True):
+            yield row.id, said or f"{names[row.subject]} {row.predicate.replace('_', ' ')} {names[row.object]}"
 
 
 def _rows(db: sqlite3.Connection, query: str, id: str, ids: Collection[int] | None) -> sqlite3.Cursor:
@@ -88,7 +82,9 @@ def _fill_named(db: sqlite3.Connection) -> None:
     rows = db.execute("SELECT entities, counts FROM graph_contents")
     while some := rows.fetchmany(_AT_ONCE):
         named = np.frombuffer(b"".join(entities for entities, _ in some), dtype=np.int64)
-        about = joined_counts([counts for _, counts in some], [len(entities) // 8 for entities, _ in some]) & 1
+        about = joined_counts([counts for _, counts in some], [len(entities) // 8 for entities, _ in some]) & np.uint64(
+            1
+        )
         found += [named, named[about > 0]]
     ids, times = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]), return_counts=True)
     several = times > 1
@@ -197,16 +193,22 @@ class EmbeddedTexts:
 
 
 def see_to_texts(
-    db: sqlite3.Connection, touched: Touched | None, *, vectors: bool, every: bool, relations: bool
+    db: sqlite3.Connection,
+    touched: Touched | None,
+    *,
+    before: Path | None = None,
+    vectors: bool,
+    every: bool,
+    relations: bool,
 ) -> list[EmbeddedTexts]:
     """Bring the hashes of embedded texts up to date with the rows of the graph. `touched`: what is other than before;
-    None where nothing of before may be taken over. `vectors`: whether anything is embedded at all.
+    None where nothing of before may be taken over. `before`: the derived folder of the generation before, if any.
+    `vectors`: whether anything is embedded at all.
     """
     kinds = []
     if vectors:
         kinds.append(EmbeddedTexts(db, "entities", _ENTITIES, lambda ids: _entity_texts(db, ids, every=every)))
     if vectors and relations:
-        create_tables(db, _BY_ENDS)
         kinds.append(EmbeddedTexts(db, "relations", _RELATIONS, lambda ids: _relation_texts(db, ids)))
     if touched is None:
         for table in ("graph_named", _ENTITIES, _RELATIONS):
@@ -220,20 +222,19 @@ def see_to_texts(
         _change_named(db, touched)
         for kind in kinds:
             entities = touched.entities | touched.times.keys()
-            kind.change(entities if kind.name == "entities" else touched.relations | _of_names(db, touched.renamed))
+            kind.change(entities if kind.name == "entities" else touched.relations | _of_names(db, before, touched))
     return kinds
 
 
 _ENTITIES, _RELATIONS = "graph_entity_texts", "graph_relation_texts"
 
 
-def _of_names(db: sqlite3.Connection, entities: Set[int]) -> set[int]:
-    """Relations of these entities that nothing describes, so that their text is made of names."""
-    found: set[int] = set()
-    for end in ("subject", "object"):
-        query = f"SELECT id FROM graph_relation_rows WHERE {end} {_AMONG} AND said IS NULL"
-        found |= {id for (id,) in db.execute(query, (json.dumps(sorted(entities)),))}
-    return found
+def _of_names(db: sqlite3.Connection, before: Path | None, touched: Touched) -> set[int]:
+    """Relations of entities that have another name: where nothing describes one, its text is made of names."""
+    if not touched.renamed:
+        return set()
+    ends = RelationEnds(db, before, touched.relations)
+    return {id for end in ENDS for id in ends.with_end(end, touched.renamed).ids.tolist()}
 
 
 def _packed(hash: str) -> bytes:

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.database import PartOfDatabase
-from ragways.index.graph.graph_rows import SHIFT
 from ragways.index.graph.ids import EntityIds, as_ids
 from ragways.index.graph.mentions import ChunkNumbers, MentionArrays
 from ragways.index.graph.names import fold, split_title
 from ragways.index.graph.reader import Graph, GraphEntity, Triplet
+from ragways.index.graph.relation_ids import SHIFT
 from ragways.index.graph.relations import RelationArrays
 from ragways.index.numbered_vectors import NumberedVectors
 from ragways.index.pagerank import Adjacency
@@ -62,7 +62,6 @@ class FilteredGraph(Graph):
             {
                 "graph_entities": ("id", by_entity),
                 "graph_names": ("entity", by_entity),
-                "graph_relations": ("id", _decided_by(self._relation_seen, arrays.rows)),
                 "graph_merges": ("entity", by_whole),
             },
         )
@@ -99,6 +98,9 @@ class FilteredGraph(Graph):
 
     def seen_entities(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         return entities[self._entity_seen[entities]]
+
+    def seen_relations(self, relations: NDArray[np.int64]) -> NDArray[np.int64]:
+        return relations[self._relation_seen[relations]]
 
     def seen_chunks(self, chunks: NDArray[np.int64]) -> Mask:
         return self._chunk_seen[chunks]

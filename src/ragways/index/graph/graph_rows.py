@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ragways.core.types import content_hash
 from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
+from ragways.index.graph.document_statements import MILLION, ContentsRow, Said, packed_statements
 from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import fold, split_title
+from ragways.index.graph.packed_numbers import packed_counts
+from ragways.index.graph.relation_ids import SHIFT, relation_number
 from ragways.index.store import path_of
 
-SHIFT = 1 << 63
-MILLION = 1_000_000
 _ALIASES = 50
 
 Shown = Callable[[str], str | None]
 Common = Callable[[str], bool]
 Row = tuple[object, ...]
-ContentsRow = tuple[int, str, bytes, bytes, bytes, bytes, bytes]
-Said = tuple[int | None, int, str, str]
-"""A statement: the number of its text in the document, its weight in millionths, its date and its way."""
 
 
 def number_of_id(id: str) -> int:
@@ -34,6 +31,11 @@ def number_of_id(id: str) -> int:
 def digits(number: int) -> str:
     """The digits of the id that has this number."""
     return f"{number + SHIFT:016x}"
+
+
+def found_by(way: str) -> str:
+    """Who found an entity; `way` as the table has it."""
+    return way or _RULES
 
 
 def aliases(name: str, names: str | None) -> tuple[str, ...]:
@@ -90,7 +92,7 @@ class GatheredEntity:
     def of_row(cls, row: tuple[str, str, int, str | None, str | None]) -> GatheredEntity:
         name, description, count, names, told = row
         ways, guesses, types = (*([count] if told is None else json.loads(told)), {}, {}, {})[:3]
-        ways = {"rules": ways} if isinstance(ways, int) else ways
+        ways = {_RULES: ways} if isinstance(ways, int) else ways
         counts = {name: count} if names is None else json.loads(names)
         return cls(counts, types, guesses, ways, count, description, name)
 
@@ -119,7 +121,7 @@ class GatheredEntity:
         main = min(self.names.items(), key=_most)[0]
         self.name = (shown(folded) if "\x1f" not in folded else None) or main
         self.type = min(self.types.items(), key=_most)[0] if self.types else ""
-        if not self.type and "rules" in self.ways:
+        if not self.type and _RULES in self.ways:
             guesses = dict(self.guesses)
             for kind in filter(None, map(kind_of_name, self.names)):
                 guesses[kind] = guesses.get(kind, 0) + 1
@@ -128,13 +130,22 @@ class GatheredEntity:
     def row(self, id: int) -> Row:
         names = None if self.names == {self.name: self.count} else as_json(dict(sorted(self.names.items())))
         way = "+".join(sorted(self.ways))
-        return id, self.name, self.type, self.description, self.count, way, names, self._told(way)
+        return (
+            id,
+            self.name,
+            self.type,
+            self.description,
+            self.count,
+            way if way != _RULES else "",
+            names,
+            self._told(way),
+        )
 
     def _told(self, way: str) -> str | None:
         """Its ways, guesses and types, without what is empty at the end; for ways, a number where rules alone found
         it, and nothing at all where that is all, and as often as it is named.
         """
-        told: list[object] = [self.ways[way] if way == "rules" else dict(sorted(self.ways.items()))]
+        told: list[object] = [self.ways[way] if way == _RULES else dict(sorted(self.ways.items()))]
         if self.guesses or self.types:
             told.append(dict(sorted(self.guesses.items())))
         if self.types:
@@ -158,14 +169,13 @@ class DocumentRows:
 
     def __init__(self, document: DocumentGraph) -> None:
         self.document = document
-        names = {key: entity_id(key) for key in document.entities}
-        self.ids = {key: number_of_id(id) for key, id in names.items()}
+        self.ids = {key: number_of_id(entity_id(key)) for key in document.entities}
         self.texts: dict[str, int] = {}
         self.said: dict[int, list[Said]] = {}
         self.ends: dict[int, tuple[int, str, int]] = {}
         self.stated: dict[str, dict[int, None]] = {}
         for subject, predicate, object, relation, chunk, way in document.statements:
-            id = int(content_hash(names[subject], predicate, names[object])[:16], 16) - SHIFT
+            id = relation_number(self.ids[subject], predicate, self.ids[object])
             text = self.texts.setdefault(relation.description, len(self.texts)) if relation.description else None
             self.said.setdefault(id, []).append((text, round(relation.weight * MILLION), relation.date, way))
             self.ends[id] = self.ids[subject], predicate, self.ids[object]
@@ -178,21 +188,34 @@ class DocumentRows:
 
     def contents(self) -> ContentsRow:
         """The row of `graph_contents`."""
-        named, stated, counts = list[int](), list[int](), list[int]()
-        entities, relations = array("q"), array("q")
-        for chunk, mentions in self.document.chunks:
+        named, stated, counts, again = list[int](), list[int](), list[int](), list[int]()
+        entities, places = array("q"), dict[int, int]()
+        relations: dict[int, int] = {}  # in the order in which they are stated, and their places in it
+        for n, (chunk, mentions) in enumerate(self.document.chunks):
             named.append(len(mentions))
             for key, (count, about) in mentions.items():
+                places.setdefault(self.ids[key], len(entities))
                 entities.append(self.ids[key])
                 counts.append(count << 1 | about)
-            states = self.stated.get(chunk, {})
-            stated.append(len(states))
-            relations.extend(states)
-        paths = "\n".join(path_of(chunk) for chunk, _ in self.document.chunks)
-        return (
-            self.document.number, paths, packed_counts(named), entities.tobytes(), packed_counts(counts),
-            packed_counts(stated), relations.tobytes(),
-        )  # fmt: skip
+            before = len(relations)
+            for id in self.stated.get(chunk, ()):
+                if id in relations:
+                    again += (n, relations[id])
+                else:
+                    relations[id] = len(relations)
+            stated.append(len(relations) - before)
+        ends = [(places[self.ends[id][0]], places[self.ends[id][2]]) for id in relations]
+        packed = packed_statements(ends, [self.said[id] for id in relations])
+        dated, *of_statements = packed
+        chunks = "\n".join(path_of(chunk) for chunk, _ in self.document.chunks)
+        of_chunks = [packed_counts(named), packed_counts(counts), packed_counts(stated), array("I", again).tobytes()]
+        blobs = [*of_chunks, entities.tobytes(), *of_statements]
+        return ContentsRow(self.document.number, chunks, dated, *blobs)
+
+    def predicates(self) -> list[tuple[str, str]]:
+        """The predicate and way of each statement, in the order of the row."""
+        order = dict.fromkeys(id for chunk, _ in self.document.chunks for id in self.stated.get(chunk, ()))
+        return [(self.ends[id][1], way) for id in order for *_, way in self.said[id]]
 
     def named(self) -> Iterator[tuple[int, int]]:
         """Entities that chunks name: 1 for each chunk, or 2 for one of the entity's own article."""
@@ -211,16 +234,6 @@ class DocumentRows:
             yield self.ids[key], name, reason, into, count
 
 
-def packed_counts(counts: Sequence[int]) -> bytes:
-    """Small numbers as bytes; where one is not small, all of them in four bytes each."""
-    return bytes(counts) if max(counts, default=0) < 1 << 8 else array("I", counts).tobytes()
-
-
-def unpacked_counts(packed: bytes, count: int) -> Sequence[int]:
-    """What was packed: so many numbers."""
-    return packed if len(packed) == count else array("I", packed)
-
-
 def _most(item: tuple[str, int]) -> tuple[int, str]:
     return -item[1], item[0]
 
@@ -233,8 +246,8 @@ def packed_share(share: EntityShare) -> tuple[int, int | None, str]:
     """Its count, how often rules found it, and its name, where that is all of it; as most are. Else all of it in JSON,
     and nothing for rules.
     """
-    if len(share.names) == 1 and not (share.types or share.guesses or share.descriptions) and [*share.ways] == _RULES:
-        return share.count, share.ways["rules"], next(iter(share.names))
+    if len(share.names) == 1 and not (share.types or share.guesses or share.descriptions) and [*share.ways] == [_RULES]:
+        return share.count, share.ways[_RULES], next(iter(share.names))
     told = [share.names, share.types, share.guesses, share.ways, share.count, share.descriptions]
     return share.count, None, as_json(told)
 
@@ -243,9 +256,9 @@ def unpacked_share(count: int, by_rules: int | None, told: str) -> EntityShare:
     """What was packed."""
     if by_rules is None:
         return EntityShare(*json.loads(told))
-    return EntityShare({told: count}, {}, {}, {"rules": by_rules}, count)
+    return EntityShare({told: count}, {}, {}, {_RULES: by_rules}, count)
 
 
-_RULES = ["rules"]
+_RULES = "rules"
 as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """JSON without spaces, by an encoder that is made once."""

@@ -1,7 +1,7 @@
 """The rows of the graph in the store: what a document adds to them is put and taken away by itself.
 
 An entity keeps how often it has each name, type and guess, so that a document's share is added or subtracted. Most
-relations are stated once, and their row says all; what several statements say is kept beside it. The numbers of ids
+relations are stated by one document, and kept with it; those of several have rows (`relation_rows`). The numbers of ids
 keep the order of ids (`number_of_id`). Whatever the order in which documents came and went, the rows are the same.
 """
 
@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
+from ragways.index.graph.document_statements import ContentsRow
 from ragways.index.graph.graph_rows import (
     Common,
-    ContentsRow,
     DocumentRows,
     GatheredEntity,
     Row,
@@ -32,10 +32,12 @@ from ragways.index.graph.graph_rows import (
     unpacked_share,
 )
 from ragways.index.graph.names import COARSE
-from ragways.index.graph.relation_rows import KEPT as RELATION_KEPT
-from ragways.index.graph.relation_rows import SORTED, RelationRows, SaidRow, said_rows
-from ragways.index.graph.relation_rows import TABLES as RELATION_TABLES
+from ragways.index.graph.predicates import TABLE as PREDICATE_TABLE
+from ragways.index.graph.relation_places import TABLE as PLACE_TABLE
+from ragways.index.graph.relation_rows import SORTED, RelationRows
 from ragways.index.graph.resolve import exclusive_kind
+from ragways.index.graph.stored_relations import DESCRIPTIONS
+from ragways.index.graph.stored_relations import TABLES as RELATION_TABLES
 from ragways.index.graph.told_texts import TABLE as TEXT_TABLE
 from ragways.index.graph.told_texts import packed_texts, unpacked_texts
 
@@ -43,6 +45,7 @@ from ragways.index.graph.told_texts import packed_texts, unpacked_texts
 
 _ENTITY_TABLES = """
 -- `names`: how often it has each name, where there are others than its own; `told`: likewise its ways, guesses, types.
+-- `way` is empty where rules alone found it.
 CREATE TABLE IF NOT EXISTS graph_entities (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, description TEXT NOT NULL, count INTEGER NOT NULL,
     way TEXT NOT NULL, names TEXT, told TEXT
@@ -57,11 +60,13 @@ CREATE TABLE IF NOT EXISTS graph_names (
     name TEXT NOT NULL, entity INTEGER NOT NULL, own INTEGER NOT NULL, everyday INTEGER NOT NULL,
     PRIMARY KEY (name, entity)
 ) WITHOUT ROWID;
--- Of each document the paths of its chunks, how many entities each names and how many relations it states, and which.
--- Numbers are bytes, or where one is too large for that, of four bytes each (`packed_counts`).
+-- Of each document the paths of its chunks, how many entities each names, how often, and how many relations it is the
+-- first to state; and what chunks state after others: their places, and those of the relations (four bytes each). The
+-- rest tells what it states (`PackedStatements`). Numbers are packed (`packed_counts`), ids have eight bytes.
 CREATE TABLE IF NOT EXISTS graph_contents (
-    document INTEGER PRIMARY KEY, chunks TEXT NOT NULL, named BLOB NOT NULL, entities BLOB NOT NULL,
-    counts BLOB NOT NULL, stated BLOB NOT NULL, relations BLOB NOT NULL
+    document INTEGER PRIMARY KEY, chunks TEXT NOT NULL, dated TEXT NOT NULL, named BLOB NOT NULL, counts BLOB NOT NULL,
+    stated BLOB NOT NULL, again BLOB NOT NULL, entities BLOB NOT NULL, subjects BLOB NOT NULL, objects BLOB NOT NULL,
+    times BLOB NOT NULL, weights BLOB NOT NULL, texts BLOB NOT NULL, dates BLOB NOT NULL, predicates BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS graph_merges (
     entity INTEGER NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL, into_name TEXT NOT NULL,
@@ -70,8 +75,8 @@ CREATE TABLE IF NOT EXISTS graph_merges (
 """
 TABLES = f"{_ENTITY_TABLES}{TEXT_TABLE}{RELATION_TABLES}"
 """What readers see."""
-KEPT = RELATION_KEPT
-"""What is behind it."""
+KEPT = f"{PREDICATE_TABLE}{PLACE_TABLE}"
+"""What is behind it: numbers and buckets may be others in an index with the same documents."""
 _SORTED = f"""{SORTED}
 CREATE TABLE temp.graph_shares (
     entity INTEGER, document INTEGER, folded TEXT, count INTEGER, by_rules INTEGER, told TEXT
@@ -81,21 +86,19 @@ CREATE TABLE temp.graph_merged (entity INTEGER, name TEXT, reason TEXT, into_nam
 """
 """What comes document by document and is wanted in another order is laid down here, for SQLite to sort."""
 
-_DESCRIPTIONS = 3
 _AT_ONCE = 2000  # rows that are given to SQLite together
 _KINDS = sorted({exclusive_kind(kind) for kind in (*COARSE.values(), "")})
 
 
 class LaidDown(NamedTuple):
-    """What one document adds when the tables are made anew: its row of `graph_contents`, its packed texts, and rows
-    that are sorted with those of all others.
+    """What one document adds when the tables are made anew: its row of `graph_contents`, the predicates and ways of
+    its statements, its packed texts, and rows that are sorted with those of all others.
     """
 
     contents: ContentsRow
+    predicates: Sequence[tuple[str, str]]
     texts: bytes
     shares: Sequence[Row]
-    said: Sequence[SaidRow]
-    told: Sequence[Row]
     merged: Sequence[Row]
 
     @classmethod
@@ -104,10 +107,9 @@ class LaidDown(NamedTuple):
         made, number = DocumentRows(document), document.number
         return cls(
             made.contents(),
+            made.predicates(),
             packed_texts(made.texts, text(number)) if made.texts else b"",
             [(made.ids[key], number, key[0], *packed_share(share)) for key, share in document.entities.items()],
-            list(said_rows(made)),
-            [(number, place, text) for text, place in made.texts.items()],
             list(made.merges()),
         )
 
@@ -142,20 +144,18 @@ class GraphTables:
         self._drop_sorted()
 
     def _drop_sorted(self) -> None:
-        for table in ("shares", "said", "told", "several", "called", "merged"):
+        for table in ("shares", "said", "called", "merged"):
             self._db.execute(f"DROP TABLE IF EXISTS temp.graph_{table}")
 
     def _lay_down(self, documents: Iterable[LaidDown]) -> None:
-        shares, said, told, merged = list[Row](), list[Row](), list[Row](), list[Row]()
+        shares, merged = list[Row](), list[Row]()
         for document in documents:
-            self._put_contents(document.contents, document.texts)
+            self._put_contents(document.contents, document.predicates, document.texts)
             shares.extend(document.shares)
-            said.extend(self._relations.numbered(document.said))
-            told.extend(document.told)
             merged.extend(document.merged)
-            if len(said) + len(shares) > _AT_ONCE:
-                self._lay(shares=shares, said=said, told=told, merged=merged)
-        self._lay(shares=shares, said=said, told=told, merged=merged)
+            if len(shares) > _AT_ONCE:
+                self._lay(shares=shares, merged=merged)
+        self._lay(shares=shares, merged=merged)
 
     def _lay(self, **tables: list[Row]) -> None:
         for table, rows in tables.items():
@@ -175,7 +175,7 @@ class GraphTables:
             found = GatheredEntity.of_share(next(shares))
             for share in shares:
                 found.add(share)
-            found.description = " ".join(list(texts)[:_DESCRIPTIONS])
+            found.description = " ".join(list(texts)[:DESCRIPTIONS])
             found.settle(folded, shown)
             entities.append(found.row(id))
             names.extend(found.called(id, common))
@@ -231,13 +231,13 @@ class GraphTables:
                     touched.times[id] += sign * times
         for word in words:
             self._db.execute("UPDATE graph_names SET everyday = ? WHERE name = ?", (is_everyday(word, common), word))
-        for number in old:
-            self._db.execute("DELETE FROM graph_contents WHERE document = ?", (number,))
+        for number, made in old.items():
+            self._relations.drop_contents(made)
             self._db.execute("DELETE FROM graph_texts WHERE document = ?", (number,))
         for number in sorted(new):
             texts = new[number].texts
             packed = packed_texts(texts, text_now(self._db, number)) if texts else b""
-            self._put_contents(new[number].contents(), packed)
+            self._put_contents(new[number].contents(), new[number].predicates(), packed)
         touched.relations.update(self._relations.change(old, new, touched.links, self._text))
         self._change_merges(old, new)
 
@@ -328,9 +328,9 @@ class GraphTables:
         query = "SELECT document, texts FROM graph_descriptions WHERE entity = ? ORDER BY document"
         for document, texts in self._db.execute(query, (entity,)):
             found.update(dict.fromkeys(unpacked_texts(texts, self._text(document))))
-            if len(found) >= _DESCRIPTIONS:
+            if len(found) >= DESCRIPTIONS:
                 break
-        return " ".join(list(found)[:_DESCRIPTIONS])
+        return " ".join(list(found)[:DESCRIPTIONS])
 
     def _change_merges(self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows]) -> None:
         counts: Counter[tuple[int, str, str, str]] = Counter()
@@ -346,10 +346,10 @@ class GraphTables:
         where = "entity = ? AND name = ? AND reason = ? AND into_name = ? AND documents = 0"
         self._db.executemany(f"DELETE FROM graph_merges WHERE {where}", [row[:-1] for row in rows])
 
-    def _put_contents(self, contents: ContentsRow, texts: bytes) -> None:
-        self._db.execute("INSERT INTO graph_contents VALUES (?, ?, ?, ?, ?, ?, ?)", contents)
+    def _put_contents(self, contents: ContentsRow, predicates: Iterable[tuple[str, str]], texts: bytes) -> None:
+        self._relations.put_contents(contents, predicates)
         if texts:
-            self._db.execute("INSERT INTO graph_texts VALUES (?, ?)", (contents[0], texts))
+            self._db.execute("INSERT INTO graph_texts VALUES (?, ?)", (contents.document, texts))
 
 
 _NAMES = tuple(line.split()[5] for line in f"{KEPT}{TABLES}".splitlines() if line.startswith("CREATE TABLE"))

@@ -16,7 +16,7 @@ from ragways.core.types import content_hash
 from ragways.index.array_tables import ArrayTable
 from ragways.index.folder import writing
 from ragways.index.gone_texts import text_now
-from ragways.index.graph.checks import check_names, check_references
+from ragways.index.graph.checks import check_graph
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.embedded import EmbeddedTexts, see_to_texts
 from ragways.index.graph.extraction import expected_usage, extract_facts, import_facts, import_kind, model_kind
@@ -85,6 +85,8 @@ def _settings(context: BuildContext) -> GraphSettings:
 
 
 _COMPARING = "comparing names"
+_FORMAT = "2"
+"""Changes when what is kept of relations does: then it is made of the facts again, which are not looked for anew."""
 _MEANT = "graph_meant"
 """Where the store keeps how the meaning of names was found, and for which generation."""
 
@@ -104,7 +106,7 @@ def _see_to(context: BuildContext, settings: GraphSettings) -> GraphTables:
         answers = NameAnswers(db, run.corpus.lexicon.common, forbidden)
         # Facts of a model or a file, and names that are alike, are gone through as a whole at each run.
         by_itself = settings.method == "rules" and not settings.near
-        made = content_hash(settings.method, str(settings.near), *sorted(forbidden))
+        made = content_hash(_FORMAT, settings.method, str(settings.near), *sorted(forbidden))
         meta = store.meta()
         known, _, generation = meta.get(_MEANT, "").partition(" ")
         run_before = str(int(meta["generation"]) - 1)
@@ -227,6 +229,7 @@ def embedded_of(context: BuildContext) -> list[EmbeddedTexts]:
     return see_to_texts(
         context.store.db,
         tables.touched if context.changes is not None else None,
+        before=context.before,
         vectors=_with_vectors(context, settings),
         every=settings.vectors == "all",
         relations=settings.relation_vectors,
@@ -320,7 +323,7 @@ GRAPH = Layer(
     used=_used,
     freed=_freed,
     still_used=_still_used,
-    checks=(check_references, check_names, check_numbered),
+    checks=(check_graph, check_numbered),
     settings=GraphSettings,
     open=Graph.open,
     files=("graph-*", "entities", "relations"),

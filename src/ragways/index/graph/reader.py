@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from ragways.core.errors import StoreBusy
 from ragways.index.database import connect, store_errors
 from ragways.index.graph.arrays import GraphArrays
-from ragways.index.graph.graph_rows import aliases, digits, number_of_id
+from ragways.index.graph.graph_rows import aliases, digits, found_by, number_of_id
 from ragways.index.graph.ids import as_numbers
 from ragways.index.graph.names import TOKEN, NameMatch, fold, name_spans
+from ragways.index.graph.stored_relations import StoredRelations, entity_names
 from ragways.index.graph.told_texts import descriptions
 from ragways.index.store import FILE, generation_of
 from ragways.index.vectors import Scored
@@ -69,12 +70,6 @@ _AMONG = "IN (SELECT value FROM json_each(?))"
 _MAPPED = 1 << 30  # bytes of the file
 
 
-_TRIPLET = (
-    "SELECT r.id, s.id, s.name, r.predicate, o.id, o.name, r.weight, r.date, r.way, r.document, r.said "
-    "FROM graph_relations r JOIN graph_entities s ON s.id = r.subject JOIN graph_entities o ON o.id = r.object "
-)
-
-
 class Graph(GraphArrays):
     """Read-only. Opened once for an index; arrays are memory-mapped when they are first used.
 
@@ -86,6 +81,7 @@ class Graph(GraphArrays):
         super().__init__(folder)
         self._db = db
         self._own = own
+        self._relations = StoredRelations(db)
 
     @classmethod
     def open(cls, folder: Path, db: sqlite3.Connection | None = None) -> Graph:
@@ -121,7 +117,7 @@ class Graph(GraphArrays):
         query = f"SELECT id, name, type, description, names, count, way FROM graph_entities WHERE id {_AMONG}"
         for number, name, type, said, names, count, way in self._all(query, (_list(naming),)):
             id = f"entity:{digits(number)}"
-            found[id] = GraphEntity(id, name, type, said, aliases(name, names), count, naming[number], way)
+            found[id] = GraphEntity(id, name, type, said, aliases(name, names), count, naming[number], found_by(way))
         return found
 
     def named(self, text: str, limit: int = 20) -> list[str]:
@@ -221,21 +217,24 @@ class Graph(GraphArrays):
 
     def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
         """Relations by their number in `relation_arrays`. A hub has a million: only those that are wanted are read."""
-        wanted = np.array(sorted(set(numbers)), dtype=np.int64)
+        wanted = self.seen_relations(np.array(sorted(set(numbers)), dtype=np.int64))
         ids = as_numbers(self.relation_arrays.rows.keys[wanted]).tolist()
         stored = dict(zip(ids, wanted.tolist(), strict=True))
-        rows = self._all(f"{_TRIPLET} WHERE r.id {_AMONG}", (_list(stored),))
         with store_errors(_store_of(self._folder)):
-            described = descriptions(self._db, [row[-2:] for row in rows])
+            rows = self._relations.rows(ids)
+            described = descriptions(self._db, [row.told for row in rows])
+            names = entity_names(self._db, {end for row in rows for end in (row.subject, row.object)})
         return {
-            stored[id]: Triplet(
-                f"relation:{digits(id)}", f"entity:{digits(subject)}", subject_name, predicate,
-                f"entity:{digits(object)}", object_name, description, weight / 1e6, date, way,
+            stored[row.id]: Triplet(
+                f"relation:{digits(row.id)}", f"entity:{digits(row.subject)}", names[row.subject], row.predicate,
+                f"entity:{digits(row.object)}", names[row.object], description, row.weight / 1e6, row.date, row.way,
             )
-            for (id, subject, subject_name, predicate, object, object_name, weight, date, way, *_), description in zip(
-                rows, described, strict=True
-            )
+            for row, description in zip(rows, described, strict=True)
         }  # fmt: skip
+
+    def seen_relations(self, relations: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of these relations that are there: all, but of a part of a graph."""
+        return relations
 
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
         """Entities joined to this one by any relation, with the weight of all that join them: heaviest first."""

@@ -6,9 +6,8 @@ tell of the others. So the store needs no index of a relation's ends, which woul
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,48 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable
-from ragways.index.graph.graph_rows import MILLION
+from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
 from ragways.index.graph.relations import MANY, RELATIONS, pairs_in
+from ragways.index.graph.stored_relations import JoiningRows, StoredRelations, all_joining
 from ragways.index.graph.weights import weights_of
 from ragways.index.ragged import stretches
 from ragways.index.row_keys import RowKeys
 
 Ints = NDArray[np.int64]
 End = Literal["subject", "object"]
-
-_ROW = np.dtype([("id", np.int64), ("subject", np.int64), ("object", np.int64), ("weight", np.int64)])
-_ROWS = "SELECT id, subject, object, weight FROM graph_relations"
-
-
-@dataclass(frozen=True)
-class JoiningRows:
-    """Relations, their ends and weights: numbers as the store has them."""
-
-    ids: Ints
-    subjects: Ints
-    objects: Ints
-    weights: Ints
-
-    @classmethod
-    def of(cls, rows: Iterator[tuple[int, int, int, int]]) -> JoiningRows:
-        read = np.fromiter(rows, _ROW)
-        return cls(*(np.ascontiguousarray(read[name]) for name in ("id", "subject", "object", "weight")))
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def at(self, places: Ints) -> JoiningRows:
-        return JoiningRows(self.ids[places], self.subjects[places], self.objects[places], self.weights[places])
-
-    def and_(self, more: JoiningRows) -> JoiningRows:
-        """These, and others behind them."""
-        return JoiningRows(
-            np.concatenate([self.ids, more.ids]),
-            np.concatenate([self.subjects, more.subjects]),
-            np.concatenate([self.objects, more.objects]),
-            np.concatenate([self.weights, more.weights]),
-        )
+ENDS: tuple[End, End] = ("subject", "object")
 
 
 class RelationEnds:
@@ -72,9 +40,8 @@ class RelationEnds:
     @cached_property
     def _in_memory(self) -> _HeldRows:
         if self._before is None:
-            return _HeldRows(JoiningRows.of(self._db.execute(_ROWS)))
-        query = f"{_ROWS} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - our own words
-        return _HeldRows(JoiningRows.of(self._db.execute(query, (json.dumps(list(self._changed)),))))
+            return _HeldRows(all_joining(self._db))
+        return _HeldRows(JoiningRows.of(StoredRelations(self._db).rows(self._changed)))
 
     @cached_property
     def _in_arrays(self) -> _RowsBefore | None:
@@ -87,7 +54,7 @@ class RelationEnds:
 
     def all(self) -> JoiningRows:
         """Every relation."""
-        return self._in_memory.rows if self._before is None else JoiningRows.of(self._db.execute(_ROWS))
+        return self._in_memory.rows if self._before is None else all_joining(self._db)
 
     def with_end(self, end: End, entities: Collection[int]) -> JoiningRows:
         """Relations that have one of these entities at this end."""
@@ -214,7 +181,7 @@ class _RowsBefore:
         order = order[places[order] >= 0]
         there = _Groups(places[order], groups.numbers[order], groups.counts[order])
         hubs = there.counts > MANY
-        out, into = (self._with_end(end, there.keys[~hubs]) for end in ("subject", "object"))
+        out, into = (self._with_end(end, there.keys[~hubs]) for end in ENDS)
         out = out[there.within(self._subjects[out], self._objects[out])]
         into = into[there.within(self._objects[into], self._subjects[into])]
         _, between = pairs_in(self._of["subject"], self._objects, self._entities.ranks, *there.pairs(hubs))

@@ -20,6 +20,7 @@ from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS
+from ragways.index.graph.stored_relations import all_joining
 from ragways.index.graph.weights import kept_weights, link_weights
 from ragways.index.pagerank import Adjacency
 from ragways.index.ragged import Ragged, Values, ragged
@@ -109,18 +110,18 @@ def _write_relations(
     with_room: bool,
 ) -> None:
     """Relations, and entities by what joins them."""
-    relations, size = _Relations(db), len(ids)
+    relations, size = all_joining(db), len(ids)
     subjects, objects = (
         np.searchsorted(ids, ends).astype(np.int32) for ends in (relations.subjects, relations.objects)
     )
     stated = np.searchsorted(relations.ids, contents.relations).astype(np.int32)
     columns: dict[str, Values] = {"ids": as_ids(relations.ids), "alive": np.ones(len(subjects), np.bool_)}
-    columns |= {"subjects": subjects, "objects": objects, "weights": kept_weights(relations.weights)}
+    weights = link_weights(relations.weights)
+    columns |= {"subjects": subjects, "objects": objects, "weights": kept_weights(weights)}
     stating = _grouped(len(subjects), stated, chunks=contents.stating.astype(np.int32))
     write_table(folder, RELATIONS, Rows(np.arange(len(subjects)), columns, {"stating": stating}), with_room=with_room)
-    weights = relations.weights.astype(np.float64)
     del relations, columns, stated, stating
-    links = Adjacency.of_edges(size, subjects, objects, weights)
+    links = Adjacency.of_edges(size, subjects, objects, weights.astype(np.float64))
     rows = Rows(
         np.arange(size),
         {"ids": as_ids(ids), "alive": np.ones(size, np.bool_), "joining": joining, "strengths": links.strengths},
@@ -166,18 +167,6 @@ def _names(db: sqlite3.Connection, ids: Ints) -> Iterator[tuple[str, int]]:
     for rows in _batches(db.execute("SELECT name, entity FROM graph_names ORDER BY entity, name")):
         names, entities = zip(*rows, strict=True)
         yield from zip(names, np.searchsorted(ids, entities).tolist(), strict=True)
-
-
-class _Relations:
-    """All relations, in rising order of their numbers."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        columns = [array("q") for _ in range(4)]
-        for rows in _batches(db.execute("SELECT id, subject, object, weight FROM graph_relations ORDER BY id")):
-            for column, values in zip(columns, zip(*rows, strict=True), strict=True):
-                column.extend(values)
-        self.ids, self.subjects, self.objects, weights = map(_ints, columns)
-        self.weights = link_weights(weights)
 
 
 def _batches(rows: Iterator[_T]) -> Iterator[list[_T]]:

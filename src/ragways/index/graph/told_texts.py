@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ragways.index.graph.document_statements import Told
+
 TABLE = """
 -- The texts of a document that describe relations: many come from one sentence, which describes them all.
 CREATE TABLE IF NOT EXISTS graph_texts (document INTEGER PRIMARY KEY, texts BLOB NOT NULL);
@@ -22,9 +24,6 @@ _COUNT, _PLACE = struct.Struct("<I"), struct.Struct("<II")
 _OWN = 1 << 31
 _AT_ONCE = 500
 """Relations whose documents are held together."""
-
-Described = tuple[int | None, int | str | None]
-"""A relation's document, and what it has of its texts: a number, or a list in JSON of documents and numbers."""
 
 
 def packed_texts(texts: Iterable[str], text: str) -> bytes:
@@ -68,12 +67,12 @@ class _DocumentTexts:
         return self.packed[begin : begin + length - _OWN].decode()
 
 
-def descriptions(db: sqlite3.Connection, relations: Sequence[Described]) -> list[str]:
-    """What describes each of these relations; nothing where nothing does."""
+def descriptions(db: sqlite3.Connection, relations: Sequence[Told]) -> list[str]:
+    """What describes each of these relations, whose texts are given; nothing where nothing does."""
     found = [""] * len(relations)
-    order = sorted((n for n, (_, said) in enumerate(relations) if said is not None), key=lambda n: relations[n][0] or 0)
+    order = sorted((n for n, told in enumerate(relations) if told), key=lambda n: relations[n][0])
     for at in range(0, len(order), _AT_ONCE):
-        some = {n: _numbers(relations[n]) for n in order[at : at + _AT_ONCE]}
+        some = {n: relations[n] for n in order[at : at + _AT_ONCE]}
         texts = _read(db, {document for told in some.values() for document, _ in told})
         for n, told in some.items():
             found[n] = " ".join(texts[document][number] for document, number in told)
@@ -95,13 +94,6 @@ class ToldTexts:
     def _read(self, document: int) -> _DocumentTexts:
         (packed,) = self._db.execute("SELECT texts FROM graph_texts WHERE document = ?", (document,)).fetchone()
         return _DocumentTexts(packed, self._text(document))
-
-
-def _numbers(relation: Described) -> list[tuple[int, int]]:
-    document, said = relation
-    if isinstance(said, str):
-        return [(document, number) for document, number in json.loads(said)]
-    return [] if document is None or said is None else [(document, said)]
 
 
 def _read(db: sqlite3.Connection, documents: Iterable[int]) -> dict[int, _DocumentTexts]:

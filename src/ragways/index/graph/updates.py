@@ -23,6 +23,7 @@ from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
 from ragways.index.graph.claims import TABLE, Claim, Into, NameAnswers, fill_claims
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
+from ragways.index.graph.graph_rows import as_json
 from ragways.index.graph.graph_tables import KEPT, GraphTables, LaidDown
 from ragways.index.graph.graph_tables import TABLES as ROW_TABLES
 from ragways.index.graph.held_names import KINDS, TAKEN, HeldDocument, HeldNames
@@ -44,6 +45,12 @@ _AT_ONCE = 1000
 _IN_MEMORY = 20_000
 """Chunks, of documents whose facts are held while the tables are made or changed, at most: some 20 KB each."""
 
+
+_DICTIONARY = (
+    b'["i","y","same name","short form","alias","acronym","redirect","the only article of this name","organization",'
+    b'"place","person"],["k","1898","date"],["k","1898 10 04","date"],["k","","person"]],[],[]]'
+)
+"""What meanings say most, to compress them by. With another one, none that are kept can be read."""
 
 Claims = Iterable[tuple[Claim, int]]
 
@@ -80,8 +87,9 @@ def fill_graph(
     """Make the tables anew, of all documents. `near` tells what names are taken for that are alike, when all names are
     known.
     """
+    db.execute("DROP VIEW IF EXISTS graph_relations")  # of an earlier version, as is the table behind it
     for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-        if f"TABLE IF NOT EXISTS {table} " in TABLES:
+        if f"TABLE IF NOT EXISTS {table} " in TABLES or table == "graph_relation_rows":
             db.execute(f"DROP TABLE {table}")
     create_tables(db, TABLES)
     fill_claims(db, passes.heard())
@@ -277,11 +285,13 @@ class _Meaning:
             [[*asked, *key] for asked, key in self.keys.items()],
             [[name, *key, *into] for (name, key), into in self.merges.items()],
         ]
-        return zlib.compress(json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+        press = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=_DICTIONARY)
+        return press.compress(as_json(plain).encode("utf-8", "surrogatepass")) + press.flush()
 
     @classmethod
     def unpacked(cls, packed: bytes) -> _Meaning:
-        claims, keys, merges = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
+        plain = zlib.decompressobj(-zlib.MAX_WBITS, zdict=_DICTIONARY).decompress(packed)
+        claims, keys, merges = json.loads(plain.decode("utf-8", "surrogatepass"))
         return cls(
             [(a, b, c) for a, b, c in claims],
             {(name, type): (first, second) for name, type, first, second in keys},

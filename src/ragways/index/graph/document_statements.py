@@ -1,0 +1,192 @@
+"""What one document states, as its row of `graph_contents` has it.
+
+Most relations are stated by one document alone: they are kept with it, and nowhere else. The ends of a relation are
+places among the entities that the document's chunks name.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from array import array
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from ragways.index.graph.packed_numbers import packed_counts, unpacked_counts
+
+MILLION = 1_000_000
+HALF = MILLION // 2
+"""Weights are in millionths, and most are halves."""
+_AT_ONCE = 10_000  # documents whose rows are held
+
+Said = tuple[int | None, int, str, str]
+"""A statement: the number of its text in the document, its weight in millionths, its date and its way."""
+Told = Sequence[tuple[int, int]]
+"""Texts that describe something: their documents, and their numbers there."""
+
+
+class KeptStatement(NamedTuple):
+    """A statement as it is kept: the number of its predicate and way, that of its text, its weight in millionths, and
+    its date.
+    """
+
+    predicate: int
+    text: int | None
+    weight: int
+    date: str
+
+
+class PackedStatements(NamedTuple):
+    """The statements of a document, by relation: where the ends of each relation are among the entities; how many
+    statements each has, nothing where it is one of each; of each statement its weight and text, and which of the dates
+    (`dated`) it has, nothing where there are no dates. Predicates are packed beside it (`packed_counts`).
+    """
+
+    dated: str
+    subjects: bytes
+    objects: bytes
+    times: bytes
+    weights: bytes
+    texts: bytes
+    dates: bytes
+
+
+def packed_statements(ends: Sequence[tuple[int, int]], said: Sequence[Sequence[Said]]) -> PackedStatements:
+    """`ends`: the places of each relation's subject and object among the document's entities; `said`: its
+    statements.
+    """
+    times = [len(some) for some in said]
+    statements = [each for some in said for each in some]
+    dated = dict.fromkeys(date for _, _, date, _ in statements if date)
+    numbers = {date: n for n, date in enumerate(dated, start=1)}
+    return PackedStatements(
+        json.dumps(list(map(_as_number, dated)), separators=(",", ":")) if dated else "",
+        packed_counts([subject for subject, _ in ends]),
+        packed_counts([object for _, object in ends]),
+        packed_counts(times) if len(times) < len(statements) else b"",
+        packed_counts([_as_code(weight) for _, weight, _, _ in statements]),
+        packed_counts([0 if text is None else text + 1 for text, _, _, _ in statements]),
+        packed_counts([numbers.get(date, 0) for _, _, date, _ in statements]) if dated else b"",
+    )
+
+
+def _as_code(millionths: int) -> int:
+    """A weight as it is kept: most are halves."""
+    return millionths << 1 | 1 if millionths % HALF else millionths // HALF << 1
+
+
+def _as_weight(code: int) -> int:
+    return code >> 1 if code & 1 else (code >> 1) * HALF
+
+
+class ContentsRow(NamedTuple):
+    """A row of `graph_contents`. Predicates have their numbers when it is put into the store."""
+
+    document: int
+    chunks: str
+    dated: str
+    named: bytes
+    counts: bytes
+    stated: bytes
+    again: bytes
+    entities: bytes
+    subjects: bytes
+    objects: bytes
+    times: bytes
+    weights: bytes
+    texts: bytes
+    dates: bytes
+    predicates: bytes = b""
+
+
+def contents_rows(db: sqlite3.Connection, documents: Collection[int] | None = None) -> Iterator[list[ContentsRow]]:
+    """The rows of all documents, or of those of these that are there, by number, some at a time."""
+    query = f"SELECT {', '.join(ContentsRow._fields)} FROM graph_contents"  # noqa: S608 - our own words
+    values = list[str]()
+    if documents is not None:
+        query += " WHERE document IN (SELECT value FROM json_each(?))"
+        values.append(json.dumps(sorted(documents)))
+    rows = db.execute(f"{query} ORDER BY document", values)
+    while some := rows.fetchmany(_AT_ONCE):
+        yield list(map(ContentsRow._make, some))
+
+
+class DocumentStatements:
+    """What a document states, read from its row. Relations go by their places, in the order of statements."""
+
+    def __init__(self, row: ContentsRow) -> None:
+        self._row = row
+        self.document = row.document
+
+    @cached_property
+    def _chunk_ends(self) -> list[int]:
+        """Where the relations end that each chunk is the first to state."""
+        paths = self._row.chunks
+        return list(accumulate(unpacked_counts(self._row.stated, paths.count("\n") + 1 if paths else 0)))
+
+    @cached_property
+    def _count(self) -> int:
+        return self._chunk_ends[-1] if self._chunk_ends else 0
+
+    @cached_property
+    def _times(self) -> Sequence[int] | None:
+        return unpacked_counts(self._row.times, self._count) if self._row.times else None
+
+    @cached_property
+    def _begins(self) -> Sequence[int]:
+        """Where the statements of each relation begin, and where the last ones end."""
+        return range(self._count + 1) if self._times is None else [0, *accumulate(self._times)]
+
+    @cached_property
+    def _dated(self) -> list[str]:
+        return [_as_date(date) for date in json.loads(self._row.dated)]
+
+    def ends(self, place: int) -> tuple[int, int]:
+        """The numbers of a relation's subject and object."""
+        ids, row = memoryview(self._row.entities).cast("q"), self._row
+        subject, object = (unpacked_counts(each, self._count)[place] for each in (row.subjects, row.objects))
+        return ids[subject], ids[object]
+
+    def statements(self, place: int) -> list[KeptStatement]:
+        """Those of a relation, in order."""
+        row, count = self._row, self._begins[-1]
+        predicates, texts, weights = (unpacked_counts(each, count) for each in (row.predicates, row.texts, row.weights))
+        dates = unpacked_counts(row.dates, count) if row.dates else bytes(count)
+        return [
+            KeptStatement(
+                predicates[at],
+                texts[at] - 1 if texts[at] else None,
+                _as_weight(weights[at]),
+                self._dated[dates[at] - 1] if dates[at] else "",
+            )
+            for at in range(self._begins[place], self._begins[place + 1])
+        ]
+
+    def stating(self, place: int) -> Iterator[str]:
+        """The paths of the chunks that state a relation."""
+        paths, pairs = self._row.chunks.split("\n"), array("I", self._row.again)
+        yield paths[bisect_right(self._chunk_ends, place)]
+        yield from (paths[at] for at, stated in zip(pairs[::2], pairs[1::2], strict=True) if stated == place)
+
+
+_DIGITS = "123456789"
+
+
+def _as_number(date: str) -> int | str:
+    """A date as it is kept: a year, or year, month and day as one number; any other as it is."""
+    if date.isascii() and date[:1] in _DIGITS:
+        if len(date) == len("1883") and date.isdigit():
+            return int(date)
+        year, month, day = date[:4], date[5:7], date[8:]
+        if len(date) == len("1883-10-04") and f"{year}{month}{day}".isdigit() and date == f"{year}-{month}-{day}":
+            return int(f"{year}{month}{day}")
+    return date
+
+
+def _as_date(kept: int | str) -> str:
+    if isinstance(kept, int):
+        return str(kept) if kept < 10000 else f"{kept // 10000}-{kept // 100 % 100:02}-{kept % 100:02}"
+    return kept
