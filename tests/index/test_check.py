@@ -127,10 +127,10 @@ def test_links_of_documents_that_are_gone(index: Path):
 NEW_ENTITY = "INSERT INTO graph_entities VALUES (500, 'X', '', '', 1, '', NULL, '[{},{},{}]')"
 BROKEN_GRAPH = {
     "relations of entities that are not there": "INSERT INTO graph_shared_relations VALUES (5, 9, 9, 0, 1, '', '[]')",
-    "relations whose description is not there": "DELETE FROM graph_texts",
+    "graph: documents whose descriptions of relations are not there": "DELETE FROM graph_texts",
     "mentions of entities that are not there": "UPDATE graph_contents SET entities = zeroblob(length(entities))",
     "relations that are kept otherwise than documents state them": "DELETE FROM graph_relation_places",
-    "graph: documents whose chunks and mentions do not fit": "UPDATE graph_contents SET counts = counts || zeroblob(1)",
+    "graph: documents whose chunks, mentions and statements do not fit": "UPDATE graph_contents SET counts = x'010101'",
     "names of entities that are not there": "INSERT INTO graph_names VALUES ('x', 9999, 1, 0)",
     "merges into entities that are not there": "INSERT INTO graph_merges VALUES (9999, 'a', 'alias', 'b', 1)",
     "graph: chunks that are not in the index": "UPDATE graph_contents SET chunks = 's99' || chunks",
@@ -167,7 +167,7 @@ UNFIT = (
 @pytest.mark.parametrize("change", UNFIT)
 def test_rows_of_documents_that_do_not_fit(index: Path, change: str):
     sql(index / "index.sqlite", change)
-    assert the(index, "graph: documents whose chunks and mentions do not fit").severity == "error"
+    assert the(index, "graph: documents whose chunks, mentions and statements do not fit").severity == "error"
 
 
 @pytest.mark.parametrize("name", BROKEN_GRAPH)

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from ragways.core.errors import MissingLayer, StoreDamaged, StoreError
+from ragways.core.errors import MissingLayer, StoreDamaged, StoreError, WrongVersion
 from ragways.core.types import content_hash
 from ragways.index.documents import StoredDocuments
 from ragways.index.folder import is_current
@@ -63,7 +63,8 @@ class Index(StoredDocuments):
             try:
                 rebuild_derived(folder)
             except StoreError:
-                # Files of an older format serve for most things where nothing may be written, or a build is going on.
+                # Files of an older format serve for all but the graph where nothing may be written, or a build is going
+                # on.
                 if not derived_folder(folder, index.generation).is_dir():
                     raise
             index = cls(Store.open(folder), connect)
@@ -181,6 +182,12 @@ class Index(StoredDocuments):
         from ragways.index.graph.reader import Graph
 
         self.require(["graph"])
+        if derived_folder(self.folder, self.generation).is_dir() and not is_current(self.folder, self.generation):
+            # The rows in the store are of the same version as the files.
+            raise WrongVersion(
+                "the graph of this index was made by another version of ragways, and could not be brought up to date",
+                "ask again when nobody else writes to the index, and where it can be written",
+            )
         with self._whole("graph") as derived:
             return Graph.open(derived, self._store.db)
 

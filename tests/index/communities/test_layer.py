@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import shutil
 import sqlite3
 from collections import Counter
 from itertools import pairwise
@@ -26,12 +27,14 @@ from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.communities.report import CommunityFinding, CommunityReport
 from ragways.index.communities.report_texts import ReportTexts
 from ragways.index.communities.reports import CommunityReports
+from ragways.index.graph import relation_ids
 from ragways.index.graph.relation_ends import RelationEnds
+from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.layers import layer_settings
 from ragways.models.client import ModelClient
 from ragways.models.endpoint import Endpoint
 from ragways.testing.server import LoopbackServer
-from tests.fakes import WordHashes, write
+from tests.fakes import WordHashes, reseal, write
 from tests.index.communities.corpora import FAR, HARBOUR, ORCHARD, Reporter, held, opened, run
 
 ALL = {**HARBOUR, **ORCHARD, **FAR}
@@ -122,6 +125,26 @@ def test_a_model_writes_reports_once_and_anew_only_where_something_changed(tmp_p
     run(tmp_path / "index", tmp_path / "corpus", model, method="model")
     assert len(model.calls) == 4, "the same members, and other text behind them"
     assert "perry" in model.calls[-1].messages[-1].content
+
+
+def test_reports_of_a_model_are_not_paid_again_where_ids_of_relations_are_made_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """What a model is shown is in an order that ids of relations do not decide."""
+    model = Reporter()
+    write(tmp_path / "corpus", ALL)
+    run(tmp_path / "index", tmp_path / "corpus", model, method="model")
+    paid = len(model.calls)
+    with sqlite3.connect(tmp_path / "index" / "index.sqlite") as db:
+        before = {row.id for row in StoredRelations(db).all()}
+        db.execute("DELETE FROM meta WHERE key = 'graph_meant'")
+    reseal(tmp_path / "index")
+    shutil.rmtree(tmp_path / "index" / "derived")
+    monkeypatch.setattr(relation_ids, "_STEPS", ((29, 0xBF58476D1CE4E5B9), (31, 0x94D049BB133111EB)))
+    run(tmp_path / "index", tmp_path / "corpus", model, method="model")
+    with sqlite3.connect(tmp_path / "index" / "index.sqlite") as db:
+        assert before.isdisjoint(row.id for row in StoredRelations(db).all())
+    assert len(model.calls) == paid
 
 
 def test_what_a_model_says_is_kept_with_the_entities_it_rests_on(tmp_path: Path):

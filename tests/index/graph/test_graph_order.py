@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragways.core.errors import WrongVersion
+from ragways.index.folder import FORMAT, FORMAT_MARK
 from ragways.index.graph import kept_facts, tables
 from ragways.index.graph.graph_tables import TABLES
 from ragways.index.reader import Index
@@ -116,3 +118,24 @@ def test_derived_files_that_were_deleted_come_back_the_same(tmp_path) -> None:
     shutil.rmtree(tmp_path / "index" / "derived")
     Index.open(tmp_path / "index").close()
     assert _state(tmp_path / "index") == before
+
+
+def test_a_graph_of_an_earlier_version_is_not_read_where_it_cannot_be_brought_up_to_date(tmp_path) -> None:
+    """Its rows in the store are others than this version reads; whoever waits for it can go on."""
+    corpus = write(tmp_path / "corpus", ARTICLES)
+    run(tmp_path / "index", corpus)
+    before = _state(tmp_path / "index")
+    listed = tmp_path / "index" / "derived" / "1" / f"{FORMAT_MARK}{FORMAT}"
+    listed.rename(listed.with_name(f"{FORMAT_MARK}1"))
+    with closing(sqlite3.connect(tmp_path / "index" / "index.sqlite", isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        index = Index.open(tmp_path / "index")
+        with pytest.raises(WrongVersion, match="made by another version of ragways"):
+            index.graph  # noqa: B018
+        writer.execute("ROLLBACK")
+    index.pause()
+    Index.open(tmp_path / "index").close()
+    assert _state(tmp_path / "index") == before
+    assert index.begin()
+    assert index.graph.triplets(index.graph.named("Saltrey"))
+    index.close()

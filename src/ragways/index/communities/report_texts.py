@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +84,6 @@ class ReportTexts:
         self._relations = StoredRelations(db)
         self._document = lru_cache(64)(self._read_document)
         self._chunk = lru_cache(4096)(self._read_chunk)
-        self._chunks = lru_cache(4096)(self._read_chunks)
 
     def strongest(self, numbers: Sequence[int], count: int) -> list[Strongest]:
         """The members of communities with the strongest links, those of each the best first."""
@@ -149,16 +148,12 @@ class ReportTexts:
     def sentences(self, links: Sequence[RelationRow], chunks: int) -> Iterator[Sentence]:
         """Whole sentences of the first chunks that state these links."""
         seen: set[tuple[int, str]] = set()
-        for chunk in (chunk for link in links for chunk in self._chunks(link)):
+        for chunk in chain.from_iterable(self._relations.stating(links, _CHUNKS_OF_ONE)):
             if len(seen) == chunks:
                 return
             if chunk not in seen:
                 seen.add(chunk)
                 yield from self._chunk(*chunk)
-
-    def _read_chunks(self, link: RelationRow) -> list[tuple[int, str]]:
-        """The first chunks that state a link."""
-        return self._relations.stating(link, _CHUNKS_OF_ONE)
 
     def _read_chunk(self, document: int, path: str) -> tuple[Sentence, ...]:
         text, sentences, chunks = self._document(document)

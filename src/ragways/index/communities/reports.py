@@ -23,6 +23,7 @@ from ragways.index.communities.report_texts import (
     Strongest,
 )
 from ragways.index.graph.data import EntityRow
+from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.facts import UNSTATED
 from ragways.index.graph.graph_rows import digits
 from ragways.index.graph.names import fold
@@ -157,10 +158,18 @@ def report_input(
     [(strengths, rows)] = texts.strongest([number], max(LOOKED, budget // 3 // _LINE))
     entities, used = _packed(map(_entity_line, rows.values()), budget // 3)
     [numbers] = texts.link_numbers([strengths])
-    links = texts.links(numbers)
-    described = texts.described([links[number] for number in numbers])
+    # Equal ones go by what the ids of earlier versions were made of: else what models wrote would be paid again.
+    links = sorted(
+        texts.links(numbers).values(),
+        key=lambda link: (-(link.weight / MILLION * (strengths[link.subject] + strengths[link.object])), _name(link)),
+    )
+    described = texts.described(links)
     relations, _ = _packed(_relation_lines(described, rows), budget - used)
     return ReportInput("\n".join(entities), "\n".join(relations), "\n".join(reports))
+
+
+def _name(link: RelationRow) -> str:
+    return content_hash(f"entity:{digits(link.subject)}", link.predicate, f"entity:{digits(link.object)}")
 
 
 def _packed(lines: Iterator[str], tokens: int) -> tuple[list[str], int]:

@@ -63,7 +63,7 @@ def check_graph(context: CheckContext) -> Iterator[Finding]:
     strange = (id for id in chunk_ids(db) if id not in known)
     yield from findings("graph: chunks that are not in the index", "error", strange, REBUILD)
     unfit = [f"article:{row.document}" for rows in contents_rows(db) for row in rows if not _fits(row)]
-    yield from findings("graph: documents whose chunks and mentions do not fit", "error", unfit, REBUILD)
+    yield from findings("graph: documents whose chunks, mentions and statements do not fit", "error", unfit, REBUILD)
     if unfit:
         return
     contents, relations, ids = Contents(db), all_joining(db), _entity_numbers(db)
@@ -73,7 +73,9 @@ def check_graph(context: CheckContext) -> Iterator[Finding]:
     ):
         missing = held[~np.isin(held, ids)].tolist()
         yield from findings(name, "error", (f"entity:{digits(number)}" for number in missing), REBUILD)
-    yield from findings("relations whose description is not there", "error", _not_described(db), REBUILD)
+    yield from findings(
+        "graph: documents whose descriptions of relations are not there", "error", _not_described(db), REBUILD
+    )
     yield from findings("relations that are kept otherwise than documents state them", "error", _misplaced(db), REBUILD)
     yield from _check_ends(context, ids, relations)
     yield from _check_arrays(context, ids, relations.ids, len(contents.named))

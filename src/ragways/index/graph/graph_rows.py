@@ -7,6 +7,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
 from ragways.index.graph.document_statements import MILLION, ContentsRow, Said, packed_statements
@@ -183,8 +184,11 @@ class DocumentRows:
 
     def told(self, relation: int) -> list[str]:
         """The texts that describe a relation: the same numbers may be those of other texts."""
-        texts = list(self.texts)
-        return [texts[text] for text, *_ in self.said[relation] if text is not None]
+        return [self._texts[text] for text, *_ in self.said[relation] if text is not None]
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return list(self.texts)
 
     def contents(self) -> ContentsRow:
         """The row of `graph_contents`."""

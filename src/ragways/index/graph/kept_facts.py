@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from ragways.core.runtime import told
 from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
@@ -27,6 +25,7 @@ from ragways.index.graph.held_names import HeldNames
 from ragways.index.graph.packed_facts import packed_facts, unpacked_facts, unpacked_names
 from ragways.index.graph.resolve import DocumentNames
 from ragways.index.graph.rules import structure_facts, text_facts
+from ragways.index.graph.token_keys import packed_keys, unpacked_keys
 from ragways.index.layer import BuildContext
 from ragways.index.settings import GraphSettings
 
@@ -236,7 +235,7 @@ class _Kept:
             if facts is not None:
                 self._db.execute(
                     "INSERT INTO graph_facts SELECT ?, coalesce(?, 1 + max(place), 0), ?, ? FROM graph_facts",
-                    (number, place, keys.tobytes(), facts),
+                    (number, place, packed_keys(keys, text_now(self._db, number)), facts),
                 )
                 (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
                 self._keys.put(place, keys)
@@ -254,7 +253,8 @@ class _Kept:
         row = self._db.execute("SELECT place, keys, facts FROM graph_facts WHERE document = ?", (number,)).fetchone()
         if row is None:
             return None
-        self._keys.drop(row[0], np.frombuffer(row[1], dtype=np.uint32))
-        self.before[number] = row[2], text_before(self._db, number)
+        text = text_before(self._db, number)
+        self._keys.drop(row[0], unpacked_keys(row[1], text))
+        self.before[number] = row[2], text
         self._db.execute("DELETE FROM graph_facts WHERE document = ?", (number,))
         return int(row[0])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
-"""Of arrays, by bytes a number."""
+_CODES: dict[int, Literal["B", "H", "I", "Q"]] = {1: "B", 2: "H", 4: "I", 8: "Q"}
+"""Kinds of numbers, by bytes a number."""
 
 
 def packed_counts(counts: Sequence[int]) -> bytes:
@@ -21,8 +22,8 @@ def packed_counts(counts: Sequence[int]) -> bytes:
 
 
 def unpacked_counts(packed: bytes, count: int) -> Sequence[int]:
-    """What was packed: so many numbers."""
-    return packed if len(packed) == count else array(_CODES[len(packed) // count], packed)
+    """What was packed: so many numbers. Nothing is copied, so that one of them may be looked up in a long list."""
+    return packed if len(packed) == count else memoryview(packed).cast(_CODES[len(packed) // count])
 
 
 def fits_count(packed: bytes, count: int) -> bool:

@@ -20,6 +20,7 @@ from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
 from ragways.index.graph.relations import MANY, RELATIONS, pairs_in
+from ragways.index.graph.stated_columns import is_among
 from ragways.index.graph.stored_relations import JoiningRows, StoredRelations, all_joining
 from ragways.index.graph.weights import weights_of
 from ragways.index.ragged import stretches
@@ -199,7 +200,7 @@ class _RowsBefore:
 
     def _rows(self, numbers: NDArray[np.int32]) -> JoiningRows:
         """These, without those that changed."""
-        numbers = numbers[~_is_among(numbers, self._changed)]
+        numbers = numbers[~is_among(numbers, self._changed)]
         keys = self._entities.keys
         return JoiningRows(
             as_numbers(self._ids[numbers]),
@@ -213,10 +214,3 @@ class _RowsBefore:
         places = self._entities.places(as_ids(entities))
         there = np.maximum(places, 0)
         return np.where(places < 0, 0, sum(rows.counts_of(there) for rows in self._of.values()))
-
-
-def _is_among(values: NDArray[np.integer], few: Ints) -> NDArray[np.bool_]:
-    if not len(few):
-        return np.zeros(len(values), np.bool_)
-    found: NDArray[np.bool_] = few.take(few.searchsorted(values), mode="clip") == values
-    return found

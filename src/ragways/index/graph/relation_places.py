@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
@@ -23,7 +23,7 @@ TABLE = """
 CREATE TABLE IF NOT EXISTS graph_relation_places (bucket INTEGER PRIMARY KEY, held BLOB NOT NULL);
 """
 _FILLED = 32
-"""Relations in a bucket, about and at most, when all are shared out."""
+"""Relations in a bucket when all are shared out: so many in the middle, or down to half of it."""
 _LARGEST = 512
 """Relations of the largest bucket: where there are more, all are shared out anew."""
 _TAG = 16
@@ -66,20 +66,18 @@ class RelationPlaces:
         become so large that all should be shared out anew (`fill`).
         """
         bits = self._bits()
-        changed: dict[int, tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
-        for which, some in enumerate((gone, come)):
+        changed: dict[int, Counter[int]] = defaultdict(Counter)  # two relations of a document may have the same bits
+        for some, more in ((gone, -1), (come, 1)):
             for id, document in some.items():
                 bucket, tag = _bucket(id, bits)
-                changed[bucket][which].add(tag << _DOCUMENT | document)
+                changed[bucket][tag << _DOCUMENT | document] += more
         largest = 0
-        for bucket, (old, new) in sorted(changed.items()):
+        for bucket, counts in sorted(changed.items()):
             row = self._db.execute("SELECT held FROM graph_relation_places WHERE bucket = ?", (bucket,)).fetchone()
-            held = array("Q", b"" if row is None else row[0])
-            for each in old - new:
-                held.remove(each)
-            now = sorted([*held, *(new - old)])
-            largest = max(largest, len(now))
-            self._put(bucket, array("Q", now).tobytes())
+            counts.update(array("Q", b"" if row is None else row[0]))
+            held = array("Q", sorted(counts.elements()))
+            largest = max(largest, len(held))
+            self._put(bucket, held.tobytes())
         return largest <= _LARGEST
 
     def _put(self, bucket: int, held: bytes) -> None:

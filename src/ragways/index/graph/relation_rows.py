@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ from ragways.index.graph.told_texts import ToldTexts
 Ints = NDArray[np.int64]
 Ends = tuple[int, str, int]
 """The number of a relation's subject, its predicate, and the number of its object."""
+
+# ruff: noqa: S608 - queries are put together from our own words
 
 SORTED = """
 CREATE TABLE temp.graph_said (
@@ -80,7 +82,7 @@ class RelationRows:
         for number in numbers:
             self._predicates.use(number, 1)
         row = contents._replace(predicates=packed_counts(numbers))
-        self._db.execute(f"INSERT INTO graph_contents VALUES ({_MARKS})", row)  # noqa: S608 - marks alone
+        self._db.execute(f"INSERT INTO graph_contents VALUES ({_MARKS})", row)
 
     def drop_contents(self, made: DocumentRows) -> None:
         """Take a document's row away."""
@@ -96,7 +98,7 @@ class RelationRows:
         own = own_relations(self._db)
         self._places.fill(own.relations, own.documents)
         said = list[Row]()
-        for id, place, stated in stated_among(self._db, self._predicates, own.shared.tolist()):
+        for id, place, stated in stated_among(self._db, self._predicates, own.shared):
             said.extend((id, *stated.ends(place), stated.document, *each) for each in stated.statements(place))
             if len(said) >= _AT_ONCE:
                 self._lay_said(said)
@@ -143,69 +145,67 @@ class RelationRows:
                     lost.update([id] if id in gone else ())
             for made in (made[number] for made in (old, new) if number in made):
                 ends.update(made.ends)
-        places = self._places.documents(changed)
+        rows = self._shared_rows(changed)
+        added = {id for id in rows.keys() - lost if _adds_no_date(rows[id], changed[id])}
+        before = self._before(changed.keys() - added, rows, old, new)
         was, now = dict[int, int](), dict[int, int]()  # documents that state relations alone
         for id in sorted(changed):
-            row = self._db.execute(_ROW, (id,)).fetchone()
-            if row is not None and id not in lost and self._add(id, ends[id], row, changed[id]):
+            if id in added:
+                self._add(id, ends[id], rows[id], changed[id])
                 links[ends[id][0], ends[id][2]] += _weight(changed[id])
                 continue
-            before = self._before(id, row is not None, places[id], old, new)
-            said = before | changed[id]
+            said = before[id] | changed[id]
             said = {number: said[number] for number in sorted(said) if said[number]}
-            links[ends[id][0], ends[id][2]] += _weight(said) - _weight(before)
-            owner, owns = [*before] if row is None else [], [*said] if len(said) == 1 else []
+            links[ends[id][0], ends[id][2]] += _weight(said) - _weight(before[id])
+            owner, owns = [*before[id]] if id not in rows else [], [*said] if len(said) == 1 else []
             if owner != owns:
                 was.update((id, number) for number in owner)
                 now.update((id, number) for number in owns)
-            self._put_shared(id, ends[id], row, before, said if len(said) > 1 else {})
+            self._put_shared(id, ends[id], rows.get(id), before[id], said if len(said) > 1 else {})
         self._predicates.flush()
         if not self._places.change(was, now):
             own = own_relations(self._db)
             self._places.fill(own.relations, own.documents)
         return changed
 
+    def _shared_rows(self, relations: Collection[int]) -> dict[int, _SharedRow]:
+        """The rows of those of these relations that several documents state."""
+        rows = self._db.execute(f"{_ROWS} WHERE id {_AMONG}", (json.dumps(sorted(relations)),))
+        return {id: row for id, *row in rows}
+
     def _before(
         self,
-        id: int,
-        shared: bool,
-        places: Sequence[int],
+        relations: Collection[int],
+        shared: Collection[int],
         old: Mapping[int, DocumentRows],
         new: Mapping[int, DocumentRows],
-    ) -> dict[int, list[Said]]:
-        """What documents stated of a relation, by document, in order. `places`: those that may have stated it alone."""
-        documents: Iterable[int] = places
-        if shared:
-            rows = self._db.execute("SELECT document FROM graph_statements WHERE relation = ? ORDER BY document", (id,))
-            documents = [document for (document,) in rows.fetchall()]
-        found: dict[int, list[Said]] = {}
-        for number in documents:
-            # The rows of documents in hand are those of now; a new one has stated nothing before.
-            said = old[number].said.get(id) if number in old else None
-            if number not in old and number not in new:
-                said = self._said(number, id)
-            if said is not None:
-                found[number] = said
-        return found
-
-    def _said(self, document: int, relation: int) -> list[Said] | None:
-        """What a document states of a relation, as its row tells; None where it states nothing of it."""
-        for _, place, stated in stated_among(self._db, self._predicates, [relation], [document]):
-            return [
+    ) -> dict[int, dict[int, list[Said]]]:
+        """What documents stated of each of these relations, by document, in order. The rows of documents in hand are
+        those of now: `old` tells what they stated, and a new one stated nothing.
+        """
+        documents = self._places.documents([id for id in relations if id not in shared])
+        for id in relations:
+            if id in shared:
+                rows = self._db.execute("SELECT document FROM graph_statements WHERE relation = ?", (id,))
+                documents[id] = [number for (number,) in rows]
+        read = {number for some in documents.values() for number in some} - old.keys() - new.keys()
+        found: dict[int, dict[int, list[Said]]] = {id: {} for id in relations}
+        for id, place, stated in stated_among(self._db, self._predicates, relations, read):
+            found[id][stated.document] = [
                 (each.text, each.weight, each.date, self._predicates.meaning(each.predicate)[1])
                 for each in stated.statements(place)
             ]
-        return None
+        for id, some in documents.items():
+            found[id] |= {number: old[number].said[id] for number in some if number in old and id in old[number].said}
+        return {id: dict(sorted(some.items())) for id, some in found.items()}
 
-    def _add(self, id: int, ends: Ends, row: _SharedRow, come: Mapping[int, Sequence[Said]]) -> bool:
+    def _add(self, id: int, ends: Ends, row: _SharedRow, come: Mapping[int, Sequence[Said]]) -> None:
         """Write what documents state that did not state the relation before, from its row: what others state of it is
-        not read, which may be thousands. False, and nothing, where the row does not tell enough.
+        not read, which may be thousands. Not where both tell a date (`_adds_no_date`).
         """
         number, weight, date, told = row
         statements = [(document, *each) for document in sorted(come) for each in come[document]]
         dates = [date for *_, date, _ in statements if date]
-        if dates and date:
-            return False  # the first document's counts
         ways = {*self._predicates.meaning(number)[1].split("+"), *(way for *_, way in statements)}
         places = [*_told(told), *(statement[:2] for statement in statements)]
         self._insert_statements(id, come)
@@ -216,7 +216,6 @@ class RelationRows:
         self._db.execute(
             _PUT, (id, ends[0], ends[2], number, weight + _weight(come), dates[0] if dates else date, described)
         )
-        return True
 
     def _put_shared(
         self,
@@ -261,10 +260,19 @@ class RelationRows:
         return as_json(list(found.values()))
 
 
-_SharedRow = tuple[int, int, str, str]
-_ROW = "SELECT predicate, weight, date, told FROM graph_shared_relations WHERE id = ?"
+_SharedRow = Sequence[Any]
+"""The number of its predicate and ways, its weight, date and texts."""
+_ROWS = "SELECT id, predicate, weight, date, told FROM graph_shared_relations"
+_AMONG = "IN (SELECT value FROM json_each(?))"
 _PUT = "INSERT OR REPLACE INTO graph_shared_relations VALUES (?, ?, ?, ?, ?, ?, ?)"
 _MARKS = ", ".join("?" * len(ContentsRow._fields))
+
+
+def _adds_no_date(row: _SharedRow, come: Mapping[int, Sequence[Said]]) -> bool:
+    """Whether the date of a relation is the same when these are added, or now known: of two, the first document's
+    counts, which the row does not tell.
+    """
+    return not row[2] or not any(date for some in come.values() for _, _, date, _ in some)
 
 
 def _told(told: str) -> Iterator[tuple[int, int]]:

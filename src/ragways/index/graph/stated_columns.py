@@ -59,6 +59,14 @@ class StatedColumns(NamedTuple):
         return cls(counts, relation_numbers(left, hashes, right), left, right, _sums(millionths, statements))
 
 
+def is_among(values: NDArray[np.integer], few: Ints) -> NDArray[np.bool_]:
+    """Which of the values are among these, which are in rising order: it takes a tenth of what `isin` does."""
+    if not len(few):
+        return np.zeros(len(values), np.bool_)
+    found: NDArray[np.bool_] = few.take(few.searchsorted(values), mode="clip") == values
+    return found
+
+
 def _sums(values: Ints, lengths: Ints) -> Ints:
     """The sums of so many values each, one stretch after the other."""
     ends = np.cumsum(lengths)
@@ -74,16 +82,19 @@ def stated_columns(db: sqlite3.Connection) -> Iterator[StatedColumns]:
 
 
 def stated_among(
-    db: sqlite3.Connection, names: Predicates, relations: Collection[int], documents: Collection[int] | None = None
+    db: sqlite3.Connection,
+    names: Predicates,
+    relations: Ints | Collection[int],
+    documents: Collection[int] | None = None,
 ) -> Iterator[tuple[int, int, DocumentStatements]]:
     """Those of these relations that documents state, all or some: the number of each, its place in the document, and
     the document, by number. The ids of all that they state are made for it.
     """
-    asked = np.array(sorted(relations), np.int64)
+    asked = np.sort(np.fromiter(relations, np.int64, len(relations)))
     for rows in contents_rows(db, documents) if len(asked) else ():
         columns = StatedColumns.of(names, rows)
         ends = np.cumsum(columns.counts)
-        found = np.flatnonzero(np.isin(columns.relations, asked))
+        found = np.flatnonzero(is_among(columns.relations, asked))
         which = np.searchsorted(ends, found, side="right")
         places = found - (ends - columns.counts)[which]
         stated = {n: DocumentStatements(rows[n]) for n in set(which.tolist())}

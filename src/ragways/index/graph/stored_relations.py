@@ -8,7 +8,6 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from ragways.index.graph.document_statements import DocumentStatements, Told, contents_rows
 from ragways.index.graph.predicates import Predicates
 from ragways.index.graph.relation_places import RelationPlaces
-from ragways.index.graph.stated_columns import StatedColumns, stated_among, stated_columns
+from ragways.index.graph.stated_columns import StatedColumns, is_among, stated_among, stated_columns
 
 Ints = NDArray[np.int64]
 
@@ -95,7 +94,6 @@ class StoredRelations:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._predicates, self._places = Predicates(db), RelationPlaces(db)
-        self._of_document = lru_cache(1024)(self._read)
 
     def rows(self, ids: Collection[int]) -> list[RelationRow]:
         """Those of these relations that are there, in the order of their numbers."""
@@ -121,19 +119,20 @@ class StoredRelations:
                     if id not in shared:
                         yield self._own(id, place, stated)
 
-    def stating(self, row: RelationRow, most: int) -> list[tuple[int, str]]:
-        """The documents and paths of the first chunks that state a relation, so many at most."""
-        if row.document is not None:
-            found = ((row.document, path) for path in self._of_document(row.document).stating(row.place))
-            return list(islice(found, most))
-        documents = self._documents(row.id, most)
-        several = stated_among(self._db, self._predicates, [row.id], documents)
-        found = ((stated.document, path) for _, place, stated in several for path in stated.stating(place))
-        return list(islice(found, most))
-
-    def _read(self, document: int) -> DocumentStatements:
-        [[row]] = contents_rows(self._db, [document])
-        return DocumentStatements(row)
+    def stating(self, rows: Sequence[RelationRow], most: int) -> list[list[tuple[int, str]]]:
+        """The documents and paths of the first chunks that state each of these relations, so many at most."""
+        several = {row.id: self._documents(row.id, most) for row in rows if row.document is None}
+        found: dict[int, list[tuple[int, str]]] = {id: [] for id in several}
+        documents = {document for some in several.values() for document in some}
+        for id, place, stated in stated_among(self._db, self._predicates, several, documents):
+            if stated.document in several[id]:
+                found[id] += ((stated.document, path) for path in stated.stating(place))
+        alone = {row.document for row in rows if row.document is not None}
+        read = {row.document: DocumentStatements(row) for some in contents_rows(self._db, alone) for row in some}
+        for row in rows:
+            if row.document is not None:
+                found[row.id] = [(row.document, path) for path in read[row.document].stating(row.place)]
+        return [found[row.id][:most] for row in rows]
 
     def _documents(self, relation: int, most: int) -> list[int]:
         """The first of several documents that state a relation."""
@@ -180,7 +179,7 @@ def all_joining(db: sqlite3.Connection) -> JoiningRows:
     parts = [shared]
     for stated in stated_columns(db):
         part = JoiningRows(stated.relations, stated.subjects, stated.objects, stated.weights)
-        parts.append(part.at(np.flatnonzero(~np.isin(part.ids, shared.ids))))
+        parts.append(part.at(np.flatnonzero(~is_among(part.ids, shared.ids))))
     found = JoiningRows(
         *(np.concatenate([getattr(part, name) for part in parts]) for name in ("ids", "subjects", "objects", "weights"))
     )
