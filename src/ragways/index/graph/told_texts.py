@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ragways.index.graph.document_statements import Told
+from ragways.index.graph.packed_numbers import packed_counts, unpacked_counts
 
 TABLE = """
 -- The texts of a document that describe relations: many come from one sentence, which describes them all.
@@ -20,27 +19,28 @@ CREATE TABLE IF NOT EXISTS graph_texts (document INTEGER PRIMARY KEY, texts BLOB
 """
 _WINDOW = 1 << 14
 """Characters around the one before in which a text is looked for: in all of a long document, that would take long."""
-_COUNT, _PLACE = struct.Struct("<I"), struct.Struct("<II")
-_OWN = 1 << 31
 _AT_ONCE = 500
 """Relations whose documents are held together."""
 
 
 def packed_texts(texts: Iterable[str], text: str) -> bytes:
-    """Texts in their order; `text` is the document's. How many there are, of each its place and length, then those that
-    are no part of the document: a length beyond `_OWN` is of one of these, in bytes.
+    """Texts in their order; `text` is the document's. First how many bytes a number has, then numbers: how many texts
+    there are, and of each its place and twice its length. What is no part of the document follows: such a text has its
+    place among these, and one more than twice its length in bytes.
     """
-    places, own, near = list[int](), bytearray(), 0
+    numbers, own, near = [0], bytearray(), 0
     for each in texts:
+        numbers[0] += 1
         place = text.find(each, max(0, near - _WINDOW), near + _WINDOW)
         if place < 0:
             more = each.encode()
-            places += (len(own), _OWN + len(more))
+            numbers += (len(own), len(more) << 1 | 1)
             own += more
         else:
-            places += (place, len(each))
+            numbers += (place, len(each) << 1)
             near = place + len(each)
-    return struct.pack(f"<{1 + len(places)}I", len(places) // 2, *places) + bytes(own)
+    packed = packed_counts(numbers)
+    return bytes([len(packed) // len(numbers)]) + packed + bytes(own)
 
 
 def unpacked_texts(packed: bytes, text: str) -> list[str]:
@@ -49,22 +49,25 @@ def unpacked_texts(packed: bytes, text: str) -> list[str]:
     return [held[number] for number in range(len(held))]
 
 
-@dataclass(frozen=True)
 class _DocumentTexts:
     """The texts of a document by number: a long one has thousands, of which a few are asked for."""
 
-    packed: bytes
-    text: str
+    def __init__(self, packed: bytes, text: str) -> None:
+        self._packed, self._text = packed, text
+        width = packed[0]
+        [count] = unpacked_counts(packed[1 : 1 + width], 1)
+        self._own = 1 + width * (1 + 2 * count)
+        self._numbers = unpacked_counts(packed[1 : self._own], 1 + 2 * count)
 
     def __len__(self) -> int:
-        return int(_COUNT.unpack_from(self.packed)[0])
+        return self._numbers[0]
 
     def __getitem__(self, number: int) -> str:
-        place, length = _PLACE.unpack_from(self.packed, _COUNT.size + _PLACE.size * number)
-        if length < _OWN:
-            return self.text[place : place + length]
-        begin = _COUNT.size + _PLACE.size * len(self) + place
-        return self.packed[begin : begin + length - _OWN].decode()
+        place, length = self._numbers[1 + 2 * number], self._numbers[2 + 2 * number]
+        if not length & 1:
+            return self._text[place : place + (length >> 1)]
+        begin = self._own + place
+        return self._packed[begin : begin + (length >> 1)].decode()
 
 
 def descriptions(db: sqlite3.Connection, relations: Sequence[Told]) -> list[str]:
