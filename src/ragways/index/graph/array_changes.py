@@ -22,7 +22,7 @@ from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers
 from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS, pairs_in
-from ragways.index.graph.stored_relations import JoiningRows, StoredRelations
+from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.graph.weights import kept_as, link_weights, weights_of
 from ragways.index.ragged import EditedRows, Keys, Order, Ragged, ragged, stretches
 from ragways.index.row_keys import JoinedRanks, Ranks, RowKeys
@@ -155,7 +155,7 @@ class _Change:
     def _see_relations(self) -> None:
         table = self.tables[RELATIONS]
         touched = self._touched.relations | self._touched.stated
-        rows = JoiningRows.of(StoredRelations(self._db).rows(touched))
+        rows = StoredRelations(self._db).joining(touched)
         ids, alive = table.column("ids"), table.column("alive")
         there = as_ids(rows.ids)
         wanted = as_ids(np.array(sorted(touched), dtype=np.int64))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
 from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
+
+import numpy as np
 
 from ragways.index.graph.packed_numbers import packed_counts, unpacked_counts
 
@@ -21,6 +23,8 @@ MILLION = 1_000_000
 HALF = MILLION // 2
 """Weights are in millionths, and most are halves."""
 _AT_ONCE = 10_000  # documents whose rows are held
+_ID = struct.Struct("=q")
+"""A number of an entity among those that a document names."""
 
 Said = tuple[int | None, int, str, str]
 """A statement: the number of its text in the document, its weight in millionths, its date and its way."""
@@ -120,47 +124,53 @@ class DocumentStatements:
     def __init__(self, row: ContentsRow) -> None:
         self._row = row
         self.document = row.document
-
-    @cached_property
-    def _chunk_ends(self) -> list[int]:
-        """Where the relations end that each chunk is the first to state."""
-        paths = self._row.chunks
-        return list(accumulate(unpacked_counts(self._row.stated, paths.count("\n") + 1 if paths else 0)))
-
-    @cached_property
-    def _count(self) -> int:
-        return self._chunk_ends[-1] if self._chunk_ends else 0
-
-    @cached_property
-    def _times(self) -> Sequence[int] | None:
-        return unpacked_counts(self._row.times, self._count) if self._row.times else None
-
-    @cached_property
-    def _begins(self) -> Sequence[int]:
+        self._stated = unpacked_counts(row.stated, row.chunks.count("\n") + 1 if row.chunks else 0)
+        count = sum(self._stated)
+        times = unpacked_counts(row.times, count) if row.times else None
+        self._begins = range(count + 1) if times is None else [0, *accumulate(times)]
         """Where the statements of each relation begin, and where the last ones end."""
-        return range(self._count + 1) if self._times is None else [0, *accumulate(self._times)]
-
-    @cached_property
-    def _dated(self) -> list[str]:
-        return [_as_date(date) for date in json.loads(self._row.dated)]
+        self._subjects, self._objects = unpacked_counts(row.subjects, count), unpacked_counts(row.objects, count)
 
     def ends(self, place: int) -> tuple[int, int]:
         """The numbers of a relation's subject and object."""
-        ids, row = memoryview(self._row.entities).cast("q"), self._row
-        subject, object = (unpacked_counts(each, self._count)[place] for each in (row.subjects, row.objects))
-        return ids[subject], ids[object]
+        [subject] = _ID.unpack_from(self._row.entities, _ID.size * self._subjects[place])
+        [object] = _ID.unpack_from(self._row.entities, _ID.size * self._objects[place])
+        return subject, object
+
+    def between(self, subject: int, object: int) -> list[int]:
+        """The places of relations from one entity to another, both of which the document names."""
+        wanted, subjects, objects = (self._place(subject), self._place(object)), self._subjects, self._objects
+        if not (isinstance(subjects, bytes) and isinstance(objects, bytes)):
+            one, other = (np.asarray(each) == place for each, place in zip((subjects, objects), wanted, strict=True))
+            found: list[int] = np.flatnonzero(one & other).tolist()
+            return found
+        # An article's own entity is at one end of most of what it states: those of the other end are gone through.
+        (rare, one), (often, other) = sorted(
+            zip((subjects, objects), wanted, strict=True), key=lambda end: end[0].count(end[1])
+        )
+        return [at for at in _all_of(rare, one) if often[at] == other]
+
+    def _place(self, entity: int) -> int:
+        """The first place of an entity among those that are named."""
+        packed, at = _ID.pack(entity), -1
+        while (at := self._row.entities.find(packed, at + 1)) % _ID.size:
+            pass
+        return at // _ID.size
 
     def statements(self, place: int) -> list[KeptStatement]:
         """Those of a relation, in order."""
         row, count = self._row, self._begins[-1]
-        predicates, texts, weights = (unpacked_counts(each, count) for each in (row.predicates, row.texts, row.weights))
-        dates = unpacked_counts(row.dates, count) if row.dates else bytes(count)
+        texts, weights = unpacked_counts(row.texts, count), unpacked_counts(row.weights, count)
+        predicates, dates = (
+            unpacked_counts(row.predicates, count),
+            unpacked_counts(row.dates, count) if row.dates else None,
+        )
         return [
             KeptStatement(
                 predicates[at],
                 texts[at] - 1 if texts[at] else None,
                 _as_weight(weights[at]),
-                self._dated[dates[at] - 1] if dates[at] else "",
+                _as_date(json.loads(row.dated)[dates[at] - 1]) if dates is not None and dates[at] else "",
             )
             for at in range(self._begins[place], self._begins[place + 1])
         ]
@@ -168,8 +178,16 @@ class DocumentStatements:
     def stating(self, place: int) -> Iterator[str]:
         """The paths of the chunks that state a relation."""
         paths, pairs = self._row.chunks.split("\n"), array("I", self._row.again)
-        yield paths[bisect_right(self._chunk_ends, place)]
+        yield paths[bisect_right(list(accumulate(self._stated)), place)]
         yield from (paths[at] for at, stated in zip(pairs[::2], pairs[1::2], strict=True) if stated == place)
+
+
+def _all_of(numbers: bytes, wanted: int) -> Iterator[int]:
+    """The places of a number in a list of bytes."""
+    at = numbers.find(wanted)
+    while at >= 0:
+        yield at
+        at = numbers.find(wanted, at + 1)
 
 
 _DIGITS = "123456789"

@@ -221,7 +221,7 @@ class Graph(GraphArrays):
         ids = as_numbers(self.relation_arrays.rows.keys[wanted]).tolist()
         stored = dict(zip(ids, wanted.tolist(), strict=True))
         with store_errors(_store_of(self._folder)):
-            rows = self._relations.rows(ids)
+            rows = self._relations.rows_of(dict(zip(ids, self._known_of(wanted), strict=True)))
             described = descriptions(self._db, [row.told for row in rows])
             names = entity_names(self._db, {end for row in rows for end in (row.subject, row.object)})
         return {
@@ -231,6 +231,15 @@ class Graph(GraphArrays):
             )
             for row, description in zip(rows, described, strict=True)
         }  # fmt: skip
+
+    def _known_of(self, relations: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+        """The numbers of each one's ends, as the store has them, and of the first document that states it."""
+        arrays = self.relation_arrays
+        subjects, objects = (
+            as_numbers(self.ids.rows.keys[ends.take(relations)]).tolist() for ends in (arrays.subjects, arrays.objects)
+        )
+        chunks = arrays.stating["chunks"].take(arrays.stating.begins.take(relations), mode="clip")
+        return zip(subjects, objects, self.chunks.documents.take(chunks).tolist(), strict=True)
 
     def seen_relations(self, relations: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those of these relations that are there: all, but of a part of a graph."""

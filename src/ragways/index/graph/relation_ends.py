@@ -42,7 +42,7 @@ class RelationEnds:
     def _in_memory(self) -> _HeldRows:
         if self._before is None:
             return _HeldRows(all_joining(self._db))
-        return _HeldRows(JoiningRows.of(StoredRelations(self._db).rows(self._changed)))
+        return _HeldRows(StoredRelations(self._db).joining(self._changed))
 
     @cached_property
     def _in_arrays(self) -> _RowsBefore | None:

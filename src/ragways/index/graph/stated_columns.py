@@ -49,14 +49,20 @@ class StatedColumns(NamedTuple):
             for places in ([row.subjects for row in rows], [row.objects for row in rows])
         )
         filled = [row.times or b"\x01" * count for row, count in zip(rows, of_each, strict=True)]
-        statements = joined_counts(filled, of_each).astype(np.int64)
-        begins, of_document = np.cumsum(statements) - statements, _sums(statements, counts).tolist()
+        times = joined_counts(filled, of_each).astype(np.int64)
+        begins, of_document = np.cumsum(times) - times, _sums(times, counts).tolist()
         codes = joined_counts([row.weights for row in rows], of_document)
         whole = codes >> np.uint64(1)
         millionths = np.where(codes & np.uint64(1), whole, whole * np.uint64(HALF)).astype(np.int64)
         predicates = joined_counts([row.predicates for row in rows], of_document)
-        hashes = names.hashes(predicates[begins])
-        return cls(counts, relation_numbers(left, hashes, right), left, right, _sums(millionths, statements))
+        relations = relation_numbers(left, names.hashes(predicates[begins]), right)
+        return cls(counts, relations, left, right, _sums(millionths, times))
+
+    def at(self, found: Ints) -> tuple[Ints, Ints]:
+        """Which of the documents these relations, by their places here, are of, and their places there."""
+        ends = np.cumsum(self.counts)
+        which = np.searchsorted(ends, found, side="right")
+        return which, found - (ends - self.counts)[which]
 
 
 def is_among(values: NDArray[np.integer], few: Ints) -> NDArray[np.bool_]:
@@ -93,10 +99,8 @@ def stated_among(
     asked = np.sort(np.fromiter(relations, np.int64, len(relations)))
     for rows in contents_rows(db, documents) if len(asked) else ():
         columns = StatedColumns.of(names, rows)
-        ends = np.cumsum(columns.counts)
         found = np.flatnonzero(is_among(columns.relations, asked))
-        which = np.searchsorted(ends, found, side="right")
-        places = found - (ends - columns.counts)[which]
+        which, places = columns.at(found)
         stated = {n: DocumentStatements(rows[n]) for n in set(which.tolist())}
         for id, n, place in zip(columns.relations[found].tolist(), which.tolist(), places.tolist(), strict=True):
             yield id, place, stated[n]

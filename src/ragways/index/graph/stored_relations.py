@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from ragways.index.graph.document_statements import DocumentStatements, Told, contents_rows
 from ragways.index.graph.predicates import Predicates
+from ragways.index.graph.relation_ids import relation_number
 from ragways.index.graph.relation_places import RelationPlaces
 from ragways.index.graph.stated_columns import StatedColumns, is_among, stated_among, stated_columns
 
@@ -57,6 +60,10 @@ class RelationRow(NamedTuple):
     document: int | None
     place: int = -1
 
+    def is_named(self) -> bool:
+        """Whether its id is that of its ends and predicate."""
+        return self.id == relation_number(self.subject, self.predicate, self.object)
+
 
 @dataclass(frozen=True)
 class JoiningRows:
@@ -66,11 +73,6 @@ class JoiningRows:
     subjects: Ints
     objects: Ints
     weights: Ints
-
-    @classmethod
-    def of(cls, rows: Iterable[RelationRow]) -> JoiningRows:
-        found = [(row.id, row.subject, row.object, row.weight) for row in rows]
-        return cls(*np.array(found, np.int64).reshape(-1, 4).T.copy())
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -97,27 +99,57 @@ class StoredRelations:
 
     def rows(self, ids: Collection[int]) -> list[RelationRow]:
         """Those of these relations that are there, in the order of their numbers."""
-        found = {row.id: row for row in self._shared(f"{_ROWS} WHERE id {_AMONG}", (json.dumps(list(ids)),))}
+        found = {row.id: row for row in self._shared(ids)}
         rest = [id for id in ids if id not in found]
-        documents = {document for some in self._places.documents(rest).values() for document in some}
-        for id, place, stated in stated_among(self._db, self._predicates, rest, documents):
+        for id, place, stated in stated_among(self._db, self._predicates, rest, self._alone(rest)):
             found[id] = self._own(id, place, stated)
         return [found[id] for id in sorted(found)]
 
+    def rows_of(self, asked: Mapping[int, tuple[int, int, int]]) -> list[RelationRow]:
+        """The same of relations of which the ends are known, and the first document that states each: so their ids need
+        not be made, which takes as long as all the rest.
+        """
+        found = {row.id: row for row in self._shared(asked)}
+        by_document: dict[int, list[int]] = defaultdict(list)
+        for id, (_, _, document) in asked.items():
+            if id not in found:
+                by_document[document].append(id)
+        for stated in map(DocumentStatements, chain.from_iterable(contents_rows(self._db, by_document))):
+            for id in by_document[stated.document]:
+                rows = [self._own(id, place, stated) for place in stated.between(*asked[id][:2])]
+                found[id] = rows[0] if len(rows) == 1 else next(row for row in rows if row.is_named())
+        return [found[id] for id in sorted(found)]
+
+    def joining(self, ids: Collection[int]) -> JoiningRows:
+        """The ends and weights of those of these relations that are there, in the order of their numbers."""
+        shared = _joining_shared(self._db, f" WHERE id {_AMONG}", (json.dumps(list(ids)),))
+        asked = np.setdiff1d(np.fromiter(ids, np.int64, len(ids)), shared.ids)
+        parts = [shared]
+        for rows in contents_rows(self._db, self._alone(asked.tolist())):
+            columns = StatedColumns.of(self._predicates, rows)
+            parts.append(_joining(columns, is_among(columns.relations, asked)))
+        return _in_order(parts)
+
     def all(self) -> Iterator[RelationRow]:
         """Every relation: first those that several documents state, then the others, document by document."""
-        shared = set[int]()
-        for row in self._shared(_ROWS):
-            shared.add(row.id)
+        shared = list[int]()
+        for row in self._shared():
+            shared.append(row.id)
             yield row
+        known = np.array(sorted(shared), np.int64)
         for rows in contents_rows(self._db):
             columns = StatedColumns.of(self._predicates, rows)
-            ids = iter(columns.relations.tolist())
-            for contents, count in zip(rows, columns.counts.tolist(), strict=True):
-                stated = DocumentStatements(contents)
-                for place, id in enumerate(islice(ids, count)):
-                    if id not in shared:
-                        yield self._own(id, place, stated)
+            found = np.flatnonzero(~is_among(columns.relations, known))
+            which, places = columns.at(found)
+            for n, some in groupby(
+                zip(which.tolist(), columns.relations[found].tolist(), places.tolist(), strict=True), key=itemgetter(0)
+            ):
+                stated = DocumentStatements(rows[n])
+                yield from (self._own(id, place, stated) for _, id, place in some)
+
+    def _alone(self, relations: Collection[int]) -> set[int]:
+        """Documents some of which state these relations alone."""
+        return {document for some in self._places.documents(relations).values() for document in some}
 
     def stating(self, rows: Sequence[RelationRow], most: int) -> list[list[tuple[int, str]]]:
         """The documents and paths of the first chunks that state each of these relations, so many at most."""
@@ -139,8 +171,10 @@ class StoredRelations:
         query = "SELECT document FROM graph_statements WHERE relation = ? ORDER BY document LIMIT ?"
         return [document for (document,) in self._db.execute(query, (relation, most))]
 
-    def _shared(self, query: str, values: Sequence[str] = ()) -> Iterator[RelationRow]:
-        for id, subject, object, number, weight, date, told in self._db.execute(query, values):
+    def _shared(self, ids: Collection[int] | None = None) -> Iterator[RelationRow]:
+        """Relations that several documents state: all, or those of these."""
+        where, values = ("", ()) if ids is None else (f" WHERE id {_AMONG}", (json.dumps(list(ids)),))
+        for id, subject, object, number, weight, date, told in self._db.execute(f"{_ROWS}{where}", values):
             predicate, way = self._predicates.meaning(number)
             texts = tuple((document, number) for document, number in json.loads(told))
             yield RelationRow(id, subject, predicate, object, weight, date, way, texts, None)
@@ -148,22 +182,18 @@ class StoredRelations:
     def _own(self, id: int, place: int, stated: DocumentStatements) -> RelationRow:
         """A relation that one document states."""
         subject, object = stated.ends(place)
-        statements = stated.statements(place)
-        meant = [self._predicates.meaning(each.predicate) for each in statements]
-        # Texts of a document have one number each.
-        texts = tuple(dict.fromkeys(each.text for each in statements if each.text is not None))[:DESCRIPTIONS]
-        return RelationRow(
-            id,
-            subject,
-            meant[0][0],
-            object,
-            sum(each.weight for each in statements),
-            next((each.date for each in statements if each.date), ""),
-            "+".join(sorted({way for _, way in meant})),
-            tuple((stated.document, text) for text in texts),
-            stated.document,
-            place,
-        )
+        first, *more = stated.statements(place)
+        predicate, way = self._predicates.meaning(first.predicate)
+        document, weight, date = stated.document, first.weight, first.date
+        told: Told = () if first.text is None else ((document, first.text),)
+        if more:
+            ways = {way, *(self._predicates.meaning(each.predicate)[1] for each in more)}
+            # Texts of a document have one number each.
+            texts = dict.fromkeys(each.text for each in (first, *more) if each.text is not None)
+            way, told = "+".join(sorted(ways)), tuple((document, text) for text in texts)[:DESCRIPTIONS]
+            weight += sum(each.weight for each in more)
+            date = next((each.date for each in (first, *more) if each.date), "")
+        return RelationRow(id, subject, predicate, object, weight, date, way, told, document, place)
 
 
 def entity_names(db: sqlite3.Connection, ids: Collection[int]) -> dict[int, str]:
@@ -174,12 +204,21 @@ def entity_names(db: sqlite3.Connection, ids: Collection[int]) -> dict[int, str]
 
 def all_joining(db: sqlite3.Connection) -> JoiningRows:
     """Every relation, in rising order of their numbers."""
-    rows = db.execute("SELECT id, subject, object, weight FROM graph_shared_relations ORDER BY id")
-    shared = JoiningRows(*np.array(rows.fetchall(), np.int64).reshape(-1, 4).T.copy())
-    parts = [shared]
-    for stated in stated_columns(db):
-        part = JoiningRows(stated.relations, stated.subjects, stated.objects, stated.weights)
-        parts.append(part.at(np.flatnonzero(~is_among(part.ids, shared.ids))))
+    shared = _joining_shared(db)
+    parts = (_joining(columns, ~is_among(columns.relations, shared.ids)) for columns in stated_columns(db))
+    return _in_order([shared, *parts])
+
+
+def _joining_shared(db: sqlite3.Connection, where: str = "", values: Sequence[str] = ()) -> JoiningRows:
+    rows = db.execute(f"SELECT id, subject, object, weight FROM graph_shared_relations{where} ORDER BY id", values)
+    return JoiningRows(*np.array(rows.fetchall(), np.int64).reshape(-1, 4).T.copy())
+
+
+def _joining(columns: StatedColumns, which: NDArray[np.bool_]) -> JoiningRows:
+    return JoiningRows(columns.relations, columns.subjects, columns.objects, columns.weights).at(np.flatnonzero(which))
+
+
+def _in_order(parts: Sequence[JoiningRows]) -> JoiningRows:
     found = JoiningRows(
         *(np.concatenate([getattr(part, name) for part in parts]) for name in ("ids", "subjects", "objects", "weights"))
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
@@ -55,7 +56,7 @@ class _DocumentTexts:
     def __init__(self, packed: bytes, text: str) -> None:
         self._packed, self._text = packed, text
         width = packed[0]
-        [count] = unpacked_counts(packed[1 : 1 + width], 1)
+        count = int.from_bytes(packed[1 : 1 + width], sys.byteorder)
         self._own = 1 + width * (1 + 2 * count)
         self._numbers = unpacked_counts(packed[1 : self._own], 1 + 2 * count)
 
