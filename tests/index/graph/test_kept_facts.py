@@ -16,7 +16,7 @@ from ragways.index import array_tables
 from ragways.index.gone_texts import forget_gone
 from ragways.index.graph import kept_facts, relation_ends, tables, updates
 from ragways.index.graph.asked_keys import AskedKeys
-from ragways.index.graph.corpus_names import CorpusNames, end_of
+from ragways.index.graph.corpus_names import WORD, CorpusNames, end_of, key_of
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Source
 from ragways.index.graph.held_names import HeldNames
@@ -270,6 +270,39 @@ def test_only_documents_that_asked_are_read_again(monkeypatch: pytest.MonkeyPatc
     read.clear()
     index.run({"g": Document("g", "Saltrey (ship)", "It is a ship.", "text")}, changes=True)
     assert read == ["Saltrey (ship)"]
+
+
+def test_a_word_that_stands_otherwise_has_only_those_read_again_that_have_other_names_by_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The others may ask for something else to tell that they have the same: that is kept, and no more."""
+    index = _Index()
+    texts = {
+        "a": "They met Bobor Tamsett. He sailed.",
+        "b": "Bobor Tamsett sailed to Saltrey.",
+        "c": "The pier was built by Bobor.",
+        "d": "Bobor was there. Nobody saw it.",
+    }
+    present = {key: Document(key, f"{key} {key}", text, "text") for key, text in texts.items()}
+    index.run(dict(present), changes=False)
+    read, real = list[str](), kept_facts.read
+
+    def noting(source: Source, *rest: object) -> object:
+        read.append(source.title)
+        return real(source, *rest)  # type: ignore[arg-type]
+
+    before = index.keys("graph_keys")
+    small = Document("e", "e e", "A bobor is a small bobor, and a bobor sings. Every bobor does so.", "text")
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_facts, "read", noting)
+        index.run({"e": small}, changes=True)
+    assert sorted(read) == ["b b", "c c", "d d", "e e"]
+    asked = (0, key_of(WORD, "tamsett"))
+    assert asked not in before or len(before[asked]) < len(index.keys("graph_keys")[asked])
+    fresh = _Index()
+    fresh.run({**present, "e": small}, changes=False)
+    assert index.facts() == fresh.facts()
+    assert index.keys("graph_keys") == fresh.keys("graph_keys")
 
 
 def test_only_documents_that_asked_are_thought_over_again(monkeypatch: pytest.MonkeyPatch) -> None:

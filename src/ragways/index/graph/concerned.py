@@ -1,34 +1,64 @@
 """Which documents must be read again when the corpus tells something else.
 
-Those that asked for what has changed are found by their keys. Where other articles are called by some words than
-before, documents are looked for that have the words in a row, and only those are read again in which such a sentence
-has other names by it: to look at a few sentences costs far less than to read.
+Those that asked for what has changed are found by their keys. Where it is how a word stands in the corpus, only those
+are read again in which a sentence with the word has other names by it; and where other articles are called by some
+words than before, documents are looked for that have the words in a row, and likewise: to look at a few sentences costs
+far less than to read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ragways.index.graph.asked_keys import AskedKeys, Places, blocks, documents_at
 from ragways.index.graph.corpus_changes import Changed
-from ragways.index.graph.corpus_names import CAPITAL, OWN, SMALL, CorpusNames, key_of
+from ragways.index.graph.corpus_names import (
+    CAPITAL,
+    OWN,
+    SMALL,
+    WORD,
+    CorpusNames,
+    LexiconBefore,
+    StoredLexicon,
+    key_of,
+)
 from ragways.index.graph.facts import Source, Span, sources
 from ragways.index.graph.known_names import Called
 from ragways.index.graph.names import STOP, TOKEN, folded
-from ragways.index.graph.rules import LONGEST_SENTENCE, names_in, titles_in
+from ragways.index.graph.rules import LONGEST_SENTENCE, capitals_in, names_in, titles_in
 from ragways.index.store import Store
 
 Row = tuple[str, ...]
 """Tokens that stand one after the other."""
 
 
+class Concerned(NamedTuple):
+    """Documents that must be read again; and those that say the same, but ask for something else to tell: the keys that
+    they leave no longer, and those that they leave now.
+    """
+
+    read: set[int]
+    asking: dict[int, tuple[set[int], set[int]]]
+
+
 def documents_concerned(
     store: Store, keys: AskedKeys, corpus: CorpusNames, changed: Changed, touched: Collection[int] = ()
-) -> set[int]:
-    """Documents to be read again, those aside that were touched themselves. `corpus` answers as of now."""
-    found = keys.documents(changed.keys)
+) -> Concerned:
+    """Those that are concerned, but for those that were touched themselves. `corpus` answers as of now."""
+    of_words = {key_of(WORD, word) for word in changed.words}
+    found = keys.documents(changed.keys - of_words)
+    by_words = keys.documents(changed.keys & of_words) - found - set(touched)
+    asking = dict[int, tuple[set[int], set[int]]]()
+    lexicons = _Lexicons(store.db, changed.words)
+    for source in sources(store, sorted(by_words), in_parts=False):
+        if (other := _asks(source, lexicons)) is None:
+            found.add(source.number)
+        elif any(other):
+            asking[source.number] = other
     for phrase in changed.phrases:
         tokens = [(token, SMALL) for token in phrase if token not in STOP]
         found.update(_holding(store, keys, tokens))
@@ -45,7 +75,48 @@ def documents_concerned(
             continue
         if names_in(source, spans, then) != names_in(source, spans, corpus):
             found.add(source.number)
-    return found.difference(touched)
+    found.difference_update(touched)
+    return Concerned(found, {number: other for number, other in asking.items() if number not in found})
+
+
+class _Lexicons:
+    """The lexicon as it was and as it is. `before`: words that stand otherwise by now, and their counts then."""
+
+    def __init__(self, db: sqlite3.Connection, before: Mapping[str, tuple[int, int]]) -> None:
+        self.words = before
+        self.asked: tuple[set[int], set[int]] = set(), set()
+        self._then, self._now = LexiconBefore(db, self.asked[0], before), StoredLexicon(db, self.asked[1])
+
+    def agree(self, source: Source, span: Span) -> bool:
+        """Whether a sentence has the same names with capitals by both; what they ask is added to `asked`."""
+        return capitals_in(source, span, self._then) == capitals_in(source, span, self._now)
+
+    def ask(self, source: Source, span: Span) -> None:
+        """Add to `asked` what a sentence asks in which no word stands otherwise."""
+        capitals_in(source, span, self._now)
+
+
+def _asks(source: Source, lexicons: _Lexicons) -> tuple[set[int], set[int]] | None:
+    """The keys that a document leaves no longer, and those that it leaves now, where words stand otherwise than before:
+    its sentences are gone through by what they ask, which ends early where a word is a name. None where one of them has
+    other names by it.
+    """
+    then, now = lexicons.asked
+    then.clear()
+    now.clear()
+    rest = []
+    for span in source.sentences:
+        sentence = source.text[slice(*span)].casefold()
+        if not any(word in sentence for word in lexicons.words):
+            rest.append(span)
+        elif not lexicons.agree(source, span):
+            return None
+    gone, come = then - now, set(now)
+    if gone:
+        for span in rest:  # which may have asked for the same
+            lexicons.ask(source, span)
+        gone -= now
+    return gone, come if then != come or gone else set()
 
 
 def _saying(source: Source, rows: Iterable[Row]) -> Iterator[Span]:

@@ -42,8 +42,8 @@ class Changed:
     keys: set[int] = field(default_factory=set)
     ends: dict[str, End] = field(default_factory=dict)
     """Names, as they are compared, that lead to another title or are the base of another; where they led before."""
-    words: set[str] = field(default_factory=set)
-    """Words whose standing is another."""
+    words: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Words whose standing is another: how often they were written small, and with a capital."""
     called: dict[tuple[str, ...], tuple[Sequence[Called], Sequence[Called]]] = field(default_factory=dict)
     """By words in a row, the articles that were called so, and those that are; of another type, if not others."""
     types: dict[str, str] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class _Words:
                 db.execute("INSERT OR REPLACE INTO graph_words VALUES (?, ?, ?)", (word, *new))
             if word not in STOP and (is_common(*row), row[1] > 0) != (is_common(*new), new[1] > 0):
                 changed.keys.add(key_of(WORD, word))
-                changed.words.add(word)
+                changed.words[word] = row
             if (row[0] > 0) != (new[0] > 0) and (stem := stem_of(word)):
                 stems[stem] += 1 if new[0] else -1
         _count(db, "graph_stems", "stem", stems, STEM, changed)

@@ -244,6 +244,18 @@ class StoredLexicon(Lexicon):
         return found
 
 
+class LexiconBefore(StoredLexicon):
+    """A lexicon as it was. `before`: the counts of words that stand otherwise by now."""
+
+    def __init__(self, db: sqlite3.Connection, asked: set[int], before: Mapping[str, tuple[int, int]]) -> None:
+        super().__init__(db, asked)
+        self._before = before
+
+    def counts(self, word: str) -> tuple[int, int]:
+        now = super().counts(word)
+        return self._before.get(word, now)
+
+
 _HELD = 300_000
 """Beginnings of names that are remembered at most."""
 

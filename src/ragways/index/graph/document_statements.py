@@ -141,8 +141,8 @@ class DocumentStatements:
         """The places of relations from one entity to another, both of which the document names."""
         wanted, subjects, objects = (self._place(subject), self._place(object)), self._subjects, self._objects
         if not (isinstance(subjects, bytes) and isinstance(objects, bytes)):
-            one, other = (np.asarray(each) == place for each, place in zip((subjects, objects), wanted, strict=True))
-            found: list[int] = np.flatnonzero(one & other).tolist()
+            both = (np.asarray(subjects) == wanted[0]) & (np.asarray(objects) == wanted[1])
+            found: list[int] = both.nonzero()[0].tolist()
             return found
         # An article's own entity is at one end of most of what it states: those of the other end are gone through.
         (rare, one), (often, other) = sorted(

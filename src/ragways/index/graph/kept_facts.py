@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from ragways.core.runtime import told
 from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
@@ -104,10 +106,12 @@ def facts_by_rules(
         changed.called, changed.phrases = {}, set()
     corpus = CorpusNames(store.db)
     kept = _Kept(store.db)
-    again = documents_concerned(store, AskedKeys(store.db, KEYS), corpus, changed, touched)
+    concerned = documents_concerned(store, AskedKeys(store.db, KEYS), corpus, changed, touched)
     for number in sorted(touched - changes.fresh):
         kept.drop(number)
-    reading = sorted(again | changes.fresh)
+    for number, (gone, come) in concerned.asking.items():
+        kept.ask(number, gone, come)
+    reading = sorted(concerned.read | changes.fresh)
     found = told(context.progress, _FINDING, sources(store, reading), len(reading))
     kept.put_all(read(source, corpus, settings) for source in found)
     store.db.execute("UPDATE graph_state SET generation = ?", (generation,))
@@ -247,6 +251,17 @@ class _Kept:
             else:
                 self.read.add(number)
         self._keys.flush()
+
+    def ask(self, number: int, gone: Set[int], come: Set[int]) -> None:
+        """A document says what it did, but does not leave some keys any more, and leaves others."""
+        query, text = "SELECT place, keys FROM graph_facts WHERE document = ?", text_now(self._db, number)
+        place, packed = self._db.execute(query, (number,)).fetchone()
+        before = unpacked_keys(packed, text)
+        keys = np.array(sorted({*before.tolist(), *come} - gone), np.uint32)
+        self._keys.drop(place, before)
+        self._keys.put(place, keys)
+        kept = packed_keys(keys, text), number
+        self._db.execute("UPDATE graph_facts SET keys = ? WHERE document = ?", kept)
 
     def drop(self, number: int) -> int | None:
         """Drop a document's facts; its place, if it had one."""

@@ -23,6 +23,7 @@ from ragways.index.graph.facts import (
 from ragways.index.graph.fields import box_facts, row_facts
 from ragways.index.graph.kinds import decided, kind_around, type_of_box
 from ragways.index.graph.names import (
+    Lexicon,
     coarse,
     fold,
     letters_of,
@@ -162,6 +163,13 @@ def names_in(source: Source, spans: Iterable[Span], corpus: CorpusNames) -> list
     return [_mentions(source, span, links, linked, corpus) for span in spans]
 
 
+def capitals_in(source: Source, span: Span, lexicon: Lexicon) -> list[Span]:
+    """Where names stand that a sentence writes with capitals: all that depends on which words are common."""
+    start, end = span
+    found = capital_names(source.text, start, min(end, start + LONGEST_SENTENCE), lexicon)
+    return list(islice(found, 2 * NAMES_IN_SENTENCE))
+
+
 def titles_in(
     source: Source, spans: Iterable[Span], firsts: Collection[str], corpus: CorpusNames
 ) -> list[list[NameMention]]:
@@ -204,8 +212,7 @@ def _mentions(
     untitled = {(mention.start, mention.end) for mention in found}
     found += _titles(source, span, linked, corpus)
     titled = {(mention.start, mention.end) for mention in found}
-    capitals = islice(capital_names(text, start, end, corpus.lexicon), 2 * NAMES_IN_SENTENCE)
-    for low, high in (*capitals, *quoted_names(text, start, end)):
+    for low, high in (*capitals_in(source, span, corpus.lexicon), *quoted_names(text, start, end)):
         name = text[low:high]
         if name := linked.get(fold(name), name):
             untitled.add((low, high))

@@ -220,7 +220,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
         concerned |= kept.concerned(answers.change(claims).keys) - gone
     tables = GraphTables(db)
     rest = iter(sorted(concerned | gone))
-    renamed, words = told.renamed, run.changed.words
+    renamed, words = told.renamed, set(run.changed.words)
     while some := list(islice(rest, _AT_ONCE)):
         old, new = [], []
         for number in some:
