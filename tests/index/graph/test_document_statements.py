@@ -101,6 +101,30 @@ def test_a_document_that_names_and_states_a_great_deal() -> None:
     assert time.process_time() - began < 10, "each statement is looked up, not all of them for each"
 
 
+def test_relations_are_found_by_their_ends_however_these_are_packed() -> None:
+    """A document may name more than a byte can count, and have only the first of them as subjects."""
+    db, graph = tables("It rose.")
+    told = [(n % 3, n % 2, n + 3, Relation("", "", "", "It rose.", 1.0)) for n in range(300)]
+    told.append((0, 2, 5, Relation("", "", "", "It rose.", 2.0)))
+    fill(graph, db, document(1, told, 310))
+    stored = StoredRelations(db)
+    rows = sorted(stored.all())
+    assert stored.rows_of({row.id: (row.subject, row.object, 1) for row in rows}) == rows
+    for row in rows[::7]:
+        assert stored.rows_of({row.id: (row.subject, row.object, 1)}) == [row]
+        assert stored.rows_of({row.id: (row.object, row.subject, 1)}) == [], "nothing joins them that way"
+        assert stored.rows_of({5: (row.subject, row.object, 1), 6: (77, row.object, 1)}) == [], "there is no such id"
+
+
+def test_dates_of_a_document_are_read_once() -> None:
+    db, graph = tables("It rose.")
+    told = [(0, n, 1, Relation("", "", "", "", 1.0, f"c. {n}")) for n in range(4000)]
+    fill(graph, db, document(1, told, 2))
+    began = time.process_time()
+    assert {row.date for row in StoredRelations(db).all()} == {f"c. {n}" for n in range(4000)}
+    assert time.process_time() - began < 2
+
+
 def test_a_relation_that_very_many_state() -> None:
     """One document more or less is added or taken away; what the others say of it is read at once, or not at all."""
     db, graph = tables(*["It rose."] * 3001)

@@ -139,3 +139,21 @@ def test_a_graph_of_an_earlier_version_is_not_read_where_it_cannot_be_brought_up
     assert index.begin()
     assert index.graph.triplets(index.graph.named("Saltrey"))
     index.close()
+
+
+def test_numbers_of_relations_that_are_gone_are_those_of_nothing(tmp_path) -> None:
+    corpus = write(tmp_path / "corpus", ARTICLES)
+    run(tmp_path / "index", corpus)
+    graph = graph_of(tmp_path / "index")
+    there = len(graph.relation_arrays)
+    assert len(graph.relations_at(range(there))) == there
+    graph.close()
+    next(corpus.glob("Oriel Tamsett*")).unlink()
+    run(tmp_path / "index", corpus)
+    graph = graph_of(tmp_path / "index")
+    alive = graph.relation_arrays.rows.alive[: graph.relation_arrays.rows.used]
+    assert not alive.all(), "a change leaves the numbers of others as they are"
+    found = graph.relations_at(range(len(alive)))
+    assert sorted(found) == alive.nonzero()[0].tolist()
+    assert {row.id for row in found.values()} == {*graph.relation_arrays.names(graph.relation_arrays.all_numbers())}
+    graph.close()

@@ -14,9 +14,9 @@ from ragways.core.types import Document, Link
 from ragways.corpus.structure import Chunking, structure
 from ragways.index import array_tables
 from ragways.index.gone_texts import forget_gone
-from ragways.index.graph import kept_facts, relation_ends, tables, updates
+from ragways.index.graph import concerned, kept_facts, relation_ends, tables, updates
 from ragways.index.graph.asked_keys import AskedKeys
-from ragways.index.graph.corpus_names import WORD, CorpusNames, end_of, key_of
+from ragways.index.graph.corpus_names import STEM, WORD, CorpusNames, end_of, key_of
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Source
 from ragways.index.graph.held_names import HeldNames
@@ -301,6 +301,31 @@ def test_a_word_that_stands_otherwise_has_only_those_read_again_that_have_other_
     assert asked not in before or len(before[asked]) < len(index.keys("graph_keys")[asked])
     fresh = _Index()
     fresh.run({**present, "e": small}, changes=False)
+    assert index.facts() == fresh.facts()
+    assert index.keys("graph_keys") == fresh.keys("graph_keys")
+
+
+def test_a_key_that_is_that_of_a_word_too_leads_to_those_who_asked_for_it() -> None:
+    """A stem and a word with the same hash, both of which are others by one document."""
+    assert key_of(WORD, "conubuko") == key_of(STEM, "palafog")
+    index, fresh = _Index(), _Index()
+    said = {"a": "Palafogies rose early.", "b": "They palafogy the conubuko again."}
+    present = {key: Document(key, f"{key} {key}", text, "text") for key, text in said.items()}
+    index.run({"a": present["a"]}, changes=False)
+    index.run({"b": present["b"]}, changes=True)
+    fresh.run({**present}, changes=False)
+    assert index.facts() == fresh.facts()
+    assert index.keys("graph_keys") == fresh.keys("graph_keys")
+
+
+def test_many_words_that_stand_otherwise_have_all_read_again_that_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concerned, "_WORDS", 0)
+    index, fresh = _Index(), _Index()
+    said = {"a": "They met Bobor Tamsett.", "b": "A bobor sings, as a bobor must."}
+    present = {key: Document(key, f"{key} {key}", text, "text") for key, text in said.items()}
+    index.run({"a": present["a"]}, changes=False)
+    index.run({"b": present["b"]}, changes=True)
+    fresh.run({**present}, changes=False)
     assert index.facts() == fresh.facts()
     assert index.keys("graph_keys") == fresh.keys("graph_keys")
 

@@ -20,7 +20,6 @@ from ragways.index.graph.corpus_names import (
     CAPITAL,
     OWN,
     SMALL,
-    WORD,
     CorpusNames,
     LexiconBefore,
     StoredLexicon,
@@ -32,6 +31,8 @@ from ragways.index.graph.names import STOP, TOKEN, folded
 from ragways.index.graph.rules import LONGEST_SENTENCE, capitals_in, names_in, titles_in
 from ragways.index.store import Store
 
+_WORDS = 1000
+"""Words that stand otherwise than before, of which it is worth while to look for each."""
 Row = tuple[str, ...]
 """Tokens that stand one after the other."""
 
@@ -49,16 +50,9 @@ def documents_concerned(
     store: Store, keys: AskedKeys, corpus: CorpusNames, changed: Changed, touched: Collection[int] = ()
 ) -> Concerned:
     """Those that are concerned, but for those that were touched themselves. `corpus` answers as of now."""
-    of_words = {key_of(WORD, word) for word in changed.words}
-    found = keys.documents(changed.keys - of_words)
-    by_words = keys.documents(changed.keys & of_words) - found - set(touched)
-    asking = dict[int, tuple[set[int], set[int]]]()
-    lexicons = _Lexicons(store.db, changed.words)
-    for source in sources(store, sorted(by_words), in_parts=False):
-        if (other := _asks(source, lexicons)) is None:
-            found.add(source.number)
-        elif any(other):
-            asking[source.number] = other
+    found = keys.documents(changed.keys)
+    by_words, asking = _by_words(store, keys, changed, {*found, *touched})
+    found |= by_words
     for phrase in changed.phrases:
         tokens = [(token, SMALL) for token in phrase if token not in STOP]
         found.update(_holding(store, keys, tokens))
@@ -79,11 +73,27 @@ def documents_concerned(
     return Concerned(found, {number: other for number, other in asking.items() if number not in found})
 
 
+def _by_words(store: Store, keys: AskedKeys, changed: Changed, others: Collection[int]) -> Concerned:
+    """Those that are concerned by words that stand otherwise than before, without these others."""
+    if len(changed.words) > _WORDS:
+        return Concerned(keys.documents(changed.word_keys), {})
+    about: dict[int, set[str]] = {}
+    for key, word in changed.word_keys.items():
+        for number in keys.documents([key]):
+            about.setdefault(number, set()).add(word)
+    found, lexicons = Concerned(set(), {}), _Lexicons(store.db, changed.words)
+    for source in sources(store, sorted(about.keys() - set(others)), in_parts=False):
+        if (other := _asks(source, about[source.number], lexicons)) is None:
+            found.read.add(source.number)
+        elif any(other):
+            found.asking[source.number] = other
+    return found
+
+
 class _Lexicons:
     """The lexicon as it was and as it is. `before`: words that stand otherwise by now, and their counts then."""
 
     def __init__(self, db: sqlite3.Connection, before: Mapping[str, tuple[int, int]]) -> None:
-        self.words = before
         self.asked: tuple[set[int], set[int]] = set(), set()
         self._then, self._now = LexiconBefore(db, self.asked[0], before), StoredLexicon(db, self.asked[1])
 
@@ -96,10 +106,9 @@ class _Lexicons:
         capitals_in(source, span, self._now)
 
 
-def _asks(source: Source, lexicons: _Lexicons) -> tuple[set[int], set[int]] | None:
-    """The keys that a document leaves no longer, and those that it leaves now, where words stand otherwise than before:
-    its sentences are gone through by what they ask, which ends early where a word is a name. None where one of them has
-    other names by it.
+def _asks(source: Source, words: Collection[str], lexicons: _Lexicons) -> tuple[set[int], set[int]] | None:
+    """The keys that a document leaves no longer, and those that it leaves now, where `words` that it asked for stand
+    otherwise than before: what it asks ends early where a word is a name. None where a sentence has other names by it.
     """
     then, now = lexicons.asked
     then.clear()
@@ -107,7 +116,7 @@ def _asks(source: Source, lexicons: _Lexicons) -> tuple[set[int], set[int]] | No
     rest = []
     for span in source.sentences:
         sentence = source.text[slice(*span)].casefold()
-        if not any(word in sentence for word in lexicons.words):
+        if not any(word in sentence for word in words):
             rest.append(span)
         elif not lexicons.agree(source, span):
             return None

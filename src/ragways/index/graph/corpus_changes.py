@@ -37,7 +37,9 @@ TextOf = Callable[[int], str]
 
 @dataclass
 class Changed:
-    """Answers that are other than before: keys of what may have been asked, and what is looked for in the texts."""
+    """Answers that are other than before: keys of what may have been asked, but of words, and what is looked for in the
+    texts.
+    """
 
     keys: set[int] = field(default_factory=set)
     ends: dict[str, End] = field(default_factory=dict)
@@ -50,6 +52,11 @@ class Changed:
     """Titles of articles that are of another type; of which they were."""
     phrases: set[tuple[str, ...]] = field(default_factory=set)
     """Phrases that came or went."""
+
+    @property
+    def word_keys(self) -> dict[int, str]:
+        """Words whose standing is another, by their keys."""
+        return {key_of(WORD, word): word for word in self.words}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +181,6 @@ class _Words:
             else:
                 db.execute("INSERT OR REPLACE INTO graph_words VALUES (?, ?, ?)", (word, *new))
             if word not in STOP and (is_common(*row), row[1] > 0) != (is_common(*new), new[1] > 0):
-                changed.keys.add(key_of(WORD, word))
                 changed.words[word] = row
             if (row[0] > 0) != (new[0] > 0) and (stem := stem_of(word)):
                 stems[stem] += 1 if new[0] else -1

@@ -12,6 +12,7 @@ import struct
 from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -138,12 +139,16 @@ class DocumentStatements:
         return subject, object
 
     def between(self, subject: int, object: int) -> list[int]:
-        """The places of relations from one entity to another, both of which the document names."""
+        """The places of relations from one entity to another."""
         wanted, subjects, objects = (self._place(subject), self._place(object)), self._subjects, self._objects
         if not (isinstance(subjects, bytes) and isinstance(objects, bytes)):
-            both = (np.asarray(subjects) == wanted[0]) & (np.asarray(objects) == wanted[1])
+            packed = self._row.subjects, self._row.objects
+            left, right = (np.frombuffer(each, f"u{len(each) // len(subjects)}") for each in packed)
+            both = (left == wanted[0]) & (right == wanted[1])
             found: list[int] = both.nonzero()[0].tolist()
             return found
+        if not (min(wanted) >= 0 and max(wanted) < 1 << 8):
+            return []  # one of them is not named, or at no end
         # An article's own entity is at one end of most of what it states: those of the other end are gone through.
         (rare, one), (often, other) = sorted(
             zip((subjects, objects), wanted, strict=True), key=lambda end: end[0].count(end[1])
@@ -151,11 +156,16 @@ class DocumentStatements:
         return [at for at in _all_of(rare, one) if often[at] == other]
 
     def _place(self, entity: int) -> int:
-        """The first place of an entity among those that are named."""
-        packed, at = _ID.pack(entity), -1
-        while (at := self._row.entities.find(packed, at + 1)) % _ID.size:
-            pass
+        """The first place of an entity among those that are named; -1 where it is not."""
+        packed = _ID.pack(entity)
+        at = self._row.entities.find(packed)
+        while at > 0 and at % _ID.size:  # bytes of two others
+            at = self._row.entities.find(packed, at + 1)
         return at // _ID.size
+
+    @cached_property
+    def _dated(self) -> list[str]:
+        return [_as_date(date) for date in json.loads(self._row.dated)]
 
     def statements(self, place: int) -> list[KeptStatement]:
         """Those of a relation, in order."""
@@ -170,7 +180,7 @@ class DocumentStatements:
                 predicates[at],
                 texts[at] - 1 if texts[at] else None,
                 _as_weight(weights[at]),
-                _as_date(json.loads(row.dated)[dates[at] - 1]) if dates is not None and dates[at] else "",
+                self._dated[dates[at] - 1] if dates is not None and dates[at] else "",
             )
             for at in range(self._begins[place], self._begins[place + 1])
         ]

@@ -242,8 +242,8 @@ class Graph(GraphArrays):
         return zip(subjects, objects, self.chunks.documents.take(chunks).tolist(), strict=True)
 
     def seen_relations(self, relations: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of these relations that are there: all, but of a part of a graph."""
-        return relations
+        """Those of these relations that are there: some numbers are of what is gone, or of no part of a graph."""
+        return relations[self.relation_arrays.rows.alive[relations]]
 
     def neighbours(self, id: str, limit: int = LIMIT) -> list[tuple[str, float]]:
         """Entities joined to this one by any relation, with the weight of all that join them: heaviest first."""

@@ -36,6 +36,8 @@ CREATE TABLE IF NOT EXISTS graph_statements (
     relation INTEGER NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (relation, document)
 ) WITHOUT ROWID;
 """
+_FEW = 50
+"""Relations of one document that are looked for by their ends."""
 DESCRIPTIONS = 3
 """Texts that describe a relation, or an entity, at most."""
 _AMONG = "IN (SELECT value FROM json_each(?))"
@@ -114,10 +116,14 @@ class StoredRelations:
         for id, (_, _, document) in asked.items():
             if id not in found:
                 by_document[document].append(id)
+        # Of which much is asked, all ids are made: to look for each would take the square of it.
+        much = {document: by_document.pop(document) for document, ids in [*by_document.items()] if len(ids) > _FEW}
+        for id, place, stated in stated_among(self._db, self._predicates, [*chain(*much.values())], much):
+            found[id] = self._own(id, place, stated)
         for stated in map(DocumentStatements, chain.from_iterable(contents_rows(self._db, by_document))):
             for id in by_document[stated.document]:
-                rows = [self._own(id, place, stated) for place in stated.between(*asked[id][:2])]
-                found[id] = rows[0] if len(rows) == 1 else next(row for row in rows if row.is_named())
+                rows = (self._own(id, place, stated) for place in stated.between(*asked[id][:2]))
+                found.update((row.id, row) for row in rows if row.is_named())
         return [found[id] for id in sorted(found)]
 
     def joining(self, ids: Collection[int]) -> JoiningRows:

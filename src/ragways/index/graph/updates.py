@@ -210,7 +210,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
     for facts in before.values():
         _add(claims, DocumentMeaning(facts.names(), answers).heard(), -1)
     told = answers.change(claims, run.changed.ends)
-    concerned = read.keys() | (kept.concerned(told.keys | run.changed.keys) - gone)
+    concerned = read.keys() | (kept.concerned(told.keys | run.changed.keys | run.changed.word_keys.keys()) - gone)
     for claimed, letters in ((DocumentMeaning.taken, "iy"), (DocumentMeaning.kinds, "k")):
         claims = Counter()
         for number in concerned:
