@@ -308,11 +308,15 @@ def test_a_word_that_stands_otherwise_has_only_those_read_again_that_have_other_
 def test_a_key_that_is_that_of_a_word_too_leads_to_those_who_asked_for_it() -> None:
     """A stem and a word with the same hash, both of which are others by one document."""
     assert key_of(WORD, "conubuko") == key_of(STEM, "palafog")
+    _compare_one_after_the_other("Palafogies rose early.", "They palafogy the conubuko again.")
+
+
+def _compare_one_after_the_other(*texts: str) -> None:
+    """Documents that come one after the other leave what all at once would."""
     index, fresh = _Index(), _Index()
-    said = {"a": "Palafogies rose early.", "b": "They palafogy the conubuko again."}
-    present = {key: Document(key, f"{key} {key}", text, "text") for key, text in said.items()}
-    index.run({"a": present["a"]}, changes=False)
-    index.run({"b": present["b"]}, changes=True)
+    present = {key: Document(key, f"{key} {key}", text, "text") for key, text in zip("abcd", texts, strict=False)}
+    for n, (key, document) in enumerate(present.items()):
+        index.run({key: document}, changes=n > 0)
     fresh.run({**present}, changes=False)
     assert index.facts() == fresh.facts()
     assert index.keys("graph_keys") == fresh.keys("graph_keys")
@@ -320,14 +324,7 @@ def test_a_key_that_is_that_of_a_word_too_leads_to_those_who_asked_for_it() -> N
 
 def test_many_words_that_stand_otherwise_have_all_read_again_that_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concerned, "_WORDS", 0)
-    index, fresh = _Index(), _Index()
-    said = {"a": "They met Bobor Tamsett.", "b": "A bobor sings, as a bobor must."}
-    present = {key: Document(key, f"{key} {key}", text, "text") for key, text in said.items()}
-    index.run({"a": present["a"]}, changes=False)
-    index.run({"b": present["b"]}, changes=True)
-    fresh.run({**present}, changes=False)
-    assert index.facts() == fresh.facts()
-    assert index.keys("graph_keys") == fresh.keys("graph_keys")
+    _compare_one_after_the_other("They met Bobor Tamsett.", "A bobor sings, as a bobor must.")
 
 
 def test_only_documents_that_asked_are_thought_over_again(monkeypatch: pytest.MonkeyPatch) -> None:
