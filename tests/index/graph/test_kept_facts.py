@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -136,13 +136,18 @@ class _Index:
     def facts(self) -> list[object]:
         return list(kept_facts.kept_facts(self.store.db))
 
-    def keys(self, table: str) -> dict[tuple[int, int], set[int]]:
-        """Documents by key, as the blocks have it."""
-        of = dict(self.store.db.execute("SELECT place, document FROM graph_facts"))
-        return {
-            (0, key): {of[place] for place in AskedKeys(self.store.db, table).places([block], [key])[block].tolist()}
-            for block, key in self.store.db.execute(f"SELECT block, key FROM {table}").fetchall()
-        }
+    def keys(self, table: str) -> dict[int, set[int]]:
+        """Documents by the keys that they left; nothing else leads to them."""
+        kept, db = AskedKeys(self.store.db, table), self.store.db
+        found: dict[int, set[int]] = defaultdict(set)
+        with_buckets = "graph_facts" if table == "graph_keys" else "graph_meanings"
+        for document, place, buckets in db.execute(f"SELECT document, place, buckets FROM {with_buckets}").fetchall():
+            for key in kept.keys_of(place, buckets).tolist():
+                found[key].add(document)
+        pairs, rows = kept._pairs([bucket for (bucket,) in db.execute(f"SELECT bucket FROM {table}")])
+        assert len(pairs) == sum(map(len, found.values()))
+        assert all(rows.values())
+        return dict(found)
 
 
 async def _embed_nothing(_: Texts) -> None:
@@ -297,7 +302,7 @@ def test_a_word_that_stands_otherwise_has_only_those_read_again_that_have_other_
         patch.setattr(kept_facts, "read", noting)
         index.run({"e": small}, changes=True)
     assert sorted(read) == ["b b", "c c", "d d", "e e"]
-    asked = (0, key_of(WORD, "tamsett"))
+    asked = key_of(WORD, "tamsett")
     assert asked not in before or len(before[asked]) < len(index.keys("graph_keys")[asked])
     fresh = _Index()
     fresh.run({**present, "e": small}, changes=False)
@@ -387,6 +392,38 @@ def test_a_sentence_that_stands_elsewhere_than_before_still_describes_its_relati
     before = {relation.description for relation in index.graph.relations}
     index.run({"a": Document("a", "Tide", f"It rose. It sank and sank. {said}", "text")}, changes=True)
     assert {relation.description for relation in index.graph.relations} == before == {said}
+
+
+def test_keys_as_an_earlier_version_kept_them_are_taken_over_and_no_document_is_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = ("The tide rises in Saltrey.", "Corran met Otto Tamsett in Saltrey.", "Tamsett (T) saw the tide.")
+    present = {key: Document(key, f"{key} {key}", text, "text") for key, text in zip("abc", texts, strict=True)}
+    index = _Index()
+    index.run({**present, "d": Document("d", "d d", "A bobor sings.", "text")}, changes=False)
+    index.run({"d": None}, changes=True)
+    tables = {"graph_keys": "graph_facts", "graph_meaning_keys": "graph_meanings"}
+    before = {table: (index.keys(table), index.rows(table), index.rows(tables[table])) for table in tables}
+    db = index.store.db
+    for table, holder in tables.items():
+        place = dict(db.execute("SELECT document, place FROM graph_facts").fetchall())
+        db.execute(f"DROP TABLE {table}")
+        db.execute(f"ALTER TABLE {holder} RENAME COLUMN buckets TO keys")
+        db.execute(
+            f"CREATE TABLE {table} (block INTEGER NOT NULL, key INTEGER NOT NULL, places BLOB NOT NULL, "
+            "PRIMARY KEY (block, key)) WITHOUT ROWID"
+        )
+        for key, documents in before[table][0].items():
+            places = b"".join(place[n].to_bytes(2, "little") for n in sorted(documents, key=place.__getitem__))
+            db.execute(f"INSERT INTO {table} VALUES (0, ?, ?)", (key, places))
+        db.execute(f"UPDATE {holder} SET keys = ?", (b"all keys",))
+    db.execute("UPDATE graph_state SET made = '9' || substr(made, 3)")
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_facts, "read", None)
+        facts_by_rules(index.context, GraphSettings())
+    assert {table: (index.keys(table), index.rows(table), index.rows(tables[table])) for table in tables} == before
+    (left,) = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'graph_keys_before'").fetchone()
+    assert left == 0
 
 
 def test_documents_that_ask_nothing_leave_no_key() -> None:

@@ -1,7 +1,10 @@
 """Which documents asked for something: a document leaves the keys of what it asked, and is found by them.
 
-Documents have places, in the order in which they came (`graph_facts`), and so many places are a block: for each block
-and key, the places of the documents that left the key are one row.
+Documents have places, in the order in which they came (`graph_facts`), and so many places are a block. Keys of a block
+are shared out to buckets by their first bits. A bucket is a row: in rising order, the other bits of each key with the
+place of a document that left it, as one number; of each but the first the gap is kept.
+
+With a document only the buckets of its keys are kept: they tell which keys it left.
 """
 
 from __future__ import annotations
@@ -10,26 +13,48 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.graph.packed_numbers import packed_gaps, unpacked_gaps
+from ragways.index.ragged import is_among
+
 BLOCK = 1 << 14
 Places = NDArray[np.uint16]
 Keys = NDArray[np.uint32]
+Pairs = NDArray[np.uint64]
+"""A bucket, the other bits of a key, and a place each."""
 
-NO_PLACES: Places = np.zeros(0, dtype=np.uint16)
-_OF_BLOCKS = "WHERE block IN (SELECT value FROM json_each(?)) AND key IN (SELECT value FROM json_each(?))"
+_PLACE, _REST, _BUCKET = 14, 18, 14
+"""Bits of a place in its block; of a key in its bucket; of a bucket in its block."""
+_HIGH = 1 << _BUCKET - 8
+"""Numbers of buckets are kept in two parts: the lower is a byte each."""
+_AT_ONCE = 1 << 15
+"""Buckets that are read together, at most, or those of one block."""
+_AMONG = "IN (SELECT value FROM json_each(?))"
 
 
 def table_of_keys(name: str) -> str:
-    """What makes a table of keys."""
-    return f"""
-CREATE TABLE IF NOT EXISTS {name} (
-    block INTEGER NOT NULL, key INTEGER NOT NULL, places BLOB NOT NULL, PRIMARY KEY (block, key)
-) WITHOUT ROWID;
-"""
+    """What makes a table of keys. `bucket` is the number of a block, and of a bucket in it."""
+    return f"CREATE TABLE IF NOT EXISTS {name} (bucket INTEGER PRIMARY KEY, held BLOB NOT NULL);\n"
+
+
+def packed_buckets(keys: Keys) -> bytes:
+    """The buckets of a document's keys."""
+    buckets = np.unique(keys >> _REST).astype(np.uint16)
+    high = np.zeros(_HIGH + len(buckets), np.bool_)
+    high[(buckets >> 8) + np.arange(len(buckets))] = True
+    return buckets.astype(np.uint8).tobytes() + np.packbits(high).tobytes()
+
+
+def unpacked_buckets(packed: bytes) -> NDArray[np.int64]:
+    """What was packed."""
+    count = (len(packed) - _HIGH // 8) * 8 // 9  # each takes nine bits
+    held = np.frombuffer(packed, np.uint8)
+    high = np.flatnonzero(np.unpackbits(held[count:])) - np.arange(count)
+    return high << 8 | held[:count]
 
 
 class AskedKeys:
@@ -38,7 +63,7 @@ class AskedKeys:
     def __init__(self, db: sqlite3.Connection, table: str) -> None:
         self._db, self._table = db, table
         self._come: dict[int, Keys] = {}
-        self._gone: dict[int, Keys] = {}
+        self._gone: dict[int, bytes] = {}
 
     def put(self, place: int, keys: Keys) -> None:
         """The document at this place left these keys."""
@@ -46,74 +71,109 @@ class AskedKeys:
         if len(self._come) >= BLOCK:
             self.flush()
 
-    def drop(self, place: int, keys: Keys) -> None:
-        """The document at this place left these keys, and does no longer."""
-        self._gone[place] = keys
+    def drop(self, place: int, buckets: bytes) -> None:
+        """The document at this place left keys in these packed buckets, and does no longer. Another may have its place:
+        what goes is told before what comes.
+        """
+        self._gone[place] = buckets
 
-    def flush(self) -> None:
-        """Bring the table up to date with what came and went."""
-        for block, some in groupby(sorted(self._come.keys() | self._gone.keys()), key=lambda place: place // BLOCK):
-            here = list(some)
-            query = f"SELECT 1 FROM {self._table} WHERE block = ? LIMIT 1"  # noqa: S608 - a name of ours
-            if self._gone or self._db.execute(query, (block,)).fetchone():
-                self._change(block, here)
-            else:
-                rows = ((block, key, places) for key, places in self._by_key(here))
-                self._db.executemany(f"INSERT INTO {self._table} VALUES (?, ?, ?)", rows)  # noqa: S608
-        self._come, self._gone = {}, {}
-
-    def _by_key(self, here: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-        """The places in a block of what came, as they are kept, by key; both in order."""
-        keys = np.concatenate([self._come[place] for place in here])
-        if not len(keys):  # documents that asked nothing have no keys
-            return
-        places = np.repeat([place % BLOCK for place in here], [len(self._come[place]) for place in here])
-        order = np.argsort(keys, kind="stable")
-        unique, begins = np.unique(keys[order], return_index=True)
-        packed = places[order].astype(np.uint16).tobytes()
-        bounds = [*(begins * np.dtype(np.uint16).itemsize).tolist(), len(packed)]
-        for key, (begin, end) in zip(unique.tolist(), pairwise(bounds), strict=True):
-            yield key, packed[begin:end]
-
-    def _change(self, block: int, here: Iterable[int]) -> None:
-        """Only keys that a document left before and not now, or now and not before, are looked at."""
-        changed: dict[int, set[int]] = defaultdict(set)
-        for place in here:
-            come, gone = (set(each[place].tolist()) if place in each else set() for each in (self._come, self._gone))
-            for key in come ^ gone:
-                changed[key].add(place % BLOCK)
-        known = dict(self._rows(block, changed))
-        put, empty = list[tuple[int, int, bytes]](), list[tuple[int, int]]()
-        for key, places in sorted(changed.items()):
-            # A place that had the key has it no longer, and one that had it not has it now.
-            if now := sorted(places.symmetric_difference(known.get(key, NO_PLACES).tolist())):
-                put.append((block, key, np.array(now, dtype=np.uint16).tobytes()))
-            else:
-                empty.append((block, key))
-        self._db.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", put)  # noqa: S608
-        self._db.executemany(f"DELETE FROM {self._table} WHERE block = ? AND key = ?", empty)  # noqa: S608
-
-    def _rows(self, block: int, keys: Iterable[int]) -> Iterator[tuple[int, Places]]:
-        """Those of these keys that documents of a block left, with their places."""
-        among = "IN (SELECT value FROM json_each(?))"
-        query = f"SELECT key, places FROM {self._table} WHERE block = ? AND key {among}"  # noqa: S608
-        for key, places in self._db.execute(query, (block, json.dumps(list(keys)))):
-            yield key, np.frombuffer(places, dtype=np.uint16)
+    def keys_of(self, place: int, buckets: bytes) -> Keys:
+        """The keys that the document at this place left, all of which are in these packed buckets."""
+        first = place // BLOCK << _BUCKET
+        pairs = self._pairs([first + bucket for bucket in unpacked_buckets(buckets).tolist()])[0]
+        return _keys(pairs[_places(pairs) == place % BLOCK])
 
     def places(self, blocks: Iterable[int], keys: Iterable[int]) -> dict[int, Places]:
         """The places of these blocks whose documents left any of these keys, in rising order; of other blocks none."""
-        asked = (json.dumps(list(blocks)), json.dumps(list(keys)))
-        found: dict[int, list[Places]] = defaultdict(list)
-        for block, places in self._db.execute(f"SELECT block, places FROM {self._table} {_OF_BLOCKS}", asked):  # noqa: S608
-            found[block].append(np.frombuffer(places, dtype=np.uint16))
-        return {block: some[0] if len(some) == 1 else np.unique(np.concatenate(some)) for block, some in found.items()}
-
-    def documents(self, keys: Collection[int]) -> set[int]:
-        """Documents that left any of these keys."""
-        found: set[int] = set()
-        for block, places in self.places(blocks(self._db), keys).items():
-            found.update(documents_at(self._db, block, places.tolist()))
+        found: dict[int, Places] = {}
+        for pairs in self._leading(list(blocks), keys):
+            of = (pairs >> np.uint64(_PLACE + _REST + _BUCKET)).astype(np.int64)
+            found |= {block: np.unique(_places(pairs[of == block])) for block in np.unique(of).tolist()}
         return found
+
+    def documents(self, keys: Collection[int]) -> dict[int, set[int]]:
+        """By key, the documents that left it; of these keys, without those that nobody left."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for pairs in self._leading(blocks(self._db), keys):
+            places = (pairs >> np.uint64(_PLACE + _REST + _BUCKET)).astype(np.int64) * BLOCK + _places(pairs)
+            numbers = dict(documents_at(self._db, np.unique(places).tolist()))
+            for key, place in zip(_keys(pairs).tolist(), places.tolist(), strict=True):
+                if place in numbers:
+                    found[key].add(numbers[place])
+        return found
+
+    def _leading(self, blocks: Sequence[int], keys: Iterable[int]) -> Iterator[Pairs]:
+        """What these blocks hold of these keys."""
+        asked = np.unique(np.fromiter(keys, np.uint32))
+        buckets = np.unique(asked >> _REST).tolist()
+        step = max(1, _AT_ONCE // max(1, len(buckets)))
+        for at in range(0, len(blocks) if buckets else 0, step):
+            pairs, _ = self._pairs(
+                [block << _BUCKET | bucket for block in blocks[at : at + step] for bucket in buckets]
+            )
+            yield pairs[is_among(_keys(pairs), asked)]
+
+    def flush(self) -> None:
+        """Bring the table up to date with what came and went."""
+        by_block: dict[int, list[int]] = defaultdict(list)
+        for place in self._come.keys() | self._gone.keys():
+            by_block[place // BLOCK].append(place)
+        for block, places in sorted(by_block.items()):
+            self._change(block, places)
+        self._come, self._gone = {}, {}
+
+    def _change(self, block: int, places: Collection[int]) -> None:
+        come = np.sort(np.concatenate([_EMPTY, *(_pairs(p, self._come[p]) for p in places if p in self._come)]))
+        gone = [place for place in places if place in self._gone]
+        buckets = {*_buckets(come).tolist()}.union(
+            *(((block << _BUCKET) + unpacked_buckets(self._gone[place])).tolist() for place in gone)
+        )
+        known, before = self._pairs(buckets)
+        stays = known[~is_among(_places(known), np.unique(np.array(gone, np.int64) % BLOCK).astype(np.uint16))]
+        after = dict(_rows(np.union1d(stays, come)))
+        put = [(bucket, held) for bucket, held in after.items() if before.get(bucket) != held]
+        self._db.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", put)  # noqa: S608 - a name of ours
+        empty = [(bucket,) for bucket in before if bucket not in after]
+        self._db.executemany(f"DELETE FROM {self._table} WHERE bucket = ?", empty)  # noqa: S608
+
+    def _pairs(self, buckets: Collection[int]) -> tuple[Pairs, dict[int, bytes]]:
+        """What these buckets hold, in rising order; and their rows."""
+        query = f"SELECT bucket, held FROM {self._table} WHERE bucket {_AMONG} ORDER BY bucket"  # noqa: S608
+        rows = dict(self._db.execute(query, (json.dumps(sorted(buckets)),)).fetchall())
+        # All at once: each bucket by itself would take ten times as long.
+        held, counts = unpacked_gaps(rows.values())
+        of = np.repeat(np.fromiter(rows, np.uint64, len(rows)), counts)
+        return of << np.uint64(_PLACE + _REST) | held, rows
+
+
+_EMPTY: Pairs = np.zeros(0, np.uint64)
+
+
+def _pairs(place: int, keys: Keys) -> Pairs:
+    """The keys of the document at a place."""
+    first = np.uint64(place // BLOCK << _BUCKET + _REST)
+    return (first | keys) << np.uint64(_PLACE) | np.uint64(place % BLOCK)
+
+
+def _places(pairs: Pairs) -> Places:
+    return (pairs & np.uint64(BLOCK - 1)).astype(np.uint16)
+
+
+def _keys(pairs: Pairs) -> Keys:
+    return (pairs >> np.uint64(_PLACE)).astype(np.uint32)  # what is above tells the block
+
+
+def _buckets(pairs: Pairs) -> NDArray[np.int64]:
+    return np.unique(pairs >> np.uint64(_PLACE + _REST)).astype(np.int64)
+
+
+def _rows(pairs: Pairs) -> Iterator[tuple[int, bytes]]:
+    """The rows of buckets that hold these, which are in rising order."""
+    of = pairs >> np.uint64(_PLACE + _REST)
+    begins = np.flatnonzero(np.diff(of, prepend=of[:1] + np.uint64(1)))
+    packed, ends = packed_gaps(pairs & np.uint64((1 << _PLACE + _REST) - 1), begins)
+    for bucket, (begin, end) in zip(of[begins].tolist(), pairwise([0, *ends.tolist()]), strict=True):
+        yield bucket, packed[begin:end]
 
 
 def blocks(db: sqlite3.Connection) -> range:
@@ -122,10 +182,32 @@ def blocks(db: sqlite3.Connection) -> range:
     return range((last or 0) // BLOCK + 1)
 
 
-def documents_at(db: sqlite3.Connection, block: int, places: Iterable[int]) -> Iterator[int]:
-    """The documents at these places of a block, as far as they are still there."""
-    for place in places:
-        yield from (row[0] for row in db.execute(_AT_PLACE, (block * BLOCK + place,)))
+def documents_at(db: sqlite3.Connection, places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The documents at these places, as far as they are still there, each with its place."""
+    query = f"SELECT place, document FROM graph_facts WHERE place {_AMONG}"  # noqa: S608
+    yield from db.execute(query, (json.dumps(places),)).fetchall()
 
 
-_AT_PLACE = "SELECT document FROM graph_facts WHERE place = ?"
+def take_over_keys(db: sqlite3.Connection, table: str, holder: str) -> None:
+    """Have the keys of an earlier version in the table: it had a row for each key of a block, and all keys with each
+    document. `holder`: the table of the documents, by their places.
+    """
+    db.execute(f"ALTER TABLE {table} RENAME TO graph_keys_before")
+    db.execute(f"ALTER TABLE {holder} RENAME COLUMN keys TO buckets")
+    db.execute(table_of_keys(table))
+    documents = dict(db.execute(f"SELECT place, document FROM {holder}").fetchall())  # noqa: S608
+    kept = AskedKeys(db, table)
+    for block in blocks(db):
+        query = "SELECT key, places FROM graph_keys_before WHERE block = ? ORDER BY key"
+        rows = [(key, np.frombuffer(places, np.uint16)) for key, places in db.execute(query, (block,))]
+        places = np.concatenate([np.zeros(0, np.uint16), *(some for _, some in rows)])
+        order = np.argsort(places, kind="stable")
+        keys = np.repeat(np.array([key for key, _ in rows], np.uint32), [len(some) for _, some in rows])[order]
+        bounds = np.searchsorted(places[order], np.arange(BLOCK + 1)).tolist()
+        for at, (begin, end) in enumerate(pairwise(bounds), start=block * BLOCK):
+            if at in documents:
+                kept.put(at, keys[begin:end])
+                now = packed_buckets(keys[begin:end]), documents[at]
+                db.execute(f"UPDATE {holder} SET buckets = ? WHERE document = ?", now)  # noqa: S608
+        kept.flush()
+    db.execute("DROP TABLE graph_keys_before")

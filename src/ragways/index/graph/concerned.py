@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragways.index.graph.asked_keys import AskedKeys, Places, blocks, documents_at
+from ragways.index.graph.asked_keys import BLOCK, AskedKeys, Places, blocks, documents_at
 from ragways.index.graph.corpus_changes import Changed
 from ragways.index.graph.corpus_names import (
     CAPITAL,
@@ -50,7 +50,7 @@ def documents_concerned(
     store: Store, keys: AskedKeys, corpus: CorpusNames, changed: Changed, touched: Collection[int] = ()
 ) -> Concerned:
     """Those that are concerned, but for those that were touched themselves. `corpus` answers as of now."""
-    found = keys.documents(changed.keys)
+    found = set[int]().union(*keys.documents(changed.keys).values())
     by_words, asking = _by_words(store, keys, changed, {*found, *touched})
     found |= by_words
     for phrase in changed.phrases:
@@ -76,11 +76,12 @@ def documents_concerned(
 def _by_words(store: Store, keys: AskedKeys, changed: Changed, others: Collection[int]) -> Concerned:
     """Those that are concerned by words that stand otherwise than before, without these others."""
     if len(changed.words) > _WORDS:
-        return Concerned(keys.documents(changed.word_keys), {})
+        return Concerned(set[int]().union(*keys.documents(changed.word_keys).values()), {})
     about: dict[int, set[str]] = {}
-    for key, word in changed.word_keys.items():
-        for number in keys.documents([key]):
-            about.setdefault(number, set()).add(word)
+    words = changed.word_keys
+    for key, numbers in keys.documents(words).items():
+        for number in numbers:
+            about.setdefault(number, set()).add(words[key])
     found, lexicons = Concerned(set(), {}), _Lexicons(store.db, changed.words)
     for source in sources(store, sorted(about.keys() - set(others)), in_parts=False):
         if (other := _asks(source, about[source.number], lexicons)) is None:
@@ -177,4 +178,4 @@ def _holding(store: Store, keys: AskedKeys, tokens: Sequence[tuple[str, str]]) -
             held = {block: np.intersect1d(found[block], places) for block, places in held.items()}
         found = {block: places for block, places in held.items() if len(places)}
     for block, places in (found or {}).items():
-        yield from documents_at(store.db, block, places.tolist())
+        yield from (number for _, number in documents_at(store.db, (block * BLOCK + places.astype(np.int64)).tolist()))

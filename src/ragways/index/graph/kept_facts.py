@@ -16,7 +16,7 @@ import numpy as np
 
 from ragways.core.runtime import told
 from ragways.index.gone_texts import text_before, text_now
-from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
+from ragways.index.graph.asked_keys import AskedKeys, Keys, packed_buckets, table_of_keys, take_over_keys
 from ragways.index.graph.concerned import documents_concerned
 from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus
 from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
@@ -27,7 +27,6 @@ from ragways.index.graph.held_names import HeldNames
 from ragways.index.graph.packed_facts import packed_facts, unpacked_facts, unpacked_names
 from ragways.index.graph.resolve import DocumentNames
 from ragways.index.graph.rules import structure_facts, text_facts
-from ragways.index.graph.token_keys import packed_keys, unpacked_keys
 from ragways.index.layer import BuildContext
 from ragways.index.settings import GraphSettings
 
@@ -36,11 +35,13 @@ _TABLES = f"""
 -- How the rest was made, and for which generation.
 CREATE TABLE IF NOT EXISTS graph_state (made TEXT NOT NULL, generation TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS graph_facts (
-    document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, keys BLOB NOT NULL, facts BLOB NOT NULL
+    document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, buckets BLOB NOT NULL, facts BLOB NOT NULL
 );
 {table_of_keys(KEYS)}{CORPUS_TABLES}"""
-_FORMAT = "9"
+_FORMAT = "10"
 """Changes when what is kept, or what the rules find in a text, does."""
+_KEYS_BEFORE = "9"
+"""The one before, in which only keys were kept otherwise."""
 _FINDING = "finding facts"
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
@@ -91,7 +92,7 @@ def facts_by_rules(
     create_tables(store.db, _TABLES)
     made = f"{_FORMAT} {settings.method == 'rules'} {settings.structure}"
     generation = store.meta()["generation"]
-    state = store.db.execute("SELECT made, generation FROM graph_state").fetchone()
+    state = _state(store.db)
     if state == (made, generation):
         return FactsRun(CorpusNames(store.db))
     changes = context.changed_documents
@@ -116,6 +117,21 @@ def facts_by_rules(
     kept.put_all(read(source, corpus, settings) for source in found)
     store.db.execute("UPDATE graph_state SET generation = ?", (generation,))
     return FactsRun(corpus, False, changed, kept.before, kept.read)
+
+
+def _state(db: sqlite3.Connection) -> tuple[str, str] | None:
+    """How facts were made, and for which generation. What was found before is not looked for again only because keys
+    are kept otherwise.
+    """
+    state: tuple[str, str] | None = db.execute("SELECT made, generation FROM graph_state").fetchone()
+    if state is None or not state[0].startswith(f"{_KEYS_BEFORE} "):
+        return state
+    for table, holder in ((KEYS, "graph_facts"), ("graph_meaning_keys", "graph_meanings")):
+        if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (holder,)).fetchone():
+            take_over_keys(db, table, holder)
+    made = f"{_FORMAT} {state[0].partition(' ')[2]}"
+    db.execute("UPDATE graph_state SET made = ?", (made,))
+    return made, state[1]
 
 
 def _read_all(
@@ -239,7 +255,7 @@ class _Kept:
             if facts is not None:
                 self._db.execute(
                     "INSERT INTO graph_facts SELECT ?, coalesce(?, 1 + max(place), 0), ?, ? FROM graph_facts",
-                    (number, place, packed_keys(keys, text_now(self._db, number)), facts),
+                    (number, place, packed_buckets(keys), facts),
                 )
                 (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
                 self._keys.put(place, keys)
@@ -254,22 +270,20 @@ class _Kept:
 
     def ask(self, number: int, gone: Set[int], come: Set[int]) -> None:
         """A document says what it did, but does not leave some keys any more, and leaves others."""
-        query, text = "SELECT place, keys FROM graph_facts WHERE document = ?", text_now(self._db, number)
-        place, packed = self._db.execute(query, (number,)).fetchone()
-        before = unpacked_keys(packed, text)
-        keys = np.array(sorted({*before.tolist(), *come} - gone), np.uint32)
-        self._keys.drop(place, before)
+        query = "SELECT place, buckets FROM graph_facts WHERE document = ?"
+        place, buckets = self._db.execute(query, (number,)).fetchone()
+        keys = np.array(sorted({*self._keys.keys_of(place, buckets).tolist(), *come} - gone), np.uint32)
+        self._keys.drop(place, buckets)
         self._keys.put(place, keys)
-        kept = packed_keys(keys, text), number
-        self._db.execute("UPDATE graph_facts SET keys = ? WHERE document = ?", kept)
+        self._db.execute("UPDATE graph_facts SET buckets = ? WHERE document = ?", (packed_buckets(keys), number))
 
     def drop(self, number: int) -> int | None:
         """Drop a document's facts; its place, if it had one."""
-        row = self._db.execute("SELECT place, keys, facts FROM graph_facts WHERE document = ?", (number,)).fetchone()
+        query = "SELECT place, buckets, facts FROM graph_facts WHERE document = ?"
+        row = self._db.execute(query, (number,)).fetchone()
         if row is None:
             return None
-        text = text_before(self._db, number)
-        self._keys.drop(row[0], unpacked_keys(row[1], text))
-        self.before[number] = row[2], text
+        self._keys.drop(row[0], row[1])
+        self.before[number] = row[2], text_before(self._db, number)
         self._db.execute("DELETE FROM graph_facts WHERE document = ?", (number,))
         return int(row[0])

@@ -1,9 +1,9 @@
-"""Small numbers as bytes: lists of them in rows of the store take as many bytes a number as the largest needs."""
+"""Numbers as bytes: small ones in as many as the largest of a list needs, rising ones in as many as their gaps do."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import numpy as np
@@ -42,3 +42,47 @@ def joined_counts(packed: Sequence[bytes], lengths: Sequence[int]) -> NDArray[np
             for each, length, large in zip(packed, lengths, wide, strict=True)
         ]
     )
+
+
+# Lists of rising numbers, of which the gaps are kept: seven bits a byte, the first of a number first
+
+
+def packed_gaps(numbers: NDArray[np.uint64], begins: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:
+    """Lists one after the other, each in rising order and in as few bytes as its gaps need; a list begins at each of
+    `begins`, the first of which is 0. Also where each one's bytes end.
+    """
+    gaps = np.diff(numbers, prepend=np.uint64(0))
+    gaps[begins] = numbers[begins]
+    sizes = np.ones(len(gaps), np.int64)
+    for bits in range(_SEVEN, int(gaps.max(initial=0)).bit_length(), _SEVEN):
+        sizes += gaps >> np.uint64(bits) > 0
+    ends = np.cumsum(sizes)
+    packed = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8)
+    left = np.arange(len(gaps))
+    for at in range(int(sizes.max(initial=0))):
+        left = left[sizes[left] > at]
+        more = (sizes[left] > at + 1) * np.uint64(_MORE)
+        packed[(ends - sizes)[left] + at] = gaps[left] >> np.uint64(_SEVEN * at) & np.uint64(_MORE - 1) | more
+    return packed.tobytes(), ends[np.append(begins[1:], len(gaps)) - 1] if len(begins) else ends
+
+
+def unpacked_gaps(packed: Collection[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The numbers of lists that were packed so, one after the other, and how many each has."""
+    held = np.frombuffer(b"".join(packed), np.uint8)
+    last = np.flatnonzero(held < _MORE)
+    starts = np.append(0, last[:-1] + 1) if len(last) else last
+    sizes = last - starts + 1
+    gaps, left = np.zeros(len(last), np.uint64), np.arange(len(last))
+    for at in range(int(sizes.max(initial=0))):
+        left = left[sizes[left] > at]
+        gaps[left] |= (held[starts[left] + at] & np.uint64(_MORE - 1)).astype(np.uint64) << np.uint64(_SEVEN * at)
+    bounds = np.cumsum([0, *map(len, packed)])
+    firsts = np.searchsorted(starts, bounds)
+    counts = np.diff(firsts)
+    sums = np.append(np.uint64(0), np.cumsum(gaps, dtype=np.uint64))
+    return sums[1:] - np.repeat(sums[firsts[:-1]], counts), counts
+
+
+_SEVEN = 7
+_MORE = 1 << _SEVEN
+"""The bit of a byte that is not the last of its number."""

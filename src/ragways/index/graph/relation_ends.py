@@ -20,10 +20,9 @@ from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
 from ragways.index.graph.relations import MANY, RELATIONS, pairs_in
-from ragways.index.graph.stated_columns import is_among
 from ragways.index.graph.stored_relations import JoiningRows, StoredRelations, all_joining
 from ragways.index.graph.weights import weights_of
-from ragways.index.ragged import stretches
+from ragways.index.ragged import is_among, stretches
 from ragways.index.row_keys import RowKeys
 
 Ints = NDArray[np.int64]

@@ -20,7 +20,8 @@ from ragways.index.graph.document_statements import DocumentStatements, Told, co
 from ragways.index.graph.predicates import Predicates
 from ragways.index.graph.relation_ids import relation_number
 from ragways.index.graph.relation_places import RelationPlaces
-from ragways.index.graph.stated_columns import StatedColumns, is_among, stated_among, stated_columns
+from ragways.index.graph.stated_columns import StatedColumns, stated_among, stated_columns
+from ragways.index.ragged import is_among
 
 Ints = NDArray[np.int64]
 

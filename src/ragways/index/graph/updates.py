@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ragways.core.runtime import Progress, ProgressCallback, silent
-from ragways.index.graph.asked_keys import AskedKeys, Keys, table_of_keys
+from ragways.index.graph.asked_keys import AskedKeys, Keys, packed_buckets, table_of_keys
 from ragways.index.graph.claims import TABLE, Claim, Into, NameAnswers, fill_claims
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
@@ -34,9 +34,9 @@ from ragways.index.graph.resolve import Key
 
 _KEYS = "graph_meaning_keys"
 _OWN_TABLES = f"""
--- What each document means: its place among the keys, the keys of what it asked, and its claims and names.
+-- What each document means: its place, the buckets of the keys of what it asked, and its claims and names.
 CREATE TABLE IF NOT EXISTS graph_meanings (
-    document INTEGER PRIMARY KEY, place INTEGER NOT NULL, keys BLOB NOT NULL, meaning BLOB NOT NULL
+    document INTEGER PRIMARY KEY, place INTEGER NOT NULL, buckets BLOB NOT NULL, meaning BLOB NOT NULL
 );
 {TABLE}{table_of_keys(_KEYS)}"""
 TABLES = f"{_OWN_TABLES}{KEPT}{ROW_TABLES}"
@@ -219,7 +219,7 @@ def change_graph(db: sqlite3.Connection, run: FactsRun, answers: NameAnswers) ->
             _add(claims, ((claim, 1) for claim in kept.meaning(number).claims if claim[0] in letters), -1)
         concerned |= kept.concerned(answers.change(claims).keys) - gone
     tables = GraphTables(db)
-    rest = iter(sorted(concerned | gone))
+    rest = iter([*sorted(gone), *sorted(concerned)])  # a new one may have the place of one that is gone
     renamed, words = told.renamed, set(run.changed.words)
     while some := list(islice(rest, _AT_ONCE)):
         old, new = [], []
@@ -331,18 +331,20 @@ class _Meanings:
 
     def concerned(self, keys: Collection[int]) -> set[int]:
         """Documents that left one of these keys."""
-        return self._keys.documents(keys)
+        return set[int]().union(*self._keys.documents(keys).values())
 
     def put(self, number: int, keys: Keys, meaning: bytes) -> None:
         self.drop(number)
         (place,) = self._db.execute("SELECT place FROM graph_facts WHERE document = ?", (number,)).fetchone()
-        self._db.execute("INSERT INTO graph_meanings VALUES (?, ?, ?, ?)", (number, place, keys.tobytes(), meaning))
+        self._db.execute(
+            "INSERT INTO graph_meanings VALUES (?, ?, ?, ?)", (number, place, packed_buckets(keys), meaning)
+        )
         self._keys.put(place, keys)
 
     def drop(self, number: int) -> None:
-        row = self._db.execute("SELECT place, keys FROM graph_meanings WHERE document = ?", (number,)).fetchone()
+        row = self._db.execute("SELECT place, buckets FROM graph_meanings WHERE document = ?", (number,)).fetchone()
         if row is not None:
-            self._keys.drop(row[0], np.frombuffer(row[1], dtype=np.uint32))
+            self._keys.drop(*row)
             self._db.execute("DELETE FROM graph_meanings WHERE document = ?", (number,))
 
     def flush(self) -> None:
