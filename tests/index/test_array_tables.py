@@ -181,6 +181,23 @@ def test_a_patch_of_another_format_is_no_number(tmp_path: Path) -> None:
         ArrayTable(tmp_path, "t")
 
 
+@pytest.mark.parametrize("values", [[True, True, True], [True, False, True], []])
+def test_a_column_of_truths_is_what_it_was(tmp_path: Path, values: list[bool]) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    after.mkdir()
+    count = len(values)
+    write_table(before, "t", Rows(np.arange(count), {"there": np.array(values, np.bool_)}))
+    assert (before / "t-there.npy").is_file() == (False in values)
+    table = ArrayTable(before, "t")
+    assert table.column("there")[:count].tolist() == values
+    assert not table.column("there")[count:].any(), "where there is no row"
+    other = [not value for value in values[:1]]
+    change = Change(np.array([*range(len(other)), count + 1]), {"there": np.array([*other, True], np.bool_)})
+    patch_table(after, "t", before, table.patch(change))
+    assert ArrayTable(after, "t").column("there")[: count + 3].tolist() == [*other, *values[1:], False, True, False]
+
+
 def test_room_takes_no_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(array_tables, "_ROWS", (10_000_000, 10_000_000))
     write_table(tmp_path, "t", made({0: (1, {})}))

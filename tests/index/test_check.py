@@ -390,7 +390,7 @@ def test_a_layer_whose_files_are_gone(index: Path):
 
 def test_the_cure_for_derived_files_cures(index: Path):
     change(vectors(index) / "rows.npy", lambda rows: rows[:-1])
-    change(derived(index) / "graph-entities-alive.npy", np.zeros_like)
+    change(derived(index) / "graph-entities-ids.npy", np.zeros_like)
     assert {finding.cure for finding in check(index).findings if finding.severity == "error"} == {
         f"remove the folder {derived(index)}: it is made anew when the index is next used"
     }

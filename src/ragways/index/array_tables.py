@@ -8,13 +8,13 @@ into its own copy of the pages that it touches, so that whatever reads the array
 longer fits, the table is written anew.
 
 The room is a hole at the end of a file: most file systems keep no blocks for it. That of a ragged column would hold all
-its rows a second time, for any of them may be another when it is read.
+its rows a second time, for any of them may be another when it is read. A column that is true in all rows has no file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -74,11 +74,14 @@ class Patch:
 
 @dataclass(frozen=True)
 class TableSize:
-    """Rows that a table was written with, rows that it has room for in all, and values of each ragged column."""
+    """Rows that a table was written with, rows that it has room for in all, and values of each ragged column. `true`:
+    columns that were true in all rows.
+    """
 
     rows: int
     capacity: int
     values: Mapping[str, int]
+    true: Sequence[str]
 
     @classmethod
     def load(cls, folder: Path, table: str) -> TableSize:
@@ -161,6 +164,8 @@ class ArrayTable:
         return sorted(found - {"bounds", *_OF_PATCHES})
 
     def _load(self, part: str, *, copied: bool = False) -> Values:
+        if part in self.size.true:
+            return np.arange(self.size.capacity) < self.size.rows
         # What is written to is copied, page by page. A plain view: indexing a memmap costs as much again.
         mode: Literal["c", "r"] = "c" if self._copied or copied else "r"
         return np.asarray(np.load(self._folder / f"{self._name}-{part}.npy", mmap_mode=mode))
@@ -183,8 +188,9 @@ def write_table(folder: Path, name: str, rows: Rows, *, with_room: bool = True) 
     """Write a table of rows that are numbered from 0 on, and no patch."""
     count = len(rows.numbers)
     capacity = count + (_room(count, _ROWS) if with_room else 0)
-    for column, values in rows.columns.items():
-        _write(folder / f"{name}-{column}.npy", values, capacity)
+    true = [column for column, values in rows.columns.items() if values.dtype == np.bool_ and values.all()]
+    for column in rows.columns.keys() - true:
+        _write(folder / f"{name}-{column}.npy", rows.columns[column], capacity)
     sizes: dict[str, int] = {}
     for column, held in rows.ragged.items():
         total = sizes[column] = int(held.counts.sum())
@@ -194,7 +200,7 @@ def write_table(folder: Path, name: str, rows: Rows, *, with_room: bool = True) 
         _write(folder / f"{name}-{column}-bounds.npy", bounds, capacity + 1)
         for part, values in held.parts.items():
             _write(folder / f"{name}-{column}-{part}.npy", values, total + room)
-    size = {"rows": count, "capacity": capacity, "values": sizes}
+    size = {"rows": count, "capacity": capacity, "values": sizes, "true": true}
     (folder / f"{name}.json").write_text(json.dumps(size, sort_keys=True), encoding="utf-8")
 
 

@@ -6,7 +6,7 @@ Words are kept as hashes, so that a word of a name that is gone cannot be read t
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.array_tables import ArrayTable, Change, Patch, Rows, TableSize, patch_table, write_table
-from ragways.index.ragged import ragged
+from ragways.index.ragged import Values, ragged
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -44,11 +44,11 @@ class NameWords:
     def write(folder: Path, names: Iterable[tuple[str, int]], *, with_room: bool) -> None:
         """Write names as they are compared, each with the number of its entity, by entity."""
         numbers: dict[str, int] = {}
-        places, rows, entities, lengths = array("i"), array("i"), array("i"), array("i")
+        places, rows, entities, lengths = array("i"), array("i"), array("i"), bytearray()
         for row, (name, entity) in enumerate(names):
             found = name.split(" ")
             entities.append(entity)
-            lengths.append(len(found))
+            lengths.append(_length(found))
             for word in dict.fromkeys(found):
                 places.append(numbers.setdefault(word, len(numbers)))
                 rows.append(row)
@@ -61,7 +61,10 @@ class NameWords:
         counts = np.bincount(ranks, minlength=len(hashes)).astype(np.int32)
         words = Rows(np.arange(len(hashes)), {"hashes": hashes[order]}, {"rows": ragged(counts, names=held)})
         write_table(folder, _WORDS, words, with_room=False)
-        columns = {"entities": np.array(entities, dtype=np.int32), "lengths": np.array(lengths, dtype=np.int32)}
+        columns: dict[str, Values] = {
+            "entities": np.array(entities, dtype=np.int32),
+            "lengths": np.frombuffer(bytes(lengths), np.uint8),
+        }
         write_table(folder, NAMES, Rows(np.arange(len(entities)), columns), with_room=with_room)
 
     def patched(self, entities: Ints, names: Iterable[tuple[str, int]]) -> tuple[Patch, Hashes]:
@@ -80,7 +83,7 @@ class NameWords:
             np.array(numbers, dtype=np.int64),
             {
                 "entities": np.concatenate([self.entities[sorted(gone)], np.array([e for _, e in come], np.int32)]),
-                "lengths": np.array([0] * len(gone) + [len(words) for words, _ in come], dtype=np.int32),
+                "lengths": np.array([0] * len(gone) + [_length(words) for words, _ in come], dtype=np.uint8),
             },
         )
         pairs = [
@@ -122,6 +125,11 @@ class NameWords:
         rows = self._rows["names"][self._rows.row(place)] if there else np.empty(0, np.int32)
         later = slice(*np.searchsorted(self.later[0], [wanted, wanted + np.uint64(1)]).tolist())
         return np.concatenate([rows.astype(np.int64), self.later[1][later].astype(np.int64)])
+
+
+def _length(words: Sequence[str]) -> int:
+    """In a byte: longer names are as good as each other."""
+    return min(len(words), 255)
 
 
 def _hash(word: str) -> int:
