@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import closing
 from itertools import groupby
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -11,13 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragways.evaluation.questions.draft import NothingToAsk, SupportingChunk
-from ragways.evaluation.questions.graph_draws import bridge_walk, random_walk
+from ragways.evaluation.questions.graph_draws import bridge_walk, random_walk, triplets
 from ragways.evaluation.questions.groupings import DOCUMENTS, GROUPINGS, READ, SENTENCES
 from ragways.evaluation.questions.source import SHARES, QuestionSource
 from ragways.evaluation.questions.templates import drawn_ways
+from ragways.index.build import build, remove
+from ragways.index.graph import kept_facts, tables
 from ragways.index.pagerank import Adjacency
 from ragways.index.reader import Index
 from tests.evaluation.questions.fakes import resources
+from tests.fakes import WordHashes, recipe
 
 edges = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)).filter(lambda e: e[0] != e[1]), max_size=40)
 
@@ -37,6 +43,24 @@ def test_a_walk_crosses_different_edges_of_the_graph(pairs: list[tuple[int, int]
 
 def test_a_walk_over_nothing():
     assert random_walk(Adjacency.of_edges(0, *(np.zeros(0, np.int64),) * 2, np.zeros(0)), Random(0)).edges == ()
+
+
+def test_after_a_removal_each_relation_that_is_left_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The arrays keep the numbers that they had, so that some are higher than there are relations."""
+    monkeypatch.setattr(tables, "LARGE", 0)
+    monkeypatch.setattr(kept_facts, "_MUCH", 0)
+    texts = [f"{name} Corran met Otto Tamsett in Saltrey. {name} Corran lives there." for name in ("Ada", "Ben", "Cy")]
+    for n, text in enumerate(texts):
+        (tmp_path / f"{n}.txt").write_text(text)
+    wanted = recipe(WordHashes(), layers=frozenset({"words", "graph"}))
+    asyncio.run(build(tmp_path / "index", [tmp_path / f"{n}.txt" for n in range(3)], wanted))
+    asyncio.run(remove(tmp_path / "index", ["0.txt"]))
+    with closing(Index.open(tmp_path / "index")) as index:
+        arrays = index.graph.relation_arrays
+        assert arrays.all_numbers().max() >= len(arrays)
+        source = QuestionSource(resources(index))
+        drawn = {triplet.id for seed in range(40) for triplet in triplets(source, Random(seed))}
+        assert drawn == {*arrays.names(arrays.all_numbers())}
 
 
 @pytest.fixture(scope="module")

@@ -207,9 +207,11 @@ class _GraphFacts:
 
     def __iter__(self) -> Iterator[Fact]:
         graph = self._index.graph
-        count = graph.counts()["relations"]
-        for at in range(0, count, _AT_ONCE):
-            triplets = [t for _, t in sorted(graph.relations_at(range(at, min(count, at + _AT_ONCE))).items())]
+        numbers = graph.relation_arrays.all_numbers().tolist()
+        for at in range(0, len(numbers), _AT_ONCE):
+            some = numbers[at : at + _AT_ONCE]
+            found = graph.relations_at(some)
+            triplets = [found[number] for number in some if number in found]
             readers = [(triplet, reader) for triplet in triplets if (reader := self._reader(triplet)) is not None]
             chunks = graph.relation_chunks([triplet.id for triplet, _ in readers])
             for triplet, reader in readers:

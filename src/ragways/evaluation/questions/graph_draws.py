@@ -136,8 +136,8 @@ def edge(source: QuestionSource, random: Random) -> tuple[Triplet, tuple[Support
 
 def triplets(source: QuestionSource, random: Random) -> list[Triplet]:
     """Some relations, each with the same chance."""
-    count = source.once("relations", lambda: source.graph.counts()["relations"])
-    numbers = [random.randrange(count) for _ in range(_TRIES if count else 0)]
+    there = source.once("relations", source.graph.relation_arrays.all_numbers)
+    numbers = [int(there[random.randrange(len(there))]) for _ in range(_TRIES if len(there) else 0)]
     found = source.graph.relations_at(numbers)
     return [found[number] for number in numbers if number in found]
 
