@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from ragways.index.chunk_vectors import FOLDER, ChunkVectors, VectorSegment
 from ragways.index.packed import pack
+from ragways.index.segment_ids import SegmentIds
 from ragways.index.segments import SEGMENT_CHUNKS, SegmentDocuments
 from ragways.index.sketches import sketches
 from ragways.index.vectors import best
@@ -75,9 +76,9 @@ def write(folder: Path, rows: Floats) -> None:
         some = pack(rows[at : at + SEGMENT_CHUNKS])
         segment = folder / FOLDER / str(at // SEGMENT_CHUNKS + 1)
         segment.mkdir(parents=True)
-        SegmentDocuments.of((at + n, 1) for n in range(len(some))).save(segment)
-        ids = (f"article:{at + n}:s0:p0:c0" for n in range(len(some)))
-        VectorSegment.write(segment, ids, some, sketches(some[:, :-4]))
+        held = SegmentDocuments.of((at + n, 1) for n in range(len(some)))
+        held.save(segment)
+        VectorSegment(SegmentIds.of(held, ["s0:p0:c0"] * len(some)), some, sketches(some[:, :-4])).save(segment)
 
 
 def cpu(work: Callable[[], object]) -> float:

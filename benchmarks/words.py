@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from corpus_maker import documents
+from numpy.typing import NDArray
 
 from ragways.index.postings import take_postings, write_postings
 from ragways.index.segments import SEGMENT_CHUNKS, SegmentDocuments, segments
@@ -55,7 +56,7 @@ def _build(folder: Path, chunks: int) -> dict[str, float]:
         segment.mkdir(parents=True)
         began = time.process_time()
         SegmentDocuments.of((number, 1) for number, _ in some).save(segment)
-        write_postings(segment, ((f"article:{number}:s0:p0:c0", all_terms(text)) for number, text in some))
+        write_postings(segment, (("s0:p0:c0", all_terms(text)) for _, text in some))
         spent += time.process_time() - began
         size += sum(file.stat().st_size for file in segment.iterdir())
     return {"build ms a chunk": 1000 * spent / chunks, "bytes a chunk": size / chunks}
@@ -65,18 +66,24 @@ def _change(folder: Path, place: Path) -> dict[str, float]:
     """The most that one document can take: a full segment is written without it, or joined from small ones."""
     first, *_ = segments(folder)
     rows = np.arange(SegmentDocuments.load(first).size)
-    without, joined = place / "without", place / "joined"
-    quarters = [place / f"quarter{n}" for n in range(4)]
+    numbers = SegmentDocuments.load_numbers(first)
+    fewer = np.delete(rows, len(rows) // 2)
+    quarters = [_empty(place / f"quarter{n}", numbers[n::4]) for n in range(4)]
     for n, quarter in enumerate(quarters):
-        quarter.mkdir()
         take_postings(quarter, [first], rows[n::4])
-    without.mkdir()
-    joined.mkdir()
+    without, joined = _empty(place / "without", numbers[fewer]), _empty(place / "joined", numbers)
     began = time.process_time()
-    take_postings(without, [first], np.delete(rows, len(rows) // 2))
+    take_postings(without, [first], fewer)
     between = time.process_time()
     take_postings(joined, quarters, np.concatenate([rows[n::4] for n in range(4)]).argsort())
     return {"remove from a full segment s": between - began, "join a full segment s": time.process_time() - between}
+
+
+def _empty(segment: Path, numbers: NDArray[np.int64]) -> Path:
+    """A segment that has nothing yet but documents of a chunk each."""
+    segment.mkdir()
+    SegmentDocuments(numbers, np.arange(1, 1 + len(numbers))).save(segment)
+    return segment
 
 
 def _link(source: Path, target: Path) -> None:

@@ -380,6 +380,28 @@ def test_derived_files_of_another_format_serve_while_a_build_goes_on(
     assert mark.is_file()
 
 
+def test_derived_files_of_another_format_that_cannot_be_read_are_said_to_be(
+    tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As those of an earlier version are, whose segments have other files, while somebody writes."""
+    from ragways.index.folder import writing
+
+    monkeypatch.setattr("ragways.index.database.WAIT_SECONDS", 0.05)
+    index, derived = tmp_path / "index", tmp_path / "index" / "derived" / "1"
+    run(index, [corpus])
+    before = contents(index)
+    (derived / f"format-{FORMAT}").rename(derived / "format-19")
+    for file in derived.rglob("documents.ends.npy"):
+        file.unlink()
+    with writing(index, rebuild=False):
+        opened = Index.open(index)
+        for layer in ("vectors", "words"):
+            with pytest.raises(WrongVersion, match=f"'{layer}' of this index was made by another version"):
+                getattr(opened, layer)
+        opened.close()
+    assert contents(index) == before
+
+
 def test_a_run_killed_before_it_forgot_is_made_up_for(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch):
     index = tmp_path / "index"
     run(index, [corpus])

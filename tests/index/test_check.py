@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import sqlite3
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,14 @@ import pytest
 
 from ragways.core.errors import NoIndex
 from ragways.index.build import build, remove
-from ragways.index.columns import TextColumn
 from ragways.index.folder import FORMAT, FORMAT_MARK
 from ragways.index.health import Health
 from ragways.index.health import check as look
 from ragways.index.layer import Finding
 from ragways.index.reader import Index
+from ragways.index.segment_ids import SegmentIds
+from ragways.index.segments import SegmentDocuments
+from ragways.index.store import number_of, path_of
 from ragways.index.words import Words
 from ragways.index.work_cache import WorkCache
 from tests.fakes import Sections, recipe, reseal, write
@@ -227,7 +230,7 @@ def test_entities_that_stand_alone_are_a_warning(index: Path):
 
 
 def test_vectors_of_entities_that_are_gone(index: Path):
-    change(derived(index) / "entities" / "1" / "documents.npy", lambda held: held + np.array([[1], [0]]))
+    change(derived(index) / "entities" / "1" / "documents.npy", lambda numbers: numbers + 1)
     assert "vectors of entities that are not there" in errors(index)
 
 
@@ -235,7 +238,7 @@ def test_sketches_and_rows_of_entities_that_are_others(index: Path):
     segment = derived(index) / "entities" / "1"
     change(segment / "sketches.npy", lambda words: words[:, ::-1])
     assert "entities: sketches of other vectors" in errors(index)
-    change(segment / "documents.npy", lambda held: held[:, ::-1])
+    change(segment / "documents.npy", lambda numbers: numbers[::-1])
     assert "entities, segment 1: ids not in their order" in errors(index)
     change(segment / "rows.npy", lambda rows: rows[1:])
     assert "entities, segment 1: rows and ids differ" in errors(index)
@@ -252,10 +255,11 @@ def vectors(index: Path) -> Path:
 
 def rename(index: Path, how: Callable[[list[str]], list[str]]) -> list[str]:
     """Change the ids of vectors; gives those that were."""
-    ids = list(TextColumn.load(vectors(index), "chunks"))
-    for file in vectors(index).glob("chunks.*"):
-        file.unlink()
-    TextColumn.write(vectors(index), "chunks", how(ids))
+    ids = list(SegmentIds.load(vectors(index)))
+    others = how(ids)
+    documents = SegmentDocuments.of((number, len(list(some))) for number, some in groupby(map(number_of, others)))
+    documents.save(vectors(index))
+    SegmentIds.of(documents, map(path_of, others)).save(vectors(index))
     return ids
 
 
@@ -269,9 +273,19 @@ def test_rows_and_ids_that_differ(index: Path):
     assert the(index, "segment 1: rows and ids differ").severity == "error"
 
 
-def test_vectors_with_the_ids_of_others(index: Path):
-    ids = rename(index, lambda ids: list(reversed(ids)))
-    assert the(index, "vectors that lie with another document than theirs").count >= len(ids) - 2
+def test_chunks_and_documents_of_a_segment_that_differ(index: Path):
+    change(vectors(index) / "documents.ends.npy", lambda ends: ends[:-1])
+    assert "do not belong together" in the(index, "cannot be checked: vectors of chunks").example
+
+
+def test_documents_of_a_segment_that_are_not_in_their_order(index: Path):
+    change(vectors(index) / "documents.npy", lambda numbers: numbers[::-1])
+    assert the(index, "segment 1: documents not in their order").count == 2
+
+
+def test_paths_that_are_not_there(index: Path):
+    change(vectors(index) / "paths.npy", lambda paths: paths[:1])
+    assert "IndexError" in the(index, "cannot be checked: vectors of chunks").example
 
 
 def test_two_vectors_of_a_chunk(index: Path):
@@ -286,7 +300,7 @@ def test_sketches_of_other_vectors(index: Path):
 
     change(vectors(index) / "sketches.npy", spoil)
     finding = the(index, "sketches of other vectors")
-    assert (finding.count, finding.example) == (1, TextColumn.load(vectors(index), "chunks")[2])
+    assert (finding.count, finding.example) == (1, SegmentIds.load(vectors(index))[2])
 
 
 def test_recall_is_among_the_figures(index: Path):

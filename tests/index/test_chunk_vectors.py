@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ragways.index import sketches as under_test
 from ragways.index.chunk_vectors import ChunkVectors, VectorSegment, recall
 from ragways.index.packed import STEPS, PackedRows, integers, pack
+from ragways.index.segment_ids import SegmentIds
 from ragways.index.segments import SegmentDocuments
 from ragways.index.sketches import SketchLimits, SketchReach, first_differing, is_exact, sketch, sketches
 from ragways.index.vectors import Scored
@@ -43,9 +44,9 @@ DIMENSION = 200
 def segment(documents: Documents) -> VectorSegment:
     numbers = sorted(documents)
     packed = pack(np.concatenate([documents[number] for number in numbers]))
-    ids = [f"article:{number}:s0:p{n}:c0" for number in numbers for n in range(len(documents[number]))]
     held = SegmentDocuments.of((number, len(documents[number])) for number in numbers)
-    return VectorSegment(held, ids, packed, sketches(packed[:, :-4]))
+    ids = SegmentIds.of(held, (f"s0:p{n}:c0" for number in numbers for n in range(len(documents[number]))))
+    return VectorSegment(ids, packed, sketches(packed[:, :-4]))
 
 
 def dealt(documents: Documents, to: Sequence[int]) -> ChunkVectors:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.index.columns import TextColumn
+from ragways.index.columns import TextColumn, mapped
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), max_size=12)
 
@@ -55,3 +55,34 @@ def test_a_column_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     (tmp_path / "names.text").write_bytes(b"AdaGrac")
     with pytest.raises(ValueError, match="belong together"):
         TextColumn.load(tmp_path, "names")
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(7, dtype=np.uint16),
+        np.zeros(0, np.int64),
+        np.asfortranarray(np.arange(6).reshape(2, 3)),
+        np.array([b"s0:p0:c0", b"s1"]),
+    ],
+)
+def test_an_array_is_mapped_as_it_was_saved(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "array.npy", array)
+    found = mapped(tmp_path / "array.npy")
+    assert (found.dtype, found.tolist()) == (array.dtype, array.tolist())
+    assert not found.flags.writeable
+
+
+def test_an_array_that_is_not_whole_or_of_objects_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "array.npy"
+    np.save(file, np.arange(7))
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="is not whole"):
+        mapped(file)
+    for short in (b"", b"\x93NUMPY\x01\x00"):
+        file.write_bytes(short)
+        with pytest.raises(ValueError, match="EOF"):
+            mapped(file)
+    np.save(file, np.array([{}]))
+    with pytest.raises(ValueError, match="objects"):
+        mapped(file)

@@ -176,7 +176,7 @@ def test_a_change_writes_what_it_changes():
         removed = made.change({}, {399})
         assert len(made.kind.made) == 0
         assert len(made.kind.taken) == 1
-        assert sum(len(list(path.iterdir())) for path in segments(removed)) == 2 * len(segments(removed))
+        assert sum(len(list(path.iterdir())) for path in segments(removed)) == 3 * len(segments(removed))
         nothing = made.change({}, set())
         assert not made.kind.made
         assert not made.kind.taken
@@ -213,3 +213,13 @@ def test_documents_that_came_one_by_one_lie_in_few_segments():
         assert len(segments(folder)) <= 10
         assert written <= 10 * 60 * 1000
         assert max(sizes(folder)) <= SEGMENT_CHUNKS
+
+
+def test_documents_are_written_over_the_files_that_they_were_read_from(tmp_path: Path):
+    """As a layer does that writes them anew when it takes rows over."""
+    SegmentDocuments.of((3 * n, 2) for n in range(5000)).save(tmp_path)
+    held = SegmentDocuments.load(tmp_path)
+    held.save(tmp_path)
+    again = SegmentDocuments.load(tmp_path)
+    assert again.numbers.tolist() == [3 * n for n in range(5000)]
+    assert again.ends.tolist() == [2 * n + 2 for n in range(5000)]

@@ -19,9 +19,9 @@ from rank_bm25 import BM25Okapi
 
 from ragways.core.errors import StoreDamaged
 from ragways.index import segments as under_test
-from ragways.index.columns import TextColumn
 from ragways.index.layer import BuildContext, Changes
 from ragways.index.postings import LENGTHS, hash_of, take_postings, write_postings
+from ragways.index.segment_ids import SegmentIds
 from ragways.index.segments import renew, segments
 from ragways.index.store import Store, number_of
 from ragways.index.words import Words, all_terms, terms
@@ -243,7 +243,7 @@ def test_any_changes_give_the_answers_of_plain_counting(data: st.DataObject):
             assert dict(found) == pytest.approx(dict(expected), rel=1e-12)
         words = [word for path in folder.glob("*/words.npy") for word in np.load(path).tolist()]
         assert set(words) == {hash_of(term) for text in texts.values() for term in all_terms(text)}
-        assert sorted(id for path in segments(folder) for id in TextColumn.load(path, "ids")) == sorted(texts)
+        assert sorted(id for path in segments(folder) for id in SegmentIds.load(path)) == sorted(texts)
         rows = sum(len(np.load(path)) for path in folder.glob("*/rows.npy"))
         assert rows == sum(len(set(all_terms(text))) for text in texts.values())
 
@@ -280,7 +280,7 @@ class OfTexts:
         self._held = held
 
     def make(self, target: Path, _: BuildContext, documents: Sequence[int]) -> None:
-        chunks = ((f"article:{n}:c{i}", all_terms(text)) for n in documents for i, text in enumerate(self._held[n]))
+        chunks = ((f"c{i}", all_terms(text)) for n in documents for i, text in enumerate(self._held[n]))
         write_postings(target, chunks)
 
     take = staticmethod(take_postings)

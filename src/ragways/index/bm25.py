@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.postings import LENGTHS, Postings
+from ragways.index.segment_ids import SegmentIds
 from ragways.index.vectors import Scored
 
 _K1, _B = 1.2, 0.75
@@ -76,7 +77,7 @@ class Ranking:
         scores = np.zeros(len(rows))
         for word in words:
             scores += self._looked_up(segment, word, rows)
-        first = _first(scores, segment.ranks[rows], self._k)
+        first = _first(scores, rows, segment.ids, self._k)
         self.best += zip(segment.ids.take(rows[first]), scores[first].tolist(), strict=True)
         self.best = sorted(self.best, key=lambda pair: (-pair[1], pair[0]))[: self._k]
 
@@ -141,10 +142,10 @@ class Ranking:
 _NONE = np.zeros(0, np.intp)
 
 
-def _first(scores: NDArray[np.float64], ranks: NDArray[np.uint32], k: int) -> NDArray[np.intp]:
-    """Where the k largest scores are; of equal ones those with the smallest ranks."""
+def _first(scores: NDArray[np.float64], rows: NDArray[np.intp], ids: SegmentIds, k: int) -> NDArray[np.intp]:
+    """Where the k largest scores are, which these rows have; of equal ones those with the first ids."""
     if len(scores) <= k:
         return np.arange(len(scores))
     border = np.partition(scores, -k)[-k]
     more, equal = np.flatnonzero(scores > border), np.flatnonzero(scores == border)
-    return np.concatenate([more, equal[np.argsort(ranks[equal])[: k - len(more)]]])
+    return np.concatenate([more, equal[ids.first(rows[equal], k - len(more))]])

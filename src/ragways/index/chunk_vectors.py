@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragways.core.errors import StoreFailed
 from ragways.core.types import content_hash
-from ragways.index.columns import JoinedTexts, TextColumn
+from ragways.index.columns import JoinedTexts, mapped
 from ragways.index.documents import chunk_texts
 from ragways.index.layer import (
     AGAIN,
@@ -26,6 +26,8 @@ from ragways.index.layer import (
 )
 from ragways.index.numbered_vectors import PREFIXES, NumberedVectors
 from ragways.index.packed import PackedRows
+from ragways.index.ragged import stretches
+from ragways.index.segment_ids import SegmentIds
 from ragways.index.segments import Rows, SegmentDocuments, renew, segments
 from ragways.index.sketches import SketchWords, is_exact, sketches
 from ragways.index.store import Store, number_of
@@ -39,36 +41,23 @@ FOLDER = "vectors"
 class VectorSegment:
     """The rows of some documents, by number and place. `packed` has a row for each chunk, `sketches` a column."""
 
-    documents: SegmentDocuments
-    ids: Sequence[str]
+    ids: SegmentIds
     packed: NDArray[np.int8]
     sketches: SketchWords
 
     @classmethod
     def load(cls, folder: Path) -> VectorSegment:
-        # Plain views of the mapped files: indexing a memmap costs as much again in bookkeeping.
-        packed, words = (np.asarray(np.load(folder / name, mmap_mode="r")) for name in ("rows.npy", "sketches.npy"))
-        return cls(SegmentDocuments.load(folder), TextColumn.load(folder, "chunks"), packed, words)
+        return cls(SegmentIds.load(folder), mapped(folder / "rows.npy"), mapped(folder / "sketches.npy"))
 
-    @staticmethod
-    def write(folder: Path, ids: Iterable[str], packed: NDArray[np.int8], words: SketchWords) -> None:
-        TextColumn.write(folder, "chunks", ids)
-        np.save(folder / "rows.npy", packed)
-        np.save(folder / "sketches.npy", words)
+    def save(self, folder: Path) -> None:
+        """Write it into a folder that has its documents already."""
+        self.ids.save(folder)
+        np.save(folder / "rows.npy", self.packed)
+        np.save(folder / "sketches.npy", self.sketches)
 
-    def at(self, numbers: Rows) -> NDArray[np.intp]:
-        """Where among its documents those of these numbers stand that it holds."""
-        held = self.documents.numbers
-        places = np.searchsorted(held, numbers)
-        inside = places < len(held)
-        places, numbers = places[inside], numbers[inside]
-        found: NDArray[np.intp] = places[held[places] == numbers]
-        return found
-
-    def rows_of(self, document: int) -> range:
-        """The rows of one of its documents, by its place among them."""
-        ends = self.documents.ends
-        return range(int(ends[document - 1]) if document else 0, int(ends[document]))
+    @property
+    def documents(self) -> SegmentDocuments:
+        return self.ids.documents
 
     def only(self, numbers: Rows) -> VectorSegment:
         """Those of its documents that are among these, copied where they are not all."""
@@ -76,10 +65,7 @@ class VectorSegment:
         if held.all():
             return self
         rows = np.flatnonzero(self.documents.rows(held))
-        documents = SegmentDocuments(self.documents.numbers[held], np.cumsum(self.documents.counts[held]))
-        return VectorSegment(
-            documents, [self.ids[row] for row in rows.tolist()], self.packed[rows], self.sketches[:, rows]
-        )
+        return VectorSegment(self.ids.only(held), self.packed[rows], self.sketches[:, rows])
 
 
 class ChunkVectors(Vectors):
@@ -106,17 +92,21 @@ class ChunkVectors(Vectors):
     def places(self, ids: Collection[str]) -> dict[str, int]:
         """The row of each of these chunks that has one."""
         wanted = frozenset(ids)
-        return {
-            id: begin + row
-            for part, begin, document in self._documents(number_of(id) for id in wanted if id.startswith("article:"))
-            for row in part.rows_of(document)
-            if (id := part.ids[row]) in wanted
-        }
+        found: dict[str, int] = {}
+        for part, begin, documents in self._documents(number_of(id) for id in wanted if id.startswith("article:")):
+            rows = stretches(*part.documents.stretches(documents))
+            known = zip(part.ids.take(rows), (begin + rows).tolist(), strict=True)
+            found.update((id, row) for id, row in known if id in wanted)
+        return found
 
     def sizes(self, documents: Collection[str]) -> dict[str, int]:
         """How many chunks each of these documents has; one that has none is not there."""
-        found = self._documents(map(number_of, documents))
-        return {f"article:{part.documents.numbers[at]}": len(part.rows_of(at)) for part, _, at in found}
+        found: dict[str, int] = {}
+        for part, _, places in self._documents(map(number_of, documents)):
+            counts = part.documents.stretches(places)[1].tolist()
+            numbers = part.documents.numbers[places].tolist()
+            found.update((f"article:{number}", count) for number, count in zip(numbers, counts, strict=True))
+        return found
 
     def owners(self) -> Rows:
         """The number of the document of every row."""
@@ -134,16 +124,17 @@ class ChunkVectors(Vectors):
     def in_memory(self) -> list[VectorSegment]:
         """Its segments with nothing mapped, so that they can be sent elsewhere."""
         return [
-            VectorSegment(part.documents, list(part.ids), np.array(part.packed), np.array(part.sketches))
-            for part in self._parts
+            VectorSegment(part.ids.in_memory(), np.array(part.packed), np.array(part.sketches)) for part in self._parts
         ]
 
-    def _documents(self, numbers: Iterable[int]) -> Iterator[tuple[VectorSegment, int, int]]:
-        """Where the documents with these numbers are: their segment, its first row, their place among its documents."""
+    def _documents(self, numbers: Iterable[int]) -> Iterator[tuple[VectorSegment, int, NDArray[np.intp]]]:
+        """Where the documents with these numbers are: a segment that holds some, its first row, and where among its
+        documents they stand.
+        """
         wanted = np.array(sorted(set(numbers)), dtype=np.int64)
         for part, begin in zip(self._parts, self._begins, strict=False):
-            for document in part.at(wanted).tolist():
-                yield part, begin, document
+            if len(places := part.documents.places(wanted)):
+                yield part, begin, places
 
 
 # The layer
@@ -156,28 +147,29 @@ class _Segments:
         embedder = context.store.meta()["embedder"]
         rows = list(_chunk_rows(context.store, documents))
         vectors = context.work_cache.vectors(embedder, [hash for _, hash in rows])
-        missing = [id for id, hash in rows if hash not in vectors]
+        ids = SegmentIds.of(SegmentDocuments.load(target), (path for path, _ in rows))
+        missing = [ids[row] for row, (_, hash) in enumerate(rows) if hash not in vectors]
         if missing:
             raise StoreFailed(
                 f"{len(missing)} chunks have no vector ({missing[0]} is the first)",
                 "build again with: ragways index --rebuild PATH",
             )
         packed = np.frombuffer(b"".join(vectors[hash] for _, hash in rows), np.int8).reshape(len(rows), -1)
-        VectorSegment.write(target, (id for id, _ in rows), packed, sketches(packed[:, :-4]))
+        VectorSegment(ids, packed, sketches(packed[:, :-4])).save(target)
 
     def take(self, target: Path, sources: Sequence[Path], rows: Rows) -> None:
         parts = [VectorSegment.load(source) for source in sources]
-        ids = list(JoinedTexts([part.ids for part in parts]))  # all at once: one by one takes ten times as long
+        ids = SegmentIds.taken(SegmentDocuments.load(target), [part.ids for part in parts], rows)
         packed = PackedRows(*(part.packed for part in parts)).take(rows).packed
         words = np.concatenate([part.sketches for part in parts], axis=1)[:, rows]
-        VectorSegment.write(target, (ids[row] for row in rows.tolist()), packed, words)
+        VectorSegment(ids, packed, words).save(target)
 
 
 def _chunk_rows(store: Store, documents: Iterable[int]) -> Iterator[tuple[str, str]]:
-    """Id and hash of the chunks of some documents, by place."""
+    """Path and hash of the chunks of some documents, by place."""
     query = "SELECT path, hash FROM chunks WHERE document = ? ORDER BY ordinal"
     for number in documents:
-        yield from ((f"article:{number}:{path}", hash) for path, hash in store.db.execute(query, (number,)))
+        yield from store.db.execute(query, (number,))
 
 
 async def _embed(context: BuildContext) -> None:
@@ -256,16 +248,15 @@ def check_segments(context: CheckContext) -> Iterator[Finding]:
     folder = context.derived / FOLDER
     for path in segments(folder) if folder.is_dir() else []:
         part = VectorSegment.load(path)
-        sizes = len(part.packed), len(part.ids), part.documents.size, part.sketches.shape[1]
+        sizes = len(part.packed), len(part.ids), part.sketches.shape[1]
         if len(set(sizes)) > 1:
-            example = "{:,} rows, {:,} ids, {:,} of documents, {:,} sketches".format(*sizes)
+            example = "{:,} rows, {:,} ids, {:,} sketches".format(*sizes)
             yield Finding(f"segment {path.name}: rows and ids differ", "error", 1, example, context.cure_of_derived)
             continue
-        owners = np.repeat(part.documents.numbers, part.documents.counts).tolist()
-        strange = (id for id, number in zip(part.ids, owners, strict=True) if number_of(id) != number)
-        yield from findings(
-            "vectors that lie with another document than theirs", "error", strange, context.cure_of_derived
-        )
+        numbers = part.documents.numbers
+        unsorted = (f"article:{number}" for number in numbers[1:][numbers[1:] <= numbers[:-1]].tolist())
+        name = f"segment {path.name}: documents not in their order"
+        yield from findings(name, "error", unsorted, context.cure_of_derived)
         wrong = np.flatnonzero((sketches(part.packed[:, :-4]) != part.sketches).any(axis=0)).tolist()
         yield from findings(
             "sketches of other vectors", "error", (part.ids[row] for row in wrong), context.cure_of_derived

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.columns import TextRows
+from ragways.index.columns import TextRows, mapped
 from ragways.index.layer import BuildContext, CheckContext, Finding, findings
 from ragways.index.packed import PackedRows
 from ragways.index.segments import Rows, SegmentDocuments, segments, write_segments
@@ -74,9 +74,7 @@ class _Segment:
 
     @classmethod
     def load(cls, folder: Path) -> _Segment:
-        # Plain views of the mapped files: indexing a memmap costs as much again in bookkeeping.
-        packed, words = (np.asarray(np.load(folder / name, mmap_mode="r")) for name in ("rows.npy", "sketches.npy"))
-        return cls(SegmentDocuments.load(folder).numbers, packed, words)
+        return cls(SegmentDocuments.load_numbers(folder), mapped(folder / "rows.npy"), mapped(folder / "sketches.npy"))
 
     def only(self, kept: NDArray[np.bool_]) -> _Segment:
         return self if kept.all() else _Segment(self.numbers[kept], self.packed[kept], self.sketches[:, kept])

@@ -14,14 +14,16 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.columns import TextColumn
+from ragways.index.columns import mapped
+from ragways.index.segment_ids import SegmentIds
+from ragways.index.segments import SegmentDocuments
 
 Array = NDArray[Any]
 
@@ -50,13 +52,12 @@ class Postings:
     """A segment that was written; its files are mapped, so opening reads next to nothing."""
 
     def __init__(self, folder: Path) -> None:
-        self._words = _load(folder, "words")
-        self._ends = _load(folder, "ends")
-        self.rows = _load(folder, "rows")
-        self.codes = _load(folder, "codes")
-        self.lengths = _load(folder, "lengths")
-        self.ranks = _load(folder, "ranks")
-        self.ids = TextColumn.load(folder, "ids")
+        self._words = mapped(folder / "words.npy")
+        self._ends = mapped(folder / "ends.npy")
+        self.rows = mapped(folder / "rows.npy")
+        self.codes = mapped(folder / "codes.npy")
+        self.lengths = mapped(folder / "lengths.npy")
+        self.ids = SegmentIds.load(folder)
         if len(self._words) != len(self._ends) or not len(self.rows) == len(self.codes) == sum(self._ends[-1:]):
             raise ValueError("arrays of postings do not belong together")
 
@@ -79,57 +80,42 @@ class Postings:
         return np.where(known, starts, ends).tolist(), ends.tolist()
 
 
-def _load(folder: Path, name: str) -> Array:
-    # A plain view of the mapped file: indexing a memmap costs as much again in bookkeeping.
-    return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
-
-
 # Writing
 
 
 def write_postings(folder: Path, chunks: Iterable[tuple[str, Sequence[str]]]) -> None:
-    """Write a segment of chunks, each with its id and its words, of which any may stand more than once."""
-    ids: list[str] = []
+    """Write a segment of chunks into a folder that has their documents, each with its path in the document and its
+    words, of which any may stand more than once.
+    """
+    paths: list[str] = []
     lengths, tokens = array("q"), array("q")
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    for id, words in chunks:
-        ids.append(id)
+    for path, words in chunks:
+        paths.append(path)
         lengths.append(len(words))
         tokens.extend(map(numbers.__getitem__, words))
     hashes, place = np.unique(np.fromiter(map(hash_of, numbers), np.uint64, len(numbers)), return_inverse=True)
     words_in = np.frombuffer(lengths, np.int64)
-    bits = len(ids).bit_length()
-    keys = (place[np.frombuffer(tokens, np.int64)] << bits) | np.repeat(np.arange(len(ids)), words_in)
+    bits = len(paths).bit_length()
+    keys = (place[np.frombuffer(tokens, np.int64)] << bits) | np.repeat(np.arange(len(paths)), words_in)
     keys, times = np.unique(keys, return_counts=True)
     rows = keys & ((1 << bits) - 1)
     codes = (np.minimum(times, MOST) << 8) | (np.searchsorted(LENGTHS, words_in, side="right") - 1)[rows]
     counts = np.bincount(keys >> bits, minlength=len(hashes))
-    _save(folder, hashes, counts, rows, codes, len(ids))
-    np.save(folder / "lengths.npy", np.cumsum(words_in))
-    np.save(folder / "ranks.npy", _ranks(ids))
-    TextColumn.write(folder, "ids", ids)
+    _save(folder, hashes, counts, rows, codes, words_in)
+    SegmentIds.of(SegmentDocuments.load(folder), paths).save(folder)
 
 
 def take_postings(folder: Path, sources: Sequence[Path], rows: Array) -> None:
-    """Write a segment of these rows of others, laid end to end, in this order."""
+    """Write a segment of these rows of others, laid end to end, in this order; the folder has their documents."""
     parts = [Postings(source) for source in sources]
     size = sum(map(len, parts))
     new = np.full(size, -1, np.int64)
     new[rows] = np.arange(len(rows))
-    if len(parts) == 1:
-        _save(folder, *_thinned(parts[0], new), len(rows))
-    else:
-        _save(folder, *_merged(parts, new), len(rows))
-    lengths = np.concatenate([np.diff(part.lengths, prepend=0) for part in parts])
-    np.save(folder / "lengths.npy", np.cumsum(lengths[rows]))
-    if len(parts) == 1:
-        TextColumn.write(folder, "ids", parts[0].ids.take(rows))
-        np.save(folder / "ranks.npy", parts[0].ranks[rows])  # in the same order, if no longer without gaps
-    else:
-        all_ids = list(chain.from_iterable(part.ids for part in parts))
-        ids = [all_ids[row] for row in rows.tolist()]
-        TextColumn.write(folder, "ids", ids)
-        np.save(folder / "ranks.npy", _ranks(ids))
+    postings = _thinned(parts[0], new) if len(parts) == 1 else _merged(parts, new)
+    lengths = np.concatenate([np.diff(part.lengths.astype(np.int64), prepend=0) for part in parts])
+    _save(folder, *postings, lengths[rows])
+    SegmentIds.taken(SegmentDocuments.load(folder), [part.ids for part in parts], rows).save(folder)
 
 
 def _thinned(part: Postings, new: Array) -> tuple[Array, Array, Array, Array]:
@@ -160,16 +146,15 @@ def _merged(parts: Sequence[Postings], new: Array) -> tuple[Array, Array, Array,
     return words[left], held[left], (merged >> 16) & ((1 << bits) - 1), merged & 0xFFFF
 
 
-def _save(folder: Path, words: Array, counts: Array, rows: Array, codes: Array, size: int) -> None:
-    ends = np.cumsum(counts)
+def _save(folder: Path, words: Array, counts: Array, rows: Array, codes: Array, lengths: Array) -> None:
     np.save(folder / "words.npy", words)
-    np.save(folder / "ends.npy", ends.astype(np.uint32 if len(rows) < 2**32 else np.uint64))
-    np.save(folder / "rows.npy", rows.astype(np.uint16 if size <= 2**16 else np.uint32))
+    np.save(folder / "ends.npy", _sums(counts))
+    np.save(folder / "rows.npy", rows.astype(np.uint16 if len(lengths) <= 2**16 else np.uint32))
     np.save(folder / "codes.npy", codes.astype(np.uint16))
+    np.save(folder / "lengths.npy", _sums(lengths))
 
 
-def _ranks(ids: Sequence[str]) -> Array:
-    """The place of each among all, sorted: of equal scores, the first by id are found without reading ids."""
-    ranks = np.empty(len(ids), np.uint32)
-    ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.uint32)
-    return ranks
+def _sums(counts: Array) -> Array:
+    """What these come to, one after the other."""
+    sums = np.cumsum(counts, dtype=np.int64)
+    return sums.astype(np.uint32 if not len(sums) or sums[-1] < 2**32 else np.uint64)

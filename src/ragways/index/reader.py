@@ -183,11 +183,7 @@ class Index(StoredDocuments):
 
         self.require(["graph"])
         if derived_folder(self.folder, self.generation).is_dir() and not is_current(self.folder, self.generation):
-            # The rows in the store are of the same version as the files.
-            raise WrongVersion(
-                "the graph of this index was made by another version of ragways, and could not be brought up to date",
-                "ask again when nobody else writes to the index, and where it can be written",
-            )
+            raise _other_version("graph")  # the rows in the store are of the same version as the files
         with self._whole("graph") as derived:
             return Graph.open(derived, self._store.db)
 
@@ -215,6 +211,8 @@ class Index(StoredDocuments):
         try:
             yield folder
         except (OSError, ValueError, EOFError) as error:
+            if folder.is_dir() and not is_current(self.folder, self.generation):
+                raise _other_version(layer) from error
             raise StoreDamaged(
                 f"a file in {folder} is damaged ({type(error).__name__})",
                 f"remove the folder {folder}; it is made again",
@@ -239,3 +237,10 @@ class Index(StoredDocuments):
         from ragways.index.languages import document_languages
 
         return dict(document_languages(self._store).most_common())
+
+
+def _other_version(layer: str) -> WrongVersion:
+    return WrongVersion(
+        f"the layer {layer!r} of this index was made by another version of ragways and could not be brought up to date",
+        "ask again when nobody else writes to the index, and where it can be written",
+    )

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.checksums import link_file
+from ragways.index.columns import mapped
 from ragways.index.layer import BuildContext
 from ragways.index.ragged import stretches
 from ragways.index.store import Store
@@ -55,14 +56,18 @@ class SegmentKind(Protocol):
 class SegmentDocuments:
     """The documents of a segment, by number, and where the rows of each end."""
 
-    def __init__(self, numbers: Rows, ends: Rows) -> None:
+    def __init__(self, numbers: Rows, ends: NDArray[np.integer]) -> None:
         self.numbers = numbers
         self.ends = ends
 
     @classmethod
     def load(cls, segment: Path) -> SegmentDocuments:
-        numbers, ends = np.asarray(np.load(segment / "documents.npy", mmap_mode="r"))
-        return cls(numbers, ends)
+        return cls(cls.load_numbers(segment), mapped(segment / "documents.ends.npy"))
+
+    @staticmethod
+    def load_numbers(segment: Path) -> Rows:
+        """The numbers alone, where it is known that each has one row."""
+        return mapped(segment / "documents.npy")
 
     @classmethod
     def of(cls, counts: Iterable[tuple[int, int]]) -> SegmentDocuments:
@@ -71,7 +76,10 @@ class SegmentDocuments:
         return cls(table[:, 0], np.cumsum(table[:, 1]))
 
     def save(self, segment: Path) -> None:
-        np.save(segment / "documents.npy", np.stack([self.numbers, self.ends]))
+        # Copies, for it may be these very files that are mapped.
+        numbers, ends = np.array(self.numbers), self.ends.astype(np.min_scalar_type(self.size))
+        np.save(segment / "documents.npy", numbers)
+        np.save(segment / "documents.ends.npy", ends)
 
     @property
     def size(self) -> int:
@@ -81,20 +89,53 @@ class SegmentDocuments:
     @property
     def counts(self) -> Rows:
         """How many rows each document has."""
-        return np.diff(self.ends, prepend=0)
+        ends: Rows = self.ends.astype(np.int64)
+        return np.diff(ends, prepend=0)
+
+    def places(self, numbers: Rows) -> NDArray[np.intp]:
+        """Where those of these documents stand that it has. Costs what these are, where they are few."""
+        places = np.searchsorted(self.numbers, numbers)
+        inside = places < len(self.numbers)
+        places, numbers = places[inside], numbers[inside]
+        found: NDArray[np.intp] = places[self.numbers[places] == numbers]
+        return found
 
     def holds(self, numbers: Rows) -> NDArray[np.bool_]:
-        """Which of its documents are among these, which are sorted. Costs what these are, where they are few."""
+        """Which of its documents are among these, which are sorted."""
         held = np.zeros(len(self.numbers), np.bool_)
-        at = np.searchsorted(self.numbers, numbers)
-        inside = at < len(self.numbers)
-        at = at[inside]
-        held[at[self.numbers[at] == numbers[inside]]] = True
+        held[self.places(numbers)] = True
         return held
+
+    def only(self, documents: NDArray[np.bool_]) -> SegmentDocuments:
+        """The chosen ones."""
+        return SegmentDocuments(self.numbers[documents], np.cumsum(self.counts[documents]))
 
     def rows(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which rows are of the chosen documents."""
         return np.repeat(documents, self.counts)
+
+    def stretches(self, places: NDArray[np.intp]) -> tuple[Rows, Rows]:
+        """The first row of each document that stands at one of these places, and how many rows it has."""
+        begins = np.where(places > 0, self.ends[places - 1], 0).astype(np.int64)
+        return begins, self.ends[places] - begins
+
+    def place(self, row: int) -> int:
+        """Where the document of a row stands."""
+        return int(self.ends.searchsorted(self.ends.dtype.type(row), side="right"))
+
+    def rows_beside(self, row: int) -> range:
+        """All rows of the document of a row."""
+        place = self.place(row)
+        return range(int(self.ends[place - 1]) if place else 0, int(self.ends[place]))
+
+    def owner(self, row: int) -> int:
+        """The number of the document of a row."""
+        return int(self.numbers[self.place(row)])
+
+    def owners(self, rows: NDArray[np.integer]) -> Rows:
+        """The number of the document of each of these rows."""
+        # In the type of the ends: else all of these are copied into that of the rows.
+        return self.numbers[self.ends.searchsorted(rows.astype(self.ends.dtype), side="right")]
 
 
 def segments(folder: Path) -> list[Path]:

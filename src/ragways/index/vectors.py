@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
+from ragways.index.columns import mapped
 from ragways.index.layer import BuildContext
 from ragways.index.packed import PackedRows
 from ragways.index.sketches import ComparedSketches, SketchLimits, SketchReach, SketchWords, is_exact, sketch
@@ -99,9 +100,7 @@ class Vectors:
     @classmethod
     def load(cls, folder: Path, name: str) -> Vectors:
         text = (folder / f"{name}.ids").read_text(encoding="utf-8")
-        # A plain view of the mapped file: indexing a memmap costs as much again in bookkeeping.
-        packed = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
-        return cls(text.split("\n") if text else [], PackedRows(packed))
+        return cls(text.split("\n") if text else [], PackedRows(mapped(folder / f"{name}.npy")))
 
     @classmethod
     def stack(cls, ids: Sequence[str], rows: Sequence[bytes], dimension: int) -> Vectors:

@@ -21,7 +21,7 @@ from ragways.index.documents import chunk_texts
 from ragways.index.layer import BuildContext, CheckContext, Finding, Layer, LayerEstimate, PlanContext, findings
 from ragways.index.postings import Postings, hash_of, take_postings, write_postings
 from ragways.index.segments import Rows, SegmentDocuments, renew, segments
-from ragways.index.store import number_of
+from ragways.index.store import number_of, path_of
 from ragways.index.vectors import Scored
 
 _LONGEST_QUESTION = 256  # distinct words; a longer question is cut here, so that no question can stall the search
@@ -109,7 +109,7 @@ class Words:
         known = sorted(texts, key=lambda pair: number_of(pair[0]))
         by_number = groupby(number_of(id) for id, _ in known)
         SegmentDocuments.of((number, len(list(group))) for number, group in by_number).save(segment)
-        write_postings(segment, ((id, all_terms(text)) for id, text in known))
+        write_postings(segment, ((path_of(id), all_terms(text)) for id, text in known))
 
     def __len__(self) -> int:
         return sum(map(len, self._segments))
@@ -117,7 +117,7 @@ class Words:
     def only(self, documents: frozenset[int]) -> Words:
         """The same among the chunks of these documents alone. How rare a word is stays that of all."""
         wanted = np.sort(np.fromiter(documents, np.int64, len(documents)))
-        there = map(SegmentDocuments.load, self._paths)
+        there = [segment.ids.documents for segment in self._segments]
         part = copy.copy(self)
         part._kept = [each.rows(each.holds(wanted)) for each in there]
         return part
@@ -166,7 +166,8 @@ class _WordSegments:
     """What the layer keeps of chunks (`SegmentKind`)."""
 
     def make(self, target: Path, context: BuildContext, documents: Sequence[int]) -> None:
-        write_postings(target, ((id, all_terms(text)) for id, text in chunk_texts(context.store, documents)))
+        texts = chunk_texts(context.store, documents)
+        write_postings(target, ((path_of(id), all_terms(text)) for id, text in texts))
 
     def take(self, target: Path, sources: Sequence[Path], rows: Rows) -> None:
         take_postings(target, sources, rows)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
-from ragways.index.columns import JoinedTexts, TextColumn
+from ragways.index.columns import JoinedTexts, TextColumn, mapped
 from ragways.index.layer import BuildContext
 from ragways.index.packed import PackedRows
 from ragways.index.ragged import stretches
@@ -95,8 +95,7 @@ class WindowSegment:
     @classmethod
     def load(cls, folder: Path) -> WindowSegment:
         def array(name: str) -> Any:  # noqa: ANN401 - of whatever kind it is
-            # A plain view of the mapped file: indexing a memmap costs as much again in bookkeeping.
-            return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
+            return mapped(folder / f"{name}.npy")
 
         def arrays(kind: type) -> dict[str, Any]:
             return {field.name: array(field.name) for field in fields(kind)}
