@@ -15,6 +15,7 @@ import pytest
 from ragways.core.errors import NoIndex
 from ragways.index.build import build, remove
 from ragways.index.folder import FORMAT, FORMAT_MARK
+from ragways.index.graph.document_statements import ContentsRow, PackedStatements, contents_rows
 from ragways.index.health import Health
 from ragways.index.health import check as look
 from ragways.index.layer import Finding
@@ -58,6 +59,16 @@ def sql(path: Path, *statements: str) -> None:
     db = sqlite3.connect(path)
     for statement in statements:
         db.execute(statement)
+    db.commit()
+    db.close()
+
+
+def restate(index: Path, change: Callable[[ContentsRow], ContentsRow]) -> None:
+    """Have other rows of what documents hold."""
+    db = sqlite3.connect(index / "index.sqlite")
+    rows = [change(row).stored() for some in contents_rows(db) for row in some]
+    db.execute("DELETE FROM graph_contents")
+    db.executemany(f"INSERT INTO graph_contents VALUES ({', '.join('?' * len(rows[0]))})", rows)
     db.commit()
     db.close()
 
@@ -145,7 +156,6 @@ BROKEN_GRAPH = {
 
 MISPLACED = (
     "UPDATE graph_relation_places SET held = zeroblob(length(held))",
-    "UPDATE graph_contents SET subjects = objects, objects = subjects",
     "INSERT INTO graph_shared_relations SELECT 5, id, id, 0, 1, '', '[]' FROM graph_entities LIMIT 1",
     "INSERT INTO graph_statements VALUES (5, 5)",
 )
@@ -157,19 +167,29 @@ def test_relations_that_are_not_where_they_should_be(index: Path, change: str):
     assert the(index, "relations that are kept otherwise than documents state them").severity == "error"
 
 
-UNFIT = (
-    "UPDATE graph_contents SET stated = CAST(stated || zeroblob(2) AS BLOB)",
-    "UPDATE graph_contents SET weights = CAST(weights || zeroblob(1) AS BLOB)",
-    "UPDATE graph_contents SET predicates = CAST(predicates || zeroblob(1) AS BLOB)",
-    "UPDATE graph_contents SET subjects = CAST(replace(hex(zeroblob(length(subjects))), '00', 'z') AS BLOB)",
-    "UPDATE graph_contents SET times = zeroblob(length(subjects) + 1)",
-    "UPDATE graph_contents SET objects = x''",
+def test_ends_of_relations_that_are_the_other_way_round(index: Path):
+    restate(index, lambda row: row._replace(subjects=row.objects, objects=row.subjects))
+    assert the(index, "relations that are kept otherwise than documents state them").severity == "error"
+
+
+def test_what_documents_state_is_damaged(index: Path):
+    sql(index / "index.sqlite", "UPDATE graph_contents SET statements = zeroblob(length(statements))")
+    assert any(name.startswith("cannot be checked: ") for name in errors(index))
+
+
+UNFIT: tuple[Callable[[ContentsRow], ContentsRow], ...] = (
+    lambda row: row._replace(stated=row.stated + bytes(2)),
+    lambda row: row._replace(weights=row.weights + bytes(1)),
+    lambda row: row._replace(predicates=row.predicates + bytes(1)),
+    lambda row: row._replace(subjects=b"z" * len(row.subjects)),
+    lambda row: row._replace(times=bytes(len(row.subjects) + 1)),
+    lambda row: row._replace(objects=b""),
 )
 
 
 @pytest.mark.parametrize("change", UNFIT)
-def test_rows_of_documents_that_do_not_fit(index: Path, change: str):
-    sql(index / "index.sqlite", change)
+def test_rows_of_documents_that_do_not_fit(index: Path, change: Callable[[ContentsRow], ContentsRow]):
+    restate(index, change)
     assert the(index, "graph: documents whose chunks, mentions and statements do not fit").severity == "error"
 
 
@@ -220,9 +240,13 @@ def test_duplicate_entities_are_a_warning(index: Path):
 
 
 def test_entities_that_stand_alone_are_a_warning(index: Path):
-    of_relations = ("again", "subjects", "objects", "times", "weights", "texts", "dates", "predicates")
-    empty = ", ".join(f"{column} = x''" for column in of_relations)
-    sql(index / "index.sqlite", f"UPDATE graph_contents SET stated = zeroblob(length(stated)), {empty}")
+    nothing = PackedStatements("", *[b""] * 6)
+    restate(
+        index,
+        lambda row: ContentsRow(
+            row.document, row.chunks, "", row.named, row.counts, bytes(len(row.stated)), b"", row.entities, *nothing[1:]
+        ),
+    )
     sql(index / "index.sqlite", "DELETE FROM graph_shared_relations")
     health = check(index)
     assert health.figures["isolated_share"] == 1
@@ -417,7 +441,7 @@ def test_the_cure_for_derived_files_cures(index: Path):
 def test_files_of_an_earlier_version_are_not_looked_into(index: Path):
     """Neither are the rows in the store that went with them; whoever opens the index makes both anew."""
     forget = "DELETE FROM meta WHERE key = 'graph_meant'"
-    sql(index / "index.sqlite", "ALTER TABLE graph_contents DROP COLUMN predicates", forget)
+    sql(index / "index.sqlite", "ALTER TABLE graph_contents DROP COLUMN statements", forget)
     reseal(index)
     listed = derived(index) / f"{FORMAT_MARK}{FORMAT}"
     listed.rename(listed.with_name(f"{FORMAT_MARK}1"))

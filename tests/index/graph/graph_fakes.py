@@ -15,7 +15,7 @@ import numpy as np
 
 from ragways.core.trace import Usage
 from ragways.index.build import build
-from ragways.index.graph.document_statements import ContentsRow
+from ragways.index.graph.document_statements import contents_rows
 from ragways.index.graph.reader import Graph
 from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.layers import layer_settings
@@ -27,7 +27,6 @@ from ragways.testing.scripted import ScriptedModel
 from tests.index.graph.graph_data import read_graph
 
 TABLES = ("entities", "descriptions", "names", "statements", "texts", "merges")
-CONTENTS = ", ".join(name for name in ContentsRow._fields if name != "predicates")  # whose numbers are as they came
 
 
 class FakeEmbedder:
@@ -103,7 +102,8 @@ def rows(graph: Graph) -> dict[str, list[tuple[Any, ...]]]:
     """Everything the graph's tables hold."""
     db: sqlite3.Connection = graph._db
     found = {table: sorted(db.execute(f"SELECT * FROM graph_{table}").fetchall(), key=repr) for table in TABLES}
-    found["contents"] = db.execute(f"SELECT {CONTENTS} FROM graph_contents ORDER BY document").fetchall()
+    # Numbers of predicates are as they came.
+    found["contents"] = [row._replace(predicates=b"") for some in contents_rows(db) for row in some]
     return found | {"relations": sorted(StoredRelations(db).all(), key=repr)}
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.index.graph.data import DocumentGraph, EntityRow, EntityShare, entity_id
+from ragways.index.graph.document_statements import contents_rows
 from ragways.index.graph.facts import Relation
 from ragways.index.graph.graph_rows import digits, number_of_id
 from ragways.index.graph.graph_tables import TABLES, GraphTables
@@ -158,7 +159,8 @@ def tables() -> tuple[sqlite3.Connection, GraphTables]:
 def rows(db: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
     names = [line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE")]
     found = {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in names}
-    found["graph_contents"] = [row[:-1] for row in found["graph_contents"]]  # numbers of predicates are as they came
+    # Numbers of predicates are as they came.
+    found["graph_contents"] = [row._replace(predicates=b"") for some in contents_rows(db) for row in some]
     shared = "SELECT id, subject, object, weight, date, told FROM graph_shared_relations"
     found["graph_shared_relations"] = db.execute(shared).fetchall()
     own = own_relations(db)

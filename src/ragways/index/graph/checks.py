@@ -104,8 +104,9 @@ def _fits(row: ContentsRow) -> bool:
 
 def _not_described(db: sqlite3.Connection) -> Iterator[str]:
     """Documents whose statements have texts that are not there."""
-    query = "SELECT document, texts FROM graph_contents WHERE document NOT IN (SELECT document FROM graph_texts)"
-    return (f"article:{document}" for document, texts in db.execute(query) if any(texts))
+    query = "SELECT document FROM graph_contents WHERE document NOT IN (SELECT document FROM graph_texts)"
+    without = {document for (document,) in db.execute(query)}
+    return (f"article:{row.document}" for rows in contents_rows(db, without) for row in rows if any(row.texts))
 
 
 def _misplaced(db: sqlite3.Connection) -> Iterator[str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 import struct
+import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
-from typing import NamedTuple
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def _as_weight(code: int) -> int:
 
 
 class ContentsRow(NamedTuple):
-    """A row of `graph_contents`. Predicates have their numbers when it is put into the store."""
+    """What `graph_contents` has of a document. Predicates have their numbers when it is put into the store."""
 
     document: int
     chunks: str
@@ -106,17 +107,43 @@ class ContentsRow(NamedTuple):
     dates: bytes
     predicates: bytes = b""
 
+    def stored(self) -> tuple[int | str | bytes, ...]:
+        """The columns of the table: all that is told of statements is pressed together, which halves it."""
+        parts = (self.subjects, self.objects, self.times, self.weights, self.texts, self.dates, self.predicates)
+        sizes = packed_counts([len(part) for part in parts])
+        press = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+        packed = press.compress(b"".join([sizes, *parts])) + press.flush()
+        return *self[:_STATEMENTS], bytes([len(sizes) // len(parts)]) + packed
+
+    @classmethod
+    def of_stored(cls, columns: Sequence[Any]) -> ContentsRow:
+        """From these columns; raises ValueError where they are damaged."""
+        *others, packed = columns
+        count = len(cls._fields) - _STATEMENTS
+        try:
+            plain = zlib.decompress(packed[1:], -zlib.MAX_WBITS)
+        except zlib.error as error:
+            raise ValueError(f"what document {others[0]} states is damaged") from error
+        end = packed[0] * count
+        bounds = pairwise(accumulate([end, *unpacked_counts(plain[:end], count)]))
+        return cls(*others, *(plain[begin:end] for begin, end in bounds))
+
+
+_STATEMENTS = ContentsRow._fields.index("subjects")
+"""Where what is told of statements begins."""
+COLUMNS = ", ".join([*ContentsRow._fields[:_STATEMENTS], "statements"])
+
 
 def contents_rows(db: sqlite3.Connection, documents: Collection[int] | None = None) -> Iterator[list[ContentsRow]]:
     """The rows of all documents, or of those of these that are there, by number, some at a time."""
-    query = f"SELECT {', '.join(ContentsRow._fields)} FROM graph_contents"  # noqa: S608 - our own words
+    query = f"SELECT {COLUMNS} FROM graph_contents"  # noqa: S608 - our own words
     values = list[str]()
     if documents is not None:
         query += " WHERE document IN (SELECT value FROM json_each(?))"
         values.append(json.dumps(sorted(documents)))
     rows = db.execute(f"{query} ORDER BY document", values)
     while some := rows.fetchmany(_AT_ONCE):
-        yield list(map(ContentsRow._make, some))
+        yield list(map(ContentsRow.of_stored, some))
 
 
 class DocumentStatements:

@@ -62,11 +62,10 @@ CREATE TABLE IF NOT EXISTS graph_names (
 ) WITHOUT ROWID;
 -- Of each document the paths of its chunks, how many entities each names, how often, and how many relations it is the
 -- first to state; and what chunks state after others: their places, and those of the relations (four bytes each). The
--- rest tells what it states (`PackedStatements`). Numbers are packed (`packed_counts`), ids have eight bytes.
+-- rest tells what it states (`ContentsRow`). Numbers are packed (`packed_counts`), ids have eight bytes.
 CREATE TABLE IF NOT EXISTS graph_contents (
     document INTEGER PRIMARY KEY, chunks TEXT NOT NULL, dated TEXT NOT NULL, named BLOB NOT NULL, counts BLOB NOT NULL,
-    stated BLOB NOT NULL, again BLOB NOT NULL, entities BLOB NOT NULL, subjects BLOB NOT NULL, objects BLOB NOT NULL,
-    times BLOB NOT NULL, weights BLOB NOT NULL, texts BLOB NOT NULL, dates BLOB NOT NULL, predicates BLOB NOT NULL
+    stated BLOB NOT NULL, again BLOB NOT NULL, entities BLOB NOT NULL, statements BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS graph_merges (
     entity INTEGER NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL, into_name TEXT NOT NULL,

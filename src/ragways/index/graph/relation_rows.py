@@ -82,7 +82,8 @@ class RelationRows:
         for number in numbers:
             self._predicates.use(number, 1)
         row = contents._replace(predicates=packed_counts(numbers))
-        self._db.execute(f"INSERT INTO graph_contents VALUES ({_MARKS})", row)
+        columns = row.stored()
+        self._db.execute(f"INSERT INTO graph_contents VALUES ({', '.join('?' * len(columns))})", columns)
 
     def drop_contents(self, made: DocumentRows) -> None:
         """Take a document's row away."""
@@ -265,7 +266,6 @@ _SharedRow = Sequence[Any]
 _ROWS = "SELECT id, predicate, weight, date, told FROM graph_shared_relations"
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _PUT = "INSERT OR REPLACE INTO graph_shared_relations VALUES (?, ?, ?, ?, ?, ?, ?)"
-_MARKS = ", ".join("?" * len(ContentsRow._fields))
 
 
 def _adds_no_date(row: _SharedRow, come: Mapping[int, Sequence[Said]]) -> bool:
