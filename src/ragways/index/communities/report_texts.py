@@ -23,11 +23,11 @@ from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.graph_rows import aliases, digits, found_by
-from ragways.index.graph.packed_numbers import unpacked_counts
 from ragways.index.graph.relation_ends import RelationEnds
 from ragways.index.graph.stated_columns import count_paths
 from ragways.index.graph.stored_relations import RelationRow, StoredRelations
 from ragways.index.graph.told_texts import descriptions
+from ragways.index.packed_numbers import unpacked_counts
 
 LOOKED = 16
 """Members, the strongest, that are looked at for what joins them."""
