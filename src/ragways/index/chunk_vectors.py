@@ -154,7 +154,7 @@ class _Segments:
 
     def make(self, target: Path, context: BuildContext, documents: Sequence[int]) -> None:
         embedder = context.store.meta()["embedder"]
-        rows = list(_chunk_rows(context.store, documents))
+        rows = list(context.store.chunk_rows(documents))
         vectors = context.work_cache.vectors(embedder, [hash for _, hash in rows])
         missing = [id for id, hash in rows if hash not in vectors]
         if missing:
@@ -171,13 +171,6 @@ class _Segments:
         packed = PackedRows(*(part.packed for part in parts)).take(rows).packed
         words = np.concatenate([part.sketches for part in parts], axis=1)[:, rows]
         VectorSegment.write(target, (ids[row] for row in rows.tolist()), packed, words)
-
-
-def _chunk_rows(store: Store, documents: Iterable[int]) -> Iterator[tuple[str, str]]:
-    """Id and hash of the chunks of some documents, by place."""
-    query = "SELECT path, hash FROM chunks WHERE document = ? ORDER BY ordinal"
-    for number in documents:
-        yield from ((f"article:{number}:{path}", hash) for path, hash in store.db.execute(query, (number,)))
 
 
 async def _embed(context: BuildContext) -> None:
