@@ -62,7 +62,7 @@ def test_check_prints_how_many_of_the_nearest_a_search_finds(index: Path, monkey
 
 def test_an_index_that_is_not_fit_exits_with_3(index: Path):
     db = sqlite3.connect(index / "index.sqlite")
-    db.execute("UPDATE sentences SET end = 99999")
+    db.execute("UPDATE documents SET sentences = X'080000100000'")
     db.commit()
     db.close()
     reseal(index)

@@ -117,11 +117,12 @@ def test_no_index(tmp_path: Path):
 
 
 BROKEN_STORE = {
-    "parts without their document": "INSERT INTO chunks VALUES (7, 0, 's0:p0:c0', 0, 1, 1, 'x')",
-    "parts outside their document's text": "UPDATE sentences SET end = 99999 WHERE ordinal = 0",
-    "parts out of order": "UPDATE sentences SET start = 0, end = 1 WHERE ordinal = 1",
+    "parts without their document": "INSERT INTO chunks VALUES (7, 0, 's0:p0:c0', 0, 1, 1, X'00')",
+    "parts outside their document's text": "UPDATE documents SET sentences = X'080000100000'",
+    "parts out of order": "UPDATE documents SET sentences = X'1004000201'",
     "parts without the part they lie in": "DELETE FROM paragraphs WHERE ordinal = 0",
     "chunks whose text is not the one they were made from": "UPDATE documents SET text = replace(text, 'Anna', 'Emma')",
+    "cannot be checked: parts of documents": "UPDATE documents SET sentences = X'0000'",
     "a removal that did not end": "INSERT OR REPLACE INTO meta VALUES ('forget', 'yes')",
     "no derived files of this generation": "UPDATE meta SET value = '9' WHERE key = 'generation'",
 }
@@ -351,7 +352,7 @@ def test_vectors_of_a_document_that_is_gone(index: Path):
 
 def test_a_vector_that_is_not_kept(index: Path):
     hash = sqlite3.connect(index / "index.sqlite").execute("SELECT hash FROM chunks").fetchone()[0]
-    sql(index / "work_cache.sqlite", f"DELETE FROM vectors WHERE hash = '{hash}'")
+    sql(index / "work_cache.sqlite", f"DELETE FROM vectors WHERE hash = '{hash.hex()}'")
     assert the(index, "chunks whose vector is not kept").count == 1
 
 

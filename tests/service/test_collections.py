@@ -121,6 +121,10 @@ def test_an_index_of_an_older_format_is_refused_with_its_cure_and_the_others_are
     assert "no index" in found(collections, "none").trouble
     assert "cannot be read" in found(collections, "broken").trouble
     assert not any(str(tmp_path) in one.trouble for one in collections.visible(LOCAL))
+    with sqlite3.connect(old / "index.sqlite") as db:
+        db.execute("UPDATE meta SET value = '2' WHERE key = 'version'")
+    db.close()
+    assert "bring it up to date with: ragways index PATH" in found(opened(tmp_path / "data", old), "old").trouble
 
 
 def test_deleting_takes_the_folder_and_follows_no_link(tmp_path: Path):

@@ -111,7 +111,7 @@ async def build_own(
 
 async def remove(folder: Path, names: Sequence[str]) -> Summary:
     """Remove documents, by key, id or title, with everything that was made of their text."""
-    Store.open(folder).close()
+    Store.open(folder, earlier=True).close()
     with writing(folder, rebuild=False) as (store, work_cache):
         run = IndexRun(store, work_cache, silent)
         numbers = {number for name in names for number in find_documents(store, name)}

@@ -30,7 +30,7 @@ from ragways.index.ragged import stretches
 from ragways.index.segment_ids import SegmentIds
 from ragways.index.segments import Rows, SegmentDocuments, renew, segments
 from ragways.index.sketches import SketchWords, is_exact, sketches
-from ragways.index.store import Store, number_of
+from ragways.index.store import Store, number_of, path_of
 from ragways.index.vectors import Vectors, best
 from ragways.index.work_rows import kept_vectors
 
@@ -145,10 +145,10 @@ class _Segments:
 
     def make(self, target: Path, context: BuildContext, documents: Sequence[int]) -> None:
         embedder = context.store.meta()["embedder"]
-        rows = list(_chunk_rows(context.store, documents))
+        rows = list(context.store.chunk_rows(documents))
         vectors = context.work_cache.vectors(embedder, [hash for _, hash in rows])
-        ids = SegmentIds.of(SegmentDocuments.load(target), (path for path, _ in rows))
-        missing = [ids[row] for row, (_, hash) in enumerate(rows) if hash not in vectors]
+        ids = SegmentIds.of(SegmentDocuments.load(target), (path_of(id) for id, _ in rows))
+        missing = [id for id, hash in rows if hash not in vectors]
         if missing:
             raise StoreFailed(
                 f"{len(missing)} chunks have no vector ({missing[0]} is the first)",
@@ -163,13 +163,6 @@ class _Segments:
         packed = PackedRows(*(part.packed for part in parts)).take(rows).packed
         words = np.concatenate([part.sketches for part in parts], axis=1)[:, rows]
         VectorSegment(ids, packed, words).save(target)
-
-
-def _chunk_rows(store: Store, documents: Iterable[int]) -> Iterator[tuple[str, str]]:
-    """Path and hash of the chunks of some documents, by place."""
-    query = "SELECT path, hash FROM chunks WHERE document = ? ORDER BY ordinal"
-    for number in documents:
-        yield from store.db.execute(query, (number,))
 
 
 async def _embed(context: BuildContext) -> None:

@@ -12,13 +12,14 @@ from typing import Any, Literal, NamedTuple
 
 from ragways.core.types import Document, Infobox, Link, Origin, Piece
 from ragways.index.origin import OriginFinder, SectionRow, unpacked
+from ragways.index.sentences import sentence_rows, sentences_of
 from ragways.index.store import Store, number_of, path_of
 
 _CHARACTERS_KEPT = 20_000_000
 _FINDERS_KEPT = 500_000  # numbers and titles of places that are kept
 _CHUNK = 200  # characters that the place of a chunk counts for
 _ID = re.compile(r"article:\d{1,18}(:s\d+(:p\d+(:[ct]\d+)?)?)?")
-_TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks", "t": "sentences"}
+_TABLES = {"s": "sections", "p": "paragraphs", "c": "chunks"}
 
 
 class _Article(NamedTuple):
@@ -65,11 +66,10 @@ class StoredDocuments:
         """Offsets of the sentences that lie in a piece, cut at its borders; none where it stands in no document."""
         if not piece.document.startswith("article:"):
             return []
-        rows = self._store.db.execute(
-            "SELECT start, end FROM sentences WHERE document = ? AND end > ? AND start < ? ORDER BY ordinal",
-            (number_of(piece.document), piece.start, piece.end),
-        )
-        return [(max(start, piece.start), min(end, piece.end)) for start, end in rows]
+        return [
+            (max(start, piece.start), min(end, piece.end))
+            for start, end in sentences_of(self._store.db, number_of(piece.document), piece.start, piece.end)
+        ]
 
     def document(self, id: str) -> Document | None:
         """A whole document, for showing a piece in its place."""
@@ -101,13 +101,18 @@ class StoredDocuments:
             return None
         if id == document.id:
             return document, 0, len(document.text)
-        number, path = number_of(id), path_of(id)
-        table = _TABLES[path.rsplit(":", 1)[-1][0]]
-        row = self._store.db.execute(
-            f"SELECT start, end FROM {table} WHERE document = ? AND path = ?",  # noqa: S608 - a name of our own
-            (number, path),
-        ).fetchone()
-        return None if row is None else (document, row[0], row[1])
+        place = self._part(number_of(id), path_of(id))
+        return None if place is None else (document, *place)
+
+    def _part(self, number: int, path: str) -> tuple[int, int] | None:
+        """Where a part of a document is."""
+        kind = path.rsplit(":", 1)[-1][0]
+        if kind == "t":
+            rows = sentence_rows(self._store.db, number)
+            return next(((start, end) for known, start, end in rows if known == path), None)
+        query = f"SELECT start, end FROM {_TABLES[kind]} WHERE document = ? AND path = ?"  # noqa: S608 - our own names
+        found: tuple[int, int] | None = self._store.db.execute(query, (number, path)).fetchone()
+        return found
 
     def _links(self, number: int) -> tuple[Link, ...]:
         query = "SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal"

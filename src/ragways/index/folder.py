@@ -51,7 +51,7 @@ def writing(folder: Path, rebuild: bool) -> Iterator[tuple[Store, WorkCache]]:
 def _what_stands(folder: Path, before: str) -> str:
     """The state that a run which failed has left, looked up and not supposed."""
     try:
-        with closing(Store.open(folder)) as store:
+        with closing(Store.open(folder, earlier=True)) as store:
             if store.meta()["generation"] != before:
                 return "what the run changed is in place, and only clearing up after it is left for the next one"
             return "what was there is unharmed"

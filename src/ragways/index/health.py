@@ -22,6 +22,7 @@ from ragways.index.languages import CURE, unread_documents
 from ragways.index.layer import AGAIN, Check, CheckContext, Finding, findings
 from ragways.index.layers import in_order
 from ragways.index.schema import PARTS
+from ragways.index.sentences import sentence_rows
 from ragways.index.shards import MISSING, SHARDED, ShardList, state_in
 from ragways.index.store import FILE, Store, derived_folder
 from ragways.index.work_cache import CURE as MOVE_AWAY
@@ -170,7 +171,7 @@ def check_parts(context: CheckContext) -> Iterator[Finding]:
     disordered: list[str] = []
     orphaned: list[str] = []
     parents: set[tuple[int, str]] = set()
-    for table in PARTS:
+    for table in (*PARTS, "sentences"):  # after the paragraphs, which they stand in
         before = (-1, 0)
         for document, path, start, end in _rows(context, table):
             id = f"article:{document}:{path}" if path else f"article:{document} ({table} at {start})"
@@ -182,7 +183,7 @@ def check_parts(context: CheckContext) -> Iterator[Finding]:
             if path and before[0] == document and start < before[1]:
                 disordered.append(id)
             before = document, end if table in _APART else start
-            if ":" in path and (document, path.rpartition(":")[0]) not in parents:
+            if path and table != "sections" and (document, path.rpartition(":")[0]) not in parents:
                 orphaned.append(id)
             if table in ("sections", "paragraphs"):
                 parents.add((document, path))
@@ -193,6 +194,8 @@ def check_parts(context: CheckContext) -> Iterator[Finding]:
 
 
 def _rows(context: CheckContext, table: str) -> Iterator[tuple[int, str, int, int]]:
+    if table == "sentences":
+        return ((number, *row) for number in context.documents for row in sentence_rows(context.store.db, number))
     path = "''" if table in _UNORDERED else "path"
     query = f"SELECT document, {path}, start, end FROM {table} ORDER BY document, ordinal"  # noqa: S608 - our own names
     return context.store.db.execute(query)

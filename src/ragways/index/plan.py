@@ -16,6 +16,7 @@ from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.core.trace import Usage
 from ragways.core.types import content_hash
 from ragways.corpus.source import Skipped, WebSource
+from ragways.index.database import Transaction
 from ragways.index.file_reader import BegunFile, FileReader, ReadDocument, ReadFile
 from ragways.index.layer import BuildContext, Layer, LayerEstimate, PlanContext, Texts
 from ragways.index.layers import in_order
@@ -24,6 +25,7 @@ from ragways.index.schema import PARTS
 from ragways.index.shards import ShardList
 from ragways.index.store import Store
 from ragways.index.update import Recipe, Summary, find_files
+from ragways.index.versions import is_earlier, upgrade
 from ragways.index.work_cache import FILE, WorkCache
 from ragways.models.client import ModelClient
 from ragways.models.embed import Embedder
@@ -240,7 +242,7 @@ def _scratch_store(folder: Path) -> Store:
     check_place(folder)
     scratch = Store(folder, sqlite3.connect("", isolation_level=None))
     try:
-        existing = Store.open(folder)
+        existing = Store.open(folder, earlier=True)
     except NoIndex:
         scratch.create()
         return scratch
@@ -248,6 +250,9 @@ def _scratch_store(folder: Path) -> Store:
         existing.db.backup(scratch.db)
     finally:
         existing.close()
+    if is_earlier(scratch.db, scratch.path):
+        with Transaction(scratch.db):
+            upgrade(scratch.db)
     return scratch
 
 

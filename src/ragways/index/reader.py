@@ -226,9 +226,14 @@ class Index(StoredDocuments):
     def identity(self) -> str:
         """A name for what can be found here: other documents, chunks or vectors have another."""
         rows = self._store.db.execute("SELECT key, hash FROM documents ORDER BY key")
-        return content_hash(self.chunking, self.embedder, *(part for row in rows for part in row))
+        return content_hash(self.chunking, self.embedder, *(part for key, hash in rows for part in (key, hash.hex())))
 
     def counts(self) -> dict[str, int]:
+        """How many documents, and parts of each kind, there are. They are counted once."""
+        return dict(self._counts)
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
         tables = ("documents", "sections", "paragraphs", "chunks", "sentences", "links", "infoboxes")
         return {table: self._store.count(table) for table in tables}
 

@@ -217,9 +217,9 @@ def take_over(
 def _compared(store: Store, part: Store, deal: Deal, *, empty: bool) -> ShardChanges:
     """What is other in the store of a shard than in that of the whole."""
     query = "SELECT number, hash FROM documents"
-    there: dict[int, str] = dict(part.db.execute(query).fetchall())
+    there: dict[int, bytes] = dict(part.db.execute(query).fetchall())
     rows = () if empty else store.db.execute(f"{query} WHERE number % ? = ?", (deal.shards, deal.shard))
-    here: dict[int, str] = dict(rows)
+    here: dict[int, bytes] = dict(rows)
     return ShardChanges(
         (0, ""),
         (0, ""),

@@ -6,21 +6,25 @@ A build is one transaction, so a reader sees the corpus before it or after it an
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
+from itertools import chain
 from pathlib import Path
 
-from ragways.core.errors import NoIndex, StoreDamaged, StoreError, WrongVersion
+from ragways.core.errors import NoIndex, StoreDamaged, StoreError
 from ragways.core.types import Document, Part, Structure, content_hash, title_name
 from ragways.index.database import REBUILD, Beside, connect, empty_log, log_size, page_cache, store_errors
 from ragways.index.gone_texts import forget_gone, note_gone
 from ragways.index.indexed_files import IndexedFiles
 from ragways.index.origin import packed
 from ragways.index.place import MARK, check_parts, claim
-from ragways.index.schema import PARTS, TABLES, VERSION
+from ragways.index.schema import PARTS, VERSION, create_tables
 from ragways.index.seal import Seal
+from ragways.index.sentences import count_sentences, packed_sentences
+from ragways.index.versions import check_current, is_earlier, upgrade
 
 FILE = "index.sqlite"
 _WORTH_PACKING = 1 << 20
@@ -45,7 +49,9 @@ class Store:
 
     @classmethod
     def create_or_open(cls, folder: Path) -> Store:
-        """Open for writing; an empty or missing folder becomes a new index, and any other is refused."""
+        """Open for writing. An empty or missing folder becomes a new index, and one of the version before is brought up
+        to date; any other is refused.
+        """
         claim(folder)
         store = cls(folder, connect(folder / FILE, write=True))
         # The log stays whole until `settle`, so that the seal can tell from it what a commit has written.
@@ -58,15 +64,22 @@ class Store:
             else:
                 if not store._is_sealed():
                     store._check_integrity()
-                store._check_version()
+                if is_earlier(store.db, store.path):
+                    logging.getLogger("ragways").warning("ragways: %s is brought up to date", folder)
+                    upgrade(store.db)
+                    store.commit(settle=False)
+                    store.settle(pack=True)
+                    store.begin()
         except BaseException:
             store.close()
             raise
         return store
 
     @classmethod
-    def open(cls, folder: Path) -> Store:
-        """Open for reading, at the last whole commit; what is committed later stays out of sight."""
+    def open(cls, folder: Path, *, earlier: bool = False) -> Store:
+        """Open for reading, at the last whole commit; what is committed later stays out of sight. `earlier`: also one
+        of the version before, for whoever reads nothing of it before it is brought up to date.
+        """
         if not (folder / FILE).is_file():
             raise NoIndex(f"there is no index in {folder}", f"build one with: ragways index PATH --index {folder}")
         check_parts(folder)
@@ -82,7 +95,8 @@ class Store:
                     )
                 # The snapshot that this began with keeps the file as it is.
                 store._is_sealed()
-                store._check_version()
+                if not earlier or not is_earlier(store.db, store.path):
+                    check_current(store.db, store.path)
                 store._file = os.stat(store.path)
         except BaseException:
             store.close()
@@ -116,20 +130,8 @@ class Store:
 
     def create(self) -> None:
         """Make the tables of an empty index."""
-        for statement in TABLES.split(";\n"):
-            if statement.strip():
-                self.db.execute(statement)
+        create_tables(self.db)
         self.set_meta({"version": str(VERSION), "generation": "0"})
-
-    def _check_version(self) -> None:
-        with store_errors(self.path):
-            has_meta = self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
-        version = self.meta().get("version") if has_meta else None
-        if version != str(VERSION):
-            raise WrongVersion(
-                f"{self.folder} holds an index of version {version or 'unknown'}; this ragways reads version {VERSION}",
-                "build it again with: ragways index --rebuild PATH, or choose another folder with --index",
-            )
 
     def begin(self) -> None:
         with store_errors(self.path):
@@ -153,9 +155,10 @@ class Store:
         if self.db.total_changes:
             self.commit()
 
-    def settle(self, *, pack: bool = True) -> None:
+    def settle(self, *, pack: bool | None = None) -> None:
         """Bring what was committed into the file, and seal it. Where a reader still needs the file as it was, or the
-        disk fails, that is left to whoever opens the store next: the commit stands without it.
+        disk fails, that is left to whoever opens the store next: the commit stands without it. `pack`: whether to fill
+        half-empty pages; where nothing is said, if most of the file was written anew.
         """
         try:
             with store_errors(self.path):
@@ -164,7 +167,9 @@ class Store:
                     self._break_seal()  # of a run that was killed when it had just packed the file
                 if not empty_log(self.db):
                     return
-                if pack and written > max(_WORTH_PACKING, os.stat(self.path).st_size) // 2:
+                if pack is None:
+                    pack = written > max(_WORTH_PACKING, os.stat(self.path).st_size) // 2
+                if pack:
                     self._pack()
                 self.begin()  # so that nobody writes meanwhile
                 if not log_size(self.path):
@@ -230,7 +235,7 @@ class Store:
         with store_errors(self.path):
             self.remove([number])
             self.db.execute(
-                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     number,
                     document.key,
@@ -240,8 +245,9 @@ class Store:
                     document.format,
                     _json(dict(document.metadata)),
                     document.redirect,
-                    document_hash(document),
+                    bytes.fromhex(document_hash(document)),
                     packed(document.places),
+                    packed_sentences((part.start, part.end) for part in structure.sentences),
                     document.text,
                 ),
             )
@@ -257,10 +263,12 @@ class Store:
         rows(
             "INSERT INTO paragraphs VALUES (?, ?, ?, ?, ?)", [(number, *row) for _, row in _rows(structure.paragraphs)]
         )
-        rows("INSERT INTO sentences VALUES (?, ?, ?, ?, ?)", [(number, *row) for _, row in _rows(structure.sentences)])
         rows(
             "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(number, *row, t, h) for (_, row), t, h in zip(_rows(structure.chunks), tokens, hashes, strict=True)],
+            [
+                (number, *row, count, bytes.fromhex(hash))
+                for (_, row), count, hash in zip(_rows(structure.chunks), tokens, hashes, strict=True)
+            ],
         )
 
     def _put_links(self, number: int, document: Document) -> None:
@@ -280,7 +288,7 @@ class Store:
         with store_errors(self.path):
             for number in numbers:
                 hashes = self.db.execute("SELECT hash FROM chunks WHERE document = ?", (number,))
-                self.released.update(row[0] for row in hashes)
+                self.released.update(row[0].hex() for row in hashes)
                 note_gone(self.db, number)
                 self.db.execute("DELETE FROM documents WHERE number = ?", (number,))
                 for table in PARTS:
@@ -292,23 +300,32 @@ class Store:
 
     def hashes_of_source(self, source: str) -> dict[int, str]:
         """The documents that a file gave, with their content hashes."""
-        return dict(self.db.execute("SELECT number, hash FROM documents WHERE source = ?", (source,)).fetchall())
+        rows = self.db.execute("SELECT number, hash FROM documents WHERE source = ?", (source,))
+        return {number: hash.hex() for number, hash in rows}
 
     # Chunks in their one order, which the derived layers share
 
     def used_hashes(self, hashes: Iterable[str]) -> set[str]:
         """Those of the hashes that are of a chunk."""
-        # Stores of earlier versions lack it. It is made once, where the next question would read all chunks.
-        self.db.execute("CREATE INDEX IF NOT EXISTS chunks_by_hash ON chunks (hash)")
-        query = "SELECT hash FROM chunks WHERE hash IN (SELECT value FROM json_each(?))"
-        return {row[0] for row in self.db.execute(query, (json.dumps(list(hashes)),))}
+        query = "SELECT 1 FROM chunks WHERE hash = ?"
+        return {hash for hash in hashes if self.db.execute(query, (bytes.fromhex(hash),)).fetchone() is not None}
 
-    def chunk_rows(self) -> Iterator[tuple[str, str]]:
-        """Id and hash of every chunk, by document number and place."""
-        rows = self.db.execute("SELECT document, path, hash FROM chunks ORDER BY document, ordinal")
-        return ((f"article:{number}:{path}", hash) for number, path, hash in rows)
+    def chunk_rows(self, documents: Iterable[int] | None = None) -> Iterator[tuple[str, str]]:
+        """Id and hash of every chunk (of these documents), by document number and place."""
+        query = "SELECT document, path, hash FROM chunks"
+        rows: Iterable[tuple[int, str, bytes]] = (
+            self.db.execute(f"{query} ORDER BY document, ordinal")
+            if documents is None
+            else chain.from_iterable(
+                self.db.execute(f"{query} WHERE document = ? ORDER BY ordinal", (number,)) for number in documents
+            )
+        )
+        return ((f"article:{number}:{path}", hash.hex()) for number, path, hash in rows)
 
     def count(self, table: str) -> int:
+        """How many rows there are of a table, or sentences of all documents."""
+        if table == "sentences":
+            return count_sentences(self.db)
         if table not in ("documents", "sources", *PARTS):
             raise ValueError(table)
         return int(self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608

@@ -28,6 +28,7 @@ from ragways.index.database import connect, store_errors
 from ragways.index.layers import USUAL, check_layers
 from ragways.index.schema import VERSION
 from ragways.index.store import FILE
+from ragways.index.versions import EARLIER
 from ragways.service.errors import BadRequest, Conflict
 from ragways.service.keys import COLLECTION_NAME, MAIN, Caller
 from ragways.service.state import State
@@ -273,6 +274,8 @@ def _look(index: Path, *, managed: bool) -> _Held:
                 return _Held(trouble="" if managed else "the index is not whole yet; wait for its build to end")
             if (version := meta.get("version")) != str(VERSION):
                 told = f"version {version}" if version and version.isdecimal() else "an unknown version"
+                if version == str(EARLIER):
+                    again = "start an index job" if managed else "bring it up to date with: ragways index PATH"
                 return _Held(trouble=f"its index has {told}, and this server reads version {VERSION}; {again}")
             documents = db.execute("SELECT count(*) FROM documents").fetchone()[0]
             chunks = db.execute("SELECT count(*) FROM chunks").fetchone()[0]

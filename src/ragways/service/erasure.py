@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragways.core.errors import RagwaysError
+from ragways.index.sentences import sentences_of
 from ragways.index.store import Store
 from ragways.index.work_cache import WorkCache
 
@@ -78,7 +79,7 @@ class Leaving:
     """A document that a run may remove: its key, the hash of what it is, and strings of it; None of those too many."""
 
     key: str
-    hash: str
+    hash: bytes
     strings: tuple[bytes, ...] | None
 
 
@@ -110,9 +111,7 @@ def _unchanged(path: Path, size: int, modified: int) -> bool:
 
 def _strings(store: Store, number: int) -> Iterator[bytes]:
     """Some sentences of a document, from all over it."""
-    spans = store.db.execute(
-        "SELECT start, end FROM sentences WHERE document = ? ORDER BY ordinal", (number,)
-    ).fetchall()
+    spans = sentences_of(store.db, number)
     (text,) = store.db.execute("SELECT text FROM documents WHERE number = ?", (number,)).fetchone()
     given = 0
     step = max(1, len(spans) // STRINGS)

@@ -14,12 +14,12 @@ from ragways.index.graph.data import DocumentGraph, EntityRow
 from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.graph_rows import aliases, digits, found_by
 from ragways.index.graph.graph_tables import LaidDown
-from ragways.index.graph.packed_numbers import unpacked_counts
 from ragways.index.graph.predicates import Predicates
 from ragways.index.graph.stated_columns import stated_among
 from ragways.index.graph.stored_relations import RelationRow as StoredRelation
 from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.graph.told_texts import descriptions
+from ragways.index.packed_numbers import unpacked_counts
 
 
 def laid_down(db: sqlite3.Connection, documents: Iterable[DocumentGraph]) -> Iterator[LaidDown]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ragways.index.graph import asked_keys
 from ragways.index.graph.asked_keys import BLOCK, AskedKeys, Keys, packed_buckets, table_of_keys, unpacked_buckets
-from ragways.index.graph.packed_numbers import packed_gaps, unpacked_gaps
+from ragways.index.packed_numbers import packed_gaps, unpacked_gaps
 
 KEY = st.one_of(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 1 << 18, (1 << 18) + 1, 2**32 - 1]))
 KEYS = st.sets(KEY, max_size=8)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ragways.index.graph.data import DocumentGraph, EntityShare
 from ragways.index.graph.facts import Relation
 from ragways.index.graph.graph_tables import GraphTables
-from ragways.index.graph.packed_numbers import fits_count, joined_counts, packed_counts, unpacked_counts
 from ragways.index.graph.stored_relations import StoredRelations, all_joining
+from ragways.index.packed_numbers import fits_count, joined_counts, packed_counts, unpacked_counts
 from tests.index.graph.graph_data import laid_down, read_graph
 
 COUNTS = st.lists(st.integers(0, 300) | st.sampled_from([0, 255, 256, 65535, 65536, 2**32 - 1, 2**32, 2**62]))

@@ -23,11 +23,12 @@ from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.graph.data import EntityRow
 from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.graph_rows import aliases, digits, found_by
-from ragways.index.graph.packed_numbers import unpacked_counts
 from ragways.index.graph.relation_ends import RelationEnds
 from ragways.index.graph.stated_columns import count_paths
 from ragways.index.graph.stored_relations import RelationRow, StoredRelations
 from ragways.index.graph.told_texts import descriptions
+from ragways.index.packed_numbers import unpacked_counts
+from ragways.index.sentences import sentences_of
 
 LOOKED = 16
 """Members, the strongest, that are looked at for what joins them."""
@@ -167,10 +168,9 @@ class ReportTexts:
     def _read_document(self, number: int) -> tuple[str, list[tuple[int, int]], dict[str, tuple[int, int]]]:
         """Its text, where its sentences are, and where its chunks are by their paths."""
         text = self._db.execute("SELECT text FROM documents WHERE number = ?", (number,)).fetchone()[0]
-        query = "SELECT start, end FROM sentences WHERE document = ? ORDER BY ordinal"
         chunks = self._db.execute("SELECT path, start, end FROM chunks WHERE document = ?", (number,))
         places = {path: (start, end) for path, start, end in chunks}
-        return text, self._db.execute(query, (number,)).fetchall(), places
+        return text, sentences_of(self._db, number), places
 
     def tokens_behind(self, entities: Collection[int]) -> dict[int, float]:
         """Tokens of the corpus that stand behind each of these: a chunk's are shared out among those it names. Reads

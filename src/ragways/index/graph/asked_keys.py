@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.graph.packed_numbers import packed_gaps, unpacked_gaps
+from ragways.index.packed_numbers import packed_gaps, unpacked_gaps
 from ragways.index.ragged import is_among
 
 BLOCK = 1 << 14

@@ -15,7 +15,6 @@ from ragways.index.graph.document_statements import ContentsRow, contents_rows
 from ragways.index.graph.graph_rows import digits
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS
-from ragways.index.graph.packed_numbers import fits_count, unpacked_counts
 from ragways.index.graph.relation_places import RelationPlaces
 from ragways.index.graph.relation_rows import own_relations
 from ragways.index.graph.relations import RELATIONS
@@ -23,6 +22,7 @@ from ragways.index.graph.stated_columns import count_paths
 from ragways.index.graph.stored_relations import JoiningRows, all_joining
 from ragways.index.layer import CheckContext, Finding, findings
 from ragways.index.numbered_vectors import NumberedVectors
+from ragways.index.packed_numbers import fits_count, unpacked_counts
 from ragways.index.row_keys import RowKeys
 
 Ints = NDArray[np.int64]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ragways.index.graph.document_statements import ContentsRow, contents_rows
 from ragways.index.graph.names import coarse
-from ragways.index.graph.packed_numbers import joined_counts
 from ragways.index.graph.predicates import Predicates
 from ragways.index.graph.stated_columns import StatedColumns, count_paths
+from ragways.index.packed_numbers import joined_counts
 from ragways.index.ragged import Ragged, ragged
 
 Ints = NDArray[np.int64]

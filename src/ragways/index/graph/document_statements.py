@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragways.index.graph.packed_numbers import packed_counts, unpacked_counts
+from ragways.index.packed_numbers import packed_counts, unpacked_counts
 
 MILLION = 1_000_000
 HALF = MILLION // 2

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from ragways.core.types import content_hash
 from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import Touched
-from ragways.index.graph.packed_numbers import joined_counts
 from ragways.index.graph.relation_ends import ENDS, RelationEnds
 from ragways.index.graph.stored_relations import StoredRelations, entity_names
 from ragways.index.graph.told_texts import descriptions
 from ragways.index.layer import BuildContext
 from ragways.index.numbered_vectors import save_vectors
+from ragways.index.packed_numbers import joined_counts
 
 # ruff: noqa: S608 - queries are put together from our own words
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ragways.core.types import content_hash
+from ragways.index.sentences import sentences_of
 from ragways.index.store import Store
 
 Span = tuple[int, int]
@@ -71,9 +72,7 @@ def sources(store: Store, numbers: Iterable[int] | None = None, *, in_parts: boo
             )
             if in_parts
             else (),
-            tuple(
-                db.execute("SELECT start, end FROM sentences WHERE document = ? ORDER BY ordinal", (number,)).fetchall()
-            ),
+            tuple(sentences_of(db, number)),
             tuple(db.execute("SELECT start, end, target FROM links WHERE document = ? ORDER BY ordinal", (number,))),
             tuple(
                 (start, end, kind, tuple((str(key), str(value)) for key, value in json.loads(fields)))

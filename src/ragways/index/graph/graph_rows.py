@@ -13,8 +13,8 @@ from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
 from ragways.index.graph.document_statements import MILLION, ContentsRow, Said, packed_statements
 from ragways.index.graph.kinds import decided, kind_of_name
 from ragways.index.graph.names import fold, split_title
-from ragways.index.graph.packed_numbers import packed_counts
 from ragways.index.graph.relation_ids import SHIFT, relation_number
+from ragways.index.packed_numbers import packed_counts
 from ragways.index.store import path_of
 
 _ALIASES = 50

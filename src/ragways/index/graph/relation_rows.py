@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from ragways.index.gone_texts import text_now
 from ragways.index.graph.document_statements import ContentsRow, Said
 from ragways.index.graph.graph_rows import DocumentRows, Row, as_json
-from ragways.index.graph.packed_numbers import packed_counts
 from ragways.index.graph.predicates import Predicates
 from ragways.index.graph.relation_places import RelationPlaces
 from ragways.index.graph.stated_columns import stated_among, stated_columns
 from ragways.index.graph.stored_relations import DESCRIPTIONS
 from ragways.index.graph.told_texts import ToldTexts
+from ragways.index.packed_numbers import packed_counts
 
 Ints = NDArray[np.int64]
 Ends = tuple[int, str, int]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.graph.document_statements import HALF, ContentsRow, DocumentStatements, contents_rows
-from ragways.index.graph.packed_numbers import joined_counts
 from ragways.index.graph.predicates import Predicates
 from ragways.index.graph.relation_ids import relation_numbers
+from ragways.index.packed_numbers import joined_counts
 from ragways.index.ragged import is_among
 
 Ints = NDArray[np.int64]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from ragways.index.graph.document_statements import Told
-from ragways.index.graph.packed_numbers import packed_counts, unpacked_counts
+from ragways.index.packed_numbers import packed_counts, unpacked_counts
 
 TABLE = """
 -- The texts of a document that describe relations: many come from one sentence, which describes them all.

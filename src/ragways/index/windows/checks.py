@@ -8,6 +8,7 @@ import numpy as np
 
 from ragways.index.chunk_vectors import check_array
 from ragways.index.layer import CheckContext, Finding, findings
+from ragways.index.sentences import sentence_counts
 from ragways.index.windows.edges import Space, nearest_and_offers
 from ragways.index.windows.reader import FOLDER, Windows, made_of
 
@@ -18,7 +19,8 @@ def check_rows(context: CheckContext) -> Iterator[Finding]:
         return
     layer = Windows.open(context.derived)
     left_out = made_of(context.derived / FOLDER)["left_out"]
-    wanted = {row[0] for row in context.store.db.execute("SELECT DISTINCT document FROM sentences")} - {*left_out}
+    counts = dict(sentence_counts(context.store.db))
+    wanted = counts.keys() - {*left_out}
     there = set(layer.documents.numbers.tolist())
     cure = context.cure_of_derived
     lacking, extra = (f"article:{n}" for n in sorted(wanted - there)), (f"article:{n}" for n in sorted(there - wanted))
@@ -28,7 +30,6 @@ def check_rows(context: CheckContext) -> Iterator[Finding]:
     if twice:
         yield Finding("documents with windows twice", "error", twice, "", cure)
     # Sentences of the index are those of the store.
-    counts = dict(context.store.db.execute("SELECT document, count(*) FROM sentences GROUP BY document"))
     ends = layer.window_at[[layer.windows_of(id)[-1] for id in layer.documents], 1] if len(layer) else np.zeros(0)
     held = np.diff(ends, prepend=0).tolist()
     other = (id for id, n, count in zip(layer.documents, layer.documents.numbers.tolist(), held, strict=True)

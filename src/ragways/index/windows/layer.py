@@ -29,7 +29,7 @@ from ragways.index.windows.neighbours import SlotTables, renew_nearest
 from ragways.index.windows.projection import FEW, Moments
 from ragways.index.windows.reader import FOLDER, Windows, made_of
 from ragways.index.windows.segment import WindowSegment, WindowSegments, from_hashes, to_hashes
-from ragways.index.windows.sliding import WindowedDocument, slide, window_counts, windowed_documents
+from ragways.index.windows.sliding import WindowedDocument, window_counts, windowed_documents
 from ragways.index.windows.slots import Slots
 from ragways.index.windows.themes import (
     KIND,
@@ -189,8 +189,7 @@ def _rows(_: Store, derived: Path) -> int:
 
 def _plan(planning: PlanContext) -> LayerEstimate:
     context, settings = planning.context, _settings(planning.context)
-    counts = context.store.db.execute("SELECT count(*) FROM sentences GROUP BY document")
-    rows = sum(len(slide(count, settings)) for (count,) in counts)
+    rows = sum(count for _, count in window_counts(context.store, settings))
     unthemed, usage = themes_to_come(context, windowed_documents(context.store, settings))
     said = [
         themed.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ragways.index.sentences import sentence_counts, sentence_rows
 from ragways.index.settings import WindowSettings
 from ragways.index.store import Store, number_of
 
@@ -50,9 +51,7 @@ def windowed_documents(
     if numbers is None:
         numbers = [row[0] for row in store.db.execute("SELECT number FROM documents ORDER BY number")]
     for number in numbers:
-        rows = store.db.execute(
-            "SELECT path, start, end FROM sentences WHERE document = ? ORDER BY ordinal", (number,)
-        ).fetchall()
+        rows = sentence_rows(store.db, number)
         if rows:
             title, text = store.db.execute("SELECT title, text FROM documents WHERE number = ?", (number,)).fetchone()
             id = f"article:{number}"
@@ -64,10 +63,4 @@ def window_counts(
     store: Store, settings: WindowSettings, numbers: Iterable[int] | None = None
 ) -> Iterator[tuple[int, int]]:
     """Documents (of these numbers) that have sentences, by number, with how many windows each has."""
-    if numbers is None:
-        counts = store.db.execute("SELECT document, count(*) FROM sentences GROUP BY document ORDER BY document")
-        yield from ((number, len(slide(count, settings))) for number, count in counts)
-    for number in numbers or ():
-        [count] = store.db.execute("SELECT count(*) FROM sentences WHERE document = ?", (number,)).fetchone()
-        if count:
-            yield number, len(slide(count, settings))
+    return ((number, len(slide(count, settings))) for number, count in sentence_counts(store.db, numbers))
