@@ -22,6 +22,7 @@ from ragways.index.layer import Finding
 from ragways.index.reader import Index
 from ragways.index.segment_ids import SegmentIds
 from ragways.index.segments import SegmentDocuments
+from ragways.index.status import layer_status
 from ragways.index.store import number_of, path_of
 from ragways.index.words import Words
 from ragways.index.work_cache import WorkCache
@@ -446,7 +447,11 @@ def test_files_of_an_earlier_version_are_not_looked_into(index: Path):
     reseal(index)
     listed = derived(index) / f"{FORMAT_MARK}{FORMAT}"
     listed.rename(listed.with_name(f"{FORMAT_MARK}1"))
+    (vectors(index) / "documents.ends.npy").unlink()
+    change(vectors(index) / "documents.npy", lambda numbers: np.stack([numbers, numbers]))
+    (derived(index) / "graph-entities.json").write_text('{"rows": 1, "capacity": 1, "values": {}}')
     [found] = look(index).findings
     assert (found.name, found.severity) == ("files of an earlier version, which are not looked into", "warning")
+    assert {status.name: status.rows for status in layer_status(index) if status.built}["vectors"] == 0
     Index.open(index).close()
     assert check(index).findings == ()

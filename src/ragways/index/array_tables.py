@@ -165,7 +165,9 @@ class ArrayTable:
 
     def _load(self, part: str, *, copied: bool = False) -> Values:
         if part in self.size.true:
-            return np.arange(self.size.capacity) < self.size.rows
+            values = np.zeros(self.size.capacity, np.bool_)
+            values[: self.size.rows] = True
+            return values
         # What is written to is copied, page by page. A plain view: indexing a memmap costs as much again.
         mode: Literal["c", "r"] = "c" if self._copied or copied else "r"
         return np.asarray(np.load(self._folder / f"{self._name}-{part}.npy", mmap_mode=mode))

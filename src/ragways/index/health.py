@@ -79,17 +79,21 @@ def _in_shards(shards: ShardList) -> Iterator[Finding]:
 
 
 def _checks(context: CheckContext) -> Iterator[Check]:
-    """Those of the structure, of each layer that is built and whole, and of the work cache."""
+    """Those of the structure, of each layer that is built and whole, and of the work cache; of an index that an earlier
+    version derived files for, only what does not look into these.
+    """
     yield from (check_files, check_sums, check_generation, check_parts, check_texts)
+    yield from (check_languages, check_failures)
+    if _is_older(context):
+        return
     sharded = ShardList.of(context.store.folder, context.meta) is not None
     if sharded and "vectors" in context.layers:
         yield check_arrays
     layers = context.layers - SHARDED if sharded else context.layers
-    for layer in in_order(layers) if not _is_older(context) else ():
+    for layer in in_order(layers):
         # Of damaged files all that can be said is that they are, and looking into them may end in anything.
         if not context.derived.is_dir() or not damaged_parts(context.derived, layer.patterns, every=True):
             yield from layer.checks
-    yield from (check_languages, check_failures)
     if not context.meta.get("apart"):  # which a shard keeps for the whole
         yield check_leftovers
 

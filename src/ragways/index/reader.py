@@ -63,8 +63,8 @@ class Index(StoredDocuments):
             try:
                 rebuild_derived(folder)
             except StoreError:
-                # Files of an older format serve for all but the graph where nothing may be written, or a build is going
-                # on.
+                # Where nothing may be written, or a build is going on, documents can still be read; layers of an older
+                # format tell of it when they are asked for.
                 if not derived_folder(folder, index.generation).is_dir():
                     raise
             index = cls(Store.open(folder), connect)

@@ -66,8 +66,13 @@ class SegmentDocuments:
 
     @staticmethod
     def load_numbers(segment: Path) -> Rows:
-        """The numbers alone, where it is known that each has one row."""
-        return mapped(segment / "documents.npy")
+        """The numbers alone, where it is known that each has one row; raises ValueError where an earlier version has
+        written ends beside them.
+        """
+        numbers: Rows = mapped(segment / "documents.npy")
+        if numbers.ndim != 1:
+            raise ValueError(f"{segment} was written by another version")
+        return numbers
 
     @classmethod
     def of(cls, counts: Iterable[tuple[int, int]]) -> SegmentDocuments:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ragways.index.database import connect, has_table, store_errors
+from ragways.index.folder import is_current
 from ragways.index.languages import CURE, document_languages, unread_documents
 from ragways.index.layer import Layer
 from ragways.index.layers import LAYERS
@@ -92,13 +93,15 @@ def layer_status(folder: Path) -> list[LayerStatus]:
         failed, spent = _paid_work(folder / WORK_CACHE)
         size, time = store.path.stat().st_size, _time(store.path)
         statuses = [LayerStatus("structure", True, store.count("documents"), size, time, failures=0, spent=Spent())]
+        # Files of an earlier version are not looked into: whoever asks has them made anew.
+        current = is_current(folder, int(meta["generation"]))
         for layer in LAYERS.values():
             built = layer.name in meta.get("layers", "").split() and derived.is_dir()
             statuses.append(
                 LayerStatus(
                     layer.name,
                     built,
-                    layer.rows(store, derived) if built else 0,
+                    layer.rows(store, derived) if built and current else 0,
                     _bytes(layer, derived) if built else 0,
                     _time(derived) if built else "",
                     failed.get(layer.name, 0),

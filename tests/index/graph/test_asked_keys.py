@@ -47,10 +47,16 @@ def run(keys: AskedKeys, left: dict[int, set[int]], step: Mapping[int, set[int] 
     keys.flush()
 
 
-@given(STEPS)
+@given(STEPS, st.sampled_from([asked_keys._HELD, 3]))
 def test_what_is_found_is_what_was_left_and_the_rows_are_those_of_a_fresh_table(
-    steps: list[dict[int, set[int] | None]],
+    steps: list[dict[int, set[int] | None]], held: int
 ) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asked_keys, "_HELD", held)  # so that some is written in the midst of a step
+        _compare(steps)
+
+
+def _compare(steps: list[dict[int, set[int] | None]]) -> None:
     keys, left = table(), dict[int, set[int]]()
     for step in steps:
         run(keys, left, step)

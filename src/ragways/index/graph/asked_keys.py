@@ -14,6 +14,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from ragways.index.ragged import is_among
 BLOCK = 1 << 14
 Places = NDArray[np.uint16]
 Keys = NDArray[np.uint32]
+_Kind = TypeVar("_Kind", bound=np.generic)
 Pairs = NDArray[np.uint64]
 """A bucket, the other bits of a key, and a place each."""
 
@@ -31,6 +33,8 @@ _PLACE, _REST, _BUCKET = 14, 18, 14
 """Bits of a place in its block; of a key in its bucket; of a bucket in its block."""
 _HIGH = 1 << _BUCKET - 8
 """Numbers of buckets are kept in two parts: the lower is a byte each."""
+_HELD = 1 << 21
+"""Keys that are gathered at most; each takes some hundred bytes in passing when they are written."""
 _AT_ONCE = 1 << 15
 """Buckets that are read together, at most, or those of one block."""
 _AMONG = "IN (SELECT value FROM json_each(?))"
@@ -42,8 +46,8 @@ def table_of_keys(name: str) -> str:
 
 
 def packed_buckets(keys: Keys) -> bytes:
-    """The buckets of a document's keys."""
-    buckets = np.unique(keys >> _REST).astype(np.uint16)
+    """The buckets of a document's keys, which are in rising order."""
+    buckets = _distinct(keys >> _REST).astype(np.uint16)
     high = np.zeros(_HIGH + len(buckets), np.bool_)
     high[(buckets >> 8) + np.arange(len(buckets))] = True
     return buckets.astype(np.uint8).tobytes() + np.packbits(high).tobytes()
@@ -64,42 +68,51 @@ class AskedKeys:
         self._db, self._table = db, table
         self._come: dict[int, Keys] = {}
         self._gone: dict[int, bytes] = {}
+        self._size = 0
 
     def put(self, place: int, keys: Keys) -> None:
-        """The document at this place left these keys."""
+        """The document at this place left these keys, which are in rising order."""
         self._come[place] = keys
-        if len(self._come) >= BLOCK:
+        self._size += len(keys)
+        if len(self._come) >= BLOCK or self._size >= _HELD:
             self.flush()
 
     def drop(self, place: int, buckets: bytes) -> None:
-        """The document at this place left keys in these packed buckets, and does no longer. Another may have its place:
-        what goes is told before what comes.
+        """The document at this place left keys in these packed buckets, and does no longer. Once for a place, and
+        before another document has it: what is in the table then goes.
         """
         self._gone[place] = buckets
 
     def keys_of(self, place: int, buckets: bytes) -> Keys:
         """The keys that the document at this place left, all of which are in these packed buckets."""
         first = place // BLOCK << _BUCKET
-        pairs = self._pairs([first + bucket for bucket in unpacked_buckets(buckets).tolist()])[0]
+        pairs = self._pairs([first + bucket for bucket in unpacked_buckets(buckets).tolist()])
         return _keys(pairs[_places(pairs) == place % BLOCK])
+
+    def documents(self, keys: Collection[int]) -> set[int]:
+        """Documents that left any of these keys."""
+        found: set[int] = set()
+        for block, places in self.places(blocks(self._db), keys).items():
+            found.update(documents_at(self._db, (block * BLOCK + places.astype(np.int64)).tolist()).values())
+        return found
+
+    def documents_by_key(self, keys: Collection[int]) -> dict[int, set[int]]:
+        """By key, the documents that left it; of these keys, without those that nobody left."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for pairs in self._leading(blocks(self._db), keys):
+            places = _blocks(pairs) * BLOCK + _places(pairs)
+            numbers = documents_at(self._db, np.unique(places).tolist())
+            for key, place in zip(_keys(pairs).tolist(), places.tolist(), strict=True):
+                if place in numbers:
+                    found[key].add(numbers[place])
+        return found
 
     def places(self, blocks: Iterable[int], keys: Iterable[int]) -> dict[int, Places]:
         """The places of these blocks whose documents left any of these keys, in rising order; of other blocks none."""
         found: dict[int, Places] = {}
         for pairs in self._leading(list(blocks), keys):
-            of = (pairs >> np.uint64(_PLACE + _REST + _BUCKET)).astype(np.int64)
-            found |= {block: np.unique(_places(pairs[of == block])) for block in np.unique(of).tolist()}
-        return found
-
-    def documents(self, keys: Collection[int]) -> dict[int, set[int]]:
-        """By key, the documents that left it; of these keys, without those that nobody left."""
-        found: dict[int, set[int]] = defaultdict(set)
-        for pairs in self._leading(blocks(self._db), keys):
-            places = (pairs >> np.uint64(_PLACE + _REST + _BUCKET)).astype(np.int64) * BLOCK + _places(pairs)
-            numbers = dict(documents_at(self._db, np.unique(places).tolist()))
-            for key, place in zip(_keys(pairs).tolist(), places.tolist(), strict=True):
-                if place in numbers:
-                    found[key].add(numbers[place])
+            of = _blocks(pairs)
+            found |= {block: np.unique(_places(pairs[of == block])) for block in _distinct(of).tolist()}
         return found
 
     def _leading(self, blocks: Sequence[int], keys: Iterable[int]) -> Iterator[Pairs]:
@@ -108,9 +121,7 @@ class AskedKeys:
         buckets = np.unique(asked >> _REST).tolist()
         step = max(1, _AT_ONCE // max(1, len(buckets)))
         for at in range(0, len(blocks) if buckets else 0, step):
-            pairs, _ = self._pairs(
-                [block << _BUCKET | bucket for block in blocks[at : at + step] for bucket in buckets]
-            )
+            pairs = self._pairs([block << _BUCKET | bucket for block in blocks[at : at + step] for bucket in buckets])
             yield pairs[is_among(_keys(pairs), asked)]
 
     def flush(self) -> None:
@@ -120,30 +131,33 @@ class AskedKeys:
             by_block[place // BLOCK].append(place)
         for block, places in sorted(by_block.items()):
             self._change(block, places)
-        self._come, self._gone = {}, {}
+        self._come, self._gone, self._size = {}, {}, 0
 
     def _change(self, block: int, places: Collection[int]) -> None:
         come = np.sort(np.concatenate([_EMPTY, *(_pairs(p, self._come[p]) for p in places if p in self._come)]))
-        gone = [place for place in places if place in self._gone]
-        buckets = {*_buckets(come).tolist()}.union(
+        gone = sorted(place for place in places if place in self._gone)
+        buckets = {*_distinct(_buckets(come)).tolist()}.union(
             *(((block << _BUCKET) + unpacked_buckets(self._gone[place])).tolist() for place in gone)
         )
-        known, before = self._pairs(buckets)
-        stays = known[~is_among(_places(known), np.unique(np.array(gone, np.int64) % BLOCK).astype(np.uint16))]
-        after = dict(_rows(np.union1d(stays, come)))
-        put = [(bucket, held) for bucket, held in after.items() if before.get(bucket) != held]
-        self._db.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", put)  # noqa: S608 - a name of ours
-        empty = [(bucket,) for bucket in before if bucket not in after]
+        known = self._pairs(buckets)
+        went = is_among(_places(known), (np.array(gone, np.int64) % BLOCK).astype(np.uint16))
+        # Most of what a document left it leaves again: only buckets that hold something else are written.
+        changed = _distinct(_buckets(_once(np.sort(np.concatenate([known[went], come])))))
+        after = np.concatenate([known[~went], come])
+        after = np.sort(after[is_among(_buckets(after), changed)])
+        rows = dict(_rows(_distinct(after)))
+        self._db.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", rows.items())  # noqa: S608 - our name
+        empty = [(bucket,) for bucket in changed.tolist() if bucket not in rows]
         self._db.executemany(f"DELETE FROM {self._table} WHERE bucket = ?", empty)  # noqa: S608
 
-    def _pairs(self, buckets: Collection[int]) -> tuple[Pairs, dict[int, bytes]]:
-        """What these buckets hold, in rising order; and their rows."""
+    def _pairs(self, buckets: Collection[int]) -> Pairs:
+        """What these buckets hold, in rising order."""
         query = f"SELECT bucket, held FROM {self._table} WHERE bucket {_AMONG} ORDER BY bucket"  # noqa: S608
         rows = dict(self._db.execute(query, (json.dumps(sorted(buckets)),)).fetchall())
         # All at once: each bucket by itself would take ten times as long.
         held, counts = unpacked_gaps(rows.values())
         of = np.repeat(np.fromiter(rows, np.uint64, len(rows)), counts)
-        return of << np.uint64(_PLACE + _REST) | held, rows
+        return of << np.uint64(_PLACE + _REST) | held
 
 
 _EMPTY: Pairs = np.zeros(0, np.uint64)
@@ -163,13 +177,28 @@ def _keys(pairs: Pairs) -> Keys:
     return (pairs >> np.uint64(_PLACE)).astype(np.uint32)  # what is above tells the block
 
 
-def _buckets(pairs: Pairs) -> NDArray[np.int64]:
-    return np.unique(pairs >> np.uint64(_PLACE + _REST)).astype(np.int64)
+def _buckets(pairs: Pairs) -> Pairs:
+    return pairs >> np.uint64(_PLACE + _REST)
+
+
+def _blocks(pairs: Pairs) -> NDArray[np.int64]:
+    return (pairs >> np.uint64(_PLACE + _REST + _BUCKET)).astype(np.int64)
+
+
+def _distinct(values: NDArray[_Kind]) -> NDArray[_Kind]:
+    """Each of these once, which are in rising order: `unique` would take a hundred times as long."""
+    return values[np.flatnonzero(np.append(values[:1] == values[:1], values[1:] != values[:-1]))]
+
+
+def _once(pairs: Pairs) -> Pairs:
+    """Those that stand once among these, which are in rising order."""
+    other = np.concatenate([[True], pairs[1:] != pairs[:-1], [True]])
+    return pairs[other[1:] & other[:-1]] if len(pairs) else pairs
 
 
 def _rows(pairs: Pairs) -> Iterator[tuple[int, bytes]]:
     """The rows of buckets that hold these, which are in rising order."""
-    of = pairs >> np.uint64(_PLACE + _REST)
+    of = _buckets(pairs)
     begins = np.flatnonzero(np.diff(of, prepend=of[:1] + np.uint64(1)))
     packed, ends = packed_gaps(pairs & np.uint64((1 << _PLACE + _REST) - 1), begins)
     for bucket, (begin, end) in zip(of[begins].tolist(), pairwise([0, *ends.tolist()]), strict=True):
@@ -182,10 +211,10 @@ def blocks(db: sqlite3.Connection) -> range:
     return range((last or 0) // BLOCK + 1)
 
 
-def documents_at(db: sqlite3.Connection, places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The documents at these places, as far as they are still there, each with its place."""
+def documents_at(db: sqlite3.Connection, places: Sequence[int]) -> dict[int, int]:
+    """By place, the documents at these places, as far as they are still there."""
     query = f"SELECT place, document FROM graph_facts WHERE place {_AMONG}"  # noqa: S608
-    yield from db.execute(query, (json.dumps(places),)).fetchall()
+    return dict(db.execute(query, (json.dumps(places),)).fetchall())
 
 
 def take_over_keys(db: sqlite3.Connection, table: str, holder: str) -> None:

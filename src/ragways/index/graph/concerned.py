@@ -50,7 +50,7 @@ def documents_concerned(
     store: Store, keys: AskedKeys, corpus: CorpusNames, changed: Changed, touched: Collection[int] = ()
 ) -> Concerned:
     """Those that are concerned, but for those that were touched themselves. `corpus` answers as of now."""
-    found = set[int]().union(*keys.documents(changed.keys).values())
+    found = keys.documents(changed.keys)
     by_words, asking = _by_words(store, keys, changed, {*found, *touched})
     found |= by_words
     for phrase in changed.phrases:
@@ -76,10 +76,10 @@ def documents_concerned(
 def _by_words(store: Store, keys: AskedKeys, changed: Changed, others: Collection[int]) -> Concerned:
     """Those that are concerned by words that stand otherwise than before, without these others."""
     if len(changed.words) > _WORDS:
-        return Concerned(set[int]().union(*keys.documents(changed.word_keys).values()), {})
+        return Concerned(keys.documents(changed.word_keys), {})
     about: dict[int, set[str]] = {}
     words = changed.word_keys
-    for key, numbers in keys.documents(words).items():
+    for key, numbers in keys.documents_by_key(words).items():
         for number in numbers:
             about.setdefault(number, set()).add(words[key])
     found, lexicons = Concerned(set(), {}), _Lexicons(store.db, changed.words)
@@ -178,4 +178,4 @@ def _holding(store: Store, keys: AskedKeys, tokens: Sequence[tuple[str, str]]) -
             held = {block: np.intersect1d(found[block], places) for block, places in held.items()}
         found = {block: places for block, places in held.items() if len(places)}
     for block, places in (found or {}).items():
-        yield from (number for _, number in documents_at(store.db, (block * BLOCK + places.astype(np.int64)).tolist()))
+        yield from documents_at(store.db, (block * BLOCK + places.astype(np.int64)).tolist()).values()

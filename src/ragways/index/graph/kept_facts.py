@@ -92,7 +92,7 @@ def facts_by_rules(
     create_tables(store.db, _TABLES)
     made = f"{_FORMAT} {settings.method == 'rules'} {settings.structure}"
     generation = store.meta()["generation"]
-    state = _state(store.db)
+    state = _state_taken_over(store.db)
     if state == (made, generation):
         return FactsRun(CorpusNames(store.db))
     changes = context.changed_documents
@@ -119,9 +119,9 @@ def facts_by_rules(
     return FactsRun(corpus, False, changed, kept.before, kept.read)
 
 
-def _state(db: sqlite3.Connection) -> tuple[str, str] | None:
-    """How facts were made, and for which generation. What was found before is not looked for again only because keys
-    are kept otherwise.
+def _state_taken_over(db: sqlite3.Connection) -> tuple[str, str] | None:
+    """How facts were made, and for which generation. Where only keys were kept otherwise then, they are brought up to
+    date: what was found is not looked for again.
     """
     state: tuple[str, str] | None = db.execute("SELECT made, generation FROM graph_state").fetchone()
     if state is None or not state[0].startswith(f"{_KEYS_BEFORE} "):

@@ -331,7 +331,7 @@ class _Meanings:
 
     def concerned(self, keys: Collection[int]) -> set[int]:
         """Documents that left one of these keys."""
-        return set[int]().union(*self._keys.documents(keys).values())
+        return self._keys.documents(keys)
 
     def put(self, number: int, keys: Keys, meaning: bytes) -> None:
         self.drop(number)
