@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from ragways.index import array_tables
 from ragways.index.array_tables import ArrayTable, Change, Patch, Rows, patch_table, write_table
-from ragways.index.ragged import Order, Ragged, ragged
+from ragways.index.ragged import Order, Ragged, distinct, ragged
 from ragways.index.row_keys import JoinedRanks, Ranks, RowKeys
 
 Row = tuple[int, dict[int, float]]
@@ -230,3 +231,8 @@ def test_rows_by_key_and_their_order(first: set[int], later: set[int], dead: set
     joined = JoinedRanks(ranks, Ranks.of(keys[: len(first)], keys[len(first) : used]), 100)
     both = joined(np.concatenate([every + 100, every]))
     assert keys[np.concatenate([every, every])[np.argsort(both)]].tolist() == 2 * sorted(first | later)
+
+
+@given(st.lists(st.lists(st.integers(-(2**62), 2**62), max_size=9), min_size=1, max_size=3))
+def test_numbers_once_each(lists: list[list[int]]) -> None:
+    assert distinct(*(np.array(some, np.int64) for some in lists)).tolist() == sorted({*chain(*lists)})

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.errors import StoreDamaged
+from ragways.index.ragged import distinct
 
 Floats = NDArray[np.float32]
 
@@ -93,7 +94,7 @@ class PackedRows:
         wanted = np.where(wanted < 0, wanted + len(self), wanted)
         taken = np.empty((len(wanted), self.parts[0].shape[1]), np.int8)
         of_parts = np.searchsorted(self._ends, wanted, side="right")
-        for part in np.unique(of_parts).tolist():
+        for part in distinct(of_parts).tolist():
             here = np.flatnonzero(of_parts == part)
             taken[here] = self.parts[part].take(wanted[here] - (self._ends[part - 1] if part else 0), axis=0)
         return PackedRows(taken)

@@ -21,6 +21,7 @@ from ragways.index.graph.names import coarse
 from ragways.index.graph.relation_ends import RelationEnds
 from ragways.index.graph.stored_relations import JoiningRows
 from ragways.index.pagerank import Adjacency
+from ragways.index.ragged import distinct
 
 _AMONG = "IN (SELECT value FROM json_each(?))"
 
@@ -97,7 +98,7 @@ class EntityLinks:
     def joined_to(self, entity: int) -> list[int]:
         """All that one is joined to, plain or not: of a hub with very many it takes less than to weigh them."""
         out, into = self.ends.with_end("subject", [entity]), self.ends.with_end("object", [entity])
-        others = np.unique(np.concatenate([out.objects[out.weights > 0], into.subjects[into.weights > 0]]))
+        others = distinct(out.objects[out.weights > 0], into.subjects[into.weights > 0])
         found: list[int] = others[others != entity].tolist()
         return found
 

@@ -24,7 +24,7 @@ from ragways.index.graph.name_words import NameWords
 from ragways.index.graph.relations import RELATIONS, pairs_in
 from ragways.index.graph.stored_relations import StoredRelations
 from ragways.index.graph.weights import kept_as, link_weights, weights_of
-from ragways.index.ragged import EditedRows, Keys, Order, Ragged, ragged, stretches
+from ragways.index.ragged import EditedRows, Keys, Order, Ragged, distinct, ragged, stretches
 from ragways.index.row_keys import JoinedRanks, Ranks, RowKeys
 
 Ints = NDArray[np.int64]
@@ -189,7 +189,7 @@ class _Change:
         return Change(known.touched, {name: values[known.touched] for name, values in columns.items()})
 
     def chunks(self) -> Change:
-        numbers = np.union1d(self._old_chunks, self._chunks)
+        numbers = distinct(self._old_chunks, self._chunks)
         letters = self._of_chunks(numbers, self._contents.letters())
         edits = {"path": self.tables[CHUNKS].edited("path").replaced(numbers, letters)}
         return Change(numbers, {"documents": self._chunk_documents[numbers]}, edits)
@@ -230,7 +230,7 @@ class _Change:
             )
         strengths = table.column("strengths")
         edits["links"], joined = self._links(edits["subject_of"], strengths)
-        numbers = np.union1d(self._entities.touched, joined)
+        numbers = distinct(self._entities.touched, joined)
         columns = {"ids": self._ids, "alive": self._alive, "joining": self._joining, "strengths": strengths}
         return Change(numbers, {name: values[numbers] for name, values in columns.items()}, edits)
 
@@ -262,7 +262,7 @@ class _Change:
         if kept is None:
             raise _NoRoom
         new = {"nodes": others[some].astype(np.int32), "weights": kept}
-        return links.edited(order, (rows[none], others[none]), rows[some], new), np.unique(rows)
+        return links.edited(order, (rows[none], others[none]), rows[some], new), distinct(rows)
 
     def _between(self, relations_of: EditedRows, subjects: Ints, objects: Ints) -> Floats:
         """The weight of all relations from each subject to its object."""
@@ -290,13 +290,13 @@ class _Change:
         named, chunks = self._said_by[which], first + self._chunks[self._contents.naming[which]]
         marks = self._contents.marks[which]
         rows = rows.edited(order, (left, old), named, {"nodes": chunks.astype(np.int32), "marks": marks})
-        here = first + np.union1d(self._old_chunks, self._chunks)
+        here = first + distinct(self._old_chunks, self._chunks)
         rows = rows.replaced(here, _grouped(here, chunks, order, named, marks))
         if strengths is not None:
             gone, come = (MENTION_WEIGHTS[each].astype(np.float64) for each in (before["marks"], marks))
             for nodes, change in ((left, -gone), (old, -gone), (named, come), (chunks, come)):
                 _add(strengths, nodes, change)
-        return rows, np.unique(np.concatenate([left, named, here]))
+        return rows, distinct(left, named, here)
 
     def names(self) -> tuple[Patch, NDArray[np.uint64]]:
         others = self._touched.called

@@ -14,18 +14,16 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.packed_numbers import packed_gaps, unpacked_gaps
-from ragways.index.ragged import is_among
+from ragways.index.ragged import distinct, is_among
 
 BLOCK = 1 << 14
 Places = NDArray[np.uint16]
 Keys = NDArray[np.uint32]
-_Kind = TypeVar("_Kind", bound=np.generic)
 Pairs = NDArray[np.uint64]
 """A bucket, the other bits of a key, and a place each."""
 
@@ -47,7 +45,7 @@ def table_of_keys(name: str) -> str:
 
 def packed_buckets(keys: Keys) -> bytes:
     """The buckets of a document's keys, which are in rising order."""
-    buckets = _distinct(keys >> _REST).astype(np.uint16)
+    buckets = distinct(keys >> _REST).astype(np.uint16)
     high = np.zeros(_HIGH + len(buckets), np.bool_)
     high[(buckets >> 8) + np.arange(len(buckets))] = True
     return buckets.astype(np.uint8).tobytes() + np.packbits(high).tobytes()
@@ -101,7 +99,7 @@ class AskedKeys:
         found: dict[int, set[int]] = defaultdict(set)
         for pairs in self._leading(blocks(self._db), keys):
             places = _blocks(pairs) * BLOCK + _places(pairs)
-            numbers = documents_at(self._db, np.unique(places).tolist())
+            numbers = documents_at(self._db, distinct(places).tolist())
             for key, place in zip(_keys(pairs).tolist(), places.tolist(), strict=True):
                 if place in numbers:
                     found[key].add(numbers[place])
@@ -112,13 +110,13 @@ class AskedKeys:
         found: dict[int, Places] = {}
         for pairs in self._leading(list(blocks), keys):
             of = _blocks(pairs)
-            found |= {block: np.unique(_places(pairs[of == block])) for block in _distinct(of).tolist()}
+            found |= {block: distinct(_places(pairs[of == block])) for block in distinct(of).tolist()}
         return found
 
     def _leading(self, blocks: Sequence[int], keys: Iterable[int]) -> Iterator[Pairs]:
         """What these blocks hold of these keys."""
-        asked = np.unique(np.fromiter(keys, np.uint32))
-        buckets = np.unique(asked >> _REST).tolist()
+        asked = distinct(np.fromiter(keys, np.uint32))
+        buckets = distinct(asked >> _REST).tolist()
         step = max(1, _AT_ONCE // max(1, len(buckets)))
         for at in range(0, len(blocks) if buckets else 0, step):
             pairs = self._pairs([block << _BUCKET | bucket for block in blocks[at : at + step] for bucket in buckets])
@@ -136,16 +134,15 @@ class AskedKeys:
     def _change(self, block: int, places: Collection[int]) -> None:
         come = np.sort(np.concatenate([_EMPTY, *(_pairs(p, self._come[p]) for p in places if p in self._come)]))
         gone = sorted(place for place in places if place in self._gone)
-        buckets = {*_distinct(_buckets(come)).tolist()}.union(
+        buckets = {*distinct(_buckets(come)).tolist()}.union(
             *(((block << _BUCKET) + unpacked_buckets(self._gone[place])).tolist() for place in gone)
         )
         known = self._pairs(buckets)
         went = is_among(_places(known), (np.array(gone, np.int64) % BLOCK).astype(np.uint16))
         # Most of what a document left it leaves again: only buckets that hold something else are written.
-        changed = _distinct(_buckets(_once(np.sort(np.concatenate([known[went], come])))))
+        changed = distinct(_buckets(_once(np.sort(np.concatenate([known[went], come])))))
         after = np.concatenate([known[~went], come])
-        after = np.sort(after[is_among(_buckets(after), changed)])
-        rows = dict(_rows(_distinct(after)))
+        rows = dict(_rows(distinct(after[is_among(_buckets(after), changed)])))
         self._db.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", rows.items())  # noqa: S608 - our name
         empty = [(bucket,) for bucket in changed.tolist() if bucket not in rows]
         self._db.executemany(f"DELETE FROM {self._table} WHERE bucket = ?", empty)  # noqa: S608
@@ -183,11 +180,6 @@ def _buckets(pairs: Pairs) -> Pairs:
 
 def _blocks(pairs: Pairs) -> NDArray[np.int64]:
     return (pairs >> np.uint64(_PLACE + _REST + _BUCKET)).astype(np.int64)
-
-
-def _distinct(values: NDArray[_Kind]) -> NDArray[_Kind]:
-    """Each of these once, which are in rising order: `unique` would take a hundred times as long."""
-    return values[np.flatnonzero(np.append(values[:1] == values[:1], values[1:] != values[:-1]))]
 
 
 def _once(pairs: Pairs) -> Pairs:

@@ -175,7 +175,7 @@ def _holding(store: Store, keys: AskedKeys, tokens: Sequence[tuple[str, str]]) -
         asked = blocks(store.db) if found is None else found
         held = keys.places(asked, [key_of(kind, token) for kind in _AS[standing]])
         if found is not None:
-            held = {block: np.intersect1d(found[block], places) for block, places in held.items()}
+            held = {block: np.intersect1d(found[block], places, assume_unique=True) for block, places in held.items()}
         found = {block: places for block, places in held.items() if len(places)}
     for block, places in (found or {}).items():
         yield from documents_at(store.db, (block * BLOCK + places.astype(np.int64)).tolist()).values()

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.pagerank import Adjacency
+from ragways.index.ragged import distinct
 
 Ints = NDArray[np.int64]
 Way = tuple[float, tuple[int, ...]]
@@ -50,7 +51,7 @@ class _Side:
 
     def grow(self) -> None:
         places, _ = self._links.edges(self.border)
-        reached = np.unique(self._links.indices[places]).astype(np.int64)
+        reached = distinct(self._links.indices[places]).astype(np.int64)
         far = self.distance[self.border[0]] + 1
         self.border = reached[self.distance[reached] < 0]
         self.distance[self.border] = far

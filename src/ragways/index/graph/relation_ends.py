@@ -22,7 +22,7 @@ from ragways.index.graph.ids import ENTITIES, as_ids, as_numbers
 from ragways.index.graph.relations import MANY, RELATIONS, pairs_in
 from ragways.index.graph.stored_relations import JoiningRows, StoredRelations, all_joining
 from ragways.index.graph.weights import weights_of
-from ragways.index.ragged import is_among, stretches
+from ragways.index.ragged import distinct, is_among, stretches
 from ragways.index.row_keys import RowKeys
 
 Ints = NDArray[np.int64]
@@ -146,7 +146,7 @@ class _HeldRows:
         out, into = self._with_end("subject", few), self._with_end("object", few)
         out = out[groups.within(self.rows.subjects[out], self.rows.objects[out])]
         into = into[groups.within(self.rows.objects[into], self.rows.subjects[into])]
-        return self.rows.at(np.unique(np.concatenate([out, into])))
+        return self.rows.at(distinct(out, into))
 
     def counts(self, entities: Ints) -> Ints:
         one, other = (
@@ -185,7 +185,7 @@ class _RowsBefore:
         out = out[there.within(self._subjects[out], self._objects[out])]
         into = into[there.within(self._objects[into], self._subjects[into])]
         _, between = pairs_in(self._of["subject"], self._objects, self._entities.ranks, *there.pairs(hubs))
-        return self._rows(np.unique(np.concatenate([out, into, between])))
+        return self._rows(distinct(out, into, between))
 
     def _places(self, entities: Ints) -> Ints:
         """The numbers of those of these entities that are there, in rising order."""

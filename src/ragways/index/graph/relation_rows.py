@@ -28,6 +28,7 @@ from ragways.index.graph.stated_columns import stated_among, stated_columns
 from ragways.index.graph.stored_relations import DESCRIPTIONS
 from ragways.index.graph.told_texts import ToldTexts
 from ragways.index.packed_numbers import packed_counts
+from ragways.index.ragged import distinct
 
 Ints = NDArray[np.int64]
 Ends = tuple[int, str, int]
@@ -65,7 +66,7 @@ def own_relations(db: sqlite3.Connection) -> OwnRelations:
     again = np.zeros(len(ids) + 1, np.bool_)
     again[1:-1] = ids[1:] == ids[:-1]
     once = np.flatnonzero(~again[:-1] & ~again[1:])
-    return OwnRelations(ids[once], numbers[of[once]], np.unique(ids[again[:-1]]))
+    return OwnRelations(ids[once], numbers[of[once]], distinct(ids[again[:-1]]))
 
 
 class RelationRows:

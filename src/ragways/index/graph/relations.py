@@ -13,7 +13,7 @@ from ragways.index.array_tables import ArrayTable
 from ragways.index.graph.ids import EntityIds
 from ragways.index.graph.weights import readable
 from ragways.index.pagerank import Weights
-from ragways.index.ragged import EditedRows, Order, Ragged, stretches
+from ragways.index.ragged import EditedRows, Order, Ragged, distinct, stretches
 from ragways.index.row_keys import Ranks, RowKeys
 
 Ints = NDArray[np.int64]
@@ -73,7 +73,7 @@ class RelationArrays:
 
     def touching(self, entities: Iterable[int], limit: int) -> Ints:
         """Relations with an end among these entities: the `limit` heaviest, heaviest first."""
-        nodes = np.unique(np.fromiter(entities, dtype=np.int64))
+        nodes = distinct(np.fromiter(entities, dtype=np.int64))
         left = self.subject_of["relations"][self.subject_of.places(nodes)[0]]
         right = self.object_of["relations"][self.object_of.places(nodes)[0]]
         return self._heaviest(np.concatenate([left, right[~_among(nodes, self.subjects[right])]]), limit)
@@ -85,7 +85,7 @@ class RelationArrays:
 
     def joining(self, entities: Iterable[int]) -> Small:
         """Relations with both ends among these entities, in no order."""
-        nodes = np.unique(np.fromiter(entities, dtype=np.int64))
+        nodes = distinct(np.fromiter(entities, dtype=np.int64))
         few_to, few_from = (rows.counts_of(nodes) <= MANY for rows in (self.subject_of, self.object_of))
         hubs = nodes[~few_to]
         begun = self.subject_of["relations"][self.subject_of.places(nodes[few_to])[0]]

@@ -13,6 +13,7 @@ from math import isqrt
 
 import numpy as np
 
+from ragways.index.ragged import distinct
 from ragways.index.windows.edges import Nearest, Rows, Space, exact_similarity
 
 EXACT_ROWS = 65_536
@@ -107,7 +108,7 @@ def _round(space: Space, order: Rows, found: Nearest) -> Nearest:
     seen = np.zeros(len(space) + 1, np.bool_)  # the last is that of no row, −1
     for at in range(0, len(order), _TOGETHER):
         rows = order[at : at + _TOGETHER]
-        around = np.unique(both[rows])
+        around = distinct(both[rows].ravel())
         seen[around] = True
         seen[both[around[around >= 0]].ravel()] = True
         seen[-1] = False

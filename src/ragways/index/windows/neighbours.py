@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.ragged import distinct
 from ragways.index.windows.descent import EXACT_ROWS, nearest_around
 from ragways.index.windows.edges import Floats, Nearest, Pairs, Rows, Space, nearest_and_offers, nearest_elsewhere
 from ragways.index.windows.slots import Slots, SlotTable, write_table
@@ -167,7 +168,7 @@ class _Change:
 
     def _take_in(self, pairs: Pairs) -> None:
         """Have rows that stay be near to what is offered to them."""
-        taking = np.unique(pairs[0])
+        taking = distinct(pairs[0])
         old = self._known(taking)
         gapped = (old.to >= 0).sum(axis=1) < self._others[taking]
         self.put(taking, self._merged(old, pairs, taking, gapped))
@@ -177,7 +178,7 @@ class _Change:
         (`gapped`), nothing is taken in that comes after it.
         """
         width = old.to.shape[1]
-        involved = self._space.sorted(np.unique(np.concatenate([old.to[old.to >= 0], pairs[1]])))
+        involved = self._space.sorted(distinct(old.to[old.to >= 0], pairs[1]))
         rank = np.full(len(self._space) + 1, len(involved), np.int32)
         rank[involved] = np.arange(len(involved), dtype=np.int32)
         new = _best_of_each(pairs, rows, width, rank)

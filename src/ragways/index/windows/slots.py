@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.ragged import distinct
 from ragways.index.windows.edges import Edges, Nearest
 
 Slots = NDArray[np.int32]
@@ -68,7 +69,7 @@ class SlotTable:
         """Write the table as these rows change it, where `before` is the folder that it was loaded from, and `used`
         are all slots that somebody has. What it holds is changed, too.
         """
-        patched = np.union1d(self.patched, slots)
+        patched = distinct(self.patched, slots)
         if (len(slots) and int(slots.max()) >= len(self)) or len(patched) > _room(len(used)):
             whole = Nearest.nothing(int(used.max(initial=-1)) + 1, self.width)
             old = used[used < len(self)]
