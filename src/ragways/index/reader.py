@@ -63,8 +63,8 @@ class Index(StoredDocuments):
             try:
                 rebuild_derived(folder)
             except StoreError:
-                # Files of an older format serve for all but the graph where nothing may be written, or a build is going
-                # on.
+                # Files of an older format serve for all but graph and communities where nothing may be written, or a
+                # build is going on.
                 if not derived_folder(folder, index.generation).is_dir():
                     raise
             index = cls(Store.open(folder), connect)
@@ -194,9 +194,16 @@ class Index(StoredDocuments):
     @cached_property
     def communities(self) -> Communities:
         """Communities of the knowledge graph, and their reports."""
+        from ragways.index.communities.community_members import is_earlier
         from ragways.index.communities.reader import Communities
 
         self.require(["communities"])
+        if is_earlier(self._store.db):
+            raise WrongVersion(
+                "the communities of this index were made by another version of ragways, and could not be brought up "
+                "to date",
+                "ask again when nobody else writes to the index, and where it can be written",
+            )
         return Communities(self._store.db, int(self._store.meta().get("dimension", 0)))
 
     @cached_property
