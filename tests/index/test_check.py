@@ -209,12 +209,29 @@ def test_links_to_nodes_that_are_none(index: Path):
 
 BROKEN_COMMUNITIES = {
     "communities whose parent is not there": "UPDATE communities SET parent = 99",
-    "members of communities that are not there": "UPDATE community_members SET community = 99",
+    "members of communities that are not there": f"UPDATE community_slices SET slice = slice + {99 << 32}",
     "communities that have other members than they say": "UPDATE communities SET size = size + 1",
     "reports of communities that are not there": "UPDATE communities SET id = id + 1",
-    "communities of entities that are not there": "UPDATE community_members SET entity = entity + 1",
+    "communities of entities that are not there": "DELETE FROM graph_entities",
+    "members that are not found in their communities": "DELETE FROM community_buckets",
     "vectors of communities that are not there": "DELETE FROM community_reports",
 }
+
+
+UNFIT_MEMBERS = (
+    "UPDATE community_slices SET members = zeroblob(length(members))",
+    "UPDATE community_slices SET members = CAST(members || zeroblob(1) AS BLOB)",
+    "UPDATE community_slices SET strengths = CAST(strengths || zeroblob(1) AS BLOB)",
+    f"UPDATE community_slices SET slice = slice + {(1 << 32) - 1}",
+    "UPDATE community_slices SET members = x'', strengths = x''",
+)
+
+
+@pytest.mark.parametrize("change", UNFIT_MEMBERS)
+def test_members_of_communities_that_cannot_be_read(index: Path, change: str):
+    sql(index / "index.sqlite", change)
+    name = "members of communities that are kept otherwise than they are read"
+    assert the(index, name).severity == "error"
 
 
 @pytest.mark.parametrize("name", BROKEN_COMMUNITIES)

@@ -182,8 +182,7 @@ class Index(StoredDocuments):
         from ragways.index.graph.reader import Graph
 
         self.require(["graph"])
-        if derived_folder(self.folder, self.generation).is_dir() and not is_current(self.folder, self.generation):
-            raise _other_version("graph")  # the rows in the store are of the same version as the files
+        self._require_current("graph")
         with self._whole("graph") as derived:
             return Graph.open(derived, self._store.db)
 
@@ -193,7 +192,15 @@ class Index(StoredDocuments):
         from ragways.index.communities.reader import Communities
 
         self.require(["communities"])
+        self._require_current("communities")
         return Communities(self._store.db, int(self._store.meta().get("dimension", 0)))
+
+    def _require_current(self, layer: str) -> None:
+        """Raise where the rows that a layer has in the store, which are of one version with the derived files, are of
+        another.
+        """
+        if derived_folder(self.folder, self.generation).is_dir() and not is_current(self.folder, self.generation):
+            raise _other_version(layer)
 
     @cached_property
     def windows(self) -> Windows:

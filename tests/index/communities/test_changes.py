@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ragways.index.communities import community_changes, neighbourhoods
 from ragways.index.communities.community_changes import GROWTH, CommunityChange
+from ragways.index.communities.community_members import CommunityMembers
 from ragways.index.communities.community_rows import CommunityRows, id_of, mark_of
 from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.communities.neighbourhoods import Neighbourhoods
@@ -112,13 +113,16 @@ class Kept:
         graph = self.graph()
         db, limit = self.db, self.settings.size
         strengths = {node: round(strength * MILLION) for node, strength in graph.degree(weight="weight")}
-        members = dict(db.execute("SELECT entity, strength FROM community_members").fetchall())
-        assert members == strengths
+        kept = CommunityMembers(db)
+        members = kept.all()
+        assert dict(zip(members.entities.tolist(), members.strengths.tolist(), strict=True)) == strengths
+        assert not list(kept.unfit())
+        assert kept.is_found()
         assert self.total == sum(strengths.values())
         held: dict[int, set[int]] = {}
         columns = "number, id, parent, level, leaf, size, strength, found, best"
         rows = {row[0]: row for row in db.execute(f"SELECT {columns} FROM communities")}
-        for entity, community in db.execute("SELECT entity, community FROM community_members"):
+        for entity, community in zip(members.entities.tolist(), members.communities.tolist(), strict=True):
             assert rows[community][4], "members are in leaves"
             while community:
                 held.setdefault(community, set()).add(entity)

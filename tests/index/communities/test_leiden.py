@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ragways.index.communities.partition import Group, _best, connected, hierarchy, leiden, modularity
+from ragways.index.communities.partition import Group, _best, connected, hierarchy, leiden, mixed, mixed_one, modularity
 from ragways.index.pagerank import Adjacency
 
 Edge = tuple[int, int, float]
@@ -166,3 +166,8 @@ def test_the_best_place_of_each_node_is_that_of_the_greatest_gain_and_key(rows: 
     last = {int(node[place]): int(place) for place in order}
     found = _best(node.astype(np.int64), gain.astype(np.float64), keys.astype(np.uint64))
     assert found.tolist() == list(last.values())
+
+
+@given(st.integers(-(1 << 63), (1 << 64) - 1))
+def test_one_number_is_mixed_as_many_are(number: int):
+    assert mixed_one(number) == int(mixed(np.array([number % (1 << 64)], np.uint64))[0])

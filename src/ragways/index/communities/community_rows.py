@@ -2,7 +2,8 @@
 
 A community has a number of its own, which it keeps while members come and go, and an id that is made of its members:
 the same members, the same id, and the report that was written of them. A member counts in its leaf and in all above it;
-only its leaf has a row of it. So one member more costs a row, and a new line for each community above.
+only its leaf holds it (`community_members.py`). So one member more costs a slice of these, and a new line for each
+community above.
 """
 
 # ruff: noqa: S608 - queries are put together from our own words
@@ -15,8 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ragways.index.communities.community_members import CommunityMembers, Leaf, create_member_tables
 from ragways.index.communities.entity_links import LinkArrays
-from ragways.index.communities.partition import Group, Keys, mixed
+from ragways.index.communities.packed_members import Member, Strength
+from ragways.index.communities.partition import Group, mixed, mixed_one
 from ragways.index.communities.report import rating_of_size
 from ragways.index.communities.report_rows import ReportRows
 from ragways.index.graph.corpus_names import create_tables
@@ -34,10 +37,6 @@ CREATE INDEX IF NOT EXISTS communities_by_id ON communities (id);
 CREATE INDEX IF NOT EXISTS communities_by_parent ON communities (parent, best DESC);
 CREATE INDEX IF NOT EXISTS communities_by_level ON communities (level, leaf);
 CREATE INDEX IF NOT EXISTS communities_owed ON communities (level) WHERE owed;
-CREATE TABLE IF NOT EXISTS community_members (
-    entity INTEGER PRIMARY KEY, community INTEGER NOT NULL, strength INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS members_by_community ON community_members (community, strength DESC);
 """
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _COLUMNS = "number, id, parent, level, leaf, size, mark, strength, found, best"
@@ -61,14 +60,8 @@ class Node:
     best: int
 
 
-Member = tuple[int, int]
-"""A member's leaf and strength."""
-Strength = tuple[int, int]
-"""A member and its strength."""
-
-
 class CommunityRows:
-    """Reads and changes the rows. What a change does to communities is written by `flush`, to members at once."""
+    """Reads and changes the rows. What a change does to communities and members is written by `flush`."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -88,6 +81,8 @@ class CommunityRows:
         self._strongest: dict[tuple[int, int], list[Strength]] = {}
         """What `strongest` has found, until something changes: those of a community are asked for by all above it."""
         create_tables(db, _TABLES)
+        create_member_tables(db)
+        self._held = CommunityMembers(db)
         self.reports = ReportRows(db)
         self._last = int(db.execute("SELECT coalesce(max(number), 0) FROM communities").fetchone()[0])
 
@@ -95,17 +90,18 @@ class CommunityRows:
 
     def fill(self, arrays: LinkArrays, groups: Sequence[Group]) -> None:
         """Put these communities in the place of all. All reports are owed that are not there."""
-        for table in ("communities", "community_members"):
-            self._db.execute(f"DELETE FROM {table}")
+        self._db.execute("DELETE FROM communities")
         self._nodes, self._members, self.changed, self.altered = {}, {}, set(), {}
         self._last = 0
-        self._insert(arrays, groups, 0, 0, self._next(len(groups)))
+        self._held.fill(self._insert(arrays, groups, 0, 0))
         self.reports.drop("id NOT IN (SELECT id FROM communities)")
 
-    def _insert(self, arrays: LinkArrays, groups: Sequence[Group], parent: int, level: int, first: int) -> None:
+    def _insert(self, arrays: LinkArrays, groups: Sequence[Group], parent: int, level: int) -> list[Leaf]:
+        """New communities, at a level of one or at the top. Their leaves come back, whose members are to be put."""
         self._strongest.clear()
         marks = mixed(arrays.ids.astype(np.uint64))
-        rows, members = [], []
+        first = self._next(len(groups))
+        rows, leaves = [], []
         for n, group in enumerate(groups):
             mark, strengths = _signed(int(marks[group.nodes].sum())), arrays.strengths[group.nodes]
             above = parent if group.parent < 0 else first + group.parent
@@ -113,15 +109,18 @@ class CommunityRows:
             id = id_of(mark, len(group.nodes))
             rows.append((first + n, id, *row, len(group.nodes), int(strengths.max(initial=0)), 1))
             if group.leaf:
-                ids = arrays.ids[group.nodes].tolist()
-                members += [(id, first + n, strength) for id, strength in zip(ids, strengths.tolist(), strict=True)]
+                leaves.append(Leaf(first + n, arrays.ids[group.nodes].tolist(), strengths.tolist()))
         self._db.executemany("INSERT INTO communities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         # Asked for each: to have the ids of all reports together takes longer than what one change brings.
         written = "EXISTS (SELECT 1 FROM community_reports r WHERE r.id = communities.id)"
         self._db.execute(f"UPDATE communities SET owed = 0 WHERE number >= ? AND {written}", (first,))
-        members.sort()
-        self._db.executemany("INSERT OR REPLACE INTO community_members VALUES (?, ?, ?)", members)
-        self._members.update((id, (leaf, strength)) for id, leaf, strength in members if id in self._members)
+        return leaves
+
+    def _put_all(self, leaves: Iterable[Leaf]) -> None:
+        for leaf in leaves:
+            self.members(leaf.entities)
+            for entity, strength in zip(leaf.entities, leaf.strengths, strict=True):
+                self._place(entity, leaf.community, strength)
 
     def alter(self, entities: Iterable[int]) -> None:
         """Note that these entities, or what is said of them, are not what they were."""
@@ -209,9 +208,7 @@ class CommunityRows:
                 waiting += self.children(number)
 
     def members_below(self, number: int) -> list[int]:
-        query = "SELECT entity FROM community_members WHERE community = ?"
-        leaves = [n for n in self.below(number) if self.node(n).leaf]
-        return [row[0] for leaf in leaves for row in self._db.execute(query, (leaf,))]
+        return self._held.inside([inside for inside in self.below(number) if self.node(inside).leaf])
 
     def remove(self, number: int) -> None:
         """Take a community away; its members are elsewhere already."""
@@ -237,12 +234,12 @@ class CommunityRows:
                 self._place(entity, number, (self.member(entity) or (0, strength))[1])
             return
         inside = [Group(g.level - 1, g.parent - 1, g.nodes, g.leaf) for g in groups[1:]]
-        self._insert(self._kept_strengths(arrays), inside, number, node.level + 1, self._next(len(inside)))
+        self._put_all(self._insert(self._kept_strengths(arrays), inside, number, node.level + 1))
 
     def add_tops(self, arrays: LinkArrays, strengths: Mapping[int, int], groups: Sequence[Group]) -> None:
         """New communities of new members, which have these strengths among all entities."""
         known = np.array([strengths[id] for id in arrays.ids.tolist()], np.int64)
-        self._insert(LinkArrays(arrays.ids, arrays.links, known), groups, 0, 0, self._next(len(groups)))
+        self._put_all(self._insert(LinkArrays(arrays.ids, arrays.links, known), groups, 0, 0))
 
     def _kept_strengths(self, arrays: LinkArrays) -> LinkArrays:
         """With the strengths that members have among all entities."""
@@ -275,9 +272,7 @@ class CommunityRows:
         unknown = [entity for entity in asked if entity not in self._members]
         if unknown:
             self._members.update(dict.fromkeys(unknown))
-            query = f"SELECT entity, community, strength FROM community_members WHERE entity {_AMONG}"
-            for entity, leaf, strength in self._db.execute(query, (json.dumps(unknown),)):
-                self._members[entity] = leaf, strength
+            self._members.update(self._held.of(unknown))
         return {entity: self._members[entity] for entity in asked}
 
     def strengthen(self, entity: int, more: int) -> None:
@@ -296,8 +291,8 @@ class CommunityRows:
     def take(self, entity: int) -> Member:
         """A member leaves; where it was."""
         leaf, strength = self._member(entity)
+        self._held.move(entity, (leaf, strength), None)
         self._members[entity] = None
-        self._db.execute("DELETE FROM community_members WHERE entity = ?", (entity,))
         self._count(entity, leaf, -1, -strength)
         return leaf, strength
 
@@ -312,8 +307,8 @@ class CommunityRows:
         return found
 
     def _place(self, entity: int, leaf: int, strength: int) -> None:
+        self._held.move(entity, self.member(entity), (leaf, strength))
         self._members[entity] = leaf, strength
-        self._db.execute("INSERT OR REPLACE INTO community_members VALUES (?, ?, ?)", (entity, leaf, strength))
 
     def _count(self, entity: int, leaf: int, one: int, strength: int) -> None:
         mark = one * mark_of(entity)
@@ -329,28 +324,31 @@ class CommunityRows:
         self._alter(number, strength)
 
     def flush(self) -> None:
-        """Write the communities that changed."""
+        """Write the communities that changed, and who is in them."""
         self._strongest.clear()
-        best_of = {
-            True: "SELECT coalesce(max(strength), 0) FROM community_members WHERE community = ?",
-            False: "SELECT coalesce(max(best), 0) FROM communities WHERE parent = ?",
-        }
+        self._held.write()
         for number in sorted(self.changed, key=lambda number: -self.node(number).level):
             node = self.node(number)
             before, node.id = node.id, id_of(node.mark, node.size)
             if node.id != before:
                 self._ids.setdefault(number, before)
-            (node.best,) = self._db.execute(best_of[bool(node.leaf)], (number,)).fetchone()
+            node.best = self._best(node)
             self._db.execute(
                 "UPDATE communities SET id = ?, size = ?, mark = ?, strength = ?, found = ?, best = ? WHERE number = ?",
                 (node.id, node.size, node.mark, node.strength, node.found, node.best, number),
             )
         self.changed = set()
 
+    def _best(self, node: Node) -> int:
+        if node.leaf:
+            return self._held.best(node.number)
+        query = "SELECT coalesce(max(best), 0) FROM communities WHERE parent = ?"
+        return int(self._db.execute(query, (node.number,)).fetchone()[0])
+
     # What stands for a community
 
     def strongest(self, number: int, count: int) -> list[Strength]:
-        """The members with the strongest links, the best first."""
+        """The members with the strongest links, the best first. To be asked for when all is flushed."""
         if (known := self._strongest.get((number, count))) is None:
             if len(self._strongest) >= _KNOWN:
                 self._strongest.clear()
@@ -359,8 +357,7 @@ class CommunityRows:
 
     def _read_strongest(self, number: int, count: int) -> list[Strength]:
         if self.node(number).leaf:
-            query = "SELECT entity, strength FROM community_members WHERE community = ? ORDER BY strength DESC, entity"
-            return self._db.execute(f"{query} LIMIT ?", (number, count)).fetchall()
+            return self._held.strongest(number, count)
         # Each child that comes before another has one at least as strong as all of the other's.
         query = "SELECT number, best FROM communities WHERE parent = ? ORDER BY best DESC"
         found: list[tuple[int, int]] = []  # strengths, below zero so that the best come first, and members
@@ -375,13 +372,12 @@ class CommunityRows:
 
 def mark_of(entity: int) -> int:
     """What an entity adds to the mark of a community."""
-    return int(mixed(np.array([entity], np.int64).astype(np.uint64))[0])
+    return mixed_one(entity)
 
 
 def id_of(mark: int, size: int) -> int:
     """The number of a community's id, from the marks of its members: the same members, the same id."""
-    marks: Keys = np.array([(mark + size) % _WORD], np.uint64)
-    return int(mixed(marks)[0]) - SHIFT
+    return mixed_one(mark + size) - SHIFT
 
 
 def _signed(number: int) -> int:

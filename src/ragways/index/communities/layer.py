@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 from ragways.core.errors import BudgetExceeded
 from ragways.core.trace import Usage
+from ragways.index.communities.community_members import CommunityMembers
 from ragways.index.communities.finding import KIND, communities_of, links_of
+from ragways.index.communities.packed_members import Members, joined
 from ragways.index.communities.report import CommunityReport
 from ragways.index.communities.report_rows import ReportRows, WithoutVector
 from ragways.index.communities.reports import CommunityReports, expected, kind_of, read_all, write_all
@@ -136,15 +140,6 @@ _DANGLING = (
         "SELECT id FROM communities WHERE parent AND parent NOT IN (SELECT number FROM communities)",
     ),
     (
-        "members of communities that are not there",
-        "SELECT community FROM community_members WHERE community NOT IN (SELECT number FROM communities WHERE leaf)",
-    ),
-    (
-        "communities that have other members than they say",
-        "SELECT id FROM communities WHERE leaf AND size != "
-        "(SELECT count(*) FROM community_members WHERE community = number)",
-    ),
-    (
         "reports of communities that are not there",
         "SELECT id FROM community_reports WHERE id NOT IN (SELECT id FROM communities)",
     ),
@@ -160,16 +155,36 @@ def check_members(context: CheckContext) -> Iterator[Finding]:
     db = context.store.db
     for name, query in _DANGLING:
         yield from findings(name, "error", (f"community:{digits(row[0])}" for row in db.execute(query)), REBUILD)
+    held = CommunityMembers(db)
+    unfit = sorted({f"community {number}" for number in held.unfit()})
+    yield from findings("members of communities that are kept otherwise than they are read", "error", unfit, REBUILD)
+    members = joined([]) if unfit else held.all()
+    if not unfit:
+        yield from _check_counts(db, members)
+        lost = () if held.is_found() else ("the leaves that members are in",)
+        yield from findings("members that are not found in their communities", "error", lost, REBUILD)
     known = {row[0] for row in db.execute("SELECT id FROM graph_entities")}
-    strange = (f"{of}: {id}" for of, id in _named_entities(context) if number_of_id(id) not in known)
+    strange = (f"{of}: {id}" for of, id in _named_entities(db, members) if number_of_id(id) not in known)
     yield from findings("communities of entities that are not there", "error", strange, REBUILD)
 
 
-def _named_entities(context: CheckContext) -> Iterator[tuple[str, str]]:
+def _check_counts(db: sqlite3.Connection, members: Members) -> Iterator[Finding]:
+    counts = Counter(members.communities.tolist())
+    leaves = {
+        number: (id, size) for number, id, size in db.execute("SELECT number, id, size FROM communities WHERE leaf")
+    }
+    strange = (f"community {number}" for number in counts if number not in leaves)
+    yield from findings("members of communities that are not there", "error", strange, REBUILD)
+    others = (f"community:{digits(id)}" for number, (id, size) in leaves.items() if counts[number] != size)
+    yield from findings("communities that have other members than they say", "error", others, REBUILD)
+
+
+def _named_entities(db: sqlite3.Connection, members: Members) -> Iterator[tuple[str, str]]:
     """Every entity that a community names, as a member or as what a finding rests on."""
-    db = context.store.db
-    query = "SELECT id, entity FROM community_members JOIN communities ON number = community"
-    yield from ((f"community:{digits(id)}", f"entity:{digits(entity)}") for id, entity in db.execute(query))
+    ids = dict(db.execute("SELECT number, id FROM communities"))
+    for entity, number in zip(members.entities.tolist(), members.communities.tolist(), strict=True):
+        if number in ids:
+            yield f"community:{digits(ids[number])}", f"entity:{digits(entity)}"
     for id, *row in db.execute("SELECT id, title, summary, rank, findings FROM community_reports"):
         report = CommunityReport.of_row(*row)
         yield from ((f"community:{digits(id)}", entity) for finding in report.findings for entity in finding.entities)

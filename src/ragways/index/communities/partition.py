@@ -32,6 +32,7 @@ Shared = TypeVar("Shared", np.int64, np.float64)
 
 _ROUNDS = 64  # of moving; most graphs are at rest after 20
 _GAIN = 1e-9  # a gain less than this is rounding
+_WORD = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -219,6 +220,14 @@ def mixed(numbers: Keys) -> Keys:
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return numbers ^ (numbers >> np.uint64(31))
+
+
+def mixed_one(number: int) -> int:
+    """The same of one number, of which the lowest 64 bits count: an array for it would take ten times as long."""
+    number &= _WORD
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & _WORD
+    number = (number ^ number >> 27) * 0x94D049BB133111EB & _WORD
+    return number ^ number >> 31
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -15,6 +15,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ragways.index.communities.community_members import SLICES, CommunityMembers
+from ragways.index.communities.packed_members import RANK
 from ragways.index.communities.report import CommunityReport
 from ragways.index.database import PartOfDatabase, store_errors
 from ragways.index.graph.graph_rows import digits, number_of_id
@@ -53,14 +55,17 @@ class Communities:
     def __init__(self, db: sqlite3.Connection, dimension: int = 0) -> None:
         """`db` is that of the store, `dimension` that of its vectors."""
         self._db = db
+        self._members = CommunityMembers(db)
         self._dimension = dimension
         self.left_out = 0
         """Communities that a filter keeps out, because they rest on other documents too."""
 
     def only(self, is_whole: Callable[[str], bool]) -> Communities:
         """The communities all of whose members are whole: nothing left out speaks of them. A report cannot be split."""
-        rows = self._rows("SELECT entity, community FROM community_members")
-        leaves = {community for entity, community in rows if not is_whole(_entity(entity))}
+        with store_errors(Path(STORE)):
+            members = self._members.all()
+        pairs = zip(members.entities.tolist(), members.communities.tolist(), strict=True)
+        leaves = {community for entity, community in pairs if not is_whole(_entity(entity))}
         parents = dict(self._rows("SELECT number, parent FROM communities"))
         partly: set[int] = set()
         while leaves:
@@ -71,11 +76,14 @@ class Communities:
         def seen(number: int) -> bool:
             return number not in partly
 
+        def seen_slice(slice: int) -> bool:
+            return seen(slice >> RANK)
+
         def seen_id(id: int) -> bool:
             return id not in ids
 
         tables: dict[str, tuple[str, Callable[[Any], int]]] = {
-            "communities": ("number", seen), "community_members": ("community", seen),
+            "communities": ("number", seen), SLICES: ("slice", seen_slice),
             "community_reports": ("id", seen_id), "community_vectors": ("id", seen_id),
         }  # fmt: skip
         part = Communities(cast(sqlite3.Connection, PartOfDatabase(self._db, tables)), self._dimension)
@@ -116,8 +124,8 @@ class Communities:
 
     def _chains(self, entities: Collection[int]) -> dict[int, list[tuple[int, int, int, bool]]]:
         """Of each entity the communities that it is in: number, id, level, whether it is not split."""
-        query = f"SELECT entity, community FROM community_members WHERE entity {_AMONG}"
-        leaf_of: dict[int, int] = dict(self._rows(query, (json.dumps(sorted(set(entities))),)))
+        with store_errors(Path(STORE)):
+            leaf_of = {entity: leaf for entity, (leaf, _) in self._members.of(entities).items()}
         known: dict[int, tuple[int, int, int, int, int]] = {}
         wanted = set(leaf_of.values())
         while wanted:
@@ -149,8 +157,8 @@ class Communities:
             leaves += [number for number, leaf in self._rows(query, (json.dumps(below),)) if leaf]
             query = f"SELECT number FROM communities WHERE parent {_AMONG}"
             below = [row[0] for row in self._rows(query, (json.dumps(below),))]
-        query = f"SELECT entity FROM community_members WHERE community {_AMONG}"
-        return sorted(_entity(row[0]) for row in self._rows(query, (json.dumps(leaves),)))
+        with store_errors(Path(STORE)):
+            return sorted(map(_entity, self._members.inside(leaves)))
 
     def report(self, id: str) -> CommunityReport | None:
         """None where the community is too small for one, or where it could not be written yet."""
