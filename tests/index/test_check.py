@@ -140,7 +140,7 @@ def test_links_of_documents_that_are_gone(index: Path):
     assert the(index, "parts without their document").example == "article:5 (links at 0)"
 
 
-NEW_ENTITY = "INSERT INTO graph_entities VALUES (500, 'X', '', '', 1, '', NULL, '[{},{},{}]')"
+NEW_ENTITY = "INSERT INTO graph_entities VALUES (500, 'X', '', 1, '', NULL, '[{},{},{}]')"
 BROKEN_GRAPH = {
     "relations of entities that are not there": "INSERT INTO graph_shared_relations VALUES (5, 9, 9, 0, 1, '', '[]')",
     "graph: documents whose descriptions of relations are not there": "DELETE FROM graph_texts",

@@ -75,9 +75,10 @@ def make_hostile(folder: Path) -> None:
         for n, text in enumerate(HOSTILE, start=1):
             names = json.dumps({text: 1, "plain": 1}, ensure_ascii=False)
             db.execute(
-                "INSERT INTO graph_entities VALUES (?, ?, ?, ?, 2, 'rules', ?, '[{},{},{}]')",
-                (n, text, text, text, names),
+                "INSERT INTO graph_entities VALUES (?, ?, ?, 2, 'rules', ?, '[{},{},{}]')", (n, text, text, names)
             )
+            packed = packed_texts([text], whole)
+            db.execute("INSERT INTO graph_descriptions VALUES (?, ?, ?)", (n, document, packed))
             db.execute("INSERT INTO graph_predicates VALUES (?, ?, 'rules', 1)", (1000 + n, text))
             db.execute(
                 "INSERT INTO graph_shared_relations VALUES (?, ?, ?, ?, 1500000, ?, ?)",

@@ -107,7 +107,7 @@ def merges(index: IndexOption = None, settings: SettingsOption = None, json: Jso
     """List names that were taken for the same entity, with the reason."""
     with _opened(settings, index) as opened:
         rows = opened.graph.merges(limit=_ALL)
-        entities = opened.graph.entities({row[0] for row in rows})
+        entities = opened.graph.entities({row[0] for row in rows}, described=False)
     from ragways.apps.terminal import print_json, show_table
 
     if json:

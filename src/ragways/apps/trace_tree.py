@@ -69,7 +69,7 @@ def entity_names(index: Index, traces: Iterable[Span]) -> dict[str, str]:
                 ids |= {id for id, _ in each.scores} if isinstance(each, EntityScores) else set()
             for value in span.details.values():
                 ids |= {id for id in value if isinstance(id, str)} if isinstance(value, list | tuple) else set()
-    known = index.graph.entities({id for id in ids if id.startswith("entity:")})
+    known = index.graph.entities({id for id in ids if id.startswith("entity:")}, described=False)
     return {id: entity.name for id, entity in known.items()}
 
 

@@ -184,7 +184,7 @@ def _community(index: Index, id: str) -> CommunityView | None:
     if community is None:
         return None
     report = index.communities.report(id)
-    members = index.graph.entities(index.communities.members(id)[:LISTED])
+    members = index.graph.entities(index.communities.members(id)[:LISTED], described=False)
     return CommunityView(
         id,
         community.title,

@@ -69,7 +69,7 @@ def graph_map(index: Index, limit: int = 1000) -> GraphMap:
     best = _most(degrees, graph.rank, 2 * limit)
     best = best[degrees[best] > 0]
     ids = graph.ids_at(best.tolist())
-    entities = graph.entities(ids.values())
+    entities = graph.entities(ids.values(), described=False)
     kept = [node for node in best.tolist() if coarse(entities[ids[node]].type) not in _JOIN_NOTHING][:limit]
     left, right, weights = _edges(links, np.array(kept, dtype=np.int64))
     own = communities_of(index, [ids[node] for node in kept])

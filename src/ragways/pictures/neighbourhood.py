@@ -180,7 +180,9 @@ def neighbourhood(index: Index, name: str, *, hops: int = 1, limit: int = LIMIT)
     nodes = tuple(_neighbour(entities[id], found[id], quoting.of_entity(graph, entities[id])) for id in order)
     edges = tuple(quoting.of_relations(graph, stated, entities))
     cut = _cut(len(nodes), reached, len(edges), graph.count_induced(order))
-    namesakes = tuple(Namesake(each.id, each.name, each.type) for each in graph.entities(others).values())
+    namesakes = tuple(
+        Namesake(each.id, each.name, each.type) for each in graph.entities(others, described=False).values()
+    )
     return Neighbourhood(entity, hops, reached, cut, nodes, edges, namesakes)
 
 
@@ -240,7 +242,8 @@ def around(graph: Graph, entity: str, hops: int, limit: int) -> tuple[dict[str, 
 
 def connections(index: Index, triplets: Collection[Triplet]) -> tuple[Connection, ...]:
     """Relations, each with a sentence that states it."""
-    entities = index.graph.entities({end for triplet in triplets for end in (triplet.subject, triplet.object)})
+    ends = {end for triplet in triplets for end in (triplet.subject, triplet.object)}
+    entities = index.graph.entities(ends, described=False)
     return tuple(_Quoting(index).of_relations(index.graph, triplets, entities))
 
 
@@ -331,9 +334,9 @@ def _quote(text: str, piece: Piece) -> QuotedSentence:
 def find_entity(graph: Graph, text: str) -> list[str]:
     """Ids of the entities that are called so or have this id, the most probable first; at least one, or UsageError."""
     wanted = text.strip()[:_LONGEST_NAME]
-    found = [wanted] if wanted in graph.entities([wanted]) else graph.named(wanted)
+    found = [wanted] if wanted in graph.entities([wanted], described=False) else graph.named(wanted)
     if not found:
-        near = nearest_names(wanted, {entity.name for entity in graph.entities(graph.ids).values()})
+        near = nearest_names(wanted, {entity.name for entity in graph.entities(graph.ids, described=False).values()})
         cure = f"the nearest names are {printable(', '.join(near))}" if near else "the graph of this index is empty"
         raise UsageError(f"no entity is called {wanted!r}", cure)
     return found

@@ -250,7 +250,7 @@ async def find_seeds(use: Resources, query: Query, entities: int, minimum: float
     scores = dict(graph.nearest(await use.embed_question(query.text), entities, minimum))
     if named or not scores:
         scores |= {name.entities[0]: 1.0 for name in graph.in_question(query.text, entities)}
-    return NearEntities(scores, {id: entity.name for id, entity in graph.entities(scores).items()})
+    return NearEntities(scores, {id: entity.name for id, entity in graph.entities(scores, described=False).items()})
 
 
 def in_shares(query: Query, found: Sequence[Hit], shares: Mapping[str, float]) -> Hits:

@@ -106,7 +106,7 @@ class Bridge(NamedTuple):
 def bridges(graph: Graph, cover: Cover, sources: Sequence[Piece]) -> list[Bridge]:
     """All bridges from these passages to others."""
     near = _neighbours(graph, [piece.id for piece in sources])
-    known = graph.entities({graph.ids.id(node) for found in near.values() for node in found})
+    known = graph.entities({graph.ids.id(node) for found in near.values() for node in found}, described=False)
     return [bridge for piece in sources for bridge in _from(graph, cover, piece, near[piece.id], known)]
 
 

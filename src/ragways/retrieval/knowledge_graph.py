@@ -127,7 +127,7 @@ def matching(graph: Graph, name: str, limit: int = 5) -> Scored:
     """Entities with a name or alias that holds all words of this one; the score is the share of it that they are."""
     words = set(tokens(name))
     found = []
-    for id, entity in graph.entities(graph.with_words(set(fold(name).split()))).items():
+    for id, entity in graph.entities(graph.with_words(set(fold(name).split())), described=False).items():
         lengths = [len(own) for own in map(tokens, (entity.name, *entity.aliases)) if words <= set(own)]
         found += [(id, len(words) / min(lengths))] if lengths else []
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
@@ -144,7 +144,7 @@ def edges(use: Resources, *, k: int = 50, entities: int = 5, limit: int = 500) -
         graph = use.index.graph
         names = await question_names(use, query.text)
         how = {id: f"{name} by {way}" for name in reversed(names) for id, way in look_up(graph, name, entities)}
-        known = graph.entities(how)
+        known = graph.entities(how, described=False)
         asked = set(terms(query.text)) - {term for row in known.values() for term in terms(row.name)}
         found = graph.triplets(known, limit) if known else []
         shared = {t.id: len(asked & set(terms(f"{said(t)} {t.description}"))) for t in found}

@@ -64,7 +64,7 @@ class Kept:
             self.db.execute("DELETE FROM graph_entities WHERE id = ?", (entity,))
             if entity in there:
                 self.db.execute(
-                    "INSERT INTO graph_entities VALUES (?, ?, ?, '', 1, 'rules', NULL, '[]')",
+                    "INSERT INTO graph_entities VALUES (?, ?, ?, 1, 'rules', NULL, '[]')",
                     (entity, f"E{entity}", self.types.get(entity, "")),
                 )
         return touched

@@ -18,7 +18,7 @@ from ragways.index.graph.predicates import Predicates
 from ragways.index.graph.stated_columns import stated_among
 from ragways.index.graph.stored_relations import RelationRow as StoredRelation
 from ragways.index.graph.stored_relations import StoredRelations
-from ragways.index.graph.told_texts import descriptions
+from ragways.index.graph.told_texts import descriptions, entity_descriptions
 from ragways.index.packed_numbers import unpacked_counts
 
 
@@ -124,6 +124,8 @@ def _described(db: sqlite3.Connection) -> Iterator[tuple[StoredRelation, str]]:
 
 
 def _entity_rows(db: sqlite3.Connection) -> Iterator[EntityRow]:
-    query = "SELECT id, name, type, description, names, count, way FROM graph_entities ORDER BY id"
-    for id, name, type, description, names, count, way in db.execute(query):
-        yield EntityRow(f"entity:{digits(id)}", name, type, description, aliases(name, names), count, found_by(way))
+    rows = db.execute("SELECT id, name, type, names, count, way FROM graph_entities ORDER BY id").fetchall()
+    said = entity_descriptions(db, [row[0] for row in rows])
+    for id, name, type, names, count, way in rows:
+        others = aliases(name, names)
+        yield EntityRow(f"entity:{digits(id)}", name, type, said.get(id, ""), others, count, found_by(way))

@@ -299,3 +299,20 @@ def test_rows_are_found_by_id_and_part(tmp_path: Path) -> None:
         kept = np.arange(len(held)) % 3 == 0
         assert rows_of(held.only(kept)) == {id: row for n, (id, row) in enumerate(rows_of(held).items()) if kept[n]}
         assert len(held.only(np.zeros(len(held), np.bool_))) == 0
+
+
+def test_an_entity_that_is_described_otherwise_has_another_vector(tmp_path: Path) -> None:
+    made, corpus = recipe(layers="graph vectors"), write(tmp_path / "corpus", ARTICLES)
+    run(tmp_path / "index", corpus, made)
+    with closing(graph_of(tmp_path / "index")) as graph:
+        [id] = graph.named("Saltrey")
+        assert graph.entities([id])[id].description == "Saltrey is an island."
+        assert graph.entities([id], described=False)[id].description == ""
+    before = state(tmp_path / "index")["entities"]
+    write(corpus, {"Saltrey": ARTICLES["Saltrey"].replace("an island", "a very large island")})
+    run(tmp_path / "index", corpus, made)
+    with closing(graph_of(tmp_path / "index")) as graph:
+        assert graph.entities([id])[id].description == "Saltrey is a very large island."
+    after = state(tmp_path / "index")["entities"]
+    assert {each for each in before.keys() | after.keys() if before.get(each) != after.get(each)} == {id}
+    assert after == expected(tmp_path / "index", every=False)

@@ -111,6 +111,22 @@ def test_an_index_of_an_earlier_version_gets_its_rows_when_it_is_opened(tmp_path
     assert _state(tmp_path / "index") == before
 
 
+def test_descriptions_that_an_earlier_version_kept_with_entities_go(tmp_path) -> None:
+    corpus = write(tmp_path / "corpus", ARTICLES)
+    run(tmp_path / "index", corpus)
+    before = _state(tmp_path / "index")
+    with closing(sqlite3.connect(tmp_path / "index" / "index.sqlite")) as db:
+        db.execute("ALTER TABLE graph_entities ADD COLUMN description TEXT NOT NULL DEFAULT 'as it was kept'")
+        db.execute("UPDATE meta SET value = 'of an earlier version ' || value WHERE key = 'graph_meant'")
+        db.commit()
+    shutil.rmtree(tmp_path / "index" / "derived")
+    reseal(tmp_path / "index")
+    Index.open(tmp_path / "index").close()
+    assert _state(tmp_path / "index") == before
+    with closing(sqlite3.connect(tmp_path / "index" / "index.sqlite")) as db:
+        assert "description" not in [row[1] for row in db.execute("PRAGMA table_info(graph_entities)")]
+
+
 def test_derived_files_that_were_deleted_come_back_the_same(tmp_path) -> None:
     corpus = write(tmp_path / "corpus", ARTICLES)
     run(tmp_path / "index", corpus)

@@ -108,7 +108,9 @@ def around(source: QuestionSource, entity: GraphEntity, minimum: int = 2, *, who
     if len(support) < minimum:
         raise NothingToAsk
     others = [id for id in source.graph.named(name) if id != entity.id]
-    same = not any(fold(split_title(e.name)[0]) == fold(name) for e in source.graph.entities(others).values())
+    same = not any(
+        fold(split_title(e.name)[0]) == fold(name) for e in source.graph.entities(others, described=False).values()
+    )
     # Two documents that begin by saying who somebody of this name was speak of two people.
     introduced = sum(bool(re.match(rf"{re.escape(name)}\s*\(", one.quote)) for one in support.values())
     return EntitySupport(
@@ -125,7 +127,7 @@ def _repeats(one: str, other: str) -> bool:
 def edge(source: QuestionSource, random: Random) -> tuple[Triplet, tuple[SupportingChunk, ...]]:
     """Any relation between two entities that are some, with the chunks that state it, whole."""
     for triplet in triplets(source, random):
-        pair = source.graph.entities([triplet.subject, triplet.object])
+        pair = source.graph.entities([triplet.subject, triplet.object], described=False)
         if len(pair) < 2 or not all(real(source, entity) for entity in pair.values()):
             continue
         chunks = source.graph.relation_chunks([triplet.id]).get(triplet.id, [])[:_STATING]
@@ -148,7 +150,7 @@ def joined(source: QuestionSource, triplet: Triplet) -> SupportingChunk | None:
 
 
 def _joined(source: QuestionSource, triplet: Triplet) -> SupportingChunk | None:
-    pair = source.graph.entities([triplet.subject, triplet.object])
+    pair = source.graph.entities([triplet.subject, triplet.object], described=False)
     names = [split_title(entity.name)[0] for entity in pair.values()]
     if len(pair) < 2 or alike(*names) or any(common(source, e) or not nameable(source, e) for e in pair.values()):
         return None
@@ -195,7 +197,7 @@ def _steps(source: QuestionSource, chunk: str, seen: set[str], bridges: list[str
     graph = source.graph
     named = [id for id, _ in graph.mentioned([chunk], 50)]
     steps = []
-    for entity in graph.entities(named).values():
+    for entity in graph.entities(named, described=False).values():
         if not 2 <= entity.chunks <= MAX_CHUNKS or entity.name in bridges or not real(source, entity):
             continue
         others = [id for id, _ in graph.mentions([entity.id], MAX_CHUNKS) if ":".join(id.split(":")[:2]) not in seen]

@@ -100,7 +100,7 @@ def _defined(source: QuestionSource) -> Defined:
             begins = _BEGINS.match(sentence)
             if begins is None or fold(begins[1]) in found or not tells(sentence, begins[1]) or not _clear(sentence):
                 continue
-            entity = next(iter(source.graph.entities(source.graph.named(begins[1], 1)).values()), None)
+            entity = next(iter(source.graph.entities(source.graph.named(begins[1], 1), described=False).values()), None)
             if entity is not None and fold(entity.name) == fold(begins[1]) and nameable(source, entity):
                 found.setdefault(fold(entity.name), (entity.name, text, (start, end)))
     return dict(sorted(found.items()))

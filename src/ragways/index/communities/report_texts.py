@@ -26,7 +26,7 @@ from ragways.index.graph.graph_rows import aliases, digits, found_by
 from ragways.index.graph.relation_ends import RelationEnds
 from ragways.index.graph.stated_columns import count_paths
 from ragways.index.graph.stored_relations import RelationRow, StoredRelations
-from ragways.index.graph.told_texts import descriptions
+from ragways.index.graph.told_texts import descriptions, entity_descriptions
 from ragways.index.packed_numbers import unpacked_counts
 from ragways.index.sentences import sentences_of
 
@@ -86,10 +86,12 @@ class ReportTexts:
         self._document = lru_cache(64)(self._read_document)
         self._chunk = lru_cache(4096)(self._read_chunk)
 
-    def strongest(self, numbers: Sequence[int], count: int) -> list[Strongest]:
-        """The members of communities with the strongest links, those of each the best first."""
+    def strongest(self, numbers: Sequence[int], count: int, *, described: bool = False) -> list[Strongest]:
+        """The members of communities with the strongest links, those of each the best first; with what describes them
+        where that is wanted, which takes some reading.
+        """
         strengths = [dict(self.rows.strongest(number, count)) for number in numbers]
-        rows = self.entities({id for some in strengths for id in some})
+        rows = self.entities({id for some in strengths for id in some}, described=described)
         ordered = (
             sorted(some.keys() & rows.keys(), key=lambda id: (-some[id], -rows[id].count, id)) for some in strengths
         )
@@ -98,16 +100,18 @@ class ReportTexts:
             for some, ids in zip(strengths, ordered, strict=True)
         ]
 
-    def entities(self, numbers: Iterable[int]) -> dict[int, EntityRow]:
+    def entities(self, numbers: Iterable[int], *, described: bool) -> dict[int, EntityRow]:
         """By the numbers of their ids, in the order asked."""
         asked = list(numbers)
+        said = entity_descriptions(self._db, asked) if described else {}
         query = (
-            "SELECT id, name, type, description, names, count, way FROM graph_entities "
-            "WHERE id IN (SELECT value FROM json_each(?))"
+            "SELECT id, name, type, names, count, way FROM graph_entities WHERE id IN (SELECT value FROM json_each(?))"
         )
         found = {
-            id: EntityRow(f"entity:{digits(id)}", name, type, description, aliases(name, names), count, found_by(way))
-            for id, name, type, description, names, count, way in self._db.execute(query, (json.dumps(asked),))
+            id: EntityRow(
+                f"entity:{digits(id)}", name, type, said.get(id, ""), aliases(name, names), count, found_by(way)
+            )
+            for id, name, type, names, count, way in self._db.execute(query, (json.dumps(asked),))
         }
         return {number: found[number] for number in asked if number in found}
 

@@ -155,7 +155,7 @@ def report_input(
     budget = round(min(tokens, max(_MINIMUM, behind)))
     reports, used_by_reports = _packed((_report_line(report) for report in below), 2 * budget // 3)
     budget -= used_by_reports
-    [(strengths, rows)] = texts.strongest([number], max(LOOKED, budget // 3 // _LINE))
+    [(strengths, rows)] = texts.strongest([number], max(LOOKED, budget // 3 // _LINE), described=True)
     entities, used = _packed(map(_entity_line, rows.values()), budget // 3)
     [numbers] = texts.link_numbers([strengths])
     # Equal ones go by what the ids of earlier versions were made of: else what models wrote would be paid again.

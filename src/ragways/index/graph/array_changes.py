@@ -310,7 +310,7 @@ class _Change:
         return self.name_words.patched(numbers[numbers >= 0], called)
 
 
-_ENTITIES = "SELECT id, name, type, description, count, names, told FROM graph_entities WHERE id"
+_ENTITIES = "SELECT id, name, type, count, names, told FROM graph_entities WHERE id"
 
 
 def _some(db: sqlite3.Connection, query: str, ids: Collection[int]) -> list[tuple]:  # type: ignore[type-arg]

@@ -22,7 +22,7 @@ from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.relation_ends import ENDS, RelationEnds
 from ragways.index.graph.stored_relations import StoredRelations, entity_names
-from ragways.index.graph.told_texts import descriptions
+from ragways.index.graph.told_texts import descriptions, entity_descriptions
 from ragways.index.layer import BuildContext
 from ragways.index.numbered_vectors import save_vectors
 from ragways.index.packed_numbers import joined_counts
@@ -54,8 +54,10 @@ def _entity_texts(db: sqlite3.Connection, ids: Collection[int] | None = None, *,
     it, or one that its own article is; `every` one is embedded where that is wanted, but for dates and quantities.
     """
     named = "" if every else "JOIN graph_named ON entity = id"
-    query = f"SELECT id, name, description FROM graph_entities {named} WHERE type NOT IN ('date', 'quantity')"
-    return ((id, f"{name}: {said}" if said else name) for id, name, said in _rows(db, query, "id", ids))
+    query = f"SELECT id, name FROM graph_entities {named} WHERE type NOT IN ('date', 'quantity')"
+    for some in _batches(_rows(db, query, "id", ids)):
+        said = entity_descriptions(db, (id for id, _ in some))
+        yield from ((id, f"{name}: {said[id]}" if id in said else name) for id, name in some)
 
 
 def _relation_texts(db: sqlite3.Connection, ids: Collection[int] | None = None) -> Texts:

@@ -63,6 +63,7 @@ class FilteredGraph(Graph):
                 "graph_entities": ("id", by_entity),
                 "graph_names": ("entity", by_entity),
                 "graph_merges": ("entity", by_whole),
+                "graph_descriptions": ("entity", by_whole),
             },
         )
         super().__init__(whole._folder, cast(sqlite3.Connection, part))
@@ -114,13 +115,13 @@ class FilteredGraph(Graph):
 
     # What is said of entities and relations
 
-    def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
-        found = super().entities(ids)
+    def entities(self, ids: Collection[str], *, described: bool = True) -> dict[str, GraphEntity]:
+        found = super().entities(ids, described=described)
         names = self._said_names({id: (row.name, *row.aliases) for id, row in found.items() if not self.is_whole(id)})
         for id, row in found.items():
             if id in names:
                 naming = int(self._naming[self.ids[id]])
-                found[id] = replace(row, name=names[id], type="", description="", aliases=(), chunks=naming)
+                found[id] = replace(row, name=names[id], type="", aliases=(), chunks=naming)
         return found
 
     def relations_at(self, numbers: Collection[int]) -> dict[int, Triplet]:
@@ -129,7 +130,7 @@ class FilteredGraph(Graph):
 
     def _restricted(self, numbers: list[int], rows: list[Triplet]) -> list[Triplet]:
         ends = {end for row in rows for end in (row.subject, row.object) if not self.is_whole(end)}
-        names = {id: entity.name for id, entity in self.entities(ends).items()}
+        names = {id: entity.name for id, entity in self.entities(ends, described=False).items()}
         weights = self.relation_arrays.weights[np.array(numbers, dtype=np.int64)].tolist()
         return [
             replace(

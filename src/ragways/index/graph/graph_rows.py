@@ -80,7 +80,6 @@ class GatheredEntity:
     guesses: dict[str, int] = field(default_factory=dict)
     ways: dict[str, int] = field(default_factory=dict)
     count: int = 0
-    description: str = ""
     name: str = ""
     type: str = ""
 
@@ -90,12 +89,12 @@ class GatheredEntity:
         return cls(share.names, share.types, share.guesses, share.ways, share.count)
 
     @classmethod
-    def of_row(cls, row: tuple[str, str, int, str | None, str | None]) -> GatheredEntity:
-        name, description, count, names, told = row
+    def of_row(cls, row: tuple[str, int, str | None, str | None]) -> GatheredEntity:
+        name, count, names, told = row
         ways, guesses, types = (*([count] if told is None else json.loads(told)), {}, {}, {})[:3]
         ways = {_RULES: ways} if isinstance(ways, int) else ways
         counts = {name: count} if names is None else json.loads(names)
-        return cls(counts, types, guesses, ways, count, description, name)
+        return cls(counts, types, guesses, ways, count, name)
 
     def add(self, share: EntityShare) -> None:
         for mine, theirs in self._parts(share):
@@ -131,16 +130,7 @@ class GatheredEntity:
     def row(self, id: int) -> Row:
         names = None if self.names == {self.name: self.count} else as_json(dict(sorted(self.names.items())))
         way = "+".join(sorted(self.ways))
-        return (
-            id,
-            self.name,
-            self.type,
-            self.description,
-            self.count,
-            way if way != _RULES else "",
-            names,
-            self._told(way),
-        )
+        return id, self.name, self.type, self.count, way if way != _RULES else "", names, self._told(way)
 
     def _told(self, way: str) -> str | None:
         """Its ways, guesses and types, without what is empty at the end; for ways, a number where rules alone found

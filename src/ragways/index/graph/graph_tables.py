@@ -36,10 +36,9 @@ from ragways.index.graph.predicates import TABLE as PREDICATE_TABLE
 from ragways.index.graph.relation_places import TABLE as PLACE_TABLE
 from ragways.index.graph.relation_rows import SORTED, RelationRows
 from ragways.index.graph.resolve import exclusive_kind
-from ragways.index.graph.stored_relations import DESCRIPTIONS
 from ragways.index.graph.stored_relations import TABLES as RELATION_TABLES
-from ragways.index.graph.told_texts import TABLE as TEXT_TABLE
-from ragways.index.graph.told_texts import packed_texts, unpacked_texts
+from ragways.index.graph.told_texts import TABLES as TEXT_TABLES
+from ragways.index.graph.told_texts import packed_texts
 
 # ruff: noqa: S608 - queries are put together from our own words
 
@@ -47,13 +46,9 @@ _ENTITY_TABLES = """
 -- `names`: how often it has each name, where there are others than its own; `told`: likewise its ways, guesses, types.
 -- `way` is empty where rules alone found it.
 CREATE TABLE IF NOT EXISTS graph_entities (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, description TEXT NOT NULL, count INTEGER NOT NULL,
-    way TEXT NOT NULL, names TEXT, told TEXT
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, count INTEGER NOT NULL, way TEXT NOT NULL,
+    names TEXT, told TEXT
 );
--- Descriptions of an entity by the document that has them (`packed_texts`): most entities have none.
-CREATE TABLE IF NOT EXISTS graph_descriptions (
-    entity INTEGER NOT NULL, document INTEGER NOT NULL, texts BLOB NOT NULL, PRIMARY KEY (entity, document)
-) WITHOUT ROWID;
 -- Names and aliases as they are compared. `own` is 1 for the entity's own name, 0 for an alias; `everyday` is 1 for a
 -- single word that the corpus writes small as often as large.
 CREATE TABLE IF NOT EXISTS graph_names (
@@ -72,7 +67,7 @@ CREATE TABLE IF NOT EXISTS graph_merges (
     documents INTEGER NOT NULL, PRIMARY KEY (entity, name, reason, into_name)
 ) WITHOUT ROWID;
 """
-TABLES = f"{_ENTITY_TABLES}{TEXT_TABLE}{RELATION_TABLES}"
+TABLES = f"{_ENTITY_TABLES}{TEXT_TABLES}{RELATION_TABLES}"
 """What readers see."""
 KEPT = f"{PREDICATE_TABLE}{PLACE_TABLE}"
 """What is behind it: numbers and buckets may be others in an index with the same documents."""
@@ -169,12 +164,10 @@ class GraphTables:
         )
         entities, names, described = list[Row](), list[Row](), list[Row]()
         for (id, folded), rows in groupby(self._db.execute(query), key=itemgetter(0, 1)):
-            texts: dict[str, None] = {}
-            shares = map(partial(self._share, texts, described), rows)
+            shares = map(partial(self._share, described), rows)
             found = GatheredEntity.of_share(next(shares))
             for share in shares:
                 found.add(share)
-            found.description = " ".join(list(texts)[:DESCRIPTIONS])
             found.settle(folded, shown)
             entities.append(found.row(id))
             names.extend(found.called(id, common))
@@ -183,12 +176,11 @@ class GraphTables:
         self._put_entities(entities, names, described)
         self._db.execute("INSERT INTO graph_names SELECT * FROM temp.graph_called ORDER BY name, entity")
 
-    def _share(self, texts: dict[str, None], described: list[Row], row: Sequence[Any]) -> EntityShare:
-        """What a document says of an entity. Its descriptions are added to the entity's, and to the rows of them."""
+    def _share(self, described: list[Row], row: Sequence[Any]) -> EntityShare:
+        """What a document says of an entity. Its descriptions are added to the rows of them."""
         id, _, document, *packed = row
         share = unpacked_share(*packed)
         if share.descriptions:
-            texts.update(dict.fromkeys(share.descriptions))
             described.append((id, document, packed_texts(share.descriptions, text_now(self._db, document))))
         return share
 
@@ -283,8 +275,6 @@ class GraphTables:
         for _, was, now in changed:
             found.subtract(was)
             found.add(now)
-        if any(was.descriptions != now.descriptions for _, was, now in changed):
-            found.description = self._description(id)
         if found.names:
             found.settle(folded, shown)
             self._db.execute(_PUT_ENTITY, found.row(id))
@@ -321,16 +311,6 @@ class GraphTables:
         """The text that the texts of a document are kept with."""
         return (text_now if document in self._written else text_before)(self._db, document)
 
-    def _description(self, entity: int) -> str:
-        """The first few different descriptions of an entity, by document."""
-        found: dict[str, None] = {}
-        query = "SELECT document, texts FROM graph_descriptions WHERE entity = ? ORDER BY document"
-        for document, texts in self._db.execute(query, (entity,)):
-            found.update(dict.fromkeys(unpacked_texts(texts, self._text(document))))
-            if len(found) >= DESCRIPTIONS:
-                break
-        return " ".join(list(found)[:DESCRIPTIONS])
-
     def _change_merges(self, old: Mapping[int, DocumentRows], new: Mapping[int, DocumentRows]) -> None:
         counts: Counter[tuple[int, str, str, str]] = Counter()
         for many, sign in ((old, -1), (new, 1)):
@@ -352,6 +332,6 @@ class GraphTables:
 
 
 _NAMES = tuple(line.split()[5] for line in f"{KEPT}{TABLES}".splitlines() if line.startswith("CREATE TABLE"))
-_ENTITY = "SELECT name, description, count, names, told FROM graph_entities WHERE id = ?"
-_PUT_ENTITY = "INSERT OR REPLACE INTO graph_entities VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_ENTITY = "SELECT name, count, names, told FROM graph_entities WHERE id = ?"
+_PUT_ENTITY = "INSERT OR REPLACE INTO graph_entities VALUES (?, ?, ?, ?, ?, ?, ?)"
 _NOTHING = EntityShare()

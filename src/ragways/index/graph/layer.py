@@ -86,7 +86,7 @@ def _settings(context: BuildContext) -> GraphSettings:
 
 _COMPARING = "comparing names"
 _FORMAT = "3"
-"""Changes when what is kept of relations does: then it is made of the facts again, which are not looked for anew."""
+"""Changes when what is kept of entities or relations does: it is made of the facts again, which are not found anew."""
 _MEANT = "graph_meant"
 """Where the store keeps how the meaning of names was found, and for which generation."""
 

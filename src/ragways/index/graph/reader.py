@@ -18,7 +18,7 @@ from ragways.index.graph.graph_rows import aliases, digits, found_by, number_of_
 from ragways.index.graph.ids import as_numbers
 from ragways.index.graph.names import TOKEN, NameMatch, fold, name_spans
 from ragways.index.graph.stored_relations import StoredRelations, entity_names
-from ragways.index.graph.told_texts import descriptions
+from ragways.index.graph.told_texts import descriptions, entity_descriptions
 from ragways.index.store import FILE, generation_of
 from ragways.index.vectors import Scored
 
@@ -108,16 +108,21 @@ class Graph(GraphArrays):
 
     # Entities
 
-    def entities(self, ids: Collection[str]) -> dict[str, GraphEntity]:
-        """Entities by id; an id that is not there is left out."""
+    def entities(self, ids: Collection[str], *, described: bool = True) -> dict[str, GraphEntity]:
+        """Entities by id; an id that is not there is left out. Who asks for many and shows no descriptions may have
+        them without (`described=False`): they stand in the documents, which have to be read for them.
+        """
         places, found = self.places_of(ids), {}
         numbers = np.array(places, dtype=np.int64)
         stored = as_numbers(self.ids.rows.keys[numbers]).tolist()
         naming = dict(zip(stored, self.mention_table.counts_of(numbers).tolist(), strict=True))
-        query = f"SELECT id, name, type, description, names, count, way FROM graph_entities WHERE id {_AMONG}"
-        for number, name, type, said, names, count, way in self._all(query, (_list(naming),)):
+        query = f"SELECT id, name, type, names, count, way FROM graph_entities WHERE id {_AMONG}"
+        with store_errors(_store_of(self._folder)):
+            said = entity_descriptions(self._db, naming) if described else {}
+        for number, name, type, names, count, way in self._all(query, (_list(naming),)):
+            others, said_of_it = aliases(name, names), said.get(number, "")
             id = f"entity:{digits(number)}"
-            found[id] = GraphEntity(id, name, type, said, aliases(name, names), count, naming[number], found_by(way))
+            found[id] = GraphEntity(id, name, type, said_of_it, others, count, naming[number], found_by(way))
         return found
 
     def named(self, text: str, limit: int = 20) -> list[str]:

@@ -63,7 +63,7 @@ def _seeds(graph: Graph, names: Sequence[NameMatch]) -> dict[str, float]:
     seeds: dict[str, float] = {}
     for name in names:
         chosen = name.entities[:HOMONYMS]
-        for id, entity in graph.entities(chosen).items():
+        for id, entity in graph.entities(chosen, described=False).items():
             seeds[id] = seeds.get(id, 0.0) + 1.0 / (max(1, entity.chunks) * len(chosen))
     return seeds
 

@@ -1,4 +1,4 @@
-"""Texts that describe relations, as they are kept: places of the document's own text, where they stand in it.
+"""Texts that describe relations and entities, as they are kept: places of a document's text, where they stand in it.
 
 Most are sentences of it. So they can be read only with the text that they were kept with.
 """
@@ -8,20 +8,42 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 
 from ragways.index.graph.document_statements import Told
+from ragways.index.graph.stored_relations import DESCRIPTIONS
 from ragways.index.packed_numbers import packed_counts, unpacked_counts
 
-TABLE = """
+# ruff: noqa: S608 - queries are put together from our own words
+
+TABLES = """
 -- The texts of a document that describe relations: many come from one sentence, which describes them all.
 CREATE TABLE IF NOT EXISTS graph_texts (document INTEGER PRIMARY KEY, texts BLOB NOT NULL);
+-- Texts that describe an entity, by the document that has them: most entities have none.
+CREATE TABLE IF NOT EXISTS graph_descriptions (
+    entity INTEGER NOT NULL, document INTEGER NOT NULL, texts BLOB NOT NULL, PRIMARY KEY (entity, document)
+) WITHOUT ROWID;
 """
 _WINDOW = 1 << 14
 """Characters around the one before in which a text is looked for: in all of a long document, that would take long."""
 _AT_ONCE = 500
 """Relations whose documents are held together."""
+_LOOKED = 16
+"""Documents, the first, that are asked what an entity is: tens of thousands may say the same of a hub."""
+_AMONG = "IN (SELECT value FROM json_each(?))"
+_FIRST = """
+SELECT entity, document, texts FROM json_each(?1) AS asked CROSS JOIN graph_descriptions AS said ON entity = asked.value
+WHERE document <= ifnull(
+    (SELECT document FROM graph_descriptions WHERE entity = asked.value ORDER BY document LIMIT 1 OFFSET ?2 - 1),
+    9223372036854775807
+)
+ORDER BY document
+"""
+"""So many documents, the first, that describe each of some entities, however many more there are."""
 
 
 def packed_texts(texts: Iterable[str], text: str) -> bytes:
@@ -44,10 +66,10 @@ def packed_texts(texts: Iterable[str], text: str) -> bytes:
     return bytes([len(packed) // len(numbers)]) + packed + bytes(own)
 
 
-def unpacked_texts(packed: bytes, text: str) -> list[str]:
-    """What was packed with the same text."""
+def unpacked_texts(packed: bytes, text: str, most: int | None = None) -> list[str]:
+    """What was packed with the same text, or the first of it."""
     held = _DocumentTexts(packed, text)
-    return [held[number] for number in range(len(held))]
+    return [held[number] for number in range(len(held))[:most]]
 
 
 class _DocumentTexts:
@@ -83,6 +105,26 @@ def descriptions(db: sqlite3.Connection, relations: Sequence[Told]) -> list[str]
     return found
 
 
+def entity_descriptions(db: sqlite3.Connection, entities: Iterable[int]) -> dict[int, str]:
+    """What describes each of these entities, by their numbers: the first few different texts, as documents are in
+    order. Those that nothing describes are left out.
+    """
+    found: dict[int, dict[str, None]] = {}
+    asked = sorted(set(entities))
+    # A document mostly says something of its own, so as many as there are texts do; more are read where they do not.
+    for most in (DESCRIPTIONS, _LOOKED):
+        rows = db.execute(_FIRST, (json.dumps(asked), most)).fetchall() if asked else []
+        if not rows:
+            break
+        numbers = dict.fromkeys(document for _, document, _ in rows)
+        for (_, told), text in zip(groupby(rows, itemgetter(1)), _texts(db, numbers), strict=True):
+            for entity, _, packed in told:
+                found.setdefault(entity, {}).update(dict.fromkeys(unpacked_texts(packed, text, DESCRIPTIONS)))
+        counts = Counter(entity for entity, *_ in rows)
+        asked = [entity for entity, count in counts.items() if count == most and len(found[entity]) < DESCRIPTIONS]
+    return {entity: " ".join(list(texts)[:DESCRIPTIONS]) for entity, texts in found.items()}
+
+
 class ToldTexts:
     """Looks up texts by document and number, and keeps those of a few documents. `text` gives the text of a document
     that they were kept with: while an index is changed, it may be the one before.
@@ -101,9 +143,12 @@ class ToldTexts:
 
 
 def _read(db: sqlite3.Connection, documents: Iterable[int]) -> dict[int, _DocumentTexts]:
-    query = (
-        "SELECT document, texts, text FROM graph_texts JOIN documents ON number = document "
-        "WHERE document IN (SELECT value FROM json_each(?))"
-    )
+    query = f"SELECT document, texts, text FROM graph_texts JOIN documents ON number = document WHERE document {_AMONG}"
     rows = db.execute(query, (json.dumps(sorted(documents)),))
     return {document: _DocumentTexts(packed, text) for document, packed, text in rows}
+
+
+def _texts(db: sqlite3.Connection, documents: Iterable[int]) -> Iterator[str]:
+    """The texts of documents that are in order, one at a time: together they may be long."""
+    query = f"SELECT text FROM documents WHERE number {_AMONG} ORDER BY number"
+    return (text for (text,) in db.execute(query, (json.dumps(list(documents)),)))
