@@ -98,8 +98,14 @@ def test_headings_out_of_order_leave_sentences_that_can_be_read():
     expected = [(part.start, part.end) for part in structure(document, PRESETS["section"]).sentences]
     assert expected != sorted(expected)
     assert sentences_of(store.db, number) == expected
-    rows = sentence_rows(store.db, number)
-    assert len({path for path, _, _ in rows}) == len(rows)
+
+
+@given(TEXTS, st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3)), max_size=3))
+def test_ids_are_told_where_headings_are_in_any_order(text: str, places: list[tuple[int, int]]):
+    headings = tuple(Heading(at, min(at + more, len(text)), 2, "It") for at, more in places if at < len(text))
+    document = Document("k", "Tern", text, "text", headings=headings)
+    expected = [(path_of(part.id), part.start, part.end) for part in structure(document, PRESETS["section"]).sentences]
+    assert sentence_rows(in_memory(document).db, number_of(document.id)) == expected
 
 
 def test_counts_are_those_of_all_documents():

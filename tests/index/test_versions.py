@@ -21,6 +21,7 @@ from ragways.index.reader import Index
 from ragways.index.status import index_status
 from ragways.index.store import Store, number_of, path_of
 from ragways.index.update import Summary
+from ragways.service.erasure import leaving
 from tests.fakes import WordHashes, recipe, reseal, write
 from tests.index.whole import unlike, whole
 
@@ -205,6 +206,30 @@ def test_killed_at_any_moment_it_is_the_one_or_the_other(tmp_path: Path, cut: di
     run(anew, docs)
     assert unlike(whole(index), whole(anew)) == []
     assert check(index).findings == ()
+
+
+def test_a_rebuild_that_ends_early_leaves_what_was_there(tmp_path: Path, cut: dict[int, Structure]):
+    docs, index = write(tmp_path / "docs", TEXTS), tmp_path / "index"
+    run(index, docs)
+    as_version_2(index, cut)
+    write(docs, {"new.md": "# New\n\nA text that no vector is known of.\n"})
+    with pytest.raises(AssertionError, match="embedded again"):
+        run(index, docs, NeverAsked(), rebuild=True)
+    with closing(Index.open(index)) as opened:
+        assert opened.counts()["documents"] == 3
+    assert check(index).fit
+
+
+def test_what_leaves_an_index_of_the_version_before_is_told(tmp_path: Path, cut: dict[int, Structure]):
+    """For the proof that it is erased."""
+    docs, index = write(tmp_path / "docs", TEXTS), tmp_path / "index"
+    run(index, docs)
+    (docs / "tern.md").unlink()
+    expected = leaving(index, docs)
+    assert [each.key for each in expected.values()] == ["docs/tern.md"]
+    as_version_2(index, cut)
+    assert leaving(index, docs) == expected
+    assert leaving(tmp_path / "none", docs) == {}
 
 
 def test_no_room_is_left_where_the_rows_were(tmp_path: Path, cut: dict[int, Structure]):

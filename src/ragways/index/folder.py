@@ -76,7 +76,7 @@ def _discard_other_version(folder: Path) -> None:
 
 
 def _check_store(folder: Path) -> None:
-    Store.open(folder).close()
+    Store.open(folder, earlier=True).close()
 
 
 def _check_work_cache(folder: Path) -> None:

@@ -76,8 +76,8 @@ def stretches(begins: Ints, counts: Ints) -> Ints:
 
 
 def distinct(*values: NDArray[Kind]) -> NDArray[Kind]:
-    """Each of these numbers once, in rising order. `np.unique` looks for them by hashing, which takes ten times as long
-    as to sort them, and fifty times where they are many.
+    """Each of these whole numbers once, in rising order; the arrays have one dimension. `np.unique` looks for them by
+    hashing, which takes ten times as long as to sort them, and fifty times where they are many.
     """
     held = np.sort(values[0] if len(values) == 1 else np.concatenate(values))
     return held[np.flatnonzero(np.append(held[:1] == held[:1], held[1:] != held[:-1]))]

@@ -53,8 +53,8 @@ PARTS = ("sections", "paragraphs", "chunks", "links", "infoboxes")
 """Tables whose rows belong to a document and go with it."""
 
 
-def create_tables(db: sqlite3.Connection) -> None:
-    """Make those tables and indexes that are not there."""
+def create_tables(db: sqlite3.Connection, *, indexes: bool = True) -> None:
+    """Make those tables, and their indexes, that are not there."""
     for statement in TABLES.split(";\n"):
-        if statement.strip():
+        if statement.strip() and (indexes or not statement.lstrip().startswith("CREATE INDEX")):
             db.execute(statement)

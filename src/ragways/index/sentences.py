@@ -95,16 +95,16 @@ def sentence_counts(db: sqlite3.Connection, numbers: Iterable[int] | None = None
 
 def sentence_rows(db: sqlite3.Connection, number: int) -> list[tuple[str, int, int]]:
     """Path, start and end of the sentences of a document: `s8:p2:t3` is the fourth of the paragraph `s8:p2`. One that
-    begins before all paragraphs has no more than its number, which tells that something is wrong.
+    begins in no paragraph has no more than its number, which tells that something is wrong.
     """
-    query = "SELECT start, path FROM paragraphs WHERE document = ? ORDER BY ordinal"
+    query = "SELECT start, end, path FROM paragraphs WHERE document = ? ORDER BY ordinal"
     paragraphs = db.execute(query, (number,))
-    following = paragraphs.fetchone()
-    prefix, ordinal, rows = "", 0, []
+    begin, stop, prefix, ordinal, before, rows = 0, 0, "", 0, 0, []
     for start, end in sentences_of(db, number):
-        while following is not None and following[0] <= start:
-            prefix, ordinal = f"{following[1]}:", 0
-            following = paragraphs.fetchone()
+        # Paragraphs, and so sentences, may go back in the text: where headings are out of order.
+        while (not begin <= start < stop or start < before) and (following := paragraphs.fetchone()) is not None:
+            begin, stop, path = following
+            prefix, ordinal, before = f"{path}:", 0, 0
         rows.append((f"{prefix}t{ordinal}", start, end))
-        ordinal += 1
+        ordinal, before = ordinal + 1, end
     return rows

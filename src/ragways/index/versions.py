@@ -51,7 +51,7 @@ def upgrade(db: sqlite3.Connection) -> None:
         db.execute(f"DROP INDEX IF EXISTS {index}")
     db.execute("ALTER TABLE documents RENAME TO documents_before")
     db.execute("ALTER TABLE chunks RENAME TO chunks_before")
-    create_tables(db)
+    create_tables(db, indexes=False)  # which are made at last: row by row they would be written all over
     db.create_function("from_hex", 1, bytes.fromhex, deterministic=True)
     db.executemany(
         "INSERT INTO documents SELECT number, key, source, title, name, format, metadata, redirect, from_hex(hash),"
@@ -65,6 +65,7 @@ def upgrade(db: sqlite3.Connection) -> None:
     db.create_function("from_hex", 1, None)
     for table in ("documents_before", "chunks_before", "sentences"):
         db.execute(f"DROP TABLE {table}")
+    create_tables(db)
     db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(VERSION),))
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragways.core.errors import RagwaysError
+from ragways.core.errors import RagwaysError, WrongVersion
 from ragways.index.sentences import sentences_of
 from ragways.index.store import Store
 from ragways.index.work_cache import WorkCache
@@ -84,10 +84,16 @@ class Leaving:
 
 
 def leaving(index: Path, files: Path) -> dict[int, Leaving]:
-    """Documents whose file is gone or has changed, by number, each with strings of its text."""
+    """Documents whose file is gone or has changed, by number, each with strings of its text. An index of the version
+    before is brought up to date for it, as the run that removes them would.
+    """
     found: dict[int, Leaving] = {}
     try:
-        store = Store.open(index)
+        try:
+            store = Store.open(index)
+        except WrongVersion:
+            Store.create_or_open(index).close()
+            store = Store.open(index)
     except RagwaysError:
         return found
     with closing(store):

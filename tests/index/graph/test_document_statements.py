@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import time
+import zlib
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.index.graph.data import DocumentGraph, EntityShare
+from ragways.index.graph.document_statements import ContentsRow
 from ragways.index.graph.facts import Relation
 from ragways.index.graph.graph_tables import GraphTables
 from ragways.index.graph.stored_relations import StoredRelations, all_joining
@@ -114,6 +117,19 @@ def test_relations_are_found_by_their_ends_however_these_are_packed() -> None:
         assert stored.rows_of({row.id: (row.subject, row.object, 1)}) == [row]
         assert stored.rows_of({row.id: (row.object, row.subject, 1)}) == [], "nothing joins them that way"
         assert stored.rows_of({5: (row.subject, row.object, 1), 6: (77, row.object, 1)}) == [], "there is no such id"
+
+
+@pytest.mark.parametrize("damaged", [b"\x00\x03\x00", b"\x03" + zlib.compress(bytes(99), wbits=-15), b"\x01", b""])
+def test_a_row_that_is_not_whole_is_told(damaged: bytes) -> None:
+    row = ContentsRow(7, "", "", b"", b"", b"", b"", b"", b"ab", b"", b"", b"", b"xyz", b"", b"1")
+    *others, packed = row.stored()
+    assert ContentsRow.of_stored(row.stored()) == row
+    with pytest.raises(ValueError, match="document 7"):
+        ContentsRow.of_stored([*others, damaged])
+    assert isinstance(packed, bytes)
+    short = zlib.compress(zlib.decompress(packed[1:], -15)[:-1], wbits=-15)
+    with pytest.raises(ValueError, match="not whole"):
+        ContentsRow.of_stored([*others, packed[:1] + short])
 
 
 def test_dates_of_a_document_are_read_once() -> None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragways.index.packed_numbers import packed_counts, unpacked_counts
+from ragways.index.packed_numbers import fits_count, packed_counts, unpacked_counts
 
 MILLION = 1_000_000
 HALF = MILLION // 2
@@ -124,9 +124,11 @@ class ContentsRow(NamedTuple):
             plain = zlib.decompress(packed[1:], -zlib.MAX_WBITS)
         except zlib.error as error:
             raise ValueError(f"what document {others[0]} states is damaged") from error
-        end = packed[0] * count
-        bounds = pairwise(accumulate([end, *unpacked_counts(plain[:end], count)]))
-        return cls(*others, *(plain[begin:end] for begin, end in bounds))
+        sizes = plain[: packed[0] * count]
+        bounds = list(accumulate([len(sizes), *(unpacked_counts(sizes, count) if fits_count(sizes, count) else ())]))
+        if len(bounds) <= count or bounds[-1] != len(plain):
+            raise ValueError(f"what document {others[0]} states is not whole")
+        return cls(*others, *(plain[begin:end] for begin, end in pairwise(bounds)))
 
 
 _STATEMENTS = ContentsRow._fields.index("subjects")

@@ -116,7 +116,10 @@ class FilteredGraph(Graph):
     # What is said of entities and relations
 
     def entities(self, ids: Collection[str], *, described: bool = True) -> dict[str, GraphEntity]:
-        found = super().entities(ids, described=described)
+        # What describes the others is hidden, however many documents do.
+        whole = {id for id in ids if self.is_whole(id)} if described else set()
+        others = super().entities([id for id in ids if id not in whole], described=False)
+        found = dict(sorted((super().entities(whole) | others).items()))
         names = self._said_names({id: (row.name, *row.aliases) for id, row in found.items() if not self.is_whole(id)})
         for id, row in found.items():
             if id in names:
