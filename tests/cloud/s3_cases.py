@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.error import HTTPError
@@ -161,14 +162,17 @@ def test_a_server_that_stops_in_mid_publishing_leaves_the_state_before(
     build(corpus, one)
     expected = found(other)
     write(corpus, {"new.txt": "A new light stands in Port Elm."})
-    puts: list[str] = []
+    puts, done = list[str](), list[str]()
     put = ObjectStore.put
 
     def stopping(self: ObjectStore, name: str, data: bytes) -> None:
         puts.append(name)
         if len(puts) == 3:
+            while not done:  # several are put side by side
+                time.sleep(0.01)
             server.stop()
         put(self, name, data)
+        done.append(name)
 
     with monkeypatch.context() as patch:
         patch.setattr(ObjectStore, "put", stopping)

@@ -173,7 +173,7 @@ def test_nothing_is_made_of_large_files_that_are_damaged(
 
 
 def test_a_run_makes_damaged_files_again_even_if_no_document_changed(index: Path, docs: Path):
-    flip(index / "derived" / "1" / "vectors" / "1" / "chunks.text", 3)
+    flip(index / "derived" / "1" / "vectors" / "1" / "path_numbers.npy", -1)
     assert not check(index).fit
     run(index, docs)
     assert check(index).fit

@@ -85,16 +85,23 @@ def test_what_fails_before_the_commit_has_changed_nothing(
     assert unlike(before, whole(index)) == []
 
 
-def test_an_array_that_was_cut_short_is_noticed(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """NumPy writes by C's buffers, and does not always hear that the last of them did not fit."""
+@pytest.mark.parametrize(
+    ("segment", "said"), [("2", "codes.npy is not whole: check the disk"), ("3", "codes.npy was not written whole")]
+)
+def test_an_array_that_was_cut_short_is_noticed(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segment: str, said: str
+):
+    """NumPy writes by C's buffers, and does not always hear that the last of them did not fit. The second segment is
+    read again in the same run, to be joined to the first in a third.
+    """
     save = np.save
 
     def cut(file: Path, array: np.ndarray) -> None:
         save(file, array)
-        if Path(file).name == "ranks.npy":
+        if Path(file).name == "codes.npy" and Path(file).parent.name == segment:
             with Path(file).open("r+b") as written:
                 written.truncate(140)
 
     monkeypatch.setattr(np, "save", cut)
-    with pytest.raises(StoreFailed, match=r"ranks.npy was not written whole"):
+    with pytest.raises(StoreFailed, match=said):
         run(index, tmp_path / "docs", tmp_path / "bill")

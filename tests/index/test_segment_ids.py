@@ -80,7 +80,7 @@ def test_ids_are_those_of_the_store_whatever_came_and_went(runs: Runs):
             removed = frozenset(gone) & held - put.keys()
             for number in {*put, *removed}:
                 store.db.execute("DELETE FROM chunks WHERE document = ?", (number,))
-            rows = [(n, i, path, 0, 0, 0, "") for n, paths in put.items() for i, path in enumerate(paths)]
+            rows = [(n, i, path, 0, 0, 0, b"") for n, paths in put.items() for i, path in enumerate(paths)]
             store.db.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
             changes = Changes(frozenset(put.keys() - held), frozenset(put.keys() & held), removed)
             folder = Path(place) / str(generation)

@@ -7,6 +7,7 @@ texts do, so `bisect` finds its way in a sorted column.
 
 from __future__ import annotations
 
+import errno
 import mmap
 from abc import abstractmethod
 from array import array
@@ -22,8 +23,9 @@ _AT_ONCE = 4096  # texts that are read or written together
 
 
 def mapped(file: Path) -> NDArray[Any]:
-    """The array of a file, mapped and not to be written to; raises OSError or ValueError where the file is not whole.
-    In a third of the time of `np.load`, and a plain array: indexing a memmap costs as much again in bookkeeping.
+    """The array of a file, mapped and not to be written to; raises OSError where the file is not whole, as after a disk
+    that was full in the midst of a run, and ValueError where it is no array. In a third of the time of `np.load`, and a
+    plain array: indexing a memmap costs as much again in bookkeeping.
     """
     from numpy.lib import format
 
@@ -36,7 +38,19 @@ def mapped(file: Path) -> NDArray[Any]:
         try:
             return np.ndarray(shape, kind, held, stream.tell(), order="F" if by_columns else "C")
         except TypeError as error:  # as NumPy says that the file is too short
-            raise ValueError(f"{file} is not whole") from error
+            raise OSError(errno.EIO, f"{file.name} is not whole") from error
+
+
+def write_array(file: Path, values: NDArray[Any]) -> None:
+    """Write an array that is read again before the run is over; raises OSError where not all of it could be written,
+    which `np.save` does not always hear of.
+    """
+    from numpy.lib import format
+
+    whole = np.ascontiguousarray(values)
+    with file.open("wb") as stream:
+        format.write_array_header_1_0(stream, format.header_data_from_array_1_0(whole))
+        stream.write(whole.data)
 
 
 class TextRows(Sequence[str]):

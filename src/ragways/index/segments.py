@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.checksums import link_file
-from ragways.index.columns import mapped
+from ragways.index.columns import mapped, write_array
 from ragways.index.layer import BuildContext
 from ragways.index.ragged import stretches
 from ragways.index.store import Store
@@ -83,8 +83,8 @@ class SegmentDocuments:
     def save(self, segment: Path) -> None:
         # Copies, for it may be these very files that are mapped.
         numbers, ends = np.array(self.numbers), self.ends.astype(np.min_scalar_type(self.size))
-        np.save(segment / "documents.npy", numbers)
-        np.save(segment / "documents.ends.npy", ends)
+        write_array(segment / "documents.npy", numbers)
+        write_array(segment / "documents.ends.npy", ends)
 
     @property
     def size(self) -> int:
