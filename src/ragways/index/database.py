@@ -122,6 +122,13 @@ def new_database(path: Path) -> Iterator[sqlite3.Connection]:
             db.close()
 
 
+def create_tables(db: sqlite3.Connection, tables: str) -> None:
+    """Carry out statements that make tables and indexes, each of which ends with a line."""
+    for statement in tables.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
 def has_table(db: sqlite3.Connection, table: str) -> bool:
     return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
 

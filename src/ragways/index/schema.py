@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 VERSION = 3
 
 TABLES = """
@@ -20,8 +18,6 @@ CREATE TABLE IF NOT EXISTS documents (
     sentences BLOB NOT NULL, -- written and read by `sentences.py`
     text TEXT NOT NULL -- last, so that nothing has to be read past a long one
 );
-CREATE INDEX IF NOT EXISTS documents_by_source ON documents (source);
-CREATE INDEX IF NOT EXISTS documents_by_name ON documents (name);
 
 CREATE TABLE IF NOT EXISTS sections (
     document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
@@ -35,26 +31,23 @@ CREATE TABLE IF NOT EXISTS chunks (
     document INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start INTEGER NOT NULL,
     end INTEGER NOT NULL, tokens INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (document, ordinal)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS chunks_by_hash ON chunks (hash);
 
 -- `target` is a title, `name` the same title as it is compared: it may lead to no article of the corpus.
 CREATE TABLE IF NOT EXISTS links (
     document INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
     target TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (document, ordinal)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS links_by_name ON links (name);
 CREATE TABLE IF NOT EXISTS infoboxes (
     document INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
     kind TEXT NOT NULL, fields TEXT NOT NULL, PRIMARY KEY (document, ordinal)
 ) WITHOUT ROWID;
 """
+INDEXES = """
+CREATE INDEX IF NOT EXISTS documents_by_source ON documents (source);
+CREATE INDEX IF NOT EXISTS documents_by_name ON documents (name);
+CREATE INDEX IF NOT EXISTS chunks_by_hash ON chunks (hash);
+CREATE INDEX IF NOT EXISTS links_by_name ON links (name);
+"""
 
 PARTS = ("sections", "paragraphs", "chunks", "links", "infoboxes")
 """Tables whose rows belong to a document and go with it."""
-
-
-def create_tables(db: sqlite3.Connection, *, indexes: bool = True) -> None:
-    """Make those tables, and their indexes, that are not there."""
-    for statement in TABLES.split(";\n"):
-        if statement.strip() and (indexes or not statement.lstrip().startswith("CREATE INDEX")):
-            db.execute(statement)

@@ -21,10 +21,10 @@ from ragways.index.gone_texts import forget_gone, note_gone
 from ragways.index.indexed_files import IndexedFiles
 from ragways.index.origin import packed
 from ragways.index.place import MARK, check_parts, claim
-from ragways.index.schema import PARTS, VERSION, create_tables
+from ragways.index.schema import PARTS, VERSION
 from ragways.index.seal import Seal
 from ragways.index.sentences import count_sentences, packed_sentences
-from ragways.index.versions import check_current, is_earlier, upgrade
+from ragways.index.versions import check_current, create_store, is_earlier, upgrade
 
 FILE = "index.sqlite"
 _WORTH_PACKING = 1 << 20
@@ -130,7 +130,7 @@ class Store:
 
     def create(self) -> None:
         """Make the tables of an empty index."""
-        create_tables(self.db)
+        create_store(self.db)
         self.set_meta({"version": str(VERSION), "generation": "0"})
 
     def begin(self) -> None:

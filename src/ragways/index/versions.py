@@ -11,13 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragways.core.errors import WrongVersion
-from ragways.index.database import has_table, store_errors
-from ragways.index.schema import VERSION, create_tables
+from ragways.index.database import create_tables, has_table, store_errors
+from ragways.index.schema import INDEXES, TABLES, VERSION
 from ragways.index.sentences import packed_sentences
 
 EARLIER = 2
 """The version that is brought up to date by a run."""
 _INDEXES = ("documents_by_source", "documents_by_name", "chunks_by_hash")  # stores of version 2 may lack the last
+
+
+def create_store(db: sqlite3.Connection) -> None:
+    """Make the tables of an empty store of this version."""
+    create_tables(db, f"{TABLES}{INDEXES}")
 
 
 def is_earlier(db: sqlite3.Connection, path: Path) -> bool:
@@ -51,7 +56,7 @@ def upgrade(db: sqlite3.Connection) -> None:
         db.execute(f"DROP INDEX IF EXISTS {index}")
     db.execute("ALTER TABLE documents RENAME TO documents_before")
     db.execute("ALTER TABLE chunks RENAME TO chunks_before")
-    create_tables(db, indexes=False)  # which are made at last: row by row they would be written all over
+    create_tables(db, TABLES)  # indexes at last: row by row they would be written all over
     db.create_function("from_hex", 1, bytes.fromhex, deterministic=True)
     db.executemany(
         "INSERT INTO documents SELECT number, key, source, title, name, format, metadata, redirect, from_hex(hash),"
@@ -65,7 +70,7 @@ def upgrade(db: sqlite3.Connection) -> None:
     db.create_function("from_hex", 1, None)
     for table in ("documents_before", "chunks_before", "sentences"):
         db.execute(f"DROP TABLE {table}")
-    create_tables(db)
+    create_tables(db, INDEXES)
     db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(VERSION),))
 
 

@@ -20,7 +20,7 @@ from ragways.index.communities.community_rows import CommunityRows, id_of, mark_
 from ragways.index.communities.entity_links import EntityLinks
 from ragways.index.communities.neighbourhoods import Neighbourhoods
 from ragways.index.communities.partition import Group, hierarchy, modularity
-from ragways.index.graph.corpus_names import create_tables
+from ragways.index.database import create_tables
 from ragways.index.graph.document_statements import MILLION
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.graph_tables import KEPT, TABLES

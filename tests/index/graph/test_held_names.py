@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragways.index.database import create_tables
 from ragways.index.graph import kept_facts, updates
 from ragways.index.graph.claims import NameAnswers
-from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Entity, PassageFacts, Relation
 from ragways.index.graph.held_names import KINDS, TAKEN, HeldNames

@@ -9,7 +9,7 @@ from contextlib import closing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragways.index.graph.corpus_names import create_tables
+from ragways.index.database import create_tables
 from ragways.index.graph.told_texts import TABLES, descriptions, entity_descriptions, packed_texts, unpacked_texts
 
 WORDS = st.lists(st.sampled_from(["tide", "öl", "的", "𝔸", " ", "\n", "rises."]), max_size=12).map("".join)

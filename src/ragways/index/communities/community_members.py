@@ -36,8 +36,7 @@ from ragways.index.communities.packed_members import (
     packed_strengths,
     shared_out,
 )
-from ragways.index.database import has_table
-from ragways.index.graph.corpus_names import create_tables
+from ragways.index.database import create_tables, has_table
 from ragways.index.graph.document_statements import HALF
 from ragways.index.graph.relation_ids import SHIFT
 from ragways.index.packed_numbers import unpacked_counts

@@ -22,7 +22,7 @@ from ragways.index.communities.packed_members import Member, Strength
 from ragways.index.communities.partition import Group, mixed, mixed_one
 from ragways.index.communities.report import rating_of_size
 from ragways.index.communities.report_rows import ReportRows
-from ragways.index.graph.corpus_names import create_tables
+from ragways.index.database import create_tables
 from ragways.index.graph.relation_ids import SHIFT
 
 _TABLES = """

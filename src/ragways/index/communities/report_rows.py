@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ragways.core.types import content_hash
 from ragways.index.communities.report import CommunityReport
-from ragways.index.graph.corpus_names import create_tables
+from ragways.index.database import create_tables
 from ragways.models.tokens import count_tokens
 
 _TABLES = """

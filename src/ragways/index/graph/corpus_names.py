@@ -355,12 +355,6 @@ class TitlesBefore(StoredTitles):
             self._put(words, self._before[words])
 
 
-def create_tables(db: sqlite3.Connection, tables: str) -> None:
-    for statement in tables.split(";\n"):
-        if statement.strip():
-            db.execute(statement)
-
-
 def drop_tables(db: sqlite3.Connection, tables: Iterable[str]) -> None:
     for table in tables:
         db.execute(f"DROP TABLE IF EXISTS {table}")

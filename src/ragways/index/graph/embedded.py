@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragways.core.types import content_hash
-from ragways.index.graph.corpus_names import create_tables
+from ragways.index.database import create_tables
 from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.relation_ends import ENDS, RelationEnds
 from ragways.index.graph.stored_relations import StoredRelations, entity_names

@@ -15,8 +15,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from ragways.index.database import create_tables
 from ragways.index.gone_texts import text_before, text_now
-from ragways.index.graph.corpus_names import create_tables
 from ragways.index.graph.data import DocumentGraph, EntityShare, entity_id
 from ragways.index.graph.document_statements import ContentsRow
 from ragways.index.graph.graph_rows import (

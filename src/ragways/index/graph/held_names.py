@@ -10,7 +10,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from ragways.index.graph.corpus_names import create_tables, drop_tables
+from ragways.index.database import create_tables
+from ragways.index.graph.corpus_names import drop_tables
 from ragways.index.graph.resolve import DocumentNames
 
 HeldDocument = tuple[int, bytes, bytes | None]

@@ -15,12 +15,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ragways.core.runtime import told
+from ragways.index.database import create_tables
 from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.asked_keys import AskedKeys, Keys, packed_buckets, table_of_keys, take_over_keys
 from ragways.index.graph.concerned import documents_concerned
 from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus
 from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
-from ragways.index.graph.corpus_names import CorpusNames, create_tables
+from ragways.index.graph.corpus_names import CorpusNames
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Entity, PassageFacts, Source, sources
 from ragways.index.graph.held_names import HeldNames
