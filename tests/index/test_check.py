@@ -202,9 +202,17 @@ def test_a_broken_graph(index: Path, name: str):
 
 
 def test_links_to_nodes_that_are_none(index: Path):
-    for table in ("graph-entities", "graph-nodes"):
-        change(derived(index) / f"{table}-links-nodes.npy", lambda nodes: nodes + 10_000)
-        assert the(index, f"{table}: not the nodes of the graph").severity == "error"
+    change(derived(index) / "graph-nodes-links-nodes.npy", lambda nodes: nodes + 10_000)
+    assert the(index, "graph-nodes: not the nodes of the graph").severity == "error"
+
+
+@pytest.mark.parametrize("move", [lambda held: held + 10_000, lambda held: held[::-1].copy(), lambda held: held * 0])
+@pytest.mark.parametrize(("rows", "end"), [("subject_of", "subjects"), ("object_of", "objects")])
+def test_relations_in_the_rows_of_other_entities(
+    index: Path, rows: str, end: str, move: Callable[[np.ndarray], np.ndarray]
+):
+    change(derived(index) / f"graph-entities-{rows}-relations.npy", move)
+    assert the(index, f"graph-entities: not the {end} of relations").severity == "error"
 
 
 BROKEN_COMMUNITIES = {

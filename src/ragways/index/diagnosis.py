@@ -148,10 +148,9 @@ def _named(graph: Graph) -> set[int]:
     from ragways.index.graph.contents import ABOUT
 
     size, links = graph.first_chunk, graph.passages
-    places, counts = links.edges(np.arange(size))
-    entities = np.repeat(np.arange(size), counts)
-    documents = graph.chunks.documents[links.indices[places].astype(np.int64) - size]
-    about = links.weights[places] >= ABOUT + 1  # what the first mention in an entity's own article weighs
+    entities, chunks, weights = links.edges(np.arange(size))
+    documents = graph.chunks.documents[chunks.astype(np.int64) - size]
+    about = weights >= ABOUT + 1  # what the first mention in an entity's own article weighs
     own = np.full(size, -1, np.int64)
     own[entities[about]] = documents[about]
     named = own[entities[(own[entities] >= 0) & (own[entities] != documents)]]

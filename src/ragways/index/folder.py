@@ -86,7 +86,7 @@ def _check_work_cache(folder: Path) -> None:
             raise StoreDamaged(f"{folder / WORK_CACHE} is damaged")
 
 
-FORMAT = "20"
+FORMAT = "21"
 """Which files a derived folder has and what is in them; a folder of another format is made again when it is opened."""
 
 FORMAT_MARK = "format-"

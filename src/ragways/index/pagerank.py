@@ -7,11 +7,12 @@ proportion to the weights of its edges, the rest goes home to the seeds. A node 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,92 +53,66 @@ Weights = NDArray[np.floating] | CodedWeights
 """A weight an edge."""
 
 
-@dataclass(frozen=True)
-class Adjacency:
-    """An undirected weighted graph: the neighbours of i are `indices[indptr[i]:indptr[i + 1]]`, in rising order.
+class Edges(NamedTuple):
+    """Edges of some nodes: at which of these each begins, by its place among them, where it leads, and its weight."""
 
-    A graph whose rows were changed one by one has them in any place: with `ends`, those of i stand from `indptr[i]` to
-    `ends[i]`. Then numbers tell nothing of the order of nodes, and `order` does.
-    """
+    owners: Ints
+    targets: NDArray[np.int32]
+    weights: Floats
 
-    indptr: NDArray[np.integer]
-    indices: NDArray[np.int32]
-    weights: Weights
-    ends: NDArray[np.integer] | None = None
-    order: Order | None = None
 
+class Links(ABC):
+    """An undirected weighted graph as a walk from some nodes sees it."""
+
+    @abstractmethod
     def __len__(self) -> int:
-        return len(self.indptr) - 1 if self.ends is None else len(self.ends)
+        """How many nodes there are."""
 
-    @property
-    def degrees(self) -> NDArray[np.integer]:
-        """How many neighbours each node has."""
-        return np.diff(self.indptr) if self.ends is None else self.ends.astype(np.int64) - self.indptr
-
+    @abstractmethod
     def ranks(self, nodes: Ints) -> NDArray[Any]:
         """What decides between nodes that are equal otherwise: the smaller first."""
-        return nodes if self.order is None else self.order(nodes)
 
+    @abstractmethod
+    def counts_of(self, nodes: Ints) -> Ints:
+        """How many edges `edges` has of each of these nodes."""
+
+    @abstractmethod
+    def edges(self, nodes: Ints) -> Edges:
+        """All edges of these nodes, in an order that the ranks of nodes decide. Two may join the same nodes, and what
+        is no edge has a weight of 0.
+        """
+
+    @abstractmethod
+    def merged(self, nodes: Ints) -> Edges:
+        """The same, row after row and by the ranks of targets: one edge for two nodes that are joined, and no other."""
+
+    @abstractmethod
     def compact(self) -> Adjacency:
         """The same graph with its rows one after the other."""
-        if self.ends is None:
-            return self
-        places, counts = self.edges(np.arange(len(self)))
-        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
-        return Adjacency(ends, self.indices[places], self.weights[places])
 
-    def ordered(self, order: Order) -> Adjacency:
-        """The same graph, where this is the order of nodes: that of each node's neighbours, too."""
-        rows = np.repeat(np.arange(len(self)), self.degrees)
-        by_rank = np.lexsort((order(self.indices.astype(np.int64)), rows))
-        return Adjacency(self.indptr, self.indices[by_rank], self.weights[by_rank], order=order)
-
-    def only(self, nodes: Ints) -> Adjacency:
-        """These nodes alone, in their order, and what joins them."""
-        place = np.full(len(self), -1, dtype=np.int32)
-        place[nodes] = np.arange(len(nodes))
-        places, counts = self.edges(nodes)
-        targets = place[self.indices[places]]
-        kept = np.flatnonzero(targets >= 0)
-        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
-        return Adjacency(np.searchsorted(kept, ends), targets[kept], self.weights[places[kept]])
-
-    @classmethod
-    def of_edges(cls, size: int, left: NDArray[np.integer], right: NDArray[np.integer], weights: Floats) -> Adjacency:
-        """From edges in any order. Those that stand twice add up; loops and weights of 0 or less are left out."""
-        keep = (left != right) & (weights > 0)
-        left, right, weights = left[keep].astype(np.int64), right[keep].astype(np.int64), weights[keep]
-        keys = np.concatenate([left * size + right, right * size + left])
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        order %= max(len(weights), 1)
-        first = np.concatenate([keys[:1] == keys[:1], keys[1:] != keys[:-1]])
-        summed = np.bincount(np.cumsum(first) - 1, weights[order]).astype(np.float32)
-        keys = keys[first]
-        indptr = np.searchsorted(keys, np.arange(size + 1, dtype=np.int64) * size)
-        return cls(indptr.astype(np.int64), (keys % max(size, 1)).astype(np.int32), summed)
-
-    def neighbours(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        begin = int(self.indptr[node])
-        end = int(self.indptr[node + 1] if self.ends is None else self.ends[node])
-        return self.indices[begin:end], self.weights[begin:end].astype(np.float32, copy=False)
-
-    @cached_property
+    @property
+    @abstractmethod
     def strengths(self) -> Floats:
         """The sum of the weights at each node."""
-        links = self.compact()
-        return _row_sums(links.indptr, np.asarray(links.weights, dtype=np.float64))
+
+    @property
+    @abstractmethod
+    def unweighted(self) -> Adjacency:
+        """The same graph with every edge counting as much as any other."""
+
+    def neighbours(self, node: int) -> tuple[NDArray[np.int32], Floats]:
+        """The nodes that are joined to this one, by rank, and the weight of the edge to each."""
+        _, targets, weights = self.merged(np.array([node]))
+        return targets, weights
+
+    def degrees_of(self, nodes: Ints) -> Ints:
+        """How many others each of these nodes is joined to."""
+        return np.bincount(self.merged(nodes).owners, minlength=len(nodes))
 
     @cached_property
     def strength(self) -> float:
         """That of all nodes together."""
         return float(self.strengths.sum())
-
-    @cached_property
-    def unweighted(self) -> Adjacency:
-        """The same graph with every edge counting as much as any other."""
-        even = np.broadcast_to(np.float32(1), len(self.indices))
-        return Adjacency(self.indptr, self.indices, even, self.ends, self.order)
 
     def strongest(self, count: int, first: int, end: int) -> Ints:
         """The nodes from `first` to `end` with the largest strengths above 0; of equals, those of the lower ranks."""
@@ -170,7 +145,94 @@ class Adjacency:
         yield taken
         self._scratch.append(taken)  # after a failure it may not be clean, and is left to go
 
-    def edges(self, nodes: Ints) -> tuple[Ints, Ints]:
+
+@dataclass(frozen=True)
+class Adjacency(Links):
+    """An undirected weighted graph: the neighbours of i are `indices[indptr[i]:indptr[i + 1]]`, in rising order.
+
+    A graph whose rows were changed one by one has them in any place: with `ends`, those of i stand from `indptr[i]` to
+    `ends[i]`. Then numbers tell nothing of the order of nodes, and `order` does.
+    """
+
+    indptr: NDArray[np.integer]
+    indices: NDArray[np.int32]
+    weights: Weights
+    ends: NDArray[np.integer] | None = None
+    order: Order | None = None
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1 if self.ends is None else len(self.ends)
+
+    @property
+    def degrees(self) -> NDArray[np.integer]:
+        """How many neighbours each node has."""
+        return np.diff(self.indptr) if self.ends is None else self.ends.astype(np.int64) - self.indptr
+
+    def ranks(self, nodes: Ints) -> NDArray[Any]:
+        return nodes if self.order is None else self.order(nodes)
+
+    def compact(self) -> Adjacency:
+        if self.ends is None:
+            return self
+        places, counts = self._places(np.arange(len(self)))
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        return Adjacency(ends, self.indices[places], self.weights[places])
+
+    def ordered(self, order: Order) -> Adjacency:
+        """The same graph, where this is the order of nodes: that of each node's neighbours, too."""
+        rows = np.repeat(np.arange(len(self)), self.degrees)
+        by_rank = np.lexsort((order(self.indices.astype(np.int64)), rows))
+        return Adjacency(self.indptr, self.indices[by_rank], self.weights[by_rank], order=order)
+
+    def only(self, nodes: Ints) -> Adjacency:
+        """These nodes alone, in their order, and what joins them."""
+        place = np.full(len(self), -1, dtype=np.int32)
+        place[nodes] = np.arange(len(nodes))
+        places, counts = self._places(nodes)
+        targets = place[self.indices[places]]
+        kept = np.flatnonzero(targets >= 0)
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        return Adjacency(np.searchsorted(kept, ends), targets[kept], self.weights[places[kept]])
+
+    @classmethod
+    def of_edges(cls, size: int, left: NDArray[np.integer], right: NDArray[np.integer], weights: Floats) -> Adjacency:
+        """From edges in any order. Those that stand twice add up; loops and weights of 0 or less are left out."""
+        keep = (left != right) & (weights > 0)
+        left, right, weights = left[keep].astype(np.int64), right[keep].astype(np.int64), weights[keep]
+        keys = np.concatenate([left * size + right, right * size + left])
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        order %= max(len(weights), 1)
+        first = np.concatenate([keys[:1] == keys[:1], keys[1:] != keys[:-1]])
+        summed = np.bincount(np.cumsum(first) - 1, weights[order]).astype(np.float32)
+        keys = keys[first]
+        indptr = np.searchsorted(keys, np.arange(size + 1, dtype=np.int64) * size)
+        return cls(indptr.astype(np.int64), (keys % max(size, 1)).astype(np.int32), summed)
+
+    def neighbours(self, node: int) -> tuple[NDArray[np.int32], Floats]:
+        begin = int(self.indptr[node])
+        end = int(self.indptr[node + 1] if self.ends is None else self.ends[node])
+        return self.indices[begin:end], self.weights[begin:end].astype(np.float64)
+
+    @cached_property
+    def strengths(self) -> Floats:
+        links = self.compact()
+        return _row_sums(links.indptr, np.asarray(links.weights, dtype=np.float64))
+
+    @cached_property
+    def unweighted(self) -> Adjacency:
+        even = np.broadcast_to(np.float32(1), len(self.indices))
+        return Adjacency(self.indptr, self.indices, even, self.ends, self.order)
+
+    def edges(self, nodes: Ints) -> Edges:
+        places, counts = self._places(nodes)
+        owners = np.repeat(np.arange(len(nodes)), counts)
+        return Edges(owners, self.indices.take(places), self.weights.take(places).astype(np.float64))
+
+    def merged(self, nodes: Ints) -> Edges:
+        return self.edges(nodes)
+
+    def _places(self, nodes: Ints) -> tuple[Ints, Ints]:
         """The places of all edges of these nodes, and how many each has."""
         first = self.indptr.take(nodes).astype(np.int64, copy=False)
         counts = self.counts_of(nodes)
@@ -180,7 +242,6 @@ class Adjacency:
         return places, counts
 
     def counts_of(self, nodes: Ints) -> Ints:
-        """How many neighbours each of these nodes has."""
         ends = self.indptr.take(nodes + 1) if self.ends is None else self.ends.take(nodes)
         return ends.astype(np.int64, copy=False) - self.indptr.take(nodes)
 
@@ -193,7 +254,7 @@ class Adjacency:
 
 
 def pagerank(
-    links: Adjacency, start: Floats, *, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
+    links: Links, start: Floats, *, damping: float = 0.85, rounds: int = 100, tolerance: float = 1e-9
 ) -> Floats:
     """Exact, by power iteration, until a round changes less than `tolerance` in all. The result sums to 1."""
     home = normalised(start)

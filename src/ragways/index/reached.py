@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.pagerank import Adjacency, Floats, Ints, normalised
+from ragways.index.pagerank import Floats, Ints, Links, normalised
 
 _COUNTS = 0.1
 """A node counts from this part of epsilon on, and an edge of one that has many."""
@@ -26,7 +26,7 @@ class Reached:
     of its strength.
     """
 
-    links: Adjacency
+    links: Links
     nodes: Ints
     mass: Floats
     beyond: float
@@ -71,14 +71,14 @@ class Reached:
         return found
 
 
-def push(links: Adjacency, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:
+def push(links: Links, start: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Floats:
     """As `reach`, from a weight for every node: the share of every node. The result sums to 1."""
     home = normalised(start)
     seeds = np.flatnonzero(home)
     return reach(links, seeds, home[seeds], damping=damping, epsilon=epsilon).dense() if len(seeds) else home
 
 
-def reach(links: Adjacency, seeds: Ints, weights: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Reached:
+def reach(links: Links, seeds: Ints, weights: Floats, *, damping: float = 0.85, epsilon: float = 2e-5) -> Reached:
     """Approximate, near the seeds (different nodes, with weights above 0): neither work nor memory grow with the graph,
     only with 1 / epsilon and the edges of the seeds.
 
@@ -106,7 +106,7 @@ def reach(links: Adjacency, seeds: Ints, weights: Floats, *, damping: float = 0.
         local[chosen] = np.arange(len(chosen))
         part = _Part.of(links, chosen, len(chosen) - int(np.count_nonzero(hub)), local, damping)
         visits = part.solve(at_home, near, damping, steps)
-        given = part.weights * np.repeat(visits[: len(part.counts)] * part.sends[: len(part.counts)], part.counts)
+        given = part.weights * (visits * part.sends).take(part.owners)
         # One more step, over all edges, so that nodes around the chosen ones get their part as well.
         around = _once(part.targets.take(part.outside), local)
         nodes = np.concatenate([chosen, around])
@@ -114,11 +114,11 @@ def reach(links: Adjacency, seeds: Ints, weights: Floats, *, damping: float = 0.
         mass = _totals(local.take(part.targets), given, len(nodes))
         local[nodes] = -1
     returned = part.weights.take(part.to_hubs) * (visits * part.sends).take(part.columns.take(part.to_hubs))
-    mass[: len(part.counts)] += _totals(part.of_hubs, returned, len(part.counts))
+    mass[: part.plain] += _totals(part.of_hubs, returned, part.plain)
     mass[: len(chosen)] += at_home
     beyond = 0.0
     if damping > 0 and links.strength > 0:
-        hubs = visits[len(part.counts) :]
+        hubs = visits[part.plain :]
         unseen = max(0.0, damping * float(hubs.sum()) - float(returned.sum()))
         beyond = (float(given.take(part.outside).sum()) * damping + unseen) / (1.0 - damping) / links.strength
         mass += beyond * links.strengths.take(nodes)
@@ -133,7 +133,7 @@ def seeds_of(weights: Mapping[int, float]) -> tuple[Ints, Floats]:
     return np.array(list(weights), dtype=np.int64), np.array(list(weights.values()), dtype=np.float64)
 
 
-def _shares(links: Adjacency, nodes: NDArray[np.int32] | Ints) -> Floats:
+def _shares(links: Links, nodes: NDArray[np.int32] | Ints) -> Floats:
     """What a unit of weight at an edge of each of these nodes takes of the node's mass."""
     strengths = links.strengths.take(nodes)
     return np.divide(1.0, strengths, out=np.zeros_like(strengths), where=strengths > 0)
@@ -147,7 +147,7 @@ def _steps(damping: float, epsilon: float) -> int:
 
 
 def _explore(
-    links: Adjacency,
+    links: Links,
     seeds: Ints,
     home: Floats,
     local: NDArray[np.int32],
@@ -168,10 +168,8 @@ def _explore(
         if not len(going):
             break
         front = front.take(going)
-        places, counts = links.edges(front)
-        given = links.weights.take(places).astype(np.float64)
-        given *= np.repeat(damping * mass.take(going) * _shares(links, front), counts)
-        targets = links.indices.take(places)
+        owners, targets, given = links.edges(front)
+        given *= (damping * mass.take(going) * _shares(links, front)).take(owners)
         new = _once(targets.take(np.flatnonzero(local.take(targets) < 0)), local)
         local[new] = np.arange(len(seen), len(seen) + len(new))
         seen = np.concatenate([seen, new])
@@ -190,7 +188,7 @@ def _once(nodes: NDArray[np.int32], scratch: NDArray[np.int32]) -> Ints:
     return nodes.take(np.flatnonzero(scratch.take(nodes) == turns)).astype(np.int64)
 
 
-def _are_hubs(links: Adjacency, nodes: Ints, near: Floats, epsilon: float) -> NDArray[np.bool_]:
+def _are_hubs(links: Links, nodes: Ints, near: Floats, epsilon: float) -> NDArray[np.bool_]:
     """Which nodes have many edges, and little for each of them."""
     counts = links.counts_of(nodes)
     found: NDArray[np.bool_] = (counts > _MANY) & (near <= epsilon * _COUNTS * counts)
@@ -201,14 +199,15 @@ def _are_hubs(links: Adjacency, nodes: Ints, near: Floats, epsilon: float) -> ND
 class _Part:
     """Some nodes of a graph, hubs last, and the edges between them, but for those between two hubs.
 
-    Of each that is no hub there are all edges, row after row: `counts` of each, with `targets` and `weights`; `columns`
-    tells which of the nodes a target is, -1 for none of them, and `outside` numbers those edges. `to_hubs` are the
-    edges that end at a hub, by hub, and `of_hubs` the nodes that they begin at. `sends` is what a node gives of each
-    visit to a unit of weight. What each node gets from the others stands in rows of `sources` and `values`, of which
-    those that are `filled` begin at `begins`.
+    Of the first nodes, the `plain` ones that are no hubs, there are all edges: `owners`, `targets` and `weights`.
+    `columns` tells which of the nodes a target is, -1 for none of them, and `outside` numbers those edges. `to_hubs`
+    are the edges that end at a hub, by hub, and `of_hubs` the nodes that they begin at. `sends` is what a node gives of
+    each visit to a unit of weight. What each node gets from the others stands in rows of `sources` and `values`, of
+    which those that are `filled` begin at `begins`.
     """
 
-    counts: Ints
+    plain: int
+    owners: Ints
     targets: NDArray[np.int32]
     weights: Floats
     columns: NDArray[np.int32]
@@ -222,31 +221,30 @@ class _Part:
     begins: Ints
 
     @classmethod
-    def of(cls, links: Adjacency, nodes: Ints, plain: int, local: NDArray[np.int32], damping: float) -> _Part:
+    def of(cls, links: Links, nodes: Ints, plain: int, local: NDArray[np.int32], damping: float) -> _Part:
         """`plain` nodes come before the hubs; `local` tells the place of each node among all of them."""
-        places, counts = links.edges(nodes[:plain])
-        targets = links.indices.take(places)
-        weights = links.weights.take(places).astype(np.float64)
+        owners, targets, weights = links.edges(nodes[:plain])
         columns = local.take(targets)
         # Numbers, not a mask: most edges lead out, and to take some by number costs as much as they are.
         inside = np.flatnonzero(columns >= 0)
-        ends = np.cumsum(counts)
+        inside = inside.take(np.argsort(owners.take(inside), kind="stable"))  # row after row
+        got = np.searchsorted(owners.take(inside), np.arange(plain), side="right")
         sources = columns.take(inside)
         to_hubs = inside.take(np.flatnonzero(sources >= plain))
         to_hubs = to_hubs.take(np.argsort(columns.take(to_hubs), kind="stable"))
-        of_hubs = np.searchsorted(ends, to_hubs, side="right")
+        of_hubs = owners.take(to_hubs)
         sends = damping * _shares(links, nodes)
         sources = np.concatenate([sources, of_hubs])
         values = np.concatenate([weights.take(inside), weights.take(to_hubs)])
         values *= sends.take(sources)
-        got = np.searchsorted(inside, ends)
         at_hubs = np.bincount(columns.take(to_hubs) - plain, minlength=len(nodes) - plain)
         ends = np.concatenate([got, len(inside) + np.cumsum(at_hubs)])
         begins = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]])
         filled = np.flatnonzero(ends > begins)
         outside = np.flatnonzero(columns < 0)
         begins = begins.take(filled)
-        return cls(counts, targets, weights, columns, outside, to_hubs, of_hubs, sends, sources, values, filled, begins)
+        edges = owners, targets, weights, columns, outside, to_hubs, of_hubs
+        return cls(plain, *edges, sends, sources, values, filled, begins)
 
     def solve(self, home: Floats, guess: Floats, damping: float, steps: int) -> Floats:
         """x = home + damping · A · x, by Chebyshev's semi-iteration: the graph is undirected, so all eigenvalues of A

@@ -7,14 +7,14 @@ stand near each other. Places come from the graph alone, so that the same graph 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragways.index.graph.names import coarse
-from ragways.index.pagerank import Adjacency
+from ragways.index.pagerank import Links
 from ragways.index.reader import Index
 
 Floats = NDArray[np.float64]
@@ -64,10 +64,8 @@ def graph_map(index: Index, limit: int = 1000) -> GraphMap:
     Dates and quantities are left out. Raises MissingLayer where the index has no graph.
     """
     graph, links = index.graph, index.graph.adjacency
-    degrees = links.degrees
     limit = max(1, min(limit, MOST_NODES))
-    best = _most(degrees, graph.rank, 2 * limit)
-    best = best[degrees[best] > 0]
+    best, degrees = _most(links, 2 * limit)
     ids = graph.ids_at(best.tolist())
     entities = graph.entities(ids.values(), described=False)
     kept = [node for node in best.tolist() if coarse(entities[ids[node]].type) not in _JOIN_NOTHING][:limit]
@@ -77,11 +75,12 @@ def graph_map(index: Index, limit: int = 1000) -> GraphMap:
     groups = [own.get(ids[node], "") or kind for node, kind in zip(kept, kinds, strict=True)]
     places = _places(groups, left, right)
     nodes = []
+    degree_of = dict(zip(best.tolist(), degrees.tolist(), strict=True))
     for node, kind, (x, y) in zip(kept, kinds, places.tolist(), strict=True):
         found = entities[ids[node]]
         at = round(x, 1), round(y, 1)
         community = own.get(found.id, "")
-        nodes.append(MapNode(found.id, found.name[:_LETTERS], found.type, kind, int(degrees[node]), community, *at))
+        nodes.append(MapNode(found.id, found.name[:_LETTERS], found.type, kind, degree_of[node], community, *at))
     edges = zip(left.tolist(), right.tolist(), np.round(weights, 3).tolist(), strict=True)
     return GraphMap(tuple(nodes), tuple(edges), len(graph.ids))
 
@@ -94,21 +93,31 @@ def communities_of(index: Index, ids: Sequence[str]) -> dict[str, str]:
     return index.communities.at_level(ids, levels[0]) if levels else {}
 
 
-def _most(degrees: NDArray[np.integer], rank: Callable[[Ints], Ints], count: int) -> Ints:
-    """The nodes with the most neighbours, of equals those of the lower ranks."""
-    border = np.partition(degrees, -count)[-count] if count < len(degrees) else 0
-    nodes = np.flatnonzero(degrees >= border)
-    return nodes[np.lexsort((rank(nodes), -degrees[nodes]))][:count]
+def _most(links: Links, count: int) -> tuple[Ints, Ints]:
+    """The nodes with the most neighbours, of equals those of the lower ranks, and how many they have. A node has no
+    more neighbours than edges, so those with the most edges are counted until no other can have more.
+    """
+    edges = links.counts_of(np.arange(len(links)))
+    border = int(np.partition(edges, -count)[-count]) if count < len(edges) else 1
+    while True:
+        nodes = np.flatnonzero(edges >= max(border, 1))
+        degrees = links.degrees_of(nodes)
+        enough = int(np.partition(degrees, -count)[-count]) if count <= len(nodes) else 0
+        if border <= max(enough, 1):
+            best = np.lexsort((links.ranks(nodes), -degrees))[:count]
+            best = best[degrees[best] > 0]
+            return nodes[best], degrees[best]
+        border = enough
 
 
-def _edges(links: Adjacency, nodes: Ints) -> tuple[Ints, Ints, Floats]:
+def _edges(links: Links, nodes: Ints) -> tuple[Ints, Ints, Floats]:
     """The heaviest edges between these nodes, as places in the list of them."""
     place = np.full(len(links), -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
-    at, counts = links.edges(nodes)
-    left, right = np.repeat(np.arange(len(nodes), dtype=np.int64), counts), place[links.indices[at]]
+    left, targets, weights = links.merged(nodes)
+    right = place[targets]
     once = np.flatnonzero(right > left)
-    found = links.weights[at[once]].astype(np.float64)
+    found = weights[once]
     order = np.lexsort((right[once], left[once], -found))[:MOST_EDGES]
     return left[once][order], right[once][order], found[order]
 

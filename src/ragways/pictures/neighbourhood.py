@@ -222,10 +222,9 @@ def around(graph: Graph, entity: str, hops: int, limit: int) -> tuple[dict[str, 
     kept: list[tuple[int, int, float, int]] = [(int(border[0]), 0, 0.0, -1)]
     reached = 1
     for hop in range(1, hops + 1):
-        places, counts = links.edges(border)
-        nodes, weights, inwards = links.indices[places], links.weights[places], np.repeat(border, counts)
+        owners, nodes, weights = links.merged(border)
         new = ~seen[nodes]
-        nodes, weights, inwards = nodes[new], weights[new].astype(np.float64), inwards[new]
+        nodes, weights, inwards = nodes[new], weights[new], border[owners[new]]
         order = np.lexsort((graph.rank(inwards), weights, nodes))
         border, first = np.unique(nodes[order], return_index=True)
         border = border.astype(np.int64)

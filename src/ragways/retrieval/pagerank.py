@@ -13,7 +13,7 @@ from ragways.core.text import counted
 from ragways.core.trace import current_span
 from ragways.core.types import Hits, Query
 from ragways.index.graph.reader import Graph, Triplet
-from ragways.index.pagerank import Adjacency
+from ragways.index.pagerank import Links
 from ragways.retrieval.answer import answer
 from ragways.retrieval.graph_pieces import (
     STATED,
@@ -220,7 +220,7 @@ def by_pagerank(
 
 
 def _kept(
-    graph: Graph, links: Adjacency, seeds: Seeds, *, damping: float, rounds: int, minimum: float, keep: int
+    graph: Graph, links: Links, seeds: Seeds, *, damping: float, rounds: int, minimum: float, keep: int
 ) -> dict[str, float]:
     import numpy as np
 

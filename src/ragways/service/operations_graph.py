@@ -243,8 +243,7 @@ def _nodes(index: Index, ids: Sequence[str]) -> list[Plain]:
     graph = index.graph
     found = graph.entities(ids)
     of = communities_of(index, ids)
-    counts = graph.adjacency.degrees
-    degrees = {id: int(counts[at]) for at, id in graph.ids_at(graph.places_of(ids)).items()}
+    degrees = graph.degrees(ids)
     return [
         {
             "id": id,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragways.index import reached
-from ragways.index.pagerank import Adjacency, CodedWeights, pagerank
+from ragways.index.pagerank import Adjacency, CodedWeights, Edges, pagerank
 from ragways.index.ragged import Ragged
 from ragways.index.reached import push, reach
 
@@ -138,7 +138,7 @@ def test_rows_in_any_place_and_numbers_in_any_order_change_nothing(data: st.Data
         near, heavy = links.neighbours(each)
         begins[number[each]], counts[number[each]] = sum(map(len, indices)), len(near)
         strengths[number[each]] = links.strengths[each]
-        indices, weights = [*indices, number[near].astype(np.int32)], [*weights, heavy]
+        indices, weights = [*indices, number[near].astype(np.int32)], [*weights, heavy.astype(np.float32)]
     moved = Ragged(begins, begins + counts, {"nodes": np.concatenate(indices), "weights": np.concatenate(weights)})
     values, codes = np.unique(moved["weights"], return_inverse=True)
     coded = CodedWeights(codes.astype(np.uint8), values) if data.draw(st.booleans()) else moved["weights"]
@@ -220,7 +220,7 @@ def test_edges_of_a_hub_that_is_reached_are_not_gone_through(monkeypatch: pytest
     asked: list[int] = []
     edges = Adjacency.edges
 
-    def counted(self: Adjacency, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def counted(self: Adjacency, nodes: np.ndarray) -> Edges:
         asked.append(int(self.counts_of(nodes).sum()))
         return edges(self, nodes)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ragways.index.build import build
 from ragways.index.graph import kept_facts, tables, weights
 from ragways.index.graph.contents import ABOUT, MENTION_WEIGHTS, MOST_TIMES, Contents
-from ragways.index.graph.weights import kept_as, kept_weights, readable, weights_of
+from ragways.index.graph.weights import PARTS, kept_as, kept_sums, kept_weights, readable, sums_as, sums_of, weights_of
 from ragways.index.reader import Index
 from tests.fakes import recipe, write
 from tests.index.graph.plain_arrays import told
@@ -65,7 +65,7 @@ def test_weights_that_no_longer_fit_have_all_arrays_written_anew(
         with closing(Index.open(tmp_path / name)) as index:
             derived = index.graph._folder
             said.append(told(derived, index._store.db))
-        kinds.add(str(np.load(derived / "graph-entities-links-weights.npy").dtype))
+        kinds.add(str(np.load(derived / "graph-relations-weights.npy").dtype))
     assert said[0] == said[1]
     assert kinds == {"float32" if most == 3 else "uint16"}
 
@@ -79,4 +79,17 @@ def test_a_mark_has_how_often_up_to_the_most_and_whether_it_is_the_own_article()
     contents.counts = times << np.uint32(1) | own
     assert (contents.marks >> 1).tolist() == [1, 2, 126, MOST_TIMES, MOST_TIMES, MOST_TIMES]
     assert (contents.marks & 1).tolist() == own.tolist()
-    assert MENTION_WEIGHTS[contents.marks[:2]].tolist() == pytest.approx([1.0, 1.0 + np.log(2) + ABOUT])
+    assert MENTION_WEIGHTS[contents.marks[:2]].tolist() == pytest.approx(
+        [1.0, 1.0 + np.log(2) + ABOUT], abs=0.5 / PARTS
+    )
+    assert (MENTION_WEIGHTS * PARTS % 1 == 0).all()
+
+
+@given(st.lists(st.integers(0, 1 << 34), max_size=20), st.booleans())
+def test_sums_are_kept_exactly_in_four_bytes_or_in_eight(parts: list[int], fine: bool) -> None:
+    sums = np.array(parts, dtype=np.float64) / PARTS + (2.0**-20 if fine else 0)
+    kept = kept_sums(sums)
+    assert sums_of(kept).tolist() == sums.tolist()
+    fit = not parts or (not fine and max(parts) < 1 << 32)
+    assert kept.dtype == (np.uint32 if fit else np.float64)
+    assert (sums_as(sums, np.dtype(np.uint32)) is not None) == fit

@@ -21,9 +21,9 @@ from ragways.index.graph.graph_rows import GatheredEntity, Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers
 from ragways.index.graph.name_words import NameWords
-from ragways.index.graph.relations import RELATIONS, pairs_in
+from ragways.index.graph.relations import RELATIONS
 from ragways.index.graph.stored_relations import StoredRelations
-from ragways.index.graph.weights import kept_as, link_weights, weights_of
+from ragways.index.graph.weights import Kept, kept_as, link_weights, sums_as, sums_of, weights_of
 from ragways.index.ragged import EditedRows, Keys, Order, Ragged, distinct, ragged, stretches
 from ragways.index.row_keys import JoinedRanks, Ranks, RowKeys
 
@@ -164,6 +164,7 @@ class _Change:
         columns |= {"ids": ids, "alive": alive}
         self._of_relations = columns
         self._old_relations = known.touched[alive[known.touched]]
+        self._old_weights = weights_of(columns["weights"][self._old_relations])
         alive[known.touched] = False
         subjects, objects = (self._entities.of(as_ids(ends)) for ends in (rows.subjects, rows.objects))
         weights = kept_as(link_weights(rows.weights), columns["weights"].dtype)
@@ -228,11 +229,24 @@ class _Change:
             edits[name] = table.edited(name).edited(
                 self._by_end(other), (gone, old), come, {"relations": new.astype(np.int32)}
             )
-        strengths = table.column("strengths")
-        edits["links"], joined = self._links(edits["subject_of"], strengths)
-        numbers = distinct(self._entities.touched, joined)
-        columns = {"ids": self._ids, "alive": self._alive, "joining": self._joining, "strengths": strengths}
-        return Change(numbers, {name: values[numbers] for name, values in columns.items()}, edits)
+        rows, changes = self._weighed()
+        numbers = distinct(self._entities.touched, rows)
+        columns = {"ids": self._ids, "alive": self._alive, "joining": self._joining}
+        of_rows = {name: values[numbers] for name, values in columns.items()}
+        of_rows["strengths"] = _added(table.column("strengths")[numbers], np.searchsorted(numbers, rows), changes)
+        return Change(numbers, of_rows, edits)
+
+    def _weighed(self) -> tuple[Ints, Floats]:
+        """Entities at the ends of relations that went or came, and what the sum of weights there changes by."""
+        old, new = self._old_relations, self._relations.alive
+        numbers = np.concatenate([old, new])
+        gone, come = (
+            np.maximum(each, 0.0) for each in (self._old_weights, weights_of(self._of_relations["weights"][new]))
+        )
+        changes = np.concatenate([-gone, come])
+        ends = [self._of_relations[end][numbers].astype(np.int64) for end in ("subjects", "objects")]
+        apart = ends[0] != ends[1]  # what joins an entity to itself does not count
+        return np.concatenate([each[apart] for each in ends]), np.tile(changes[apart], 2)
 
     def _by_end(self, end: str) -> Order:
         """Relations by the entity at this end, and those of one entity by id."""
@@ -243,45 +257,19 @@ class _Change:
 
         return Order("relations", keys)
 
-    def _links(self, relations_of: EditedRows, strengths: Floats) -> tuple[EditedRows, Ints]:
-        """The neighbours of entities, and which of these have others now, or other weights; their strengths are
-        brought up to date.
-        """
-        touched = self._relations.touched
-        ends = np.stack([self._of_relations[end][touched].astype(np.int64) for end in ("subjects", "objects")])
-        pairs = np.unique(np.sort(ends[:, ends[0] != ends[1]], axis=0), axis=1)
-        weights = (
-            self._between(relations_of, pairs[0], pairs[1]) + self._between(relations_of, pairs[1], pairs[0])
-        ).astype(np.float32)
-        rows, others, weights = np.concatenate(pairs), np.concatenate(pairs[::-1]), np.tile(weights, 2)
-        links, order = self.tables[ENTITIES].edited("links"), Order("nodes", _keys(self._entity_ranks))
-        _, before = links.lookup(rows, others, order)
-        none, some = np.flatnonzero(weights == 0), np.flatnonzero(weights)
-        _add(strengths, rows, weights.astype(np.float64) - weights_of(before["weights"]))
-        kept = kept_as(weights[some], links.written["weights"].dtype)
-        if kept is None:
-            raise _NoRoom
-        new = {"nodes": others[some].astype(np.int32), "weights": kept}
-        return links.edited(order, (rows[none], others[none]), rows[some], new), distinct(rows)
-
-    def _between(self, relations_of: EditedRows, subjects: Ints, objects: Ints) -> Floats:
-        """The weight of all relations from each subject to its object."""
-        objects_of = self._of_relations["objects"]
-        which, relations = pairs_in(relations_of, objects_of, self._entity_ranks, subjects, objects)
-        weights = weights_of(self._of_relations["weights"][relations])
-        return np.bincount(which, np.maximum(weights, 0), len(subjects)).astype(np.float64)
-
     def nodes(self) -> Change:
         """Entities and chunks as a walk goes over them."""
         strengths = self.tables[NODES].column("strengths")
         joins_passages = self._joining[self._said_by]
-        links, touched = self._mentions("links", np.flatnonzero(joins_passages), strengths)
-        others, _ = self._mentions("others", np.flatnonzero(~joins_passages))
-        return Change(touched, {"strengths": strengths[touched]}, {"links": links, "others": others})
+        links, rows, changes = self._mentions("links", np.flatnonzero(joins_passages))
+        others, *_ = self._mentions("others", np.flatnonzero(~joins_passages))
+        touched = distinct(rows)
+        new = _added(strengths[touched], np.searchsorted(touched, rows), changes)
+        return Change(touched, {"strengths": new}, {"links": links, "others": others})
 
-    def _mentions(self, name: str, which: Ints, strengths: Floats | None = None) -> tuple[EditedRows, Ints]:
+    def _mentions(self, name: str, which: Ints) -> tuple[EditedRows, Ints, Floats]:
         """What chunks name, and who names entities, when these of the mentions in the contents are there; and the nodes
-        that may be linked to others than before. Their strengths are brought up to date.
+        whose strengths change, each as often as a mention went or came, and by how much.
         """
         rows, first = self._linked[name], self._first_chunk
         order = Order("nodes", _keys(JoinedRanks(self._entity_ranks, self._chunk_ranks, first)))
@@ -292,11 +280,8 @@ class _Change:
         rows = rows.edited(order, (left, old), named, {"nodes": chunks.astype(np.int32), "marks": marks})
         here = first + distinct(self._old_chunks, self._chunks)
         rows = rows.replaced(here, _grouped(here, chunks, order, named, marks))
-        if strengths is not None:
-            gone, come = (MENTION_WEIGHTS[each].astype(np.float64) for each in (before["marks"], marks))
-            for nodes, change in ((left, -gone), (old, -gone), (named, come), (chunks, come)):
-                _add(strengths, nodes, change)
-        return rows, distinct(left, named, here)
+        gone, come = (MENTION_WEIGHTS[each].astype(np.float64) for each in (before["marks"], marks))
+        return rows, np.concatenate([left, old, named, chunks]), np.concatenate([-gone, -gone, come, come])
 
     def names(self) -> tuple[Patch, NDArray[np.uint64]]:
         others = self._touched.called
@@ -332,9 +317,16 @@ def _grouped(rows: Ints, owners: Ints, order: Order, nodes: Ints, marks: NDArray
     return ragged(counts, nodes=nodes[by].astype(np.int32), marks=marks[by])
 
 
-def _add(strengths: Floats, rows: Ints, changes: Floats) -> None:
-    """Weights are such that their sums are exact (`link_weights`), so that it does not matter what came first."""
-    np.add.at(strengths, rows, changes)
+def _added(kept: Kept, places: Ints, changes: Floats) -> Kept:
+    """Sums of weights, as they are kept, when these are added at such places. Weights are such that their sums are
+    exact (`link_weights`), so that it does not matter what came first.
+    """
+    sums = sums_of(kept)
+    np.add.at(sums, places, changes)
+    now = sums_as(sums, kept.dtype)
+    if now is None:
+        raise _NoRoom
+    return now
 
 
 def _never(_: str) -> bool:

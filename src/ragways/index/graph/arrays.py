@@ -13,10 +13,11 @@ from ragways.index.graph.contents import MENTION_WEIGHTS, NODES
 from ragways.index.graph.ids import ENTITIES, EntityIds
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS, ChunkIds, ChunkNumbers, MentionArrays
 from ragways.index.graph.name_words import NameWords
+from ragways.index.graph.relation_links import RelationLinks
 from ragways.index.graph.relations import RELATIONS, RelationArrays
-from ragways.index.graph.weights import readable
+from ragways.index.graph.weights import sums_of
 from ragways.index.numbered_vectors import NumberedVectors
-from ragways.index.pagerank import Adjacency, CodedWeights
+from ragways.index.pagerank import Adjacency, CodedWeights, Links
 from ragways.index.ragged import Ragged
 from ragways.index.row_keys import JoinedRanks
 
@@ -113,12 +114,10 @@ class GraphArrays:
     # For PageRank
 
     @cached_property
-    def adjacency(self) -> Adjacency:
+    def adjacency(self) -> Links:
         """Entities joined by relations; node i is `ids.id(i)`."""
         with self._whole():
-            table = self._tables[ENTITIES]
-            links = table.ragged("links")
-            return Adjacency.of_rows(links, readable(links["weights"]), table.column("strengths"), self.ids.ranks)
+            return RelationLinks(self.relation_arrays, sums_of(self._tables[ENTITIES].column("strengths")))
 
     @cached_property
     def passages(self) -> Adjacency:
@@ -127,14 +126,14 @@ class GraphArrays:
             table, ranks = self._tables[NODES], (self.ids.ranks, self.chunks.ranks)
             order = None if ranks == (None, None) else JoinedRanks(*ranks, self.first_chunk)
             weights = CodedWeights(self._links["marks"], MENTION_WEIGHTS)
-            return Adjacency.of_rows(self._links, weights, table.column("strengths"), order)
+            return Adjacency.of_rows(self._links, weights, sums_of(table.column("strengths")), order)
 
     @cached_property
     def in_order(self) -> Adjacency:
         """Entities joined by relations, without a gap and in the order of their ids: node i is `ids.numbers[i]`. For
         what goes over all of them.
         """
-        return self.adjacency.only(self.ids.numbers)
+        return self.adjacency.compact().only(self.ids.numbers)
 
     def id_in_order(self, node: int) -> str:
         """The id of a node of `in_order`."""

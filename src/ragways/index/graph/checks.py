@@ -124,17 +124,12 @@ def _check_arrays(context: CheckContext, ids: Ints, relations: Ints, chunks: int
     """
     tables = {name: ArrayTable(context.derived, name) for name in (ENTITIES, RELATIONS, CHUNKS, NODES)}
     entities = tables[ENTITIES].size.capacity
-    for name, size in ((ENTITIES, entities), (NODES, entities + tables[CHUNKS].used)):
-        links = tables[name].ragged("links")
-        nodes = links["nodes"][links.places(np.arange(len(links)))[0]]
-        if len(links) < size or (len(nodes) and int(nodes.max()) >= size):
-            yield Finding(
-                f"{name}: not the nodes of the graph",
-                "error",
-                1,
-                f"{len(links):,} for {size:,}",
-                context.cure_of_derived,
-            )
+    links, size = tables[NODES].ragged("links"), entities + tables[CHUNKS].used
+    nodes = links["nodes"][links.places(np.arange(len(links)))[0]]
+    if len(links) < size or (len(nodes) and int(nodes.max()) >= size):
+        counts = f"{len(links):,} for {size:,}"
+        yield Finding(f"{NODES}: not the nodes of the graph", "error", 1, counts, context.cure_of_derived)
+    yield from _check_rows_of_ends(context, tables[ENTITIES], tables[RELATIONS])
     if int(np.count_nonzero(tables[CHUNKS].ragged("path").counts)) != chunks:
         yield Finding("arrays of other chunks than the graph's", "error", 1, f"{chunks:,}", context.cure_of_derived)
     for table, numbers in (("entities", ids), ("relations", relations)):
@@ -148,6 +143,18 @@ def _check_arrays(context: CheckContext, ids: Ints, relations: Ints, chunks: int
         if (held := NumberedVectors.open(context.derived, table)) is not None:
             strange = (held.ids[row] for row in np.flatnonzero(~np.isin(as_ids(held.numbers), there)).tolist())
             yield from findings(f"vectors of {table} that are not there", "error", strange, context.cure_of_derived)
+
+
+def _check_rows_of_ends(context: CheckContext, entities: ArrayTable, relations: ArrayTable) -> Iterator[Finding]:
+    """Entities have the relations in their rows that have them at an end."""
+    numbers = np.flatnonzero(relations.column("alive")[: relations.used])
+    for rows, end in (("subject_of", "subjects"), ("object_of", "objects")):
+        held, ends = entities.ragged(rows), relations.column(end)
+        places, counts = held.places(np.arange(len(held)))
+        found, owners = held["relations"][places], np.repeat(np.arange(len(held)), counts)
+        if not (np.array_equal(np.sort(found), numbers) and np.array_equal(ends[found], owners)):
+            cure = context.cure_of_derived
+            yield Finding(f"{ENTITIES}: not the {end} of relations", "error", 1, f"{len(found):,}", cure)
 
 
 def _check_ends(context: CheckContext, ids: Ints, relations: JoiningRows) -> Iterator[Finding]:

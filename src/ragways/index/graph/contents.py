@@ -14,6 +14,7 @@ from ragways.index.graph.document_statements import ContentsRow, contents_rows
 from ragways.index.graph.names import coarse
 from ragways.index.graph.predicates import Predicates
 from ragways.index.graph.stated_columns import StatedColumns, count_paths
+from ragways.index.graph.weights import PARTS
 from ragways.index.packed_numbers import joined_counts
 from ragways.index.ragged import Ragged, ragged
 
@@ -28,9 +29,12 @@ MOST_TIMES = (1 << 7) - 1
 ABOUT = 6.0
 """What it counts for that a passage is the entity's own article: a walk that meets a name should look there first."""
 MENTION_WEIGHTS = np.array(
-    [1.0 + math.log(max(mark >> 1, 1)) + ABOUT * (mark & 1) for mark in range(1 << 8)], dtype=np.float32
+    [round((1.0 + math.log(max(mark >> 1, 1)) + ABOUT * (mark & 1)) * PARTS) / PARTS for mark in range(1 << 8)],
+    dtype=np.float32,
 )
-"""What it weighs that a chunk names an entity, by the mark of the mention (`Contents.marks`)."""
+"""What it weighs that a chunk names an entity, by the mark of the mention (`Contents.marks`), in parts of which
+sums are kept.
+"""
 
 
 class Contents:

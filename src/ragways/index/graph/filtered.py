@@ -22,9 +22,10 @@ from ragways.index.graph.mentions import ChunkNumbers, MentionArrays
 from ragways.index.graph.names import fold, split_title
 from ragways.index.graph.reader import Graph, GraphEntity, Triplet
 from ragways.index.graph.relation_ids import SHIFT
+from ragways.index.graph.relation_links import RelationLinks
 from ragways.index.graph.relations import RelationArrays
 from ragways.index.numbered_vectors import NumberedVectors
-from ragways.index.pagerank import Adjacency
+from ragways.index.pagerank import Adjacency, Links
 from ragways.index.ragged import Ragged, ragged
 from ragways.index.row_keys import RowKeys
 
@@ -188,12 +189,8 @@ class FilteredGraph(Graph):
         )
 
     @cached_property
-    def adjacency(self) -> Adjacency:
-        arrays, kept = self.relation_arrays, self.relation_arrays.all_numbers()
-        kept = kept[self._relation_seen[kept]]
-        left, right = arrays.subjects[kept].astype(np.int64), arrays.objects[kept].astype(np.int64)
-        made = Adjacency.of_edges(self.ids.capacity, left, right, arrays.weights[kept].astype(np.float64))
-        return made if self.ids.ranks is None else made.ordered(self.ids.ranks)
+    def adjacency(self) -> Links:
+        return RelationLinks(self.relation_arrays)
 
     @cached_property
     def passages(self) -> Adjacency:

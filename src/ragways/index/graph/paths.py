@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ragways.index.pagerank import Adjacency
+from ragways.index.pagerank import Links
 from ragways.index.ragged import distinct
 
 Ints = NDArray[np.int64]
@@ -19,7 +19,7 @@ CANDIDATES = 300
 
 
 def shortest_paths(
-    links: Adjacency, start: int, end: int, *, limit: int = 5, hops: int = MOST_HOPS
+    links: Links, start: int, end: int, *, limit: int = 5, hops: int = MOST_HOPS
 ) -> list[tuple[int, ...]]:
     """The shortest paths from node to node, each with both ends: heaviest in all first, equal ones by their nodes.
 
@@ -42,7 +42,7 @@ def shortest_paths(
 class _Side:
     """One end's half of the search: how far each node is from it, -1 where it was not reached."""
 
-    def __init__(self, links: Adjacency, root: int) -> None:
+    def __init__(self, links: Links, root: int) -> None:
         self._links = links
         self.distance = np.full(len(links), -1, dtype=np.int8)
         self.distance[root] = 0
@@ -50,8 +50,8 @@ class _Side:
         self._known: dict[int, list[Way]] = {root: [(0.0, (root,))]}
 
     def grow(self) -> None:
-        places, _ = self._links.edges(self.border)
-        reached = distinct(self._links.indices[places]).astype(np.int64)
+        found = self._links.edges(self.border)
+        reached = distinct(found.targets[found.weights > 0]).astype(np.int64)
         far = self.distance[self.border[0]] + 1
         self.border = reached[self.distance[reached] < 0]
         self.distance[self.border] = far
@@ -71,7 +71,7 @@ class _Side:
         return self._known[node]
 
 
-def _joined(links: Adjacency, sides: tuple[_Side, _Side], met: Ints, limit: int) -> list[tuple[int, ...]]:
+def _joined(links: Links, sides: tuple[_Side, _Side], met: Ints, limit: int) -> list[tuple[int, ...]]:
     if len(met) > CANDIDATES:
         strengths = np.array([float(links.neighbours(node)[1].sum()) for node in met.tolist()])
         met = met[np.lexsort((met, -strengths))][:CANDIDATES]

@@ -259,6 +259,12 @@ class Graph(GraphArrays):
         ids = self.ids_at(nodes[best].tolist())
         return [(ids[n], float(w)) for n, w in zip(nodes[best].tolist(), weights[best].tolist(), strict=True)]
 
+    def degrees(self, ids: Collection[str]) -> dict[str, int]:
+        """How many others each of these entities is joined to."""
+        places = self.ids_at(self.places_of(ids))
+        counts = self.adjacency.degrees_of(np.array([*places], dtype=np.int64))
+        return dict(zip(places.values(), counts.tolist(), strict=True))
+
     # Chunks
 
     def mentions(self, ids: Collection[str], limit: int = LIMIT) -> Scored:

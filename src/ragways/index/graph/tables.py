@@ -19,10 +19,10 @@ from ragways.index.graph.graph_rows import Touched
 from ragways.index.graph.ids import ENTITIES, as_ids
 from ragways.index.graph.mentions import CHUNKS, DOCUMENTS
 from ragways.index.graph.name_words import NameWords
+from ragways.index.graph.relation_links import sums_at_ends
 from ragways.index.graph.relations import RELATIONS
 from ragways.index.graph.stored_relations import all_joining
-from ragways.index.graph.weights import kept_weights, link_weights
-from ragways.index.pagerank import Adjacency
+from ragways.index.graph.weights import kept_sums, kept_weights, link_weights
 from ragways.index.ragged import Ragged, Values, ragged
 
 Ints = NDArray[np.int64]
@@ -72,7 +72,7 @@ def _write_nodes(folder: Path, contents: Contents, ids: Ints, joining: NDArray[n
         for at in (np.flatnonzero(joins_passages), np.flatnonzero(~joins_passages))
     )
     strengths = np.bincount(links.owners(), MENTION_WEIGHTS[links["marks"]], len(links)).astype(np.float64)
-    nodes = Rows(np.arange(len(links)), {"strengths": strengths}, {"links": links, "others": others})
+    nodes = Rows(np.arange(len(links)), {"strengths": kept_sums(strengths)}, {"links": links, "others": others})
     write_table(folder, NODES, nodes, with_room=with_room)
 
 
@@ -121,21 +121,13 @@ def _write_relations(
     stating = _grouped(len(subjects), stated, chunks=contents.stating.astype(np.int32))
     write_table(folder, RELATIONS, Rows(np.arange(len(subjects)), columns, {"stating": stating}), with_room=with_room)
     del relations, columns, stated, stating
-    links = Adjacency.of_edges(size, subjects, objects, weights.astype(np.float64))
+    strengths = kept_sums(sums_at_ends(size, subjects, objects, weights))
     rows = Rows(
         np.arange(size),
-        {"ids": as_ids(ids), "alive": np.ones(size, np.bool_), "joining": joining, "strengths": links.strengths},
-        {
-            "links": _as_ragged(links),
-            "subject_of": _by_ends(size, subjects, objects),
-            "object_of": _by_ends(size, objects, subjects),
-        },
+        {"ids": as_ids(ids), "alive": np.ones(size, np.bool_), "joining": joining, "strengths": strengths},
+        {"subject_of": _by_ends(size, subjects, objects), "object_of": _by_ends(size, objects, subjects)},
     )
     write_table(folder, ENTITIES, rows, with_room=with_room)
-
-
-def _as_ragged(links: Adjacency) -> Ragged:
-    return ragged(links.degrees, nodes=links.indices, weights=kept_weights(np.asarray(links.weights)))
 
 
 def _grouped(size: int, owners: Small, **parts: Values) -> Ragged:

@@ -18,14 +18,14 @@ Kept = NDArray[Any]
 _STEPS = 1 << 24
 _HALVES = np.arange(1 << 16, dtype=np.float32) * np.float32(0.5)
 """What each number of halves weighs."""
+PARTS = 1 << 10
+"""Sums of weights are kept as so many parts of one, where they are that."""
 _LARGE = float(_HALVES[-1]) / 2
 """Where a weight is larger when arrays are written, there is little room for it to grow."""
 
 
 def link_weights(millionths: Ints) -> NDArray[np.float32]:
-    """What relations weigh in the arrays: multiples of 2⁻²⁴, so that sums of up to 2²⁹ are exact, in any order. (What
-    mentions weigh is so by itself: it lies between 1 and 2⁸, where a float of 32 bits has no finer steps.)
-    """
+    """What relations weigh in the arrays: multiples of 2⁻²⁴, so that sums of up to 2²⁹ are exact, in any order."""
     return (np.round(millionths * (_STEPS / 1e6)) / _STEPS).astype(np.float32)
 
 
@@ -44,6 +44,28 @@ def kept_as(weights: NDArray[np.floating], kind: np.dtype[Any]) -> Kept | None:
     if ((halves < 0) | (halves >= len(_HALVES)) | (halves != np.floor(halves))).any():
         return None
     return halves.astype(np.uint16)
+
+
+def kept_sums(sums: NDArray[np.float64]) -> Kept:
+    """Sums of weights as arrays are written with them: in four bytes where these do, or in eight."""
+    parts = sums_as(sums, np.dtype(np.uint32))
+    return sums if parts is None else parts
+
+
+def sums_as(sums: NDArray[np.float64], kind: np.dtype[Any]) -> Kept | None:
+    """Sums of weights as an array of this type keeps them; None where it cannot."""
+    if kind != np.uint32:
+        return sums
+    parts = sums * PARTS
+    if ((parts < 0) | (parts >= 1 << 32) | (parts != np.floor(parts))).any():
+        return None
+    return parts.astype(np.uint32)
+
+
+def sums_of(kept: Kept) -> NDArray[np.float64]:
+    """What they are."""
+    sums = kept.astype(np.float64)
+    return sums / PARTS if kept.dtype == np.uint32 else sums
 
 
 def weights_of(kept: Kept) -> NDArray[np.float64]:
