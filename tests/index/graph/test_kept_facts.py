@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from ragways.core.types import Document, Link
 from ragways.corpus.structure import Chunking, structure
 from ragways.index import array_tables
+from ragways.index.database import has_table
 from ragways.index.gone_texts import forget_gone
 from ragways.index.graph import asked_keys, concerned, kept_facts, relation_ends, tables, updates
 from ragways.index.graph.asked_keys import AskedKeys
+from ragways.index.graph.claim_rows import SHORT, all_claims, claims_of_name
 from ragways.index.graph.corpus_names import STEM, WORD, CorpusNames, end_of, key_of
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Source
@@ -356,7 +358,7 @@ def test_a_person_is_called_by_the_first_word_too() -> None:
     index = _Index()
     said = "Oriel Tamsett was an engineer. Oriel died."
     index.run({"a": Document("a", "Oriel Tamsett", said, "text")}, changes=False)
-    assert ("oriel", "i", "", 1) in index.rows("graph_claims")
+    assert claims_of_name(index.store.db, "oriel")[SHORT] == {"": 1}
 
 
 def test_facts_that_stay_the_same_are_no_change() -> None:
@@ -421,13 +423,55 @@ def test_keys_as_an_earlier_version_kept_them_are_taken_over_and_no_document_is_
                     row = block, key, b"".join(each.to_bytes(2, "little") for each in here)
                     db.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", row)
         db.execute(f"UPDATE {holder} SET keys = ?", (b"all keys",))
+    claims = index.rows("graph_claims")
+    _keep_claims_as_before(db)
     db.execute("UPDATE graph_state SET made = '9' || substr(made, 3)")
     with monkeypatch.context() as patch:
         patch.setattr(kept_facts, "read", None)
         facts_by_rules(index.context, GraphSettings())
     assert {table: (index.keys(table), index.rows(table), index.rows(tables[table])) for table in tables} == before
+    assert index.rows("graph_claims") == claims
     (left,) = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'graph_keys_before'").fetchone()
     assert left == 0
+
+
+def _keep_claims_as_before(db: sqlite3.Connection) -> None:
+    """A row for each, as versions 9 and 10 had it."""
+    rows = [
+        (name, claim, "" if claim == "s" and value == name.title() else value, count)
+        for name, said in all_claims(db)
+        for claim, counts in said.items()
+        for value, count in counts.items()
+    ]
+    db.execute("DROP TABLE graph_claims")
+    db.execute(
+        "CREATE TABLE graph_claims (name TEXT NOT NULL, claim TEXT NOT NULL, value TEXT NOT NULL, "
+        "count INTEGER NOT NULL, PRIMARY KEY (name, claim, value)) WITHOUT ROWID"
+    )
+    db.executemany("INSERT INTO graph_claims VALUES (?, ?, ?, ?)", rows)
+
+
+def test_claims_as_an_earlier_version_kept_them_are_taken_over_and_no_document_is_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = {
+        "Pier": "Harbour Board (HB) met in Saltrey on 4 May 1898.",
+        "Oriel Tamsett": "Oriel Tamsett was an engineer. Oriel died.",
+    }
+    present = {title: Document(title, title, text, "text") for title, text in texts.items()}
+    index = _Index()
+    index.run({**present}, changes=False)
+    before, db = index.rows("graph_claims"), index.store.db
+    assert {claim for _, said in all_claims(db) for claim in said} == set("suaiyk")
+    _keep_claims_as_before(db)
+    db.execute("UPDATE graph_state SET made = '10' || substr(made, 3)")
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_facts, "read", None)
+        facts_by_rules(index.context, GraphSettings())
+    assert index.rows("graph_claims") == before
+    assert not has_table(db, "graph_claims_before")
+    index.run(dict.fromkeys(present), changes=True)
+    assert index.rows("graph_claims") == []
 
 
 def test_documents_that_ask_nothing_leave_no_key() -> None:
