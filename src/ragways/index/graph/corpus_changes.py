@@ -24,6 +24,7 @@ from ragways.index.graph.corpus_names import (
     stored_phrases,
     titled,
     type_of_title,
+    words_with_stem,
 )
 from ragways.index.graph.facts import Source
 from ragways.index.graph.known_names import Called, Phrases, names_of_title, title_words
@@ -131,9 +132,9 @@ def fill_corpus(db: sqlite3.Connection, documents: Iterable[Source], text_of: Te
         without_capitals |= row.uncased
         words.hear(source)
         if len(words) > _HELD:
-            words.put(db, Changed())
+            words.put(db)
             words = _Words()
-    words.put(db, Changed())
+    words.put(db)
     folded = [row[0] for row in db.execute("SELECT DISTINCT folded FROM graph_titles WHERE folded != ''")]
     db.executemany(_PUT_END, ((name, *end) for name in folded if (end := end_row(db, name))))
     if without_capitals:
@@ -168,8 +169,9 @@ class _Words:
         self.large.subtract(use.large)
         self.pairs.subtract(use.meant)
 
-    def put(self, db: sqlite3.Connection, changed: Changed) -> None:
-        stems: Counter[str] = Counter()
+    def put(self, db: sqlite3.Connection, changed: Changed | None = None) -> None:
+        """Add to the counts of the tables; `changed` takes up what is other by it."""
+        stems: dict[str, set[str]] = {}
         for word in sorted(self.small.keys() | self.large.keys()):
             more = self.small[word], self.large[word]
             if more == (0, 0):
@@ -180,26 +182,32 @@ class _Words:
                 db.execute("DELETE FROM graph_words WHERE word = ?", (word,))
             else:
                 db.execute("INSERT OR REPLACE INTO graph_words VALUES (?, ?, ?)", (word, *new))
+            if changed is None:
+                continue
             if word not in STOP and (is_common(*row), row[1] > 0) != (is_common(*new), new[1] > 0):
                 changed.words[word] = row
             if (row[0] > 0) != (new[0] > 0) and (stem := stem_of(word)):
-                stems[stem] += 1 if new[0] else -1
-        _count(db, "graph_stems", "stem", stems, STEM, changed)
-        _count(db, "graph_pairs", "pair", self.pairs, PAIR, changed)
+                stems.setdefault(stem, set()).add(word)
+        changed = changed or Changed()
+        for stem, others in stems.items():
+            now = words_with_stem(db, stem)
+            if bool(now) != bool(now ^ others):  # those that came were not there, and those that went were
+                changed.keys.add(key_of(STEM, stem))
+        _count_pairs(db, self.pairs, changed)
 
 
-def _count(db: sqlite3.Connection, table: str, column: str, more: Counter[str], kind: str, changed: Changed) -> None:
-    """Add to the counts of a table; what comes or goes has changed."""
-    for text in sorted(more):
-        if not more[text]:
+def _count_pairs(db: sqlite3.Connection, more: Counter[str], changed: Changed) -> None:
+    """Add to the counts of pairs; one that comes or goes has changed."""
+    for pair in sorted(more):
+        if not more[pair]:
             continue
-        row = db.execute(f"SELECT count FROM {table} WHERE {column} = ?", (text,)).fetchone() or (0,)  # noqa: S608
-        if row[0] + more[text]:
-            db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (text, row[0] + more[text]))  # noqa: S608
+        (before,) = db.execute("SELECT count FROM graph_pairs WHERE pair = ?", (pair,)).fetchone() or (0,)
+        if before + more[pair]:
+            db.execute("INSERT OR REPLACE INTO graph_pairs VALUES (?, ?)", (pair, before + more[pair]))
         else:
-            db.execute(f"DELETE FROM {table} WHERE {column} = ?", (text,))  # noqa: S608
-        if not row[0] or not row[0] + more[text]:
-            changed.keys.add(key_of(kind, text))
+            db.execute("DELETE FROM graph_pairs WHERE pair = ?", (pair,))
+        if not before or not before + more[pair]:
+            changed.keys.add(key_of(PAIR, pair))
 
 
 # Titles

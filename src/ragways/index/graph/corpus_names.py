@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from re import Match
@@ -21,15 +21,14 @@ from numpy.typing import NDArray
 from ragways.core.types import title_name
 from ragways.index.graph.facts import Span
 from ragways.index.graph.known_names import Called, Phrases, TitleTree, named_so
-from ragways.index.graph.names import STOP, Lexicon, fold, plain_name
+from ragways.index.graph.names import STOP, Lexicon, fold, forms_of, plain_name, stem_of
 
 TABLES = """
 -- Words as they are compared: how often written small, and how often with a capital inside a sentence.
 CREATE TABLE IF NOT EXISTS graph_words (
     word TEXT PRIMARY KEY, small INTEGER NOT NULL, large INTEGER NOT NULL
 ) WITHOUT ROWID;
--- How many words that are written small have a stem, and how many documents mean two words as a name.
-CREATE TABLE IF NOT EXISTS graph_stems (stem TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+-- How many documents mean two words as a name.
 CREATE TABLE IF NOT EXISTS graph_pairs (pair TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 -- Documents by title: `name` as titles are compared, `leads` the name of what a redirect leads to, `small` 1 for a
 -- title of one word that its article writes small, `uncased` 1 for a script without capitals.
@@ -212,6 +211,17 @@ def stored_phrases(db: sqlite3.Connection) -> set[tuple[str, ...]]:
     return {tuple(phrase.split(" ")) for (phrase,) in db.execute("SELECT phrase FROM graph_phrases")}
 
 
+def words_with_stem(db: sqlite3.Connection, stem: str) -> set[str]:
+    """Words that are written small and have this stem. They are looked for among all that may have it, for few stems
+    are ever asked for.
+    """
+    rows = db.execute(_WITH_STEM, forms_of(stem)) if stem else ()
+    return {word for (word,) in rows if stem_of(word) == stem}
+
+
+_WITH_STEM = f"SELECT word FROM graph_words WHERE word IN ({', '.join('?' * len(forms_of('')))}) AND small > 0"  # noqa: S608
+
+
 class StoredLexicon(Lexicon):
     """A lexicon whose counts are in the tables."""
 
@@ -231,16 +241,17 @@ class StoredLexicon(Lexicon):
         return found
 
     def has_stem(self, stem: str) -> bool:
-        return self._has(STEM, stem, "SELECT 1 FROM graph_stems WHERE stem = ?")
+        return self._has(STEM, stem, lambda: bool(words_with_stem(self._db, stem)))
 
     def is_meant(self, pair: str) -> bool:
-        return self._has(PAIR, pair, "SELECT 1 FROM graph_pairs WHERE pair = ?")
+        query = "SELECT 1 FROM graph_pairs WHERE pair = ?"
+        return self._has(PAIR, pair, lambda: self._db.execute(query, (pair,)).fetchone() is not None)
 
-    def _has(self, kind: str, text: str, query: str) -> bool:
+    def _has(self, kind: str, text: str, look: Callable[[], bool]) -> bool:
         self._asked.add(key_of(kind, text))
         found = self._known.get((kind, text))
         if found is None:
-            found = self._known[kind, text] = self._db.execute(query, (text,)).fetchone() is not None
+            found = self._known[kind, text] = look()
         return found
 
 

@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS graph_facts (
 _FORMAT = "11"
 """Changes when what is kept, or what the rules find in a text, does."""
 _KEYS_BEFORE, _CLAIMS_BEFORE = "9", "10"
-"""Those before, in which only keys were kept otherwise, and only claims."""
+"""Those before, in which only keys were kept otherwise, and only claims and what words tell."""
 _FINDING = "finding facts"
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
@@ -134,6 +134,7 @@ def _state_taken_over(db: sqlite3.Connection) -> tuple[str, str] | None:
             take_over_keys(db, table, holder)
     if has_table(db, "graph_claims"):
         take_over_claims(db)
+    db.execute("DROP TABLE IF EXISTS graph_stems")  # which words tell
     made = f"{_FORMAT} {made}"
     db.execute("UPDATE graph_state SET made = ?", (made,))
     return made, state[1]
