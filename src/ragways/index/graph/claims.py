@@ -26,7 +26,7 @@ from ragways.index.graph.claim_rows import (
     claims_of_name,
     claims_of_names,
 )
-from ragways.index.graph.corpus_names import WORD, End, key_of, only_title, titled
+from ragways.index.graph.corpus_names import WORD, End, end_title, key_of, only_title, titled
 from ragways.index.graph.names import fold
 from ragways.index.graph.resolve import veto_hash
 
@@ -221,7 +221,8 @@ class NameAnswers:
         """Read at once what is asked of many names."""
         asked = (json.dumps(sorted(names)),)
         self._titles |= dict.fromkeys(names, "")
-        self._titles |= self._db.execute(f"SELECT folded, title FROM graph_ends WHERE folded {_AMONG}", asked)  # noqa: S608
+        query = "SELECT folded, title FROM graph_ends WHERE folded IN (SELECT value FROM json_each(?))"
+        self._titles |= {folded: end_title(folded, title) for folded, title in self._db.execute(query, asked)}
         self._claims |= dict.fromkeys(names, _NOTHING) | claims_of_names(self._db, names)
 
     def _told(self, claim: str, name: str) -> dict[str, object]:
@@ -238,7 +239,6 @@ class NameAnswers:
         return {NAMED: leads, TITLED: self._titled(name), ITSELF: self._alone(name)}
 
 
-_AMONG = "IN (SELECT value FROM json_each(?))"
 _NOTHING: Said = {}
 _END = ""
 """In place of a claim: where a name leads."""

@@ -8,19 +8,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ragways.core.types import title_name
+from ragways.index.database import create_tables
 from ragways.index.graph.corpus_names import (
     NAME,
     PAIR,
     STEM,
+    TABLES,
     TYPE,
     WORD,
     End,
     called_so,
     end_row,
+    end_title,
     first_words,
     head_of,
     key_of,
     only_title,
+    put_ends,
     stored_phrases,
     titled,
     type_of_title,
@@ -135,8 +139,8 @@ def fill_corpus(db: sqlite3.Connection, documents: Iterable[Source], text_of: Te
             words.put(db)
             words = _Words()
     words.put(db)
-    folded = [row[0] for row in db.execute("SELECT DISTINCT folded FROM graph_titles WHERE folded != ''")]
-    db.executemany(_PUT_END, ((name, *end) for name in folded if (end := end_row(db, name))))
+    folded = [row[0] for row in db.execute("SELECT DISTINCT coalesce(folded, name) FROM graph_titles")]
+    put_ends(db, ((name, *end) for name in folded if name and (end := end_row(db, name))))
     if without_capitals:
         _see_phrases(db, text_of, Changed())
 
@@ -216,7 +220,8 @@ def _count_pairs(db: sqlite3.Connection, more: Counter[str], changed: Changed) -
 def _title_rows(db: sqlite3.Connection, where: str, value: object) -> Iterator[TitleRow]:
     for row in db.execute(f"SELECT * FROM graph_titles WHERE {where}", (value,)).fetchall():  # noqa: S608 - our own words
         number, title, name, redirect, leads, type, small, without_capitals, folded = row
-        yield TitleRow(number, title, name, redirect, leads, type, bool(small), bool(without_capitals), folded)
+        rest = bool(small), bool(without_capitals), name if folded is None else folded
+        yield TitleRow(number, title, name, redirect, leads, type, *rest)
 
 
 def _remove_title(db: sqlite3.Connection, row: TitleRow) -> None:
@@ -226,9 +231,10 @@ def _remove_title(db: sqlite3.Connection, row: TitleRow) -> None:
 
 
 def _put_title(db: sqlite3.Connection, row: TitleRow) -> None:
+    folded = None if row.folded == row.name else row.folded
     db.execute(
         "INSERT INTO graph_titles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (row.document, row.title, row.name, row.redirect, row.leads, row.type, row.small, row.uncased, row.folded),
+        (row.document, row.title, row.name, row.redirect, row.leads, row.type, row.small, row.uncased, folded),
     )
     for words in row.first_words:
         db.execute("INSERT INTO graph_first_words VALUES (?, ?)", (words, row.document))
@@ -280,20 +286,29 @@ def _see_ends(db: sqlite3.Connection, folded: Iterable[str], changed: Changed) -
     """Look again where titles that are compared so lead."""
     others: dict[str, tuple[str, str] | None] = {}
     for name in folded:
-        before = db.execute("SELECT title, base FROM graph_ends WHERE folded = ?", (name,)).fetchone()
+        row = db.execute("SELECT title, base FROM graph_ends WHERE folded = ?", (name,)).fetchone()
+        before = (end_title(name, row[0]), row[1]) if row else None
         after = end_row(db, name)
         if before != after:
             others[name] = after
             for each in {name} | {base for _, base in filter(None, (before, after))} - {""}:
                 changed.ends[each] = titled(db, each), only_title(db, each)
-    for name, row in others.items():
-        if row is None:
-            db.execute("DELETE FROM graph_ends WHERE folded = ?", (name,))
-        else:
-            db.execute(_PUT_END, (name, *row))
+    put_ends(db, ((name, *end) for name, end in others.items() if end is not None))
+    db.executemany("DELETE FROM graph_ends WHERE folded = ?", ((name,) for name, end in others.items() if end is None))
 
 
-_PUT_END = "INSERT OR REPLACE INTO graph_ends VALUES (?, ?, ?)"
+def take_over_titles(db: sqlite3.Connection) -> None:
+    """Have titles of an earlier version in the tables: each had its `folded`, and each end its title."""
+    db.execute("ALTER TABLE graph_titles RENAME TO graph_titles_before")
+    create_tables(db, TABLES)
+    db.execute(
+        "INSERT INTO graph_titles SELECT document, title, name, redirect, leads, type, small, uncased, "
+        "nullif(folded, name) FROM graph_titles_before"
+    )
+    db.execute("DROP TABLE graph_titles_before")
+    create_tables(db, TABLES)  # the indexes, which had the same names
+    put_ends(db, db.execute("SELECT folded, title, base FROM graph_ends").fetchall())
+    db.execute("DROP TABLE IF EXISTS graph_stems")  # which words tell
 
 
 def _see_phrases(db: sqlite3.Connection, text_of: TextOf, changed: Changed) -> None:

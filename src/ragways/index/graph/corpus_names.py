@@ -31,14 +31,16 @@ CREATE TABLE IF NOT EXISTS graph_words (
 -- How many documents mean two words as a name.
 CREATE TABLE IF NOT EXISTS graph_pairs (pair TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 -- Documents by title: `name` as titles are compared, `leads` the name of what a redirect leads to, `small` 1 for a
--- title of one word that its article writes small, `uncased` 1 for a script without capitals.
+-- title of one word that its article writes small, `uncased` 1 for a script without capitals, `folded` the title as
+-- names are compared, where that is not its name.
 CREATE TABLE IF NOT EXISTS graph_titles (
     document INTEGER PRIMARY KEY, title TEXT NOT NULL, name TEXT NOT NULL, redirect TEXT NOT NULL, leads TEXT NOT NULL,
-    type TEXT NOT NULL, small INTEGER NOT NULL, uncased INTEGER NOT NULL, folded TEXT NOT NULL
+    type TEXT NOT NULL, small INTEGER NOT NULL, uncased INTEGER NOT NULL, folded TEXT
 );
 CREATE INDEX IF NOT EXISTS graph_titles_by_name ON graph_titles (name);
-CREATE INDEX IF NOT EXISTS graph_titles_by_folded ON graph_titles (folded);
--- Titles and redirects as names are compared, with the title they lead to, and the name of that without its ending.
+CREATE INDEX IF NOT EXISTS graph_titles_by_folded ON graph_titles (folded) WHERE folded IS NOT NULL;
+-- Titles and redirects as names are compared, with the title they lead to (empty where it is the same with a capital at
+-- each word), and the name of that without its ending.
 CREATE TABLE IF NOT EXISTS graph_ends (
     folded TEXT PRIMARY KEY, title TEXT NOT NULL, base TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -154,7 +156,7 @@ def ends_of(db: sqlite3.Connection, names: Collection[str]) -> dict[str, str]:
 
 def end_row(db: sqlite3.Connection, folded: str) -> tuple[str, str] | None:
     """Where the first title leads that is compared so as a name, and the name of that without its ending."""
-    (name,) = db.execute("SELECT min(name) FROM graph_titles WHERE folded = ?", (folded,)).fetchone()
+    (name,) = db.execute(_FIRST_FOLDED, (folded,)).fetchone()
     if name is None:
         return None
     title = end_of(db, name)
@@ -162,6 +164,10 @@ def end_row(db: sqlite3.Connection, folded: str) -> tuple[str, str] | None:
     return title, "" if base.isdecimal() else base
 
 
+_FIRST_FOLDED = (
+    "SELECT min(name) FROM (SELECT name FROM graph_titles WHERE folded = ?1 "
+    "UNION ALL SELECT name FROM graph_titles WHERE name = ?1 AND folded IS NULL)"
+)
 End = tuple[str, str]
 """The title of the article that a name leads to, and that of the only one which has the name and an ending."""
 
@@ -169,13 +175,25 @@ End = tuple[str, str]
 def titled(db: sqlite3.Connection, name: str) -> str:
     """The title of the article that a name, as it is compared, leads to."""
     row = db.execute("SELECT title FROM graph_ends WHERE folded = ?", (name,)).fetchone()
-    return row[0] if row else ""
+    return end_title(name, row[0]) if row else ""
+
+
+def end_title(folded: str, title: str) -> str:
+    """The title of a row of `graph_ends`."""
+    return title or folded.title()
+
+
+def put_ends(db: sqlite3.Connection, ends: Iterable[tuple[str, str, str]]) -> None:
+    """Put rows: a name as it is compared, the title that it leads to, and the name of that without its ending."""
+    rows = ((folded, "" if title == folded.title() else title, base) for folded, title, base in ends)
+    db.executemany("INSERT OR REPLACE INTO graph_ends VALUES (?, ?, ?)", rows)
 
 
 def only_title(db: sqlite3.Connection, base: str) -> str:
     """The title of the one article that has this name and an ending."""
     found = ""
-    for (title,) in db.execute("SELECT title FROM graph_ends WHERE base = ? AND base != ''", (base,)):
+    for folded, kept in db.execute("SELECT folded, title FROM graph_ends WHERE base = ? AND base != ''", (base,)):
+        title = end_title(folded, kept)
         if found and title != found:
             return ""  # of a hundred thousand articles of one name, two are read
         found = title

@@ -20,7 +20,7 @@ from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.asked_keys import AskedKeys, Keys, packed_buckets, table_of_keys, take_over_keys
 from ragways.index.graph.claim_rows import take_over_claims
 from ragways.index.graph.concerned import documents_concerned
-from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus
+from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus, take_over_titles
 from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
 from ragways.index.graph.corpus_names import CorpusNames
 from ragways.index.graph.data import DocumentFacts
@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS graph_facts (
 _FORMAT = "11"
 """Changes when what is kept, or what the rules find in a text, does."""
 _KEYS_BEFORE, _CLAIMS_BEFORE = "9", "10"
-"""Those before, in which only keys were kept otherwise, and only claims and what words tell."""
+"""Those before, in which only keys were kept otherwise, and only claims, titles and stems."""
 _FINDING = "finding facts"
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
@@ -122,8 +122,8 @@ def facts_by_rules(
 
 
 def _state_taken_over(db: sqlite3.Connection) -> tuple[str, str] | None:
-    """How facts were made, and for which generation. Where only keys or claims were kept otherwise then, they are
-    brought up to date: what was found is not looked for again.
+    """How facts were made, and for which generation. Where only keys, claims or titles were kept otherwise then,
+    they are brought up to date: what was found is not looked for again.
     """
     state: tuple[str, str] | None = db.execute("SELECT made, generation FROM graph_state").fetchone()
     before, _, made = state[0].partition(" ") if state else ("", "", "")
@@ -134,7 +134,7 @@ def _state_taken_over(db: sqlite3.Connection) -> tuple[str, str] | None:
             take_over_keys(db, table, holder)
     if has_table(db, "graph_claims"):
         take_over_claims(db)
-    db.execute("DROP TABLE IF EXISTS graph_stems")  # which words tell
+    take_over_titles(db)
     made = f"{_FORMAT} {made}"
     db.execute("UPDATE graph_state SET made = ?", (made,))
     return made, state[1]
