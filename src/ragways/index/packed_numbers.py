@@ -44,7 +44,27 @@ def joined_counts(packed: Sequence[bytes], lengths: Sequence[int]) -> NDArray[np
     )
 
 
-# Lists of rising numbers, of which the gaps are kept: seven bits a byte, the first of a number first
+# A number by itself, and lists of rising ones, whose gaps are kept: seven bits a byte, the first of a number first
+
+
+def packed_number(number: int) -> bytes:
+    """A number from zero on."""
+    found = bytearray()
+    while number >= _MORE:
+        found.append(number & _MORE - 1 | _MORE)
+        number >>= _SEVEN
+    found.append(number)
+    return bytes(found)
+
+
+def unpacked_number(packed: bytes, at: int) -> tuple[int, int]:
+    """The number that was packed so and begins at this place, and the place behind it."""
+    number = bits = 0
+    while packed[at] >= _MORE:
+        number |= (packed[at] & _MORE - 1) << bits
+        bits += _SEVEN
+        at += 1
+    return number | packed[at] << bits, at + 1
 
 
 def packed_gaps(numbers: NDArray[np.uint64], begins: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:

@@ -16,7 +16,8 @@ from ragways.index import array_tables
 from ragways.index.gone_texts import forget_gone
 from ragways.index.graph import asked_keys, concerned, kept_facts, relation_ends, tables, updates
 from ragways.index.graph.asked_keys import AskedKeys
-from ragways.index.graph.corpus_names import STEM, WORD, CorpusNames, end_of, key_of
+from ragways.index.graph.claim_rows import SHORT, all_claims, claims_of_name
+from ragways.index.graph.corpus_names import STEM, WORD, CorpusNames, end_of, end_title, key_of
 from ragways.index.graph.data import DocumentFacts
 from ragways.index.graph.facts import Source
 from ragways.index.graph.held_names import HeldNames
@@ -154,7 +155,7 @@ async def _embed_nothing(_: Texts) -> None:
 
 
 MEANT = ("graph_claims", "graph_ends", "graph_entities", "graph_names", "graph_statements", "graph_merges")
-TOLD = ("graph_words", "graph_stems", "graph_pairs", "graph_titles", "graph_first_words", "graph_phrases")
+TOLD = ("graph_words", "graph_pairs", "graph_titles", "graph_first_words", "graph_phrases")
 
 
 @pytest.fixture(autouse=True)
@@ -356,7 +357,7 @@ def test_a_person_is_called_by_the_first_word_too() -> None:
     index = _Index()
     said = "Oriel Tamsett was an engineer. Oriel died."
     index.run({"a": Document("a", "Oriel Tamsett", said, "text")}, changes=False)
-    assert ("oriel", "i", "", 1) in index.rows("graph_claims")
+    assert claims_of_name(index.store.db, "oriel")[SHORT] == {"": 1}
 
 
 def test_facts_that_stay_the_same_are_no_change() -> None:
@@ -421,13 +422,77 @@ def test_keys_as_an_earlier_version_kept_them_are_taken_over_and_no_document_is_
                     row = block, key, b"".join(each.to_bytes(2, "little") for each in here)
                     db.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", row)
         db.execute(f"UPDATE {holder} SET keys = ?", (b"all keys",))
+    claims = index.rows("graph_claims")
+    _keep_as_before(db)
     db.execute("UPDATE graph_state SET made = '9' || substr(made, 3)")
     with monkeypatch.context() as patch:
         patch.setattr(kept_facts, "read", None)
         facts_by_rules(index.context, GraphSettings())
     assert {table: (index.keys(table), index.rows(table), index.rows(tables[table])) for table in tables} == before
+    assert index.rows("graph_claims") == claims
     (left,) = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'graph_keys_before'").fetchone()
     assert left == 0
+
+
+def _keep_as_before(db: sqlite3.Connection) -> None:
+    """As versions 9 and 10 had it: a row for each claim, titles with all that follows from them, and stems."""
+    rows = [
+        (name, claim, "" if claim == "s" and value == name.title() else value, count)
+        for name, said in all_claims(db)
+        for claim, counts in said.items()
+        for value, count in counts.items()
+    ]
+    db.execute("DROP TABLE graph_claims")
+    db.execute(
+        "CREATE TABLE graph_claims (name TEXT NOT NULL, claim TEXT NOT NULL, value TEXT NOT NULL, "
+        "count INTEGER NOT NULL, PRIMARY KEY (name, claim, value)) WITHOUT ROWID"
+    )
+    db.executemany("INSERT INTO graph_claims VALUES (?, ?, ?, ?)", rows)
+    titles = db.execute("SELECT * FROM graph_titles").fetchall()
+    db.execute("DROP TABLE graph_titles")
+    db.execute(
+        "CREATE TABLE graph_titles (document INTEGER PRIMARY KEY, title TEXT NOT NULL, name TEXT NOT NULL, "
+        "redirect TEXT NOT NULL, leads TEXT NOT NULL, type TEXT NOT NULL, small INTEGER NOT NULL, "
+        "uncased INTEGER NOT NULL, folded TEXT NOT NULL)"
+    )
+    db.execute("CREATE INDEX graph_titles_by_folded ON graph_titles (folded)")
+    for row in titles:
+        db.execute("INSERT INTO graph_titles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row[:-1], fold(row[2])))
+    for folded, title in db.execute("SELECT folded, title FROM graph_ends").fetchall():
+        db.execute("UPDATE graph_ends SET title = ? WHERE folded = ?", (end_title(folded, title), folded))
+    db.execute("CREATE TABLE graph_stems (stem TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID")
+
+
+def test_claims_and_titles_as_an_earlier_version_kept_them_are_taken_over_and_no_document_is_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = {
+        "Pier": "Harbour Board (HB) met in Saltrey on 4 May 1898.",
+        "Oriel Tamsett (ship)": "It left.",
+        "Oriel Tamsett": "Oriel Tamsett was an engineer. Oriel died.",
+    }
+    present = {title: Document(title, title, text, "text") for title, text in texts.items()}
+    index = _Index()
+    index.run({**present}, changes=False)
+    db, tables = index.store.db, ("graph_claims", "graph_titles", "graph_ends")
+    before = {table: index.rows(table) for table in tables}
+    made = _schema(db)
+    assert {claim for _, said in all_claims(db) for claim in said} == set("suaiyk")
+    _keep_as_before(db)
+    assert {table: index.rows(table) != rows for table, rows in before.items()} == dict.fromkeys(before, True)
+    db.execute("UPDATE graph_state SET made = '10' || substr(made, 3)")
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_facts, "read", None)
+        facts_by_rules(index.context, GraphSettings())
+    assert {table: index.rows(table) for table in tables} == before
+    assert _schema(db) == made
+    index.run(dict.fromkeys(present), changes=True)
+    assert {table: index.rows(table) for table in tables} == {table: [] for table in tables}
+
+
+def _schema(db: sqlite3.Connection) -> list[tuple[str, str, str]]:
+    """All tables and indexes."""
+    return sorted(db.execute("SELECT name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall())
 
 
 def test_documents_that_ask_nothing_leave_no_key() -> None:

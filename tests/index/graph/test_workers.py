@@ -17,6 +17,7 @@ from ragways.core import children
 from ragways.core.runtime import Progress
 from ragways.index.build import build
 from ragways.index.graph import updates, workers
+from ragways.index.graph.claim_rows import unpacked_claims
 from ragways.index.graph.layer import split
 from tests.index.graph.graph_fakes import recipe, run, write
 
@@ -90,7 +91,8 @@ def test_several_processes_make_the_same_graph(
     assert [len(each) for each in several] == [2]
     assert together == alone
     # Of each pass something is there that the next ones go by.
-    assert {claim for _, claim, *_ in alone["graph_claims"]} == set("suaiyk")  # type: ignore[attr-defined]
+    claims = alone["graph_claims"]
+    assert {claim for row in claims for claim in unpacked_claims(*row)} == set("suaiyk")  # type: ignore[attr-defined]
     reasons = {row[2] for row in alone["graph_merges"]}  # type: ignore[attr-defined]
     assert reasons >= {"redirect", "short form"} | ({"acronym"} if not settings.get("apart") else set())
     assert len(alone["graph_entities"]) > 300  # type: ignore[arg-type]

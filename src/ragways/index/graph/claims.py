@@ -13,28 +13,30 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ragways.index.graph.corpus_names import WORD, End, key_of, only_title, titled
+from ragways.index.graph.claim_rows import (
+    ACRONYM,
+    ALONE,
+    KIND,
+    SHORT,
+    SPELLING,
+    USED,
+    Claim,
+    Said,
+    add_claims,
+    claims_of_name,
+    claims_of_names,
+)
+from ragways.index.graph.corpus_names import WORD, End, end_title, key_of, only_title, titled
 from ragways.index.graph.names import fold
 from ragways.index.graph.resolve import veto_hash
 
 T = TypeVar("T")
 
-TABLE = """
--- `claim`: s a spelling of a name, u a name of one word is used, a it stands alone, i it is short for another name,
--- y it is an acronym of one, k a kind of thing that has the name. The spelling of a name is empty where it has a
--- capital at each word, and no other.
-CREATE TABLE IF NOT EXISTS graph_claims (
-    name TEXT NOT NULL, claim TEXT NOT NULL, value TEXT NOT NULL, count INTEGER NOT NULL,
-    PRIMARY KEY (name, claim, value)
-) WITHOUT ROWID;
-"""
-SPELLING, USED, ALONE, SHORT, ACRONYM, KIND = "suaiyk"
 NAMED, TITLED, ITSELF, SHORTENED = "NTAU"
 """What the keys of names begin with: what is asked of every name (where it leads, how it is shown, its kinds), and what
 few ask: for its article, whether it is something by itself, and whether it mostly is a short form.
 """
 
-Claim = tuple[str, str, str]
 Into = tuple[str, str]
 """A name that another is taken for, and the reason."""
 _HELD = 300_000
@@ -67,7 +69,7 @@ class NameAnswers:
         self.asked: set[int] = set()
         self._known: dict[str, dict[str, object]] = defaultdict(dict)
         """What was answered, by question and name."""
-        self._claims: dict[str, dict[str, dict[str, int]]] = {}
+        self._claims: dict[str, Said] = {}
         self._titles: dict[str, str] = {}
         self._words: dict[str, bool] = {}
         self._ends: Mapping[str, End] = {}
@@ -183,16 +185,13 @@ class NameAnswers:
         shown = self.shown(name)
         return spelling != shown and veto_hash(spelling, shown) in self.forbidden
 
-    def _said(self, name: str) -> dict[str, dict[str, int]]:
-        """What is claimed of a name: how often each value, by the kind of claim."""
+    def _said(self, name: str) -> Said:
+        """What is claimed of a name."""
         found = self._claims.get(name)
         if found is None:
             if len(self._claims) > _HELD_NAMES:
                 self._claims.clear()
-            found = self._claims[name] = {}
-            query = "SELECT claim, value, count FROM graph_claims WHERE name = ?"
-            for claim, value, count in self._db.execute(query, (name,)):
-                found.setdefault(claim, {})[_meant(claim, name, value)] = count
+            found = self._claims[name] = claims_of_name(self._db, name)
         return found
 
     # Changes
@@ -208,8 +207,6 @@ class NameAnswers:
         before = {each: self._told(*each) for each in asked}
         self._ends = {}
         add_claims(self._db, more)
-        rows = [(claim, name, _kept(claim, name, value)) for claim, name, value in more]
-        self._db.executemany("DELETE FROM graph_claims WHERE claim = ? AND name = ? AND value = ? AND count = 0", rows)
         self.forget()
         self._read_ahead({name for _, name in asked})
         told = Told(set(), set())
@@ -224,11 +221,9 @@ class NameAnswers:
         """Read at once what is asked of many names."""
         asked = (json.dumps(sorted(names)),)
         self._titles |= dict.fromkeys(names, "")
-        self._titles |= self._db.execute(f"SELECT folded, title FROM graph_ends WHERE folded {_AMONG}", asked)  # noqa: S608
-        self._claims |= {name: {} for name in names}
-        query = f"SELECT name, claim, value, count FROM graph_claims WHERE name {_AMONG}"  # noqa: S608
-        for name, claim, value, count in self._db.execute(query, asked):
-            self._claims[name].setdefault(claim, {})[_meant(claim, name, value)] = count
+        query = "SELECT folded, title FROM graph_ends WHERE folded IN (SELECT value FROM json_each(?))"
+        self._titles |= {folded: end_title(folded, title) for folded, title in self._db.execute(query, asked)}
+        self._claims |= dict.fromkeys(names, _NOTHING) | claims_of_names(self._db, names)
 
     def _told(self, claim: str, name: str) -> dict[str, object]:
         """What follows from claims of a kind, or from where a name leads, by the kind of key that is left for it."""
@@ -244,27 +239,9 @@ class NameAnswers:
         return {NAMED: leads, TITLED: self._titled(name), ITSELF: self._alone(name)}
 
 
-_AMONG = "IN (SELECT value FROM json_each(?))"
+_NOTHING: Said = {}
 _END = ""
 """In place of a claim: where a name leads."""
-
-
-def add_claims(db: sqlite3.Connection, claims: Mapping[Claim, int]) -> None:
-    """Add so many of each claim."""
-    db.executemany(
-        "INSERT INTO graph_claims VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-        sorted((name, claim, _kept(claim, name, value), count) for (claim, name, value), count in claims.items()),
-    )
-
-
-def _kept(claim: str, name: str, value: str) -> str:
-    """The value of a claim as it is kept."""
-    return "" if claim == SPELLING and value == name.title() else value
-
-
-def _meant(claim: str, name: str, value: str) -> str:
-    """What `_kept` has made so."""
-    return name.title() if claim == SPELLING and not value else value
 
 
 def fill_claims(db: sqlite3.Connection, each: Iterable[Iterable[tuple[Claim, int]]]) -> None:

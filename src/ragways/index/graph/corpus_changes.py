@@ -8,22 +8,27 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ragways.core.types import title_name
+from ragways.index.database import create_tables
 from ragways.index.graph.corpus_names import (
     NAME,
     PAIR,
     STEM,
+    TABLES,
     TYPE,
     WORD,
     End,
     called_so,
     end_row,
+    end_title,
     first_words,
     head_of,
     key_of,
     only_title,
+    put_ends,
     stored_phrases,
     titled,
     type_of_title,
+    words_with_stem,
 )
 from ragways.index.graph.facts import Source
 from ragways.index.graph.known_names import Called, Phrases, names_of_title, title_words
@@ -131,11 +136,11 @@ def fill_corpus(db: sqlite3.Connection, documents: Iterable[Source], text_of: Te
         without_capitals |= row.uncased
         words.hear(source)
         if len(words) > _HELD:
-            words.put(db, Changed())
+            words.put(db)
             words = _Words()
-    words.put(db, Changed())
-    folded = [row[0] for row in db.execute("SELECT DISTINCT folded FROM graph_titles WHERE folded != ''")]
-    db.executemany(_PUT_END, ((name, *end) for name in folded if (end := end_row(db, name))))
+    words.put(db)
+    folded = [row[0] for row in db.execute("SELECT DISTINCT coalesce(folded, name) FROM graph_titles")]
+    put_ends(db, ((name, *end) for name in folded if name and (end := end_row(db, name))))
     if without_capitals:
         _see_phrases(db, text_of, Changed())
 
@@ -168,8 +173,9 @@ class _Words:
         self.large.subtract(use.large)
         self.pairs.subtract(use.meant)
 
-    def put(self, db: sqlite3.Connection, changed: Changed) -> None:
-        stems: Counter[str] = Counter()
+    def put(self, db: sqlite3.Connection, changed: Changed | None = None) -> None:
+        """Add to the counts of the tables; `changed` takes up what is other by it."""
+        stems: dict[str, set[str]] = {}
         for word in sorted(self.small.keys() | self.large.keys()):
             more = self.small[word], self.large[word]
             if more == (0, 0):
@@ -180,26 +186,32 @@ class _Words:
                 db.execute("DELETE FROM graph_words WHERE word = ?", (word,))
             else:
                 db.execute("INSERT OR REPLACE INTO graph_words VALUES (?, ?, ?)", (word, *new))
+            if changed is None:
+                continue
             if word not in STOP and (is_common(*row), row[1] > 0) != (is_common(*new), new[1] > 0):
                 changed.words[word] = row
             if (row[0] > 0) != (new[0] > 0) and (stem := stem_of(word)):
-                stems[stem] += 1 if new[0] else -1
-        _count(db, "graph_stems", "stem", stems, STEM, changed)
-        _count(db, "graph_pairs", "pair", self.pairs, PAIR, changed)
+                stems.setdefault(stem, set()).add(word)
+        changed = changed or Changed()
+        for stem, others in stems.items():
+            now = words_with_stem(db, stem)
+            if bool(now) != bool(now ^ others):  # those that came were not there, and those that went were
+                changed.keys.add(key_of(STEM, stem))
+        _count_pairs(db, self.pairs, changed)
 
 
-def _count(db: sqlite3.Connection, table: str, column: str, more: Counter[str], kind: str, changed: Changed) -> None:
-    """Add to the counts of a table; what comes or goes has changed."""
-    for text in sorted(more):
-        if not more[text]:
+def _count_pairs(db: sqlite3.Connection, more: Counter[str], changed: Changed) -> None:
+    """Add to the counts of pairs; one that comes or goes has changed."""
+    for pair in sorted(more):
+        if not more[pair]:
             continue
-        row = db.execute(f"SELECT count FROM {table} WHERE {column} = ?", (text,)).fetchone() or (0,)  # noqa: S608
-        if row[0] + more[text]:
-            db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (text, row[0] + more[text]))  # noqa: S608
+        (before,) = db.execute("SELECT count FROM graph_pairs WHERE pair = ?", (pair,)).fetchone() or (0,)
+        if before + more[pair]:
+            db.execute("INSERT OR REPLACE INTO graph_pairs VALUES (?, ?)", (pair, before + more[pair]))
         else:
-            db.execute(f"DELETE FROM {table} WHERE {column} = ?", (text,))  # noqa: S608
-        if not row[0] or not row[0] + more[text]:
-            changed.keys.add(key_of(kind, text))
+            db.execute("DELETE FROM graph_pairs WHERE pair = ?", (pair,))
+        if not before or not before + more[pair]:
+            changed.keys.add(key_of(PAIR, pair))
 
 
 # Titles
@@ -208,7 +220,8 @@ def _count(db: sqlite3.Connection, table: str, column: str, more: Counter[str], 
 def _title_rows(db: sqlite3.Connection, where: str, value: object) -> Iterator[TitleRow]:
     for row in db.execute(f"SELECT * FROM graph_titles WHERE {where}", (value,)).fetchall():  # noqa: S608 - our own words
         number, title, name, redirect, leads, type, small, without_capitals, folded = row
-        yield TitleRow(number, title, name, redirect, leads, type, bool(small), bool(without_capitals), folded)
+        rest = bool(small), bool(without_capitals), name if folded is None else folded
+        yield TitleRow(number, title, name, redirect, leads, type, *rest)
 
 
 def _remove_title(db: sqlite3.Connection, row: TitleRow) -> None:
@@ -218,9 +231,10 @@ def _remove_title(db: sqlite3.Connection, row: TitleRow) -> None:
 
 
 def _put_title(db: sqlite3.Connection, row: TitleRow) -> None:
+    folded = None if row.folded == row.name else row.folded
     db.execute(
         "INSERT INTO graph_titles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (row.document, row.title, row.name, row.redirect, row.leads, row.type, row.small, row.uncased, row.folded),
+        (row.document, row.title, row.name, row.redirect, row.leads, row.type, row.small, row.uncased, folded),
     )
     for words in row.first_words:
         db.execute("INSERT INTO graph_first_words VALUES (?, ?)", (words, row.document))
@@ -272,20 +286,29 @@ def _see_ends(db: sqlite3.Connection, folded: Iterable[str], changed: Changed) -
     """Look again where titles that are compared so lead."""
     others: dict[str, tuple[str, str] | None] = {}
     for name in folded:
-        before = db.execute("SELECT title, base FROM graph_ends WHERE folded = ?", (name,)).fetchone()
+        row = db.execute("SELECT title, base FROM graph_ends WHERE folded = ?", (name,)).fetchone()
+        before = (end_title(name, row[0]), row[1]) if row else None
         after = end_row(db, name)
         if before != after:
             others[name] = after
             for each in {name} | {base for _, base in filter(None, (before, after))} - {""}:
                 changed.ends[each] = titled(db, each), only_title(db, each)
-    for name, row in others.items():
-        if row is None:
-            db.execute("DELETE FROM graph_ends WHERE folded = ?", (name,))
-        else:
-            db.execute(_PUT_END, (name, *row))
+    put_ends(db, ((name, *end) for name, end in others.items() if end is not None))
+    db.executemany("DELETE FROM graph_ends WHERE folded = ?", ((name,) for name, end in others.items() if end is None))
 
 
-_PUT_END = "INSERT OR REPLACE INTO graph_ends VALUES (?, ?, ?)"
+def take_over_titles(db: sqlite3.Connection) -> None:
+    """Have titles of an earlier version in the tables: each had its `folded`, and each end its title."""
+    db.execute("ALTER TABLE graph_titles RENAME TO graph_titles_before")
+    create_tables(db, TABLES)
+    db.execute(
+        "INSERT INTO graph_titles SELECT document, title, name, redirect, leads, type, small, uncased, "
+        "nullif(folded, name) FROM graph_titles_before"
+    )
+    db.execute("DROP TABLE graph_titles_before")
+    create_tables(db, TABLES)  # the indexes, which had the same names
+    put_ends(db, db.execute("SELECT folded, title, base FROM graph_ends").fetchall())
+    db.execute("DROP TABLE IF EXISTS graph_stems")  # which words tell
 
 
 def _see_phrases(db: sqlite3.Connection, text_of: TextOf, changed: Changed) -> None:

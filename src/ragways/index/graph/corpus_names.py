@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from re import Match
@@ -21,25 +21,26 @@ from numpy.typing import NDArray
 from ragways.core.types import title_name
 from ragways.index.graph.facts import Span
 from ragways.index.graph.known_names import Called, Phrases, TitleTree, named_so
-from ragways.index.graph.names import STOP, Lexicon, fold, plain_name
+from ragways.index.graph.names import STOP, Lexicon, fold, forms_of, plain_name, stem_of
 
 TABLES = """
 -- Words as they are compared: how often written small, and how often with a capital inside a sentence.
 CREATE TABLE IF NOT EXISTS graph_words (
     word TEXT PRIMARY KEY, small INTEGER NOT NULL, large INTEGER NOT NULL
 ) WITHOUT ROWID;
--- How many words that are written small have a stem, and how many documents mean two words as a name.
-CREATE TABLE IF NOT EXISTS graph_stems (stem TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+-- How many documents mean two words as a name.
 CREATE TABLE IF NOT EXISTS graph_pairs (pair TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 -- Documents by title: `name` as titles are compared, `leads` the name of what a redirect leads to, `small` 1 for a
--- title of one word that its article writes small, `uncased` 1 for a script without capitals.
+-- title of one word that its article writes small, `uncased` 1 for a script without capitals, `folded` the title as
+-- names are compared, where that is not its name.
 CREATE TABLE IF NOT EXISTS graph_titles (
     document INTEGER PRIMARY KEY, title TEXT NOT NULL, name TEXT NOT NULL, redirect TEXT NOT NULL, leads TEXT NOT NULL,
-    type TEXT NOT NULL, small INTEGER NOT NULL, uncased INTEGER NOT NULL, folded TEXT NOT NULL
+    type TEXT NOT NULL, small INTEGER NOT NULL, uncased INTEGER NOT NULL, folded TEXT
 );
 CREATE INDEX IF NOT EXISTS graph_titles_by_name ON graph_titles (name);
-CREATE INDEX IF NOT EXISTS graph_titles_by_folded ON graph_titles (folded);
--- Titles and redirects as names are compared, with the title they lead to, and the name of that without its ending.
+CREATE INDEX IF NOT EXISTS graph_titles_by_folded ON graph_titles (folded) WHERE folded IS NOT NULL;
+-- Titles and redirects as names are compared, with the title they lead to (empty where it is the same with a capital at
+-- each word), and the name of that without its ending.
 CREATE TABLE IF NOT EXISTS graph_ends (
     folded TEXT PRIMARY KEY, title TEXT NOT NULL, base TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -155,7 +156,7 @@ def ends_of(db: sqlite3.Connection, names: Collection[str]) -> dict[str, str]:
 
 def end_row(db: sqlite3.Connection, folded: str) -> tuple[str, str] | None:
     """Where the first title leads that is compared so as a name, and the name of that without its ending."""
-    (name,) = db.execute("SELECT min(name) FROM graph_titles WHERE folded = ?", (folded,)).fetchone()
+    (name,) = db.execute(_FIRST_FOLDED, (folded,)).fetchone()
     if name is None:
         return None
     title = end_of(db, name)
@@ -163,6 +164,10 @@ def end_row(db: sqlite3.Connection, folded: str) -> tuple[str, str] | None:
     return title, "" if base.isdecimal() else base
 
 
+_FIRST_FOLDED = (
+    "SELECT min(name) FROM (SELECT name FROM graph_titles WHERE folded = ?1 "
+    "UNION ALL SELECT name FROM graph_titles WHERE name = ?1 AND folded IS NULL)"
+)
 End = tuple[str, str]
 """The title of the article that a name leads to, and that of the only one which has the name and an ending."""
 
@@ -170,13 +175,25 @@ End = tuple[str, str]
 def titled(db: sqlite3.Connection, name: str) -> str:
     """The title of the article that a name, as it is compared, leads to."""
     row = db.execute("SELECT title FROM graph_ends WHERE folded = ?", (name,)).fetchone()
-    return row[0] if row else ""
+    return end_title(name, row[0]) if row else ""
+
+
+def end_title(folded: str, title: str) -> str:
+    """The title of a row of `graph_ends`."""
+    return title or folded.title()
+
+
+def put_ends(db: sqlite3.Connection, ends: Iterable[tuple[str, str, str]]) -> None:
+    """Put rows: a name as it is compared, the title that it leads to, and the name of that without its ending."""
+    rows = ((folded, "" if title == folded.title() else title, base) for folded, title, base in ends)
+    db.executemany("INSERT OR REPLACE INTO graph_ends VALUES (?, ?, ?)", rows)
 
 
 def only_title(db: sqlite3.Connection, base: str) -> str:
     """The title of the one article that has this name and an ending."""
     found = ""
-    for (title,) in db.execute("SELECT title FROM graph_ends WHERE base = ? AND base != ''", (base,)):
+    for folded, kept in db.execute("SELECT folded, title FROM graph_ends WHERE base = ? AND base != ''", (base,)):
+        title = end_title(folded, kept)
         if found and title != found:
             return ""  # of a hundred thousand articles of one name, two are read
         found = title
@@ -212,6 +229,17 @@ def stored_phrases(db: sqlite3.Connection) -> set[tuple[str, ...]]:
     return {tuple(phrase.split(" ")) for (phrase,) in db.execute("SELECT phrase FROM graph_phrases")}
 
 
+def words_with_stem(db: sqlite3.Connection, stem: str) -> set[str]:
+    """Words that are written small and have this stem. They are looked for among all that may have it, for few stems
+    are ever asked for.
+    """
+    rows = db.execute(_WITH_STEM, forms_of(stem)) if stem else ()
+    return {word for (word,) in rows if stem_of(word) == stem}
+
+
+_WITH_STEM = f"SELECT word FROM graph_words WHERE word IN ({', '.join('?' * len(forms_of('')))}) AND small > 0"  # noqa: S608
+
+
 class StoredLexicon(Lexicon):
     """A lexicon whose counts are in the tables."""
 
@@ -231,16 +259,17 @@ class StoredLexicon(Lexicon):
         return found
 
     def has_stem(self, stem: str) -> bool:
-        return self._has(STEM, stem, "SELECT 1 FROM graph_stems WHERE stem = ?")
+        return self._has(STEM, stem, lambda: bool(words_with_stem(self._db, stem)))
 
     def is_meant(self, pair: str) -> bool:
-        return self._has(PAIR, pair, "SELECT 1 FROM graph_pairs WHERE pair = ?")
+        query = "SELECT 1 FROM graph_pairs WHERE pair = ?"
+        return self._has(PAIR, pair, lambda: self._db.execute(query, (pair,)).fetchone() is not None)
 
-    def _has(self, kind: str, text: str, query: str) -> bool:
+    def _has(self, kind: str, text: str, look: Callable[[], bool]) -> bool:
         self._asked.add(key_of(kind, text))
         found = self._known.get((kind, text))
         if found is None:
-            found = self._known[kind, text] = self._db.execute(query, (text,)).fetchone() is not None
+            found = self._known[kind, text] = look()
         return found
 
 

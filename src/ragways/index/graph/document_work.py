@@ -18,7 +18,8 @@ from urllib.parse import quote
 import numpy as np
 
 from ragways.core.children import serve
-from ragways.index.graph.claims import Claim, NameAnswers
+from ragways.index.graph.claim_rows import Claim
+from ragways.index.graph.claims import NameAnswers
 from ragways.index.graph.corpus_names import CorpusNames
 from ragways.index.graph.document_statements import ContentsRow
 from ragways.index.graph.facts import Source, SourcePassage

@@ -15,11 +15,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ragways.core.runtime import told
-from ragways.index.database import create_tables
+from ragways.index.database import create_tables, has_table
 from ragways.index.gone_texts import text_before, text_now
 from ragways.index.graph.asked_keys import AskedKeys, Keys, packed_buckets, table_of_keys, take_over_keys
+from ragways.index.graph.claim_rows import take_over_claims
 from ragways.index.graph.concerned import documents_concerned
-from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus
+from ragways.index.graph.corpus_changes import Changed, TextOf, change_corpus, fill_corpus, take_over_titles
 from ragways.index.graph.corpus_names import TABLES as CORPUS_TABLES
 from ragways.index.graph.corpus_names import CorpusNames
 from ragways.index.graph.data import DocumentFacts
@@ -39,10 +40,10 @@ CREATE TABLE IF NOT EXISTS graph_facts (
     document INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, buckets BLOB NOT NULL, facts BLOB NOT NULL
 );
 {table_of_keys(KEYS)}{CORPUS_TABLES}"""
-_FORMAT = "10"
+_FORMAT = "11"
 """Changes when what is kept, or what the rules find in a text, does."""
-_KEYS_BEFORE = "9"
-"""The one before, in which only keys were kept otherwise."""
+_KEYS_BEFORE, _CLAIMS_BEFORE = "9", "10"
+"""Those before, in which only keys were kept otherwise, and only claims, titles and stems."""
 _FINDING = "finding facts"
 _MUCH = 4
 """Where more than one document in so many has changed, all are read again: that is quicker than asking which."""
@@ -121,16 +122,20 @@ def facts_by_rules(
 
 
 def _state_taken_over(db: sqlite3.Connection) -> tuple[str, str] | None:
-    """How facts were made, and for which generation. Where only keys were kept otherwise then, they are brought up to
-    date: what was found is not looked for again.
+    """How facts were made, and for which generation. Where only keys, claims or titles were kept otherwise then,
+    they are brought up to date: what was found is not looked for again.
     """
     state: tuple[str, str] | None = db.execute("SELECT made, generation FROM graph_state").fetchone()
-    if state is None or not state[0].startswith(f"{_KEYS_BEFORE} "):
+    before, _, made = state[0].partition(" ") if state else ("", "", "")
+    if state is None or before not in (_KEYS_BEFORE, _CLAIMS_BEFORE):
         return state
     for table, holder in ((KEYS, "graph_facts"), ("graph_meaning_keys", "graph_meanings")):
-        if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (holder,)).fetchone():
+        if before == _KEYS_BEFORE and has_table(db, holder):
             take_over_keys(db, table, holder)
-    made = f"{_FORMAT} {state[0].partition(' ')[2]}"
+    if has_table(db, "graph_claims"):
+        take_over_claims(db)
+    take_over_titles(db)
+    made = f"{_FORMAT} {made}"
     db.execute("UPDATE graph_state SET made = ?", (made,))
     return made, state[1]
 

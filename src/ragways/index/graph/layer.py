@@ -150,10 +150,12 @@ def _passes(
 
 def _near(context: BuildContext, settings: GraphSettings, answers: NameAnswers) -> dict[str, tuple[str, str]]:
     """Names that are alike, by the name that is used less."""
+    from ragways.index.graph.claim_rows import SPELLING, all_claims
+
     if not settings.near:
         return {}
     db = context.store.db
-    counts = dict(db.execute("SELECT name, sum(count) FROM graph_claims WHERE claim = 's' GROUP BY name").fetchall())
+    counts = {name: sum(said[SPELLING].values()) for name, said in all_claims(db) if SPELLING in said}
     titles = {row[0] for row in db.execute("SELECT folded FROM graph_ends")}
     asked = context.once(_near_names)
     found: dict[str, tuple[str, str]] = {}
@@ -291,12 +293,13 @@ def _still_used(context: BuildContext, hashes: Set[str]) -> Set[str]:
 
 def _used_vetoes(context: BuildContext) -> set[str]:
     """Vetoes of names both of which the corpus still has: the others must not keep what was removed."""
-    query = (
-        "SELECT 1 FROM graph_claims WHERE claim = 's' AND name = ?1 UNION SELECT 1 FROM graph_ends WHERE folded = ?1"
-    )
+    from ragways.index.graph.claim_rows import SPELLING, claims_of_name
+    from ragways.index.graph.corpus_names import titled
+
+    db = context.store.db
 
     def there(name: str) -> bool:
-        return context.store.db.execute(query, (fold(name),)).fetchone() is not None
+        return SPELLING in claims_of_name(db, fold(name)) or bool(titled(db, fold(name)))
 
     vetoes = context.work_cache.all_results(VETO)
     return {hash for hash, names in vetoes.items() if all(map(there, names.split("\n")))}

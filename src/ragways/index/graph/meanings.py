@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterator
 from functools import cached_property
 
-from ragways.index.graph.claims import ACRONYM, ALONE, KIND, SHORT, SPELLING, USED, Claim, Into, NameAnswers
+from ragways.index.graph.claim_rows import ACRONYM, ALONE, KIND, SHORT, SPELLING, USED, Claim
+from ragways.index.graph.claims import Into, NameAnswers
 from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
 from ragways.index.graph.names import coarse, fold, letters_of, split_title
 from ragways.index.graph.resolve import DocumentNames, Key, exclusive_kind, is_called, people_by_word

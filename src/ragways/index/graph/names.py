@@ -184,6 +184,15 @@ def _stem(word: str) -> str:
     return word.removesuffix("y").removesuffix("e")
 
 
+def forms_of(stem: str) -> list[str]:
+    """All words that may have a stem."""
+    return [f"{stem}{rest}" for rest in _RESTS]
+
+
+_RESTS = sorted({f"{e}{y}{ending}" for e in ("", "e") for y in ("", "y") for ending in ("", *_ENDINGS)})
+"""What `_stem` may have taken off."""
+
+
 _LONGEST = 12  # words of a name in a question
 
 

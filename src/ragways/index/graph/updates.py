@@ -21,7 +21,8 @@ import numpy as np
 from ragways.core.runtime import Progress, ProgressCallback, silent
 from ragways.index.database import create_tables
 from ragways.index.graph.asked_keys import AskedKeys, Keys, packed_buckets, table_of_keys
-from ragways.index.graph.claims import TABLE, Claim, Into, NameAnswers, fill_claims
+from ragways.index.graph.claim_rows import TABLE, Claim
+from ragways.index.graph.claims import Into, NameAnswers, fill_claims
 from ragways.index.graph.data import DocumentFacts, DocumentGraph, document_graph
 from ragways.index.graph.graph_rows import as_json
 from ragways.index.graph.graph_tables import KEPT, GraphTables, LaidDown

@@ -14,8 +14,7 @@ from ragways.core.children import Children
 from ragways.core.runtime import default_threads
 from ragways.index.database import new_database
 from ragways.index.graph import document_work
-from ragways.index.graph.claims import ACRONYM, ALONE, KIND, SHORT, SPELLING, USED
-from ragways.index.graph.claims import TABLE as CLAIMS
+from ragways.index.graph.claim_rows import TABLE as CLAIMS
 from ragways.index.graph.corpus_names import TABLES as NAMES
 from ragways.index.graph.document_work import (
     DocumentWork,
@@ -107,16 +106,14 @@ class GraphWorkers:
 
     # What others see
 
-    def show_claims(self, letters: str) -> None:
-        """Have the others see these claims too."""
+    def show_claims(self) -> None:
+        """Have the others see what is claimed by now."""
         self._see_to_names()
-        marks = ", ".join("?" * len(letters))
         with new_database(self._folder / _FILE) as names:
+            names.execute("DROP TABLE IF EXISTS graph_claims")
             names.execute(CLAIMS)
-            names.executemany(
-                "INSERT INTO graph_claims VALUES (?, ?, ?, ?)",
-                self._store.db.execute(f"SELECT * FROM graph_claims WHERE claim IN ({marks})", tuple(letters)),  # noqa: S608
-            )
+            rows = self._store.db.execute("SELECT name, said FROM graph_claims ORDER BY name")
+            names.executemany("INSERT INTO graph_claims VALUES (?, ?)", rows)
         self._step += 1
 
     def _see_to_names(self) -> None:
@@ -181,15 +178,15 @@ class WorkerPasses:
             yield claims_of(found)
 
     def taken(self) -> Iterator[Claims]:
-        self._workers.show_claims(SPELLING + USED + ALONE)
+        self._workers.show_claims()
         return self._claimed(TAKEN, self._documents(""))
 
     def kinds(self) -> Iterator[Claims]:
-        self._workers.show_claims(SHORT + ACRONYM)
+        self._workers.show_claims()
         return self._claimed(KINDS, self._documents(TAKEN))
 
     def shares(self) -> Iterator[DocumentShare]:
-        self._workers.show_claims(KIND)
+        self._workers.show_claims()
         documents = zip(self._workers.packed_documents(), self._held.documents(KINDS), strict=True)
         return self._workers.shares(self._told("making the graph", documents))
 
